@@ -1,0 +1,37 @@
+// The commands: what each needs built, and the program it hands over to.
+import { inRoot } from "./paths.mjs";
+
+// The one place for Node options of the server, runner and command line.
+const MUSTER_NODE_OPTIONS = ["--enable-source-maps"];
+
+const muster = (...fixed) => ({
+  builds: ["programs", "web", "docs"],
+  nodeOptions: MUSTER_NODE_OPTIONS,
+  program: [inRoot("dist/muster.js"), ...fixed],
+  keepsWorkingFolder: true,
+});
+
+const script = (file, ...fixed) => ({
+  builds: [],
+  nodeOptions: [],
+  program: [inRoot("scripts", file), ...fixed],
+  keepsWorkingFolder: false,
+});
+
+export const commands = {
+  start: muster("up"),
+  run: muster(),
+  bench: {
+    builds: ["programs"],
+    nodeOptions: [],
+    program: [inRoot("test/bench/run.ts")],
+    keepsWorkingFolder: false,
+  },
+  build: script("build.ts", "programs", "web", "docs"),
+  test: { ...script("test.ts"), builds: ["programs", "web", "docs"] },
+  unit: script("test.ts", "--round", "unit"),
+  faults: { ...script("test.ts", "--round", "faults"), builds: ["programs"] },
+  simulation: { ...script("test.ts", "--round", "simulation"), builds: ["programs"] },
+  check: { ...script("check.ts"), builds: ["programs", "web", "docs"] },
+  format: script("format.ts"),
+};

@@ -1,0 +1,38 @@
+// The rounds of a test run, in order. A round is one program; it passes when it exits with 0.
+import type { ServiceName } from "../../test/services/servers/services.ts";
+
+export interface Round {
+  name: string;
+  /** Arguments of Node. */
+  command: string[];
+  /** Services it cannot do without; the unit round's come from the imports of the suites. */
+  needs: ServiceName[];
+  /** Part of a plain `npm test`, with these further arguments. */
+  inEveryRun?: { args: string[] };
+  timeoutMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+export const rounds: Round[] = [
+  {
+    name: "unit",
+    command: ["node_modules/vitest/vitest.mjs", "run"],
+    needs: [],
+    inEveryRun: { args: [] },
+    timeoutMs: 20 * MINUTE_MS,
+  },
+  {
+    name: "faults",
+    command: ["test/faults/run.ts"],
+    needs: [],
+    inEveryRun: { args: ["--cycles", "10"] },
+    timeoutMs: 10 * MINUTE_MS,
+  },
+  {
+    name: "simulation",
+    command: ["test/simulation/run.ts"],
+    needs: [],
+    timeoutMs: 60 * MINUTE_MS,
+  },
+];
