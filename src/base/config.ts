@@ -1,0 +1,192 @@
+/**
+ * Settings: from the environment, and from `muster.config.json` in the data folder for what the
+ * environment does not say. Everything is checked before anything starts; a bad value stops the
+ * start with its name and what is allowed. This is the only file that reads the environment.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { LOG_LEVELS } from "./log.ts";
+import { Refusal } from "./refusal.ts";
+
+const flag = z
+  .enum(["true", "false", "1", "0", ""])
+  .transform((value) => value === "true" || value === "1");
+const count = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `a whole number from ${min} to ${max}`);
+
+const settingsSchema = z.object({
+  MUSTER_HOME: z.string().min(1).default(join(homedir(), ".muster")),
+  MUSTER_HOST: z.string().min(1).default("127.0.0.1"),
+  MUSTER_PORT: count(0, 65_535).default(4747),
+  MUSTER_DATABASE_URL: z
+    .string()
+    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, "sqlite:<path> or postgres://…")
+    .optional(),
+  MUSTER_NATS_URL: z
+    .string()
+    .regex(/^(nats|tls|wss?):\/\/.+$/, "nats://host:port")
+    .optional(),
+  MUSTER_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: "an http:// or https:// address" })
+    .optional(),
+  MUSTER_SECRET_KEY: z.string().min(32, "at least 32 characters").optional(),
+  MUSTER_MODEL: z
+    .string()
+    .regex(/^[\w.-]+\/.+$/, "provider/model, such as anthropic/claude-sonnet-5 or demo/story")
+    .optional(),
+  MUSTER_RUNTIME: z.string().min(1).max(100).default("echo"),
+  MUSTER_RATE_LIMIT: count(0, 1_000_000).default(100),
+  MUSTER_MAX_SESSIONS: count(1, 1_000_000).default(10),
+  MUSTER_MAX_ORG_SESSIONS: count(1, 10_000_000).default(200),
+  MUSTER_LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
+  MUSTER_RUNNER_CAPACITY: count(1, 10_000).default(256),
+  MUSTER_RUNNER: z.enum(["process", "inline", "none"]).default("process"),
+  MUSTER_SERVER: z.string().min(1).optional(),
+  MUSTER_TOKEN: z.string().min(1).optional(),
+  MUSTER_API_KEY: z.string().min(1).optional(),
+  ORCHESTRATION_DISABLED: flag.default(false),
+  ORCHESTRATION_ENABLED: flag.default(true),
+  MINIMAL_UI: flag.default(false),
+});
+
+/** The one setting whose bad value does not stop the start. */
+export const MAX_WORKERS_DEFAULT = 8;
+
+export interface Config {
+  home: string;
+  host: string;
+  port: number;
+  databaseUrl: string;
+  natsUrl: string | undefined;
+  publicUrl: string | undefined;
+  secretKey: string | undefined;
+  model: string | undefined;
+  runtime: string;
+  /** Requests a second for each credential; 0 is off. */
+  rateLimit: number;
+  maxSessions: number;
+  maxOrgSessions: number;
+  logLevel: (typeof LOG_LEVELS)[number];
+  runnerCapacity: number;
+  runner: "process" | "inline" | "none";
+  server: string | undefined;
+  token: string | undefined;
+  apiKey: string | undefined;
+  orchestration: { disabled: boolean; minimalUi: boolean; maxWorkers: number };
+  warnings: string[];
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function loadConfig(env: Environment = process.env): Config {
+  const home = resolve(env.MUSTER_HOME || settingsSchema.shape.MUSTER_HOME.parse(undefined));
+  const merged: Record<string, string> = {
+    ...readConfigFile(home),
+    ...present(env),
+    MUSTER_HOME: home,
+  };
+  const parsed = settingsSchema.safeParse(merged);
+  if (!parsed.success) throw badSettings(parsed.error);
+  const settings = parsed.data;
+  const { maxWorkers, warnings } = workerCap(merged.ORCHESTRATION_MAX_WORKERS_PER_SUPERVISOR);
+  return {
+    home,
+    host: settings.MUSTER_HOST,
+    port: settings.MUSTER_PORT,
+    databaseUrl: settings.MUSTER_DATABASE_URL ?? `sqlite:${join(home, "muster.db")}`,
+    natsUrl: settings.MUSTER_NATS_URL,
+    publicUrl: settings.MUSTER_PUBLIC_URL,
+    secretKey: settings.MUSTER_SECRET_KEY,
+    model: settings.MUSTER_MODEL,
+    runtime: settings.MUSTER_RUNTIME,
+    rateLimit: settings.MUSTER_RATE_LIMIT,
+    maxSessions: settings.MUSTER_MAX_SESSIONS,
+    maxOrgSessions: settings.MUSTER_MAX_ORG_SESSIONS,
+    logLevel: settings.MUSTER_LOG_LEVEL,
+    runnerCapacity: settings.MUSTER_RUNNER_CAPACITY,
+    runner: settings.MUSTER_RUNNER,
+    server: settings.MUSTER_SERVER,
+    token: settings.MUSTER_TOKEN,
+    apiKey: settings.MUSTER_API_KEY,
+    orchestration: {
+      disabled: settings.ORCHESTRATION_DISABLED || !settings.ORCHESTRATION_ENABLED,
+      minimalUi: settings.MINIMAL_UI,
+      maxWorkers,
+    },
+    warnings,
+  };
+}
+
+function present(env: Environment): Record<string, string> {
+  const known = Object.entries(env).filter(
+    ([name, value]) => value !== undefined && value !== "" && isOurs(name),
+  );
+  return Object.fromEntries(known) as Record<string, string>;
+}
+
+function isOurs(name: string): boolean {
+  return name in settingsSchema.shape || name === "ORCHESTRATION_MAX_WORKERS_PER_SUPERVISOR";
+}
+
+function readConfigFile(home: string): Record<string, string> {
+  const path = join(home, "muster.config.json");
+  if (!existsSync(path)) return {};
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new Refusal(
+      "invalid",
+      "config_invalid",
+      `${path} is not JSON: ${(error as Error).message}`,
+    );
+  }
+  const parsed = z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .safeParse(content);
+  if (!parsed.success)
+    throw new Refusal(
+      "invalid",
+      "config_invalid",
+      `${path} must be an object of settings, such as {"MUSTER_PORT": 4747}.`,
+    );
+  const unknown = Object.keys(parsed.data).filter((name) => !isOurs(name));
+  if (unknown.length > 0)
+    throw new Refusal(
+      "invalid",
+      "config_invalid",
+      `${path} has settings that do not exist: ${unknown.join(", ")}.`,
+    );
+  return Object.fromEntries(
+    Object.entries(parsed.data).map(([name, value]) => [name, String(value)]),
+  );
+}
+
+function badSettings(error: z.ZodError): Refusal {
+  const lines = error.issues.map(
+    (issue) => `${issue.path.join(".")}: must be ${issue.message.replace(/^Invalid \w+: /, "")}`,
+  );
+  return new Refusal(
+    "invalid",
+    "config_invalid",
+    `A setting has a value that is not allowed.\n${lines.join("\n")}`,
+  );
+}
+
+function workerCap(text: string | undefined): { maxWorkers: number; warnings: string[] } {
+  if (text === undefined) return { maxWorkers: MAX_WORKERS_DEFAULT, warnings: [] };
+  const n = Number(text);
+  if (Number.isInteger(n) && n >= 1 && n <= 100) return { maxWorkers: n, warnings: [] };
+  return {
+    maxWorkers: MAX_WORKERS_DEFAULT,
+    warnings: [
+      `ORCHESTRATION_MAX_WORKERS_PER_SUPERVISOR must be from 1 to 100; using ${MAX_WORKERS_DEFAULT}.`,
+    ],
+  };
+}

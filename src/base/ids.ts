@@ -1,0 +1,80 @@
+/**
+ * Ids: a prefix that names the kind, then 26 characters of Crockford base32:
+ * 48 bits of time and 80 random bits, so that ids sort by the moment they were minted
+ * and two processes never mint the same one.
+ */
+import { createHash, randomFillSync } from "node:crypto";
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const TIME_CHARS = 10;
+const RANDOM_CHARS = 16;
+
+export type IdPrefix =
+  | "org"
+  | "usr"
+  | "crd"
+  | "ses"
+  | "thr"
+  | "pmt"
+  | "run"
+  | "rnr"
+  | "ent"
+  | "gat"
+  | "wsp"
+  | "out"
+  | "tmr"
+  | "srv"
+  | "frm";
+
+/** Mints ids. Injected wherever ids are made, so that a simulation can replay them. */
+export interface Ids {
+  mint(prefix: IdPrefix): string;
+}
+
+const POOL_BYTES = 4096;
+
+export function createIds(now: () => number = Date.now): Ids {
+  const pool = new Uint8Array(POOL_BYTES);
+  let used = POOL_BYTES;
+  let lastTime = -1;
+  let timePart = "";
+  return {
+    mint(prefix) {
+      const time = now();
+      if (time !== lastTime) {
+        timePart = encodeTime(time);
+        lastTime = time;
+      }
+      if (used + RANDOM_CHARS > POOL_BYTES) {
+        randomFillSync(pool);
+        used = 0;
+      }
+      let random = "";
+      for (let i = 0; i < RANDOM_CHARS; i++) {
+        random += ALPHABET[(pool[used + i] as number) & 31];
+      }
+      used += RANDOM_CHARS;
+      return `${prefix}_${timePart}${random}`;
+    },
+  };
+}
+
+/** An id that is the same for the same seed: for things with a natural identity, such as a runner. */
+export function idFrom(prefix: IdPrefix, seed: string): string {
+  const digest = createHash("sha256").update(seed).digest();
+  let text = "";
+  for (let i = 0; i < TIME_CHARS + RANDOM_CHARS; i++) {
+    text += ALPHABET[(digest[i] as number) & 31];
+  }
+  return `${prefix}_${text}`;
+}
+
+function encodeTime(time: number): string {
+  let rest = time;
+  let text = "";
+  for (let i = 0; i < TIME_CHARS; i++) {
+    text = (ALPHABET[rest % 32] as string) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

@@ -1,0 +1,93 @@
+/**
+ * Structured log lines with redaction. Secrets are caught twice: by the name of the field they are
+ * in, and by the look of the text. Content of prompts and transcripts is never logged at all.
+ */
+import { pino } from "pino";
+
+export interface Log {
+  debug(fields: object, text: string): void;
+  info(fields: object, text: string): void;
+  warn(fields: object, text: string): void;
+  error(fields: object, text: string): void;
+  child(fields: object): Log;
+}
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const SECRET_FIELD =
+  /^(authorization|cookie|set-cookie|token|key|apikey|api_key|secret|password|passphrase|credential)s?$/i;
+const SECRET_TEXT =
+  /\b(?:Bearer\s+[\w.~+/=-]{8,}|sk-[\w-]{8,}|mst_[\w]{8,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,})/g;
+const URL_PASSWORD = /(\w+:\/\/[^\s:/@]+:)[^\s@/]+@/g;
+const REDACTED = "[redacted]";
+const MAX_DEPTH = 6;
+
+export function redactText(text: string): string {
+  return text.replace(SECRET_TEXT, REDACTED).replace(URL_PASSWORD, `$1${REDACTED}@`);
+}
+
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") return redactText(value);
+  if (value === null || typeof value !== "object") return value;
+  if (depth >= MAX_DEPTH) return "[deep]";
+  if (value instanceof Error) return describeError(value, depth);
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  const safe: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) {
+    safe[name] = SECRET_FIELD.test(name) ? REDACTED : redact(item, depth + 1);
+  }
+  return safe;
+}
+
+function describeError(error: Error, depth: number): unknown {
+  const { name, message, stack, cause } = error;
+  const code = (error as { code?: unknown }).code;
+  return {
+    name,
+    message: redactText(message),
+    ...(code === undefined ? {} : { code }),
+    ...(stack === undefined ? {} : { stack: redactText(stack) }),
+    ...(cause === undefined ? {} : { cause: redact(cause, depth + 1) }),
+  };
+}
+
+export interface LogOptions {
+  level: LogLevel;
+  /** Where lines go; standard error by default, because standard output belongs to commands. */
+  write?: (line: string) => void;
+}
+
+export function createLog({ level, write }: LogOptions): Log {
+  const stream = write ? { write } : pino.destination({ dest: 2, sync: true });
+  const sink = pino(
+    {
+      level,
+      base: null,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => redact(fields) as Record<string, unknown>,
+      },
+    },
+    stream,
+  );
+  return wrap(sink);
+}
+
+function wrap(sink: pino.Logger): Log {
+  return {
+    debug: (fields, text) => sink.debug(fields, text),
+    info: (fields, text) => sink.info(fields, text),
+    warn: (fields, text) => sink.warn(fields, text),
+    error: (fields, text) => sink.error(fields, text),
+    child: (fields) => wrap(sink.child(redact(fields) as Record<string, unknown>)),
+  };
+}
+
+export const silentLog: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silentLog,
+};

@@ -1,0 +1,2 @@
+/** The databases a statement can be compiled for. */
+export type Dialect = "sqlite" | "postgres";

@@ -1,0 +1,43 @@
+/** The store's front door: `openStore(url)`. */
+import { resolve } from "node:path";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { Refusal } from "../refusal.ts";
+import { openSqlite } from "./sqlite.ts";
+import type { Store } from "./store.ts";
+
+export interface OpenStoreOptions {
+  /** `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. */
+  url: string;
+  clock: Clock;
+  log: Log;
+  onSyncFailure: (error: unknown) => void;
+  gate?: "closed" | "left_open";
+}
+
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const { url, clock, log } = options;
+  if (url.startsWith("sqlite:")) {
+    const path = url.slice("sqlite:".length);
+    const { onSyncFailure, gate = "closed" } = options;
+    return openSqlite({
+      path: path === ":memory:" ? path : resolve(path),
+      clock,
+      onSyncFailure,
+      gate,
+    });
+  }
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    const { openPostgres } = await import("./postgres.ts");
+    return openPostgres({ url, clock, log });
+  }
+  throw new Refusal(
+    "invalid",
+    "database_url_invalid",
+    "MUSTER_DATABASE_URL must begin with sqlite: or postgres://",
+  );
+}
+
+export type { Dialect } from "./dialect.ts";
+export { builder, inserter, statements } from "./statement.ts";
+export type { Migration, Reader, Store, Tx } from "./store.ts";

@@ -1,0 +1,309 @@
+/**
+ * PostgreSQL: a pool, one transaction a command, commands locked by their session's row.
+ *
+ * A transaction is run again after a serialisation failure, a deadlock or a lost connection. When
+ * the connection is lost during COMMIT nobody knows whether it took effect, so the transaction's
+ * id is asked for afterwards: committed means done, anything else means run again.
+ */
+import { createHash } from "node:crypto";
+import pg from "pg";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { Refusal } from "../refusal.ts";
+import { applyMigrations } from "./migrate.ts";
+import type { CompiledStatement, Statement } from "./statement.ts";
+import type { Migration, Reader, Store, Tx } from "./store.ts";
+
+const POOL_SIZE = 12;
+const CONNECT_TIMEOUT_MS = 2_000;
+const RETRY_LIMIT_MS = 15_000;
+const RETRY_FIRST_MS = 20;
+const RETRY_MAX_MS = 400;
+const MIGRATION_LOCK = 7_474_747;
+
+export interface PostgresOptions {
+  url: string;
+  clock: Clock;
+  log: Log;
+}
+
+const RETRYABLE_SQLSTATE = /^(40001|40P01|08...|57P0[1-5]|53300|25006|55P03)$/;
+const RETRYABLE_SYSTEM = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/;
+const RETRYABLE_TEXT =
+  /Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|not queryable/;
+
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const types = new pg.TypeOverrides();
+  // Times and sums fit a double; the rest of the program knows numbers only.
+  types.setTypeParser(pg.types.builtins.INT8, Number);
+  types.setTypeParser(pg.types.builtins.NUMERIC, Number);
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: "muster",
+    types,
+  });
+  pool.on("error", (error) =>
+    options.log.warn({ err: error }, "an idle database connection was lost"),
+  );
+  return new PostgresStore(pool, options);
+}
+
+class PostgresStore implements Store {
+  readonly dialect = "postgres";
+  #pool: pg.Pool;
+  #clock: Clock;
+  #log: Log;
+
+  constructor(pool: pg.Pool, { clock, log }: PostgresOptions) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const attempt = await this.#retrying(() => this.#attempt(work));
+    for (const announce of attempt.announcements) announce();
+    return attempt.result;
+  }
+
+  read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#retrying(async () => {
+      const client = await this.#pool.connect();
+      const lost = watch(client);
+      try {
+        return await work(new PostgresReader(client));
+      } catch (error) {
+        lost.because(error);
+        throw error;
+      } finally {
+        client.release(lost.broken());
+      }
+    });
+  }
+
+  async migrate(migrations: readonly Migration[]): Promise<void> {
+    await this.#retrying(async () => {
+      const client = await this.#pool.connect();
+      try {
+        await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+        await client.query(
+          "create table if not exists schema_migrations (id text primary key, applied_at bigint not null)",
+        );
+        await applyMigrations(migrations, migrationTarget(client, this.#clock));
+        await client.query("select pg_advisory_unlock($1)", [MIGRATION_LOCK]);
+      } finally {
+        // The lock belongs to the connection; ending it frees the lock whatever happened.
+        client.release(true);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #attempt<T>(
+    work: (tx: Tx) => Promise<T>,
+  ): Promise<{ result: T; announcements: (() => void)[] }> {
+    const client = await this.#pool.connect();
+    const lost = watch(client);
+    try {
+      const { xid, now } = await begin(client);
+      const tx = new PostgresTx(client, now);
+      let result: T;
+      try {
+        result = await work(tx);
+      } catch (error) {
+        await client.query("rollback").catch((cause: unknown) => lost.because(cause));
+        throw error;
+      }
+      await this.#commit(client, xid, lost);
+      return { result, announcements: tx.announcements };
+    } catch (error) {
+      lost.because(error);
+      throw error;
+    } finally {
+      client.release(lost.broken());
+    }
+  }
+
+  async #commit(client: pg.PoolClient, xid: string, lost: Lost): Promise<void> {
+    try {
+      await client.query("commit");
+    } catch (error) {
+      if (!isRetryable(error) || isConflict(error)) throw error;
+      lost.because(error);
+      if ((await this.#fateOf(xid)) !== "committed") throw error;
+    }
+  }
+
+  /** What became of a transaction whose COMMIT was never answered. */
+  #fateOf(xid: string): Promise<string | null> {
+    return this.#retrying(async () => {
+      const { rows } = await this.#pool.query("select pg_xact_status($1::text::xid8) as fate", [
+        xid,
+      ]);
+      const fate = (rows[0] as { fate: string | null }).fate;
+      if (fate === "in progress")
+        throw Object.assign(new Error("still committing"), { code: "57P03" });
+      return fate;
+    });
+  }
+
+  async #retrying<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = this.#clock.now() + RETRY_LIMIT_MS;
+    let pauseMs = RETRY_FIRST_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isRetryable(error)) throw error;
+        if (this.#clock.now() >= deadline) throw unavailable(error);
+        this.#log.debug({ err: error }, "running a database command again");
+        await this.#clock.sleep(pauseMs * (0.5 + Math.random()));
+        pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
+      }
+    }
+  }
+}
+
+async function begin(client: pg.PoolClient): Promise<{ xid: string; now: number }> {
+  const results = (await client.query(
+    "begin; select pg_current_xact_id()::text as xid, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now",
+  )) as unknown as pg.QueryResult<{ xid: string; now: number }>[];
+  const [row] = results[1]?.rows ?? [];
+  if (!row) throw new Error("PostgreSQL did not answer BEGIN");
+  return row;
+}
+
+function migrationTarget(client: pg.PoolClient, clock: Clock) {
+  return {
+    dialect: "postgres" as const,
+    applied: async () =>
+      (await client.query<{ id: string }>("select id from schema_migrations")).rows.map(
+        (row) => row.id,
+      ),
+    beforeFirst: async () => {},
+    apply: async (migration: Migration) => {
+      await client.query("begin");
+      for (const statement of migration.statements("postgres")) await client.query(statement);
+      await client.query("insert into schema_migrations (id, applied_at) values ($1, $2)", [
+        migration.id,
+        clock.now(),
+      ]);
+      await client.query("commit");
+    },
+  };
+}
+
+class PostgresReader implements Reader {
+  readonly dialect = "postgres";
+  protected readonly client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+  }
+
+  async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    return (await this.send(statement.bind("postgres", params), true)).rows as R[];
+  }
+  async first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
+    return (await this.all(statement, params))[0];
+  }
+  async query<R>(compiled: CompiledStatement<R>): Promise<R[]> {
+    return (await this.send(compiled, false)).rows as R[];
+  }
+
+  /** Named statements are parsed and planned once for each connection. */
+  protected send(
+    { sql, parameters }: CompiledStatement<unknown>,
+    keep: boolean,
+  ): Promise<pg.QueryResult> {
+    const values = parameters as unknown[];
+    return keep
+      ? this.client.query({ name: statementName(sql), text: sql, values })
+      : this.client.query(sql, values);
+  }
+}
+
+class PostgresTx extends PostgresReader implements Tx {
+  readonly now: number;
+  readonly announcements: (() => void)[] = [];
+
+  constructor(client: pg.PoolClient, now: number) {
+    super(client);
+    this.now = now;
+  }
+
+  async run<P>(statement: Statement<P, unknown>, params: P): Promise<number> {
+    return (await this.send(statement.bind("postgres", params), true)).rowCount ?? 0;
+  }
+  async execute(compiled: CompiledStatement<unknown>): Promise<number> {
+    return (await this.send(compiled, true)).rowCount ?? 0;
+  }
+  afterCommit(announce: () => void): void {
+    this.announcements.push(announce);
+  }
+}
+
+const names = new Map<string, string>();
+
+function statementName(sql: string): string {
+  let name = names.get(sql);
+  if (!name) {
+    name = createHash("sha256").update(sql).digest("base64url").slice(0, 24);
+    names.set(sql, name);
+  }
+  return name;
+}
+
+interface Lost {
+  because(error: unknown): void;
+  broken(): boolean;
+}
+
+/** Remembers whether a connection may go back to the pool. */
+function watch(client: pg.PoolClient): Lost {
+  let broken = false;
+  const onError = () => {
+    broken = true;
+  };
+  client.once("error", onError);
+  return {
+    because(error) {
+      if (isRetryable(error) && !isConflict(error)) broken = true;
+    },
+    broken() {
+      client.off("error", onError);
+      return broken;
+    },
+  };
+}
+
+function isConflict(error: unknown): boolean {
+  return /^(40001|40P01|55P03)$/.test(String((error as { code?: unknown } | undefined)?.code));
+}
+
+function isRetryable(error: unknown): boolean {
+  if (error instanceof Refusal || !(error instanceof Error)) return false;
+  const code = String((error as { code?: unknown }).code ?? "");
+  return (
+    RETRYABLE_SQLSTATE.test(code) ||
+    RETRYABLE_SYSTEM.test(code) ||
+    RETRYABLE_TEXT.test(error.message)
+  );
+}
+
+function unavailable(cause: unknown): Refusal {
+  return new Refusal(
+    "unavailable",
+    "store_unavailable",
+    "The database cannot be reached now. Nothing was changed; try again shortly.",
+    {
+      retryAfterMs: 2_000,
+      cause,
+    },
+  );
+}

@@ -1,0 +1,368 @@
+/**
+ * SQLite: one writer connection, one reader connection, write-ahead log, group commit.
+ *
+ * Commands that arrive while the writer is busy are run one after another inside the next
+ * transaction, each in its own savepoint, so a burst shares one commit and one sync. A command that
+ * fails is undone alone. `work` functions wait for nothing but statements, which are synchronous
+ * underneath, so a batch runs to its end without the event loop turning.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import type { Clock } from "../clock.ts";
+import { acquireFileLock, type FileLock } from "../file-lock.ts";
+import { Refusal } from "../refusal.ts";
+import { applyMigrations } from "./migrate.ts";
+import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
+import type { CompiledStatement, Statement } from "./statement.ts";
+import type { Migration, Reader, Store, Tx } from "./store.ts";
+
+const MAX_BATCH = 64;
+const BUSY_RETRY_MS = 20;
+/** How long a command waits for a foreign process that holds the file, before it is refused. */
+const BUSY_LIMIT_MS = 12_000;
+const CHECKPOINT_PAGES = 2_000;
+
+export interface SqliteOptions {
+  /** A file path, or `:memory:`. */
+  path: string;
+  clock: Clock;
+  /** Called when the log could not be synced. Must end the process. */
+  onSyncFailure: (error: unknown) => void;
+  /** Only the power-loss suite opens the gate, to prove that it would notice. */
+  gate?: "closed" | "left_open";
+}
+
+interface Job {
+  work: (tx: Tx) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Done {
+  job: Job;
+  result?: unknown;
+  error?: unknown;
+  announcements: (() => void)[];
+}
+
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { path, clock } = options;
+  const inMemory = path === ":memory:";
+  let lock: FileLock | undefined;
+  if (!inMemory) {
+    mkdirSync(dirname(path), { recursive: true });
+    lock = await acquireFileLock(`${path}.lock`).catch((error: unknown) => {
+      throw new Refusal(
+        "conflict",
+        "database_in_use",
+        `Another Muster server uses ${path}. Stop it, or set MUSTER_HOME to another folder.`,
+        { cause: error },
+      );
+    });
+  }
+  const writer = connect(path, false);
+  const gate =
+    inMemory || options.gate === "left_open"
+      ? openGate
+      : await fileGate(path, options.onSyncFailure);
+  const reader = inMemory ? undefined : connect(path, true);
+  return new SqliteStore({ path, clock, writer, reader, gate, lock });
+}
+
+function connect(path: string, readonly: boolean): Database.Database {
+  const db = new Database(path, { readonly, timeout: 0 });
+  if (!readonly) {
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = NORMAL");
+    db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    // The first write creates the log file that the gate syncs.
+    db.exec(
+      "create table if not exists schema_migrations (id text primary key, applied_at integer not null)",
+    );
+  }
+  db.pragma("temp_store = MEMORY");
+  db.pragma("cache_size = -16000");
+  return db;
+}
+
+async function fileGate(path: string, onFailure: (error: unknown) => void): Promise<OutputGate> {
+  const log = await open(`${path}-wal`, existsSync(`${path}-wal`) ? "r+" : "a+");
+  const gate = createOutputGate(() => log.datasync(), onFailure);
+  return {
+    ...gate,
+    async close() {
+      await gate.close();
+      await log.close();
+    },
+  };
+}
+
+interface Parts {
+  path: string;
+  clock: Clock;
+  writer: Database.Database;
+  reader: Database.Database | undefined;
+  gate: OutputGate;
+  lock: FileLock | undefined;
+}
+
+class SqliteStore implements Store {
+  readonly dialect = "sqlite";
+  #parts: Parts;
+  #write: Connection;
+  #read: Connection | undefined;
+  #queue: Job[] = [];
+  #pumping = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#write = new Connection(parts.writer);
+    this.#read = parts.reader && new Connection(parts.reader);
+  }
+
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      if (!this.#pumping) {
+        this.#pumping = true;
+        // A microtask later, so that commands of the same moment share a transaction.
+        queueMicrotask(() => void this.#pump());
+      }
+    });
+  }
+
+  async read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    const reader = this.#read;
+    // In memory there is one connection, so a read must wait its turn among the writes.
+    if (!reader) return this.transaction(work);
+    const result = await retryBusy(this.#parts.clock, () => work(reader));
+    const covered = this.#parts.gate.covered();
+    if (covered !== undefined) await covered;
+    return result;
+  }
+
+  async migrate(migrations: readonly Migration[]): Promise<void> {
+    const { writer, path, clock } = this.#parts;
+    await applyMigrations(migrations, {
+      dialect: "sqlite",
+      applied: async () =>
+        writer.prepare("select id from schema_migrations").pluck().all() as string[],
+      beforeFirst: async (next, hasData) => {
+        if (hasData && path !== ":memory:") await this.backup(`${path}.before-${next}.bak`);
+      },
+      apply: async (migration) => {
+        writer.transaction(() => {
+          for (const statement of migration.statements("sqlite")) writer.exec(statement);
+          writer
+            .prepare("insert into schema_migrations (id, applied_at) values (?, ?)")
+            .run(migration.id, clock.now());
+        })();
+      },
+    });
+    this.#parts.gate.committed();
+    await this.#parts.gate.covered();
+  }
+
+  async backup(path: string): Promise<void> {
+    if (existsSync(path)) return;
+    this.#parts.writer.prepare("vacuum into ?").run(path);
+  }
+
+  async close(): Promise<void> {
+    const { gate, reader, writer, lock } = this.#parts;
+    await gate.covered();
+    await gate.close();
+    reader?.close();
+    writer.close();
+    lock?.release();
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, MAX_BATCH);
+      const done = await this.#runBatch(batch);
+      void this.#release(done);
+    }
+    this.#pumping = false;
+  }
+
+  async #release(done: Done[]): Promise<void> {
+    const covered = this.#parts.gate.covered();
+    if (covered !== undefined) await covered;
+    for (const { job, result, error, announcements } of done) {
+      if (error !== undefined) {
+        job.reject(error);
+        continue;
+      }
+      job.resolve(result);
+      for (const announce of announcements) announce();
+    }
+  }
+
+  async #runBatch(batch: Job[]): Promise<Done[]> {
+    const { writer, clock, gate } = this.#parts;
+    try {
+      await retryBusy(clock, async () => this.#write.exec("begin immediate"));
+    } catch (error) {
+      return batch.map((job) => ({ job, error: asRefusal(error), announcements: [] }));
+    }
+    const done: Done[] = [];
+    for (const job of batch) {
+      const outcome = await this.#runJob(job);
+      if (!writer.inTransaction) return this.#rerunAlone(batch, done, outcome);
+      done.push(outcome);
+    }
+    try {
+      this.#write.exec("commit");
+      if (this.#write.takeChanged()) gate.committed();
+    } catch (error) {
+      if (writer.inTransaction) this.#write.exec("rollback");
+      return batch.map((job) => ({ job, error: asRefusal(error), announcements: [] }));
+    }
+    return done;
+  }
+
+  /** SQLite undid the whole batch (disk full, I/O error): the innocent ones are tried again, each alone. */
+  async #rerunAlone(batch: Job[], before: Done[], culprit: Done): Promise<Done[]> {
+    const done: Done[] = [culprit];
+    const after = batch.slice(before.length + 1);
+    for (const job of [...before.map((d) => d.job), ...after]) {
+      done.push(...(batch.length === 1 ? [] : await this.#runBatch([job])));
+    }
+    return done;
+  }
+
+  async #runJob(job: Job): Promise<Done> {
+    const announcements: (() => void)[] = [];
+    const tx = new SqliteTx(this.#write, this.#parts.clock.now(), announcements);
+    this.#write.exec("savepoint job");
+    try {
+      const result = await job.work(tx);
+      this.#write.exec("release job");
+      return { job, result, announcements };
+    } catch (error) {
+      if (this.#parts.writer.inTransaction) {
+        this.#write.exec("rollback to job");
+        this.#write.exec("release job");
+      }
+      return { job, error: asRefusal(error), announcements: [] };
+    }
+  }
+}
+
+/** A connection with its cache of prepared statements. */
+class Connection implements Reader {
+  readonly dialect = "sqlite";
+  #db: Database.Database;
+  #prepared = new Map<string, Database.Statement>();
+  #changed = false;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+  }
+
+  exec(sql: string): void {
+    this.#prepare(sql).run();
+  }
+
+  async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    return this.query(statement.bind("sqlite", params));
+  }
+
+  async first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
+    const { sql, parameters } = statement.bind("sqlite", params);
+    return this.#prepare(sql).get(...parameters) as R | undefined;
+  }
+
+  async query<R>({ sql, parameters }: CompiledStatement<R>): Promise<R[]> {
+    return this.#prepare(sql).all(...parameters) as R[];
+  }
+
+  change({ sql, parameters }: CompiledStatement<unknown>): number {
+    this.#changed = true;
+    return this.#prepare(sql).run(...parameters).changes;
+  }
+
+  /** Whether anything was written since this was last asked: what wrote nothing needs no sync. */
+  takeChanged(): boolean {
+    const changed = this.#changed;
+    this.#changed = false;
+    return changed;
+  }
+
+  #prepare(sql: string): Database.Statement {
+    let prepared = this.#prepared.get(sql);
+    if (!prepared) {
+      prepared = this.#db.prepare(sql);
+      this.#prepared.set(sql, prepared);
+    }
+    return prepared;
+  }
+}
+
+class SqliteTx implements Tx {
+  readonly dialect = "sqlite";
+  readonly now: number;
+  #connection: Connection;
+  #announcements: (() => void)[];
+
+  constructor(connection: Connection, now: number, announcements: (() => void)[]) {
+    this.#connection = connection;
+    this.now = now;
+    this.#announcements = announcements;
+  }
+
+  all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    return this.#connection.all(statement, params);
+  }
+  first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
+    return this.#connection.first(statement, params);
+  }
+  query<R>(compiled: CompiledStatement<R>): Promise<R[]> {
+    return this.#connection.query(compiled);
+  }
+  async run<P>(statement: Statement<P, unknown>, params: P): Promise<number> {
+    return this.#connection.change(statement.bind("sqlite", params));
+  }
+  async execute(compiled: CompiledStatement<unknown>): Promise<number> {
+    return this.#connection.change(compiled);
+  }
+  afterCommit(announce: () => void): void {
+    this.#announcements.push(announce);
+  }
+}
+
+async function retryBusy<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+  const deadline = clock.now() + BUSY_LIMIT_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const busy = String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
+      if (!busy || clock.now() >= deadline) throw asRefusal(error);
+      await clock.sleep(BUSY_RETRY_MS);
+    }
+  }
+}
+
+/** What SQLite says when the machine, not the statement, is at fault. */
+const OUTSIDE_FAULT = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM|CANTOPEN|READONLY|PROTOCOL)/;
+
+function asRefusal(error: unknown): unknown {
+  const code = String((error as { code?: unknown } | undefined)?.code ?? "");
+  if (!OUTSIDE_FAULT.test(code)) return error;
+  const why = code.startsWith("SQLITE_FULL")
+    ? "The disk is full."
+    : "The database file cannot be written now.";
+  return new Refusal(
+    "unavailable",
+    "store_unavailable",
+    `${why} Nothing was changed; try again shortly.`,
+    {
+      retryAfterMs: 2_000,
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,119 @@
+/**
+ * Statements: built and typed by Kysely, compiled once for each database, executed by the store.
+ *
+ *   const prepare = statements<Tables>();
+ *   const findPrompt = prepare<{ id: string }, PromptRow>((db, p) =>
+ *     db.selectFrom("prompts").selectAll().where("id", "=", p("id")));
+ *   await tx.first(findPrompt, { id });
+ */
+import {
+  type Compilable,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { Dialect } from "./dialect.ts";
+
+export interface CompiledStatement<R> {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** Never set: carries the type of a row. */
+  readonly row?: R;
+}
+
+export interface Statement<P, R> {
+  bind(dialect: Dialect, params: P): CompiledStatement<R>;
+}
+
+/** Stands in a statement where a parameter will be; Kysely carries it through as an ordinary value. */
+class Slot {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+type Slots<P> = <K extends keyof P & string>(name: K) => P[K];
+type Build<Tables, P, R> = (db: Kysely<Tables>, p: Slots<P>, dialect: Dialect) => Compilable<R>;
+
+const slot = ((name: string) => new Slot(name)) as unknown as Slots<Record<string, never>>;
+
+export function statements<Tables>() {
+  return <P, R>(build: Build<Tables, P, R>): Statement<P, R> => {
+    const compiled = new Map<Dialect, { sql: string; parameters: readonly unknown[] }>();
+    return {
+      bind(dialect, params) {
+        let known = compiled.get(dialect);
+        if (!known) {
+          known = build(builder<Tables>(dialect), slot as unknown as Slots<P>, dialect).compile();
+          compiled.set(dialect, known);
+        }
+        const values = known.parameters.map((value) =>
+          value instanceof Slot ? (params as Record<string, unknown>)[value.name] : value,
+        );
+        return { sql: known.sql, parameters: values };
+      },
+    };
+  };
+}
+
+const builders = {
+  sqlite: new Kysely<never>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  }),
+  postgres: new Kysely<never>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+} as const;
+
+/** A Kysely that only compiles. */
+export function builder<Tables>(dialect: Dialect): Kysely<Tables> {
+  return builders[dialect] as unknown as Kysely<Tables>;
+}
+
+/** Inserts rows of one table in one statement; its text is kept for each number of rows. */
+export function inserter<Row extends object>(
+  table: string,
+  columns: readonly (keyof Row & string)[],
+) {
+  const texts = new Map<string, string>();
+  return (dialect: Dialect, rows: readonly Row[]): CompiledStatement<never> => {
+    const key = `${dialect}:${rows.length}`;
+    let sql = texts.get(key);
+    if (sql === undefined) {
+      sql = insertText(dialect, table, columns, rows.length);
+      texts.set(key, sql);
+    }
+    const parameters: unknown[] = [];
+    for (const row of rows) for (const column of columns) parameters.push(row[column]);
+    return { sql, parameters };
+  };
+}
+
+function insertText(
+  dialect: Dialect,
+  table: string,
+  columns: readonly string[],
+  count: number,
+): string {
+  let next = 1;
+  const mark = dialect === "sqlite" ? () => "?" : () => `$${next++}`;
+  const tuple = () => `(${columns.map(mark).join(", ")})`;
+  const tuples = Array.from({ length: count }, tuple).join(", ");
+  return `insert into "${table}" (${columns.map((c) => `"${c}"`).join(", ")}) values ${tuples}`;
+}

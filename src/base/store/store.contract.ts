@@ -1,0 +1,208 @@
+/** What every store does, whichever database is behind it. Each implementation runs this suite. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Dialect, Migration, Store } from "./index.ts";
+import { inserter, statements } from "./index.ts";
+
+interface NoteRow {
+  id: string;
+  body: string;
+  at: number;
+}
+interface CounterRow {
+  id: string;
+  n: number;
+}
+interface Tables {
+  notes: NoteRow;
+  counters: CounterRow;
+}
+
+const prepare = statements<Tables>();
+const insertNotes = inserter<NoteRow>("notes", ["id", "body", "at"]);
+const insertCounters = inserter<CounterRow>("counters", ["id", "n"]);
+const findNote = prepare<{ id: string }, NoteRow>((db, p) =>
+  db.selectFrom("notes").selectAll().where("id", "=", p("id")),
+);
+const countNotes = prepare<Record<never, never>, { n: number; total: number | null }>((db) =>
+  db
+    .selectFrom("notes")
+    .select((eb) => [eb.fn.countAll<number>().as("n"), eb.fn.sum<number>("at").as("total")]),
+);
+const lockCounter = prepare<{ id: string }, CounterRow>((db, p, dialect) => {
+  const query = db.selectFrom("counters").selectAll().where("id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+const setCounter = prepare<CounterRow, unknown>((db, p) =>
+  db
+    .updateTable("counters")
+    .set({ n: p("n") })
+    .where("id", "=", p("id")),
+);
+
+const migrations: readonly Migration[] = [
+  {
+    id: "0001-notes",
+    statements: (dialect) => [
+      `create table notes (id text ${bytewise(dialect)} primary key, body text not null, at bigint not null)`,
+      "create table counters (id text primary key, n integer not null)",
+    ],
+  },
+];
+
+function bytewise(dialect: Dialect): string {
+  return dialect === "postgres" ? 'collate "C"' : "";
+}
+
+export interface StoreUnderTest {
+  open(): Promise<Store>;
+  /** Removes what `open` made. */
+  discard(): Promise<void>;
+}
+
+const note = (id: string, body = "text", at = 1): NoteRow => ({ id, body, at });
+
+export function storeContract(name: string, create: () => Promise<StoreUnderTest>): void {
+  describe(`store contract: ${name}`, () => {
+    let subject: StoreUnderTest;
+    let store: Store;
+
+    beforeEach(async () => {
+      subject = await create();
+      store = await subject.open();
+      await store.migrate(migrations);
+    });
+    afterEach(async () => {
+      await store.close();
+      await subject.discard();
+    });
+
+    const add = (row: NoteRow) =>
+      store.transaction((tx) => tx.execute(insertNotes(tx.dialect, [row])));
+    const find = (id: string) => store.read((reader) => reader.first(findNote, { id }));
+
+    it("keeps what a transaction wrote, and returns what it returned", async () => {
+      const changed = await add(note("a", "hello", 1_793_000_000_123));
+      expect(changed).toBe(1);
+      expect(await find("a")).toEqual(note("a", "hello", 1_793_000_000_123));
+    });
+
+    it("undoes everything a failed transaction did, and says why", async () => {
+      const failed = store.transaction(async (tx) => {
+        await tx.execute(insertNotes(tx.dialect, [note("a"), note("b")]));
+        throw new Error("no");
+      });
+      await expect(failed).rejects.toThrow("no");
+      expect(await find("a")).toBeUndefined();
+    });
+
+    it("undoes only the one that failed among many at once", async () => {
+      const results = await Promise.allSettled(
+        Array.from({ length: 40 }, (_, i) =>
+          store.transaction(async (tx) => {
+            await tx.execute(insertNotes(tx.dialect, [note(`n${i}`)]));
+            if (i % 4 === 0) throw new Error(`no ${i}`);
+          }),
+        ),
+      );
+      expect(results.filter((result) => result.status === "rejected")).toHaveLength(10);
+      expect(await store.read((reader) => reader.first(countNotes, {}))).toMatchObject({ n: 30 });
+    });
+
+    it("leaves a constraint's error to the caller and goes on", async () => {
+      await add(note("a"));
+      await expect(add(note("a"))).rejects.toThrow();
+      await add(note("b"));
+      expect(await find("b")).toBeDefined();
+    });
+
+    it("announces after the commit, and never after a failure", async () => {
+      const heard: string[] = [];
+      await store.transaction(async (tx) => {
+        tx.afterCommit(() => heard.push("kept"));
+        await tx.execute(insertNotes(tx.dialect, [note("a")]));
+        heard.push("working");
+      });
+      await store
+        .transaction(async (tx) => {
+          tx.afterCommit(() => heard.push("never"));
+          throw new Error("no");
+        })
+        .catch(() => {});
+      await find("a");
+      expect(heard).toEqual(["working", "kept"]);
+    });
+
+    it("lets no update be lost when many change one row", async () => {
+      await store.transaction((tx) => tx.execute(insertCounters(tx.dialect, [{ id: "c", n: 0 }])));
+      await Promise.all(
+        Array.from({ length: 50 }, () =>
+          store.transaction(async (tx) => {
+            const row = await tx.first(lockCounter, { id: "c" });
+            await tx.run(setCounter, { id: "c", n: (row?.n ?? 0) + 1 });
+          }),
+        ),
+      );
+      expect(await store.read((reader) => reader.first(lockCounter, { id: "c" }))).toEqual({
+        id: "c",
+        n: 50,
+      });
+    });
+
+    it("gives numbers for counts, sums and big integers", async () => {
+      await store.transaction((tx) =>
+        tx.execute(insertNotes(tx.dialect, [note("a", "", 2 ** 52), note("b", "", 1)])),
+      );
+      expect(await store.read((reader) => reader.first(countNotes, {}))).toEqual({
+        n: 2,
+        total: 2 ** 52 + 1,
+      });
+    });
+
+    it("orders ids by their bytes", async () => {
+      await store.transaction((tx) =>
+        tx.execute(
+          insertNotes(
+            tx.dialect,
+            ["b", "A", "a", "_", "B"].map((id) => note(id)),
+          ),
+        ),
+      );
+      const all = prepare<Record<never, never>, NoteRow>((db) =>
+        db.selectFrom("notes").selectAll().orderBy("id"),
+      );
+      const rows = await store.read((reader) => reader.all(all, {}));
+      expect(rows.map((row) => row.id)).toEqual(["A", "B", "_", "a", "b"]);
+    });
+
+    it("keeps any well-formed text", async () => {
+      const body = "🙂 \u{1F9D1}\u200D\u{1F680} — \\u0000 ' \" ; -- \n\t";
+      await add(note("a", body));
+      expect((await find("a"))?.body).toBe(body);
+    });
+
+    it("gives each transaction an instant", async () => {
+      const now = await store.transaction(async (tx) => tx.now);
+      expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
+    });
+
+    it("migrates once, and refuses a schema that is newer than the program", async () => {
+      await store.migrate(migrations);
+      const newer = [
+        ...migrations,
+        { id: "0002-more", statements: () => ["create table more (id text)"] },
+      ];
+      await store.migrate(newer);
+      await expect(store.migrate(migrations)).rejects.toMatchObject({ code: "schema_newer" });
+    });
+
+    it("leaves nothing of a migration that fails half-way, and takes it up again", async () => {
+      const broken = {
+        id: "0002-x",
+        statements: () => ["create table x (id text)", "create table x (id text)"],
+      };
+      await expect(store.migrate([...migrations, broken])).rejects.toThrow();
+      const mended = { id: "0002-x", statements: () => ["create table x (id text)"] };
+      await store.migrate([...migrations, mended]);
+    });
+  });
+}

@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createTestDatabase, postgresUrl } from "#test/services/postgres.ts";
+import { systemClock } from "../clock.ts";
+import { silentLog } from "../log.ts";
+import { inserter, openStore, type Store } from "./index.ts";
+import { storeContract } from "./store.contract.ts";
+
+const base = { clock: systemClock, log: silentLog, onSyncFailure: () => {} };
+const folders: string[] = [];
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "muster-store-"));
+  folders.push(made);
+  return made;
+}
+afterEach(() => {
+  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
+});
+
+storeContract("sqlite in memory", async () => ({
+  open: () => openStore({ ...base, url: "sqlite::memory:" }),
+  discard: async () => {},
+}));
+
+storeContract("sqlite file", async () => {
+  const path = join(folder(), "x.db");
+  return { open: () => openStore({ ...base, url: `sqlite:${path}` }), discard: async () => {} };
+});
+
+describe.skipIf(!postgresUrl)("with a server", () => {
+  storeContract("postgres", async () => {
+    const database = await createTestDatabase();
+    return { open: () => openStore({ ...base, url: database.url }), discard: database.drop };
+  });
+});
+
+interface NoteRow {
+  id: string;
+}
+const insertNotes = inserter<NoteRow>("notes", ["id"]);
+const migrations = [{ id: "0001", statements: () => ["create table notes (id text primary key)"] }];
+
+async function openNotes(path: string): Promise<Store> {
+  const store = await openStore({ ...base, url: `sqlite:${path}` });
+  await store.migrate(migrations);
+  return store;
+}
+
+describe("sqlite file", () => {
+  it("is for one server at a time, and free again when that one is gone", async () => {
+    const path = join(folder(), "x.db");
+    const first = await openNotes(path);
+    await expect(openNotes(path)).rejects.toMatchObject({ code: "database_in_use" });
+    await first.close();
+    await (await openNotes(path)).close();
+  });
+
+  it("is free again when its process was killed", async () => {
+    const path = join(folder(), "x.db");
+    const script = `import { acquireFileLock } from "#base/file-lock.ts"; await acquireFileLock(${JSON.stringify(`${path}.lock`)}); process.kill(process.pid, "SIGKILL");`;
+    expect(() =>
+      execFileSync(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" }),
+    ).toThrow();
+    await (await openNotes(path)).close();
+  });
+
+  it("is copied before its schema changes", async () => {
+    const place = folder();
+    const store = await openNotes(join(place, "x.db"));
+    await store.transaction((tx) => tx.execute(insertNotes(tx.dialect, [{ id: "kept" }])));
+    await store.migrate([...migrations, { id: "0002", statements: () => ["drop table notes"] }]);
+    await store.close();
+    const copy = readdirSync(place).find((name) => name.includes("before-0002"));
+    const rows = new Database(join(place, copy ?? "")).prepare("select id from notes").all();
+    expect(rows).toEqual([{ id: "kept" }]);
+  });
+
+  it("waits for a foreign lock without stalling the loop, then goes on", async () => {
+    const path = join(folder(), "x.db");
+    const store = await openNotes(path);
+    const foreign = new Database(path);
+    foreign.exec("begin immediate");
+    const write = store.transaction((tx) => tx.execute(insertNotes(tx.dialect, [{ id: "late" }])));
+    let turns = 0;
+    const counting = setInterval(() => turns++, 5);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    clearInterval(counting);
+    foreign.exec("rollback");
+    expect(await write).toBe(1);
+    // Stalled, the loop would not have turned at all.
+    expect(turns).toBeGreaterThan(3);
+    foreign.close();
+    await store.close();
+  });
+});
+
+describe("the output gate", () => {
+  it("answers nothing when the sync fails", async () => {
+    const { createOutputGate } = await import("./output-gate.ts");
+    const onFailure = vi.fn();
+    const gate = createOutputGate(() => Promise.reject(new Error("EIO")), onFailure);
+    gate.committed();
+    let released = false;
+    void gate.covered()?.then(() => {
+      released = true;
+    });
+    await vi.waitFor(() => expect(onFailure).toHaveBeenCalledOnce());
+    expect(released).toBe(false);
+  });
+
+  it("covers only what was committed before its sync began, and shares one sync among many", async () => {
+    const { createOutputGate } = await import("./output-gate.ts");
+    const syncs: (() => void)[] = [];
+    const gate = createOutputGate(
+      () => new Promise((resolve) => syncs.push(resolve)),
+      () => {},
+    );
+    const released: string[] = [];
+    const wait = (name: string) => void gate.covered()?.then(() => released.push(name));
+    gate.committed();
+    wait("first");
+    gate.committed();
+    wait("second");
+    gate.committed();
+    wait("third");
+    expect(syncs).toHaveLength(1);
+    syncs[0]?.();
+    await vi.waitFor(() => expect(released).toEqual(["first"]));
+    expect(syncs).toHaveLength(2);
+    syncs[1]?.();
+    await vi.waitFor(() => expect(released).toEqual(["first", "second", "third"]));
+    expect(gate.covered()).toBeUndefined();
+  });
+});

@@ -1,0 +1,50 @@
+/**
+ * The store: what the rest of the program sees of SQLite or PostgreSQL.
+ *
+ * Kysely builds and types the statements; the store compiles each once and executes it. The store,
+ * not Kysely, owns connections and transactions, because durability is decided here:
+ * - `transaction` resolves only when its writes would survive a power loss.
+ * - `read` resolves only when everything it saw would.
+ * So whatever a caller sends out after either of them can never be taken back.
+ */
+import type { Dialect } from "./dialect.ts";
+import type { CompiledStatement, Statement } from "./statement.ts";
+
+export interface Reader {
+  readonly dialect: Dialect;
+  all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]>;
+  first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined>;
+  /** For statements whose shape depends on the request, such as filtered lists. */
+  query<R>(compiled: CompiledStatement<R>): Promise<R[]>;
+}
+
+export interface Tx extends Reader {
+  /** The instant of this transaction: the database's own clock where several servers share it. */
+  readonly now: number;
+  /** Returns how many rows were changed. */
+  run<P>(statement: Statement<P, unknown>, params: P): Promise<number>;
+  execute(compiled: CompiledStatement<unknown>): Promise<number>;
+  /** Runs after the transaction is durable; never when it fails. Must not throw. */
+  afterCommit(announce: () => void): void;
+}
+
+export interface Store {
+  readonly dialect: Dialect;
+  /**
+   * Runs `work` atomically. `work` may be run again from the start after a conflict, so it must
+   * touch nothing but the transaction, and must not wait for anything but the transaction.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  read<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** The schema as it must be before the first command. */
+  migrate(migrations: readonly Migration[]): Promise<void>;
+  /** Writes a consistent copy to a file (SQLite only). */
+  backup?(path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One step of the schema. Steps are only ever added, run in order, each in one transaction. */
+export interface Migration {
+  id: string;
+  statements(dialect: Dialect): string[];
+}

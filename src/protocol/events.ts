@@ -1,0 +1,129 @@
+/**
+ * A session's log. Events are durable rows with a gapless `seq`; deltas are ephemeral pieces of an
+ * entry that is still being written. `data` is what each type carries; readers must ignore fields
+ * they do not know, and `v` lets a later version translate old rows.
+ */
+import { z } from "zod";
+import { ENTRY_KINDS, OUTCOMES } from "./sessions.ts";
+
+export const EVENT_TYPES = [
+  "session_created",
+  "session_start",
+  "session_updated",
+  "session_stop",
+  "message",
+  "pre_tool",
+  "post_tool",
+  "notice",
+  "prompt_accepted",
+  "prompt_queued",
+  "prompt_edited",
+  "prompt_promoted",
+  "prompt_settled",
+  "run_created",
+  "run_claimed",
+  "run_bound",
+  "run_stopping",
+  "run_lost",
+  "run_settled",
+  "gate_opened",
+  "gate_closed",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+const jsonRecord = z.record(z.string(), z.unknown());
+
+export const sessionEventSchema = z
+  .object({
+    seq: z.number().int(),
+    type: z.enum(EVENT_TYPES),
+    v: z.number().int(),
+    at: z.string(),
+    sessionId: z.string(),
+    thread: z.string().nullable(),
+    promptId: z.string().nullable(),
+    runId: z.string().nullable(),
+    /** Set on what is part of the transcript: `message`, `pre_tool`, `post_tool`, `notice`. */
+    entryId: z.string().nullable(),
+    kind: z.enum(ENTRY_KINDS).nullable(),
+    role: z.enum(["user", "assistant", "system"]).nullable(),
+    /** Content blocks of a message: `[{type: "text", text}]`. */
+    content: z.array(jsonRecord).nullable(),
+    toolName: z.string().nullable(),
+    toolInput: z.unknown(),
+    toolOutput: z.unknown(),
+    error: z.string().nullable(),
+    exitCode: z.number().int().nullable(),
+    reason: z.string().nullable(),
+    data: jsonRecord.nullable(),
+  })
+  .meta({ id: "Event" });
+export type SessionEvent = z.infer<typeof sessionEventSchema>;
+
+/**
+ * A piece of an entry being written. `offset` is the length of the text before it (in UTF-16 code
+ * units): a reader that holds exactly that much appends, offset 0 replaces, anything else waits.
+ */
+export const deltaSchema = z.object({
+  entryId: z.string(),
+  thread: z.string(),
+  kind: z.enum(["text", "reasoning", "tool_call"]),
+  offset: z.number().int(),
+  text: z.string(),
+});
+export type Delta = z.infer<typeof deltaSchema>;
+
+/** What a runner may append to the log of the session whose run it holds. */
+export const journalItemSchema = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("message"),
+    entryId: z.string(),
+    kind: z.enum(["text", "reasoning"]),
+    text: z.string(),
+    partial: z.boolean().optional(),
+    step: z.number().int().optional(),
+  }),
+  z.object({
+    type: z.literal("pre_tool"),
+    entryId: z.string(),
+    callId: z.string(),
+    tool: z.string(),
+    input: z.unknown(),
+    step: z.number().int().optional(),
+  }),
+  z.object({
+    type: z.literal("post_tool"),
+    entryId: z.string(),
+    callId: z.string(),
+    tool: z.string(),
+    input: z.unknown(),
+    output: z.unknown(),
+    error: z.string().nullable(),
+    exitCode: z.number().int().nullable().optional(),
+    durationMs: z.number().optional(),
+    truncated: z.boolean().optional(),
+    step: z.number().int().optional(),
+  }),
+  z.object({
+    type: z.literal("notice"),
+    entryId: z.string(),
+    text: z.string(),
+    step: z.number().int().optional(),
+  }),
+]);
+export type JournalItem = z.infer<typeof journalItemSchema>;
+
+export const settlementSchema = z.object({
+  outcome: z.enum(OUTCOMES).extract(["completed", "failed", "aborted", "superseded"]),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  /** What the caller of a run gets as its result. */
+  result: z.string().optional(),
+  usage: z
+    .object({
+      inputTokens: z.number().int(),
+      outputTokens: z.number().int(),
+      costMicros: z.number().int().nullable(),
+    })
+    .optional(),
+});
+export type Settlement = z.infer<typeof settlementSchema>;

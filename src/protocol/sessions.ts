@@ -1,0 +1,194 @@
+/** Sessions, prompts and transcripts as clients see them. Pure: loaded by every process and the browser. */
+import { z } from "zod";
+import { isoTime } from "./page.ts";
+
+export const SESSION_KINDS = ["task", "review", "orchestrator", "org_orchestrator"] as const;
+export const LIFECYCLES = ["active", "hibernated", "archived", "terminated"] as const;
+export const ACTIVITIES = [
+  "working",
+  "needs_you",
+  "waiting",
+  "idle",
+  "asleep",
+  "recovering",
+  "failed",
+  "unknown",
+] as const;
+/** The coarse view that run-oriented clients use. */
+export const SESSION_STATUSES = [
+  "pending",
+  "running",
+  "stopping",
+  "stopped",
+  "finished",
+  "error",
+] as const;
+/** The view a supervisor has of its worker. */
+export const WORKER_STATES = ["streaming", "idle", "cold"] as const;
+export const QUEUE_MODES = ["followup", "collect", "steer", "interrupt"] as const;
+export const PROMPT_STATES = ["collecting", "queued", "running", "gated", "settled"] as const;
+export const OUTCOMES = [
+  "completed",
+  "failed",
+  "aborted",
+  "superseded",
+  "merged",
+  "withdrawn",
+] as const;
+export const ENTRY_KINDS = [
+  "text",
+  "reasoning",
+  "tool_call",
+  "tool_result",
+  "notice",
+  "prompt",
+] as const;
+export const AUTHOR_KINDS = ["user", "session", "channel", "system"] as const;
+
+export type SessionKind = (typeof SESSION_KINDS)[number];
+export type Lifecycle = (typeof LIFECYCLES)[number];
+export type Activity = (typeof ACTIVITIES)[number];
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+export type WorkerState = (typeof WORKER_STATES)[number];
+export type QueueMode = (typeof QUEUE_MODES)[number];
+export type PromptState = (typeof PROMPT_STATES)[number];
+export type Outcome = (typeof OUTCOMES)[number];
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+export const sessionSchema = z
+  .object({
+    id: z.string(),
+    title: z.string().nullable(),
+    kind: z.enum(SESSION_KINDS),
+    purpose: z.enum(["task", "review"]),
+    lifecycle: z.enum(LIFECYCLES),
+    activity: z.enum(ACTIVITIES),
+    status: z.enum(SESSION_STATUSES),
+    parentSessionId: z.string().nullable(),
+    rootSessionId: z.string(),
+    depth: z.number().int(),
+    ownerId: z.string().nullable(),
+    runtime: z.string(),
+    model: z.string().nullable(),
+    repo: z.string().nullable(),
+    branch: z.string().nullable(),
+    persona: z.string().nullable(),
+    scopeKey: z.string().nullable(),
+    channelBindings: z.array(z.object({ channelType: z.string(), channelId: z.string() })),
+    isOrchestrator: z.boolean(),
+    queueMode: z.enum(QUEUE_MODES),
+    instructions: z.string().nullable(),
+    enableMemory: z.boolean(),
+    budget: z.number().nullable(),
+    projectDir: z.string().nullable(),
+    agentName: z.string().nullable(),
+    executorSessionId: z.string().nullable(),
+    executorProfile: z.string().nullable(),
+    executorType: z.string().nullable(),
+    hostname: z.string().nullable(),
+    incarnation: z.number().int(),
+    lastSeq: z.number().int(),
+    counts: z.object({ queued: z.number().int(), prompts: z.number().int() }),
+    /** Micro-units of the currency, or null when a model without a price was used. */
+    cost: z.number().nullable(),
+    createdAt: isoTime,
+    updatedAt: isoTime,
+    lastResumedAt: isoTime.nullable(),
+  })
+  .meta({ id: "Session" });
+export type Session = z.infer<typeof sessionSchema>;
+
+export const authorSchema = z.object({
+  kind: z.enum(AUTHOR_KINDS),
+  id: z.string(),
+  name: z.string(),
+});
+export type Author = z.infer<typeof authorSchema>;
+
+export const originSchema = z.object({
+  channelType: z.string(),
+  channelId: z.string().nullable(),
+  scopeKey: z.string().nullable(),
+  replyRef: z.string().nullable(),
+});
+export type Origin = z.infer<typeof originSchema>;
+
+export const attachmentSchema = z.object({
+  name: z.string(),
+  mediaType: z.string(),
+  size: z.number().int(),
+  sha256: z.string(),
+});
+export type Attachment = z.infer<typeof attachmentSchema>;
+
+/** Why a prompt has not started, in one word a program can test and one sentence a person can read. */
+export const WAIT_REASONS = [
+  "collecting",
+  "behind_other_prompts",
+  "session_busy",
+  "no_runner",
+  "runner_busy",
+  "workspace_offline",
+  "retry_backoff",
+  "gate",
+  "stopping",
+] as const;
+export type WaitReason = (typeof WAIT_REASONS)[number];
+
+export const promptSchema = z
+  .object({
+    id: z.string(),
+    sessionId: z.string(),
+    thread: z.string(),
+    mode: z.enum(QUEUE_MODES),
+    state: z.enum(PROMPT_STATES),
+    outcome: z.enum(OUTCOMES).nullable(),
+    content: z.string(),
+    attachments: z.array(attachmentSchema),
+    author: authorSchema,
+    origin: originSchema,
+    dispatchId: z.string().nullable(),
+    runId: z.string().nullable(),
+    attempts: z.number().int(),
+    supersededBy: z.string().nullable(),
+    mergedInto: z.string().nullable(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    acceptedAt: isoTime,
+    queuedAt: isoTime.nullable(),
+    startedAt: isoTime.nullable(),
+    settledAt: isoTime.nullable(),
+    waitingFor: z
+      .object({ reason: z.enum(WAIT_REASONS), message: z.string(), ahead: z.number().int() })
+      .nullable(),
+  })
+  .meta({ id: "Prompt" });
+export type Prompt = z.infer<typeof promptSchema>;
+
+export const toolUseSchema = z.object({
+  name: z.string(),
+  callId: z.string(),
+  input: z.unknown(),
+  output: z.unknown(),
+  error: z.string().nullable(),
+  exitCode: z.number().int().nullable(),
+  durationMs: z.number().nullable(),
+  truncated: z.boolean(),
+});
+
+export const entrySchema = z
+  .object({
+    id: z.string(),
+    seq: z.number().int(),
+    thread: z.string(),
+    promptId: z.string().nullable(),
+    kind: z.enum(ENTRY_KINDS),
+    role: z.enum(["user", "assistant", "system"]),
+    text: z.string().nullable(),
+    tool: toolUseSchema.nullable(),
+    author: authorSchema.nullable(),
+    /** True when the turn was cut while this was being written. */
+    partial: z.boolean(),
+    at: isoTime,
+  })
+  .meta({ id: "Entry" });
+export type Entry = z.infer<typeof entrySchema>;
