@@ -1,0 +1,52 @@
+/** Opaque cursors of lists: a place in an order, not a promise. A foreign or damaged one is refused. */
+import { Refusal } from "#base/refusal.ts";
+import type { Page } from "#protocol/page.ts";
+
+export interface Place {
+  at: number;
+  id: string;
+}
+
+export function encodeCursor(list: string, { at, id }: Place): string {
+  return Buffer.from(JSON.stringify([list, at, id])).toString("base64url");
+}
+
+export function decodeCursor(list: string, cursor: string | undefined): Place | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [name, at, id] = JSON.parse(
+      Buffer.from(cursor, "base64url").toString("utf8"),
+    ) as unknown[];
+    if (
+      name === list &&
+      typeof at === "number" &&
+      Number.isFinite(at) &&
+      typeof id === "string" &&
+      id.length <= 200
+    )
+      return { at, id };
+  } catch {
+    // Refused below, like every other text that is not a cursor of this list.
+  }
+  throw new Refusal(
+    "invalid",
+    "cursor_invalid",
+    "This cursor is not one of this list. Begin without a cursor and follow `next`.",
+  );
+}
+
+/** `rows` holds one more than the page when there is a next one. */
+export function pageOf<Row, Item>(
+  list: string,
+  rows: readonly Row[],
+  limit: number,
+  place: (row: Row) => Place,
+  view: (row: Row) => Item,
+): Page<Item> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(view),
+    next: rows.length > limit && last ? encodeCursor(list, place(last)) : null,
+  };
+}

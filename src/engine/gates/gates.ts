@@ -1,0 +1,152 @@
+/**
+ * Gates: a turn waits for a decision of a person or a parent. The first answer wins; no answer in
+ * time is a no. The gate belongs to (prompt, call), so a turn that is resumed finds the gate it had
+ * opened, and the answer if there is one.
+ */
+import { Refusal } from "#base/refusal.ts";
+import { cleanJson } from "#base/text.ts";
+import { findRun, saveRun } from "../runs/queries.ts";
+import type { GateRow, RunRow, TimerRow } from "../schema.ts";
+import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
+import { clearTimer, setTimer } from "../timers.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { findGate, findGateByCall, hasPendingGate, insertGate, saveGate } from "./queries.ts";
+
+export const GATE_TIMER = "gate";
+export const GATE_TTL_MS = 24 * 60 * 60_000;
+
+export interface Question {
+  callId: string;
+  kind: GateRow["kind"];
+  tool: string;
+  target: string | null;
+  /** Exactly what the person sees, and so exactly what is decided. */
+  shown: unknown;
+  ttlMs?: number;
+}
+
+export async function openGate(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  question: Question,
+): Promise<GateRow> {
+  const earlier = await findGateByCall(work.tx, run.prompt_id, question.callId);
+  if (earlier) return earlier;
+  const gate: GateRow = {
+    id: work.ids.mint("gat"),
+    org_id: run.org_id,
+    session_id: run.session_id,
+    thread: run.thread,
+    prompt_id: run.prompt_id,
+    run_id: run.id,
+    call_id: question.callId,
+    kind: question.kind,
+    tool: question.tool,
+    target: question.target,
+    shown: cleanJson(question.shown),
+    state: "pending",
+    decision: null,
+    decided_by: null,
+    asked_at: work.now,
+    expires_at: work.now + (question.ttlMs ?? GATE_TTL_MS),
+    decided_at: null,
+  };
+  await insertGate(work.tx, gate);
+  await setTimer(work, GATE_TIMER, gate.id, run.org_id, gate.expires_at);
+  await setWaiting(work, session, run, true);
+  session.record({
+    type: "gate_opened",
+    thread: run.thread,
+    promptId: run.prompt_id,
+    runId: run.id,
+    data: { gateId: gate.id, kind: gate.kind, tool: gate.tool },
+  });
+  await work.emit({ type: "gate_opened", session, gateId: gate.id });
+  return gate;
+}
+
+export async function decideGate(
+  work: Work,
+  gateId: string,
+  decision: unknown,
+  decidedBy: string,
+): Promise<GateRow> {
+  const found = await findGate(work.tx, gateId);
+  const session = found && (await work.session(found.session_id));
+  const gate = session && (await findGate(work.tx, gateId));
+  if (!session || !gate)
+    throw new Refusal(
+      "not_found",
+      "not_found",
+      "No such approval. It may belong to a session that is gone.",
+    );
+  if (gate.state === "expired" || (gate.state === "pending" && gate.expires_at <= work.now)) {
+    throw new Refusal(
+      "conflict",
+      "approval_expired",
+      "The time to answer has passed, and it counts as a no. The agent can ask again.",
+    );
+  }
+  if (gate.state !== "pending") {
+    throw new Refusal(
+      "conflict",
+      "already_decided",
+      "Somebody has answered this already. The first answer stands.",
+    );
+  }
+  await close(work, session, gate, "decided", decision, decidedBy);
+  return gate;
+}
+
+export async function gateTimerDue(work: Work, timer: TimerRow): Promise<void> {
+  const found = await findGate(work.tx, timer.subject);
+  const session = found && (await work.session(found.session_id));
+  const gate = session && (await findGate(work.tx, timer.subject));
+  if (!session || !gate || gate.state !== "pending") return;
+  await close(work, session, gate, "expired", null, "system");
+}
+
+async function close(
+  work: Work,
+  session: SessionWriter,
+  gate: GateRow,
+  state: "decided" | "expired",
+  decision: unknown,
+  by: string,
+): Promise<void> {
+  gate.state = state;
+  gate.decision = decision === null ? null : cleanJson(decision);
+  gate.decided_by = by;
+  gate.decided_at = work.now;
+  await saveGate(work.tx, gate);
+  await clearTimer(work.tx, GATE_TIMER, gate.id);
+  session.record({
+    type: "gate_closed",
+    thread: gate.thread,
+    promptId: gate.prompt_id,
+    runId: gate.run_id,
+    reason: state,
+    data: { gateId: gate.id, by },
+  });
+  const run = await findRun(work.tx, gate.run_id);
+  if (run?.state === "gated" && !(await hasPendingGate(work.tx, gate.prompt_id)))
+    await setWaiting(work, session, run, false);
+  work.tx.afterCommit(() => work.announcer.gateClosed(gate.id));
+}
+
+async function setWaiting(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  waiting: boolean,
+): Promise<void> {
+  if (run.state === "stopping") return;
+  run.state = waiting ? "gated" : "running";
+  await saveRun(work.tx, run);
+  if (session.row.exclusive === 1) session.row.run_state = run.state;
+  const prompt = await findPrompt(work.tx, run.prompt_id);
+  if (!prompt || prompt.state === "settled") return;
+  prompt.state = waiting ? "gated" : "running";
+  await savePrompt(work.tx, prompt);
+}

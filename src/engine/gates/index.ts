@@ -1,0 +1,2 @@
+export { decideGate, GATE_TIMER, gateTimerDue, openGate, type Question } from "./gates.ts";
+export { findGate, type GateFilter, listGates } from "./queries.ts";

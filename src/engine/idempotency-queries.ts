@@ -1,0 +1,42 @@
+/** The only SQL on idempotency keys. */
+import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { IdempotencyRow, KernelTables } from "./schema.ts";
+
+const prepare = statements<KernelTables>();
+
+const insertKey = prepare<IdempotencyRow, unknown>((db, p) =>
+  db
+    .insertInto("idempotency_keys")
+    .values({
+      principal: p("principal"),
+      key: p("key"),
+      fingerprint: p("fingerprint"),
+      resource: p("resource"),
+      created_at: p("created_at"),
+    })
+    .onConflict((conflict) => conflict.columns(["principal", "key"]).doNothing()),
+);
+/** True when the key was new. */
+export async function keepIdempotencyKey(tx: Tx, row: IdempotencyRow): Promise<boolean> {
+  return (await tx.run(insertKey, row)) > 0;
+}
+const selectKey = prepare<{ principal: string; key: string }, IdempotencyRow>((db, p) =>
+  db
+    .selectFrom("idempotency_keys")
+    .selectAll()
+    .where("principal", "=", p("principal"))
+    .where("key", "=", p("key")),
+);
+export function findIdempotencyKey(
+  reader: Reader,
+  principal: string,
+  key: string,
+): Promise<IdempotencyRow | undefined> {
+  return reader.first(selectKey, { principal, key });
+}
+const deleteOldKeys = prepare<{ before: number }, unknown>((db, p) =>
+  db.deleteFrom("idempotency_keys").where("created_at", "<", p("before")),
+);
+export function forgetIdempotencyKeys(tx: Tx, before: number): Promise<number> {
+  return tx.run(deleteOldKeys, { before });
+}

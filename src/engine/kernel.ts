@@ -1,0 +1,89 @@
+/**
+ * The kernel, put together: what surfaces and features are handed. It holds commands over sessions,
+ * prompts, runs, runners and gates, and the loops that move them; it has never heard of a feature.
+ */
+import type { Bus } from "#base/bus/bus.ts";
+import type { Clock } from "#base/clock.ts";
+import type { Ids } from "#base/ids.ts";
+import type { Log } from "#base/log.ts";
+import type { Store } from "#base/store/index.ts";
+import { createAnnouncer } from "./announce.ts";
+import type { Feature } from "./feature.ts";
+import { GATE_TIMER, gateTimerDue } from "./gates/index.ts";
+import { Dispatcher } from "./runs/dispatcher.ts";
+import { createRunnerDesk } from "./runs/runner-desk.ts";
+import { createRuns } from "./runs/runs.ts";
+import { kernelMigrations } from "./schema.ts";
+import { COLLECT_TIMER } from "./sessions/admit-prompt.ts";
+import { promptParentWhenDone } from "./sessions/callback.ts";
+import { collectTimerDue } from "./sessions/collect.ts";
+import { createPrompts } from "./sessions/prompts.ts";
+import type { SessionDefaults } from "./sessions/session-request.ts";
+import { createSessions } from "./sessions/sessions.ts";
+import { Sweeps } from "./sweeps.ts";
+import { createToolHost, type Tool } from "./tools/index.ts";
+import type { Engine } from "./work.ts";
+
+export interface KernelOptions {
+  store: Store;
+  bus: Bus;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  defaults: SessionDefaults;
+  features: readonly Feature[];
+  tools?: readonly Tool[];
+}
+
+export type Kernel = Awaited<ReturnType<typeof createKernel>>;
+
+export async function createKernel({
+  store,
+  bus,
+  clock,
+  ids,
+  log,
+  defaults,
+  features,
+  tools = [],
+}: KernelOptions) {
+  await store.migrate([
+    ...kernelMigrations,
+    ...features.flatMap((feature) => feature.migrations ?? []),
+  ]);
+  const serverId = ids.mint("srv");
+  const engine: Engine = {
+    store,
+    ids,
+    clock,
+    announcer: createAnnouncer(bus, serverId),
+    listeners: [promptParentWhenDone, ...features.flatMap((feature) => feature.listeners ?? [])],
+    serverId,
+  };
+  const dispatcher = new Dispatcher(engine, createToolHost(engine, tools), log);
+  const sweeps = new Sweeps({
+    engine,
+    clock,
+    log,
+    timers: Object.assign(
+      { [COLLECT_TIMER]: collectTimerDue, [GATE_TIMER]: gateTimerDue },
+      ...features.map((feature) => feature.timers ?? {}),
+    ),
+    deliverers: Object.assign({}, ...features.map((feature) => feature.deliverers ?? {})),
+    poke: () => dispatcher.poke(),
+  });
+  return {
+    engine,
+    sessions: createSessions(engine, defaults),
+    prompts: createPrompts(engine),
+    runs: createRuns(engine, defaults),
+    runners: createRunnerDesk(engine, dispatcher),
+    dispatcher,
+    sweeps,
+    start: () => sweeps.start(),
+    async stop() {
+      await sweeps.stop();
+      dispatcher.close();
+    },
+  };
+}

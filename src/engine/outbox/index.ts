@@ -1,0 +1,1 @@
+export { deliverDue, sendLater } from "./outbox.ts";

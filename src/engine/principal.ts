@@ -1,0 +1,125 @@
+/**
+ * Who asks. A principal is always made from the server's own record (a credential, a run), never
+ * from something a request says about itself.
+ */
+import { Refusal } from "#base/refusal.ts";
+
+export type Principal =
+  | {
+      kind: "user";
+      orgId: string;
+      userId: string;
+      name: string;
+      role: "admin" | "member";
+      scopes: readonly string[];
+    }
+  | { kind: "session"; orgId: string; sessionId: string; ownerId: string | null; name: string }
+  | { kind: "runner"; orgId: string; credentialId: string; scope: string; name: string }
+  | { kind: "system"; orgId: string; name: string };
+
+/** What may be done to things, in one table. */
+export type Action =
+  | "session.read"
+  | "session.prompt"
+  | "session.manage"
+  | "session.create"
+  | "runner.read"
+  | "runner.manage"
+  | "runner.connect"
+  | "operate";
+
+/** What is known of the thing acted on. */
+export interface Thing {
+  orgId: string;
+  ownerId?: string | null;
+  sessionId?: string;
+  parentSessionId?: string | null;
+}
+
+/** What is known of a session. */
+export function sessionThing(row: {
+  org_id: string;
+  owner_id: string | null;
+  id: string;
+  parent_session_id: string | null;
+}): Thing {
+  return {
+    orgId: row.org_id,
+    ownerId: row.owner_id,
+    sessionId: row.id,
+    parentSessionId: row.parent_session_id,
+  };
+}
+
+const SCOPE_OF: Partial<Record<Action, string>> = {
+  "session.read": "sessions:read",
+  "session.prompt": "sessions:write",
+  "session.manage": "sessions:write",
+  "session.create": "sessions:write",
+  "runner.read": "sessions:read",
+  "runner.manage": "admin",
+  operate: "admin",
+};
+
+const ADMIN_ONLY: ReadonlySet<Action> = new Set(["runner.manage", "operate"]);
+
+/** The one place that says who may do what. */
+export function may(principal: Principal, action: Action, thing: Thing): boolean {
+  if (principal.orgId !== thing.orgId) return false;
+  switch (principal.kind) {
+    case "system":
+      return true;
+    case "runner":
+      return action === "runner.connect";
+    case "session":
+      return mayAgent(principal, action, thing);
+    case "user":
+      return mayUser(principal, action, thing);
+  }
+}
+
+function mayUser(
+  user: Extract<Principal, { kind: "user" }>,
+  action: Action,
+  thing: Thing,
+): boolean {
+  const scope = SCOPE_OF[action];
+  if (!scope || !(user.scopes.includes("*") || user.scopes.includes(scope))) return false;
+  if (ADMIN_ONLY.has(action)) return user.role === "admin";
+  return thing.ownerId === undefined || thing.ownerId === user.userId;
+}
+
+/** An agent sees itself and its children, and may prompt its children. */
+function mayAgent(
+  agent: Extract<Principal, { kind: "session" }>,
+  action: Action,
+  thing: Thing,
+): boolean {
+  const own = thing.sessionId === agent.sessionId;
+  const child = thing.parentSessionId === agent.sessionId;
+  if (action === "session.read") return own || child;
+  return action === "session.prompt" && child;
+}
+
+export function principalKey(principal: Principal): string {
+  switch (principal.kind) {
+    case "user":
+      return `user:${principal.userId}`;
+    case "session":
+      return `session:${principal.sessionId}`;
+    case "runner":
+      return `runner:${principal.credentialId}`;
+    case "system":
+      return "system";
+  }
+}
+
+/** For actions on no thing in particular: the caller is known, but may not do this. */
+export function requireMay(principal: Principal, action: Action): void {
+  if (may(principal, action, { orgId: principal.orgId })) return;
+  throw new Refusal(
+    "forbidden",
+    "forbidden",
+    `This credential may not do that (${action}). Use one that has the right scope or role.`,
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * Gives waiting runs to connected runners. Woken by a hint when a run becomes ready or a place
+ * becomes free; a slow poll makes up for lost hints.
+ */
+import type { Log } from "#base/log.ts";
+import type { Principal } from "../principal.ts";
+import type { ToolHost } from "../tools/index.ts";
+import type { Engine } from "../work.ts";
+import { claimRuns } from "./claim.ts";
+import { RunnerConnection, type RunnerLink } from "./runner-connection.ts";
+import { offerOf } from "./runners.ts";
+
+export class Dispatcher {
+  readonly #engine: Engine;
+  readonly #tools: ToolHost;
+  readonly #log: Log;
+  readonly #connections = new Set<RunnerConnection>();
+  readonly #leave: (() => void)[];
+  #dispatching = false;
+  #again = false;
+  #closed = false;
+
+  constructor(engine: Engine, tools: ToolHost, log: Log) {
+    this.#engine = engine;
+    this.#tools = tools;
+    this.#log = log;
+    this.#leave = [
+      engine.announcer.onRunsReady(() => this.poke()),
+      engine.announcer.onCancel(({ runnerId, ...order }) => {
+        for (const connection of this.#connections)
+          if (connection.runner?.id === runnerId) connection.cancel(order);
+      }),
+    ];
+  }
+
+  connect(principal: Extract<Principal, { kind: "runner" }>, link: RunnerLink): RunnerConnection {
+    const connection = new RunnerConnection(principal, link, {
+      engine: this.#engine,
+      tools: this.#tools,
+      log: this.#log,
+      isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
+      ready: () => this.poke(),
+    });
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  async disconnect(connection: RunnerConnection): Promise<void> {
+    this.#connections.delete(connection);
+    await connection.disconnected();
+  }
+
+  /** Ends the connections of a runner whose token was taken away. */
+  drop(runnerId: string, reason: string): void {
+    for (const connection of this.#connections)
+      if (connection.runner?.id === runnerId) connection.close(reason);
+  }
+
+  poke(): void {
+    if (this.#closed) return;
+    if (this.#dispatching) {
+      this.#again = true;
+      return;
+    }
+    this.#dispatching = true;
+    void this.#dispatch();
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const leave of this.#leave) leave();
+    for (const connection of this.#connections) connection.close("server is stopping");
+  }
+
+  async #dispatch(): Promise<void> {
+    do {
+      this.#again = false;
+      for (const connection of this.#connections) await this.#fill(connection);
+    } while (this.#again && !this.#closed);
+    this.#dispatching = false;
+  }
+
+  async #fill(connection: RunnerConnection): Promise<void> {
+    const { runner, free } = connection;
+    if (!runner || free === 0) return;
+    try {
+      const assignments = await claimRuns(this.#engine, { runner, offer: offerOf(runner), free });
+      // If the wire broke meanwhile, the leases end by themselves and the runs are claimed again.
+      for (const assignment of assignments) connection.assign(assignment);
+    } catch (error) {
+      if (!this.#closed)
+        this.#log.error(
+          { err: error, runnerId: runner.id },
+          "claiming failed; it will be tried again",
+        );
+    }
+  }
+
+  async #isConnected(runnerId: string, bootId: string): Promise<boolean> {
+    for (const connection of this.#connections) {
+      if (
+        connection.runner?.id === runnerId &&
+        connection.runner.boot_id === bootId &&
+        (await connection.isAlive())
+      )
+        return true;
+    }
+    return false;
+  }
+}

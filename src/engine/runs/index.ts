@@ -1,0 +1,3 @@
+export type { Dispatcher } from "./dispatcher.ts";
+export { readyBacklog } from "./queries.ts";
+export type { RunnerConnection, RunnerLink } from "./runner-connection.ts";

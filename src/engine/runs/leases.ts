@@ -1,0 +1,93 @@
+/** Leases: renewed by the runner that holds them, given back by a draining one, expired by the sweep. */
+import { LEASE_MS } from "#protocol/frames.ts";
+import { command, type Engine } from "../work.ts";
+import { loseRun } from "./lose-run.ts";
+import { findRun, HELD_STATES, listExpired, listHeldBy, renewLease } from "./queries.ts";
+
+export interface RunRef {
+  run: string;
+  fence: number;
+}
+
+/** Renews what the runner still holds; returns the runs that are no longer its own. */
+export function renewLeases(
+  engine: Engine,
+  runnerId: string,
+  refs: readonly RunRef[],
+): Promise<string[]> {
+  return engine.store.transaction(async (tx) => {
+    const lost: string[] = [];
+    // In the order of their ids, so that two renewals never wait for each other.
+    for (const { run, fence } of [...refs].sort((a, b) => (a.run < b.run ? -1 : 1))) {
+      const ok = await renewLease(tx, { id: run, fence, runnerId, leaseUntil: tx.now + LEASE_MS });
+      if (!ok) lost.push(run);
+    }
+    return lost;
+  });
+}
+
+/** A draining runner gives a run back unharmed. */
+export async function releaseRun(
+  engine: Engine,
+  runnerId: string,
+  { run: runId, fence }: RunRef,
+): Promise<void> {
+  await command(engine, async (work) => {
+    const found = await findRun(work.tx, runId);
+    const session = found && (await work.session(found.session_id));
+    const run = session && (await findRun(work.tx, runId));
+    if (!session || !run || run.fence !== fence || run.runner_id !== runnerId || !isHeld(run.state))
+      return;
+    await loseRun(work, session, run, "released");
+  });
+}
+
+/** Frees what an earlier process of the same runner held. `holding` is what the present one still works on. */
+export async function freeHeldRuns(
+  engine: Engine,
+  runnerId: string,
+  holding: readonly RunRef[],
+  reason: "runner_restarted" | "runner_removed",
+): Promise<void> {
+  const held = await engine.store.read((reader) => listHeldBy(reader, runnerId));
+  const kept = new Set(holding.map(({ run, fence }) => `${run}#${fence}`));
+  for (const { id, fence, session_id } of held) {
+    if (kept.has(`${id}#${fence}`)) continue;
+    await command(engine, async (work) => {
+      const session = await work.session(session_id);
+      const run = session && (await findRun(work.tx, id));
+      if (
+        !session ||
+        !run ||
+        run.fence !== fence ||
+        run.runner_id !== runnerId ||
+        !isHeld(run.state)
+      )
+        return;
+      await loseRun(work, session, run, reason);
+    });
+  }
+}
+
+const SWEEP_BATCH = 100;
+
+/** Takes runs away from runners that have not renewed. Safe to run on every server at once. */
+export async function expireLeases(engine: Engine, now: number): Promise<number> {
+  const expired = await engine.store.read((reader) => listExpired(reader, now, SWEEP_BATCH));
+  let taken = 0;
+  for (const { id, session_id, fence } of expired) {
+    taken += await command(engine, async (work) => {
+      const session = await work.session(session_id);
+      const run = session && (await findRun(work.tx, id));
+      if (!session || !run || run.fence !== fence || !isHeld(run.state)) return 0;
+      if (run.lease_until === null || run.lease_until >= work.now) return 0;
+      await loseRun(work, session, run, "lease_expired");
+      return 1;
+    });
+  }
+  return taken;
+}
+
+function isHeld(state: string): boolean {
+  return (HELD_STATES as readonly string[]).includes(state);
+}

@@ -1,0 +1,293 @@
+/** The only SQL on runs and runners. */
+import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { RunState } from "#protocol/runs.ts";
+import type { KernelTables, RunRow } from "../schema.ts";
+
+const prepare = statements<KernelTables>();
+
+export const HELD_STATES = [
+  "claimed",
+  "running",
+  "gated",
+  "stopping",
+] as const satisfies readonly RunState[];
+const LIVE_STATES = ["pending", ...HELD_STATES] as const;
+
+const RUN_COLUMNS = [
+  "id",
+  "org_id",
+  "owner_id",
+  "created_by",
+  "session_id",
+  "thread",
+  "prompt_id",
+  "type",
+  "state",
+  "outcome",
+  "execution_mode",
+  "runtime",
+  "agent_name",
+  "demands",
+  "demand_key",
+  "exclusive",
+  "pinned_runner_id",
+  "runner_id",
+  "runner_boot",
+  "server_boot",
+  "fence",
+  "attempts",
+  "strikes",
+  "progressed",
+  "journaled",
+  "first_seq",
+  "lease_until",
+  "stop_reason",
+  "stop_by",
+  "stop_by_prompt",
+  "error_code",
+  "error_message",
+  "result",
+  "input_tokens",
+  "output_tokens",
+  "cost_micros",
+  "ready_at",
+  "available_at",
+  "created_at",
+  "claimed_at",
+  "started_at",
+  "settled_at",
+] as const satisfies readonly (keyof RunRow)[];
+
+const insertRunRow = inserter<RunRow>("runs", RUN_COLUMNS);
+export function insertRun(tx: Tx, row: RunRow): Promise<number> {
+  return tx.execute(insertRunRow(tx.dialect, [row]));
+}
+
+const updateRun = prepare<RunRow, unknown>((db, p) =>
+  db
+    .updateTable("runs")
+    .set({
+      state: p("state"),
+      outcome: p("outcome"),
+      runner_id: p("runner_id"),
+      runner_boot: p("runner_boot"),
+      server_boot: p("server_boot"),
+      fence: p("fence"),
+      attempts: p("attempts"),
+      strikes: p("strikes"),
+      progressed: p("progressed"),
+      journaled: p("journaled"),
+      first_seq: p("first_seq"),
+      lease_until: p("lease_until"),
+      stop_reason: p("stop_reason"),
+      stop_by: p("stop_by"),
+      stop_by_prompt: p("stop_by_prompt"),
+      error_code: p("error_code"),
+      error_message: p("error_message"),
+      result: p("result"),
+      input_tokens: p("input_tokens"),
+      output_tokens: p("output_tokens"),
+      cost_micros: p("cost_micros"),
+      ready_at: p("ready_at"),
+      available_at: p("available_at"),
+      claimed_at: p("claimed_at"),
+      started_at: p("started_at"),
+      settled_at: p("settled_at"),
+    })
+    .where("id", "=", p("id")),
+);
+export function saveRun(tx: Tx, row: RunRow): Promise<number> {
+  return tx.run(updateRun, row);
+}
+
+const deleteRunRow = prepare<{ id: string }, unknown>((db, p) =>
+  db.deleteFrom("runs").where("id", "=", p("id")),
+);
+/** Only for runs that nobody has claimed: their prompt goes back to the queue. */
+export function deleteRun(tx: Tx, id: string): Promise<number> {
+  return tx.run(deleteRunRow, { id });
+}
+
+const selectRun = prepare<{ id: string }, RunRow>((db, p) =>
+  db.selectFrom("runs").selectAll().where("id", "=", p("id")),
+);
+export function findRun(reader: Reader, id: string): Promise<RunRow | undefined> {
+  return reader.first(selectRun, { id });
+}
+
+const selectLive = prepare<{ sessionId: string }, RunRow>((db, p) =>
+  db
+    .selectFrom("runs")
+    .selectAll()
+    .where("session_id", "=", p("sessionId"))
+    .where("state", "in", LIVE_STATES)
+    .orderBy("created_at"),
+);
+export function listLiveRuns(reader: Reader, sessionId: string): Promise<RunRow[]> {
+  return reader.all(selectLive, { sessionId });
+}
+
+export interface RunFilter {
+  sessionId: string;
+  before?: { at: number; id: string };
+  limit: number;
+}
+/** Newest first. */
+export function listRuns(
+  reader: Reader,
+  { sessionId, before, limit }: RunFilter,
+): Promise<RunRow[]> {
+  let query = builder<KernelTables>(reader.dialect)
+    .selectFrom("runs")
+    .selectAll()
+    .where("session_id", "=", sessionId);
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([
+        eb("created_at", "<", before.at),
+        eb.and([eb("created_at", "=", before.at), eb("id", "<", before.id)]),
+      ]),
+    );
+  }
+  return reader.query<RunRow>(
+    query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).compile(),
+  );
+}
+
+// claiming
+
+export type ReadyRun = Pick<
+  RunRow,
+  | "id"
+  | "session_id"
+  | "org_id"
+  | "owner_id"
+  | "runtime"
+  | "demands"
+  | "demand_key"
+  | "pinned_runner_id"
+  | "ready_at"
+>;
+const READY_COLUMNS = [
+  "id",
+  "session_id",
+  "org_id",
+  "owner_id",
+  "runtime",
+  "demands",
+  "demand_key",
+  "pinned_runner_id",
+  "ready_at",
+] as const;
+
+const selectReady = prepare<{ now: number; limit: number }, ReadyRun>((db, p) =>
+  db
+    .selectFrom("runs")
+    .select(READY_COLUMNS)
+    .where("state", "=", "pending")
+    .where("available_at", "<=", p("now"))
+    .orderBy("ready_at")
+    .orderBy("id")
+    .limit(p("limit")),
+);
+
+/** The oldest runs that wait, leaving out those whose wishes are known not to fit. */
+export function listReady(
+  reader: Reader,
+  now: number,
+  limit: number,
+  unfit: readonly string[],
+): Promise<ReadyRun[]> {
+  if (unfit.length === 0) return reader.all(selectReady, { now, limit });
+  const query = builder<KernelTables>(reader.dialect)
+    .selectFrom("runs")
+    .select(READY_COLUMNS)
+    .where("state", "=", "pending")
+    .where("available_at", "<=", now)
+    .where("demand_key", "not in", unfit)
+    .orderBy("ready_at")
+    .orderBy("id")
+    .limit(limit);
+  return reader.query<ReadyRun>(query.compile());
+}
+
+/** Locks the sessions that nobody else is working on; the others are left out. */
+export async function lockFreeSessions(
+  tx: Tx,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (tx.dialect === "sqlite") return new Set(ids);
+  const query = builder<KernelTables>(tx.dialect)
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "in", ids)
+    .orderBy("id")
+    .forUpdate()
+    .skipLocked();
+  return new Set((await tx.query<{ id: string }>(query.compile())).map((row) => row.id));
+}
+
+const countReady = prepare<{ now: number }, { n: number; oldest: number | null }>((db, p) =>
+  db
+    .selectFrom("runs")
+    .select((eb) => [eb.fn.countAll<number>().as("n"), eb.fn.min("ready_at").as("oldest")])
+    .where("state", "=", "pending")
+    .where("available_at", "<=", p("now")),
+);
+export async function readyBacklog(
+  reader: Reader,
+  now: number,
+): Promise<{ n: number; oldest: number | null }> {
+  return (await reader.first(countReady, { now })) ?? { n: 0, oldest: null };
+}
+
+// leases
+
+const selectHeldBy = prepare<{ runnerId: string }, RunRow>((db, p) =>
+  db
+    .selectFrom("runs")
+    .selectAll()
+    .where("runner_id", "=", p("runnerId"))
+    .where("state", "in", HELD_STATES),
+);
+export function listHeldBy(reader: Reader, runnerId: string): Promise<RunRow[]> {
+  return reader.all(selectHeldBy, { runnerId });
+}
+
+const updateLease = prepare<
+  { id: string; fence: number; runnerId: string; leaseUntil: number },
+  unknown
+>((db, p) =>
+  db
+    .updateTable("runs")
+    .set({ lease_until: p("leaseUntil") })
+    .where("id", "=", p("id"))
+    .where("fence", "=", p("fence"))
+    .where("runner_id", "=", p("runnerId"))
+    .where("state", "in", HELD_STATES),
+);
+export async function renewLease(
+  tx: Tx,
+  lease: { id: string; fence: number; runnerId: string; leaseUntil: number },
+): Promise<boolean> {
+  return (await tx.run(updateLease, lease)) > 0;
+}
+
+const selectExpired = prepare<
+  { now: number; limit: number },
+  Pick<RunRow, "id" | "session_id" | "fence">
+>((db, p) =>
+  db
+    .selectFrom("runs")
+    .select(["id", "session_id", "fence"])
+    .where("state", "in", HELD_STATES)
+    .where("lease_until", "<", p("now"))
+    .limit(p("limit")),
+);
+export function listExpired(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<Pick<RunRow, "id" | "session_id" | "fence">[]> {
+  return reader.all(selectExpired, { now, limit });
+}

@@ -1,0 +1,49 @@
+/**
+ * Asking a live run to end. An unclaimed run is ended at once; a claimed one is told, and ends when
+ * its runner says so, or when its lease is gone.
+ */
+import type { CancelReason } from "#protocol/frames.ts";
+import type { RunRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { saveRun } from "./queries.ts";
+
+export const STEER_GRACE_MS = 10_000;
+export const STOP_GRACE_MS = 5_000;
+
+/** `by`: the prompt that cuts this one, for steer and interrupt. The run must be claimed. */
+export async function requestStop(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  reason: CancelReason,
+  by: string | null,
+): Promise<void> {
+  const graceMs = graceFor(reason);
+  run.state = "stopping";
+  run.stop_reason = reason;
+  run.stop_by = work.now + graceMs;
+  run.stop_by_prompt = by;
+  await saveRun(work.tx, run);
+  if (session.row.exclusive === 1) session.row.run_state = "stopping";
+  session.record({
+    type: "run_stopping",
+    thread: run.thread,
+    promptId: run.prompt_id,
+    runId: run.id,
+    reason,
+    data: by === null ? {} : { by },
+  });
+  const { runner_id: runnerId, id, fence } = run;
+  if (runnerId === null) return;
+  work.tx.afterCommit(() => work.announcer.cancel({ runnerId, run: id, fence, reason, graceMs }));
+}
+
+export function graceFor(reason: CancelReason): number {
+  if (reason === "interrupt") return 0;
+  return reason === "steer" ? STEER_GRACE_MS : STOP_GRACE_MS;
+}
+
+/** How a cut turn ends. */
+export function outcomeOf(reason: string | null): "superseded" | "aborted" {
+  return reason === "steer" ? "superseded" : "aborted";
+}

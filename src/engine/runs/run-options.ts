@@ -1,0 +1,22 @@
+/** What a prompt remembers about the run it asks for, until the run exists. */
+import { z } from "zod";
+import { demandsSchema, EXECUTION_MODES, RUN_TYPES } from "#protocol/runs.ts";
+
+const runOptionsSchema = z.object({
+  type: z.enum(RUN_TYPES).default("resume_session"),
+  executionMode: z.enum(EXECUTION_MODES).default("async_poll"),
+  agentName: z.string().nullable().default(null),
+  demands: demandsSchema.default({}),
+});
+export type RunOptions = z.infer<typeof runOptionsSchema>;
+
+const PLAIN: RunOptions = {
+  type: "resume_session",
+  executionMode: "async_poll",
+  agentName: null,
+  demands: {},
+};
+
+export function parseRunOptions(text: string | null): RunOptions {
+  return text === null ? PLAIN : runOptionsSchema.parse(JSON.parse(text));
+}

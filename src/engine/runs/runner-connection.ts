@@ -1,0 +1,262 @@
+/**
+ * One runner's connection, on the server's side: answers its frames and keeps what it holds. All
+ * truth is in the database; what is kept here only says how many places are free and where deltas
+ * belong.
+ */
+import type { Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
+import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
+import type { Principal } from "../principal.ts";
+import type { RunnerRow } from "../schema.ts";
+import { listEntries } from "../sessions/event-queries.ts";
+import { findThread } from "../sessions/queries.ts";
+import type { ToolHost } from "../tools/index.ts";
+import type { Engine } from "../work.ts";
+import { journalItem } from "./claim.ts";
+import { journal } from "./journal.ts";
+import { releaseRun, renewLeases } from "./leases.ts";
+import { findRun, listHeldBy } from "./queries.ts";
+import { graceFor } from "./request-stop.ts";
+import { markRunner, registerRunner } from "./runners.ts";
+
+/** The wire to a runner. */
+export interface RunnerLink {
+  send(frame: ServerFrame): void;
+  close(reason: string): void;
+  /** Whether the other end still answers. */
+  isAlive(): Promise<boolean>;
+}
+
+export interface Held {
+  fence: number;
+  sessionId: string;
+  thread: string;
+  promptId: string;
+}
+
+export interface ConnectionHost {
+  engine: Engine;
+  tools: ToolHost;
+  log: Log;
+  isConnected(runnerId: string, bootId: string): Promise<boolean>;
+  /** Called when the runner is ready for work, or has a place free. */
+  ready(connection: RunnerConnection): void;
+}
+
+type Frame<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
+const MAX_HISTORY = 200;
+
+export class RunnerConnection {
+  readonly principal: Extract<Principal, { kind: "runner" }>;
+  readonly held = new Map<string, Held>();
+  runner: RunnerRow | undefined;
+  draining = false;
+  closed = false;
+  readonly #link: RunnerLink;
+  readonly #host: ConnectionHost;
+
+  constructor(
+    principal: Extract<Principal, { kind: "runner" }>,
+    link: RunnerLink,
+    host: ConnectionHost,
+  ) {
+    this.principal = principal;
+    this.#link = link;
+    this.#host = host;
+  }
+
+  get free(): number {
+    if (!this.runner || this.draining || this.closed) return 0;
+    return Math.max(0, this.runner.capacity - this.held.size);
+  }
+
+  isAlive(): Promise<boolean> {
+    return this.closed ? Promise.resolve(false) : this.#link.isAlive();
+  }
+
+  assign(assignment: Assignment): void {
+    const { run, fence, sessionId, thread, promptId } = assignment;
+    this.held.set(run, { fence, sessionId, thread, promptId });
+    this.#link.send({ op: "assign", assignment });
+  }
+
+  cancel(order: Omit<Extract<ServerFrame, { op: "cancel" }>, "op">): void {
+    this.#link.send({ op: "cancel", ...order });
+  }
+
+  close(reason: string): void {
+    this.#link.close(reason);
+  }
+
+  /** The wire is gone. Its runs stay its own until their leases end. */
+  async disconnected(): Promise<void> {
+    this.closed = true;
+    if (this.runner) await markRunner(this.#host.engine, this.runner, "offline");
+  }
+
+  async receive(frame: RunnerFrame): Promise<void> {
+    if (frame.op === "register") return this.#register(frame);
+    if (!this.runner) return this.close("register first");
+    switch (frame.op) {
+      case "delta":
+        return this.#delta(frame);
+      case "journal":
+        return this.#journal(frame, this.runner);
+      case "renew":
+        return this.#renew(frame, this.runner);
+      case "tool":
+        return this.#tool(frame);
+      case "history":
+        return this.#history(frame);
+      case "release":
+        await releaseRun(this.#host.engine, this.runner.id, frame);
+        this.held.delete(frame.run);
+        return this.#link.send({ op: "done", id: frame.id });
+      case "drain":
+        this.draining = true;
+        await markRunner(this.#host.engine, this.runner, "draining");
+        return this.#link.send({ op: "done", id: frame.id });
+    }
+  }
+
+  async #register(frame: Frame<"register">): Promise<void> {
+    const { engine } = this.#host;
+    try {
+      const { protocol, bootId, profile, holding } = frame;
+      const isConnected = (id: string, boot: string) => this.#host.isConnected(id, boot);
+      this.runner = await registerRunner(engine, {
+        principal: this.principal,
+        protocol,
+        bootId,
+        profile,
+        holding,
+        isConnected,
+      });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#link.send({ op: "refused", id: frame.id, code: error.code, message: error.message });
+      return this.close(error.code);
+    }
+    const { runner } = this;
+    const mine = await engine.store.read((reader) => listHeldBy(reader, runner.id));
+    const kept = mine.filter((run) =>
+      frame.holding.some((ref) => ref.run === run.id && ref.fence === run.fence),
+    );
+    for (const run of kept) {
+      this.held.set(run.id, {
+        fence: run.fence,
+        sessionId: run.session_id,
+        thread: run.thread,
+        promptId: run.prompt_id,
+      });
+    }
+    const lost = frame.holding.map((ref) => ref.run).filter((id) => !this.held.has(id));
+    this.#link.send({
+      op: "registered",
+      id: frame.id,
+      runnerId: runner.id,
+      serverBootId: engine.serverId,
+      lost,
+    });
+    this.#host.log.info(
+      { runnerId: runner.id, name: runner.name, holding: this.held.size },
+      "runner connected",
+    );
+    await this.#repeatCancels(runner);
+    this.#host.ready(this);
+  }
+
+  /** A cancel that was lost on the way is sent again; a runner that has it already does nothing. */
+  async #repeatCancels(runner: RunnerRow): Promise<void> {
+    const runs = await this.#host.engine.store.read((reader) => listHeldBy(reader, runner.id));
+    for (const run of runs) {
+      if (run.state !== "stopping" || run.stop_reason === null) continue;
+      const reason = run.stop_reason as "stop";
+      this.cancel({ run: run.id, fence: run.fence, reason, graceMs: graceFor(reason) });
+    }
+  }
+
+  #delta({ run, fence, entryId, kind, offset, text }: Frame<"delta">): void {
+    const held = this.held.get(run);
+    if (held?.fence !== fence) return;
+    this.#host.engine.announcer.delta(held.sessionId, {
+      entryId,
+      thread: held.thread,
+      kind,
+      offset,
+      text,
+    });
+  }
+
+  async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
+    const { id, run, fence, firstOrdinal, items, bind, settle } = frame;
+    const done = await journal(this.#host.engine, {
+      run,
+      fence,
+      runnerId: runner.id,
+      firstOrdinal,
+      items,
+      bind,
+      settle,
+    });
+    if (!done.ok) {
+      this.held.delete(run);
+      this.#link.send({ op: "lost", id, run, code: done.code });
+    } else {
+      if (settle) this.held.delete(run);
+      this.#link.send({ op: "journaled", id, run, lastOrdinal: done.lastOrdinal });
+    }
+    if (settle || !done.ok) this.#host.ready(this);
+  }
+
+  async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
+    const lost = await renewLeases(this.#host.engine, runner.id, runs);
+    for (const run of lost) this.held.delete(run);
+    this.#link.send({ op: "renewed", id, lost });
+    await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
+    await this.#repeatCancels(runner);
+  }
+
+  async #tool({ id, run, fence, callId, name, input }: Frame<"tool">): Promise<void> {
+    const held = this.held.get(run);
+    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    const { sessionId, promptId } = held;
+    const { output, error } = await this.#host.tools.call(
+      { runId: run, sessionId, promptId, callId },
+      name,
+      input,
+    );
+    this.#link.send({ op: "tool_result", id, output, error });
+  }
+
+  async #history({ id, run, fence, beforeSeq, limit }: Frame<"history">): Promise<void> {
+    const held = this.held.get(run);
+    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    const items = await this.#host.engine.store.read(async (reader) => {
+      const current = await findRun(reader, run);
+      const thread = await findThread(reader, held.sessionId, held.thread);
+      const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, current?.first_seq ?? 0);
+      const rows = await listEntries(reader, {
+        sessionId: held.sessionId,
+        thread: held.thread,
+        before,
+        limit: Math.min(limit, MAX_HISTORY),
+      });
+      return rows.filter((row) => row.seq > (thread?.context_after_seq ?? 0));
+    });
+    this.#link.send({
+      op: "history",
+      id,
+      items: items.map((row) => {
+        const item = journalItem(row);
+        const author = (JSON.parse(row.data ?? "{}") as { author?: never }).author;
+        const isPrompt = row.kind === "prompt" && author !== undefined && item.type === "message";
+        return {
+          seq: row.seq,
+          role: row.role ?? "system",
+          item: isPrompt ? { type: "prompt" as const, text: item.text, author } : item,
+        };
+      }),
+    });
+  }
+}

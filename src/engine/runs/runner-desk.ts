@@ -1,0 +1,57 @@
+/** Runners as their callers see them. */
+import { notFound } from "#base/refusal.ts";
+import type { Page } from "#protocol/page.ts";
+import type { Runner } from "#protocol/runs.ts";
+import { type Principal, requireMay } from "../principal.ts";
+import type { Engine } from "../work.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { freeHeldRuns } from "./leases.ts";
+import { countHeldByRunner, deleteRunner, listRunners } from "./runner-queries.ts";
+import { runnerView } from "./runners.ts";
+
+export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
+  const { store } = engine;
+  return {
+    async list(principal: Principal): Promise<Page<Runner>> {
+      requireMay(principal, "runner.read");
+      return store.read(async (reader) => {
+        const rows = await listRunners(reader, principal.orgId);
+        const running = new Map(
+          (await countHeldByRunner(reader, principal.orgId)).map((row) => [row.runner_id, row.n]),
+        );
+        return { items: rows.map((row) => runnerView(row, running.get(row.id) ?? 0)), next: null };
+      });
+    },
+
+    /** What can be run now, or could be if its runner were here. */
+    async runtimes(
+      principal: Principal,
+    ): Promise<{ name: string; available: boolean; reason: string | null }[]> {
+      requireMay(principal, "session.read");
+      const rows = await store.read((reader) => listRunners(reader, principal.orgId));
+      const names = new Map<string, boolean>();
+      for (const row of rows) {
+        for (const name of JSON.parse(row.runtimes) as string[])
+          names.set(name, names.get(name) === true || row.state === "online");
+      }
+      return [...names].map(([name, available]) => ({
+        name,
+        available,
+        reason: available ? null : "No runner that offers it is connected.",
+      }));
+    },
+
+    /** Forgets a runner: its runs go to others, its connection ends. Its token is the caller's to revoke. */
+    async remove(principal: Principal, id: string): Promise<{ credentialId: string }> {
+      requireMay(principal, "runner.manage");
+      const row = (await store.read((reader) => listRunners(reader, principal.orgId))).find(
+        (runner) => runner.id === id,
+      );
+      if (!row) throw notFound("runner");
+      await store.transaction((tx) => deleteRunner(tx, principal.orgId, id));
+      dispatcher.drop(id, "runner removed");
+      await freeHeldRuns(engine, id, [], "runner_removed");
+      return { credentialId: row.credential_id };
+    },
+  };
+}

@@ -1,0 +1,127 @@
+/** The only SQL on runners. */
+import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { KernelTables, RunnerRow } from "../schema.ts";
+import { HELD_STATES } from "./queries.ts";
+
+const prepare = statements<KernelTables>();
+
+const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
+  db
+    .insertInto("runners")
+    .values({
+      id: p("id"),
+      org_id: p("org_id"),
+      owner_id: p("owner_id"),
+      created_by: p("created_by"),
+      scope: p("scope"),
+      credential_id: p("credential_id"),
+      name: p("name"),
+      hostname: p("hostname"),
+      folder: p("folder"),
+      project_dir: p("project_dir"),
+      profile: p("profile"),
+      tags: p("tags"),
+      runtimes: p("runtimes"),
+      capacity: p("capacity"),
+      version: p("version"),
+      protocol: p("protocol"),
+      state: p("state"),
+      boot_id: p("boot_id"),
+      server_id: p("server_id"),
+      last_seen_at: p("last_seen_at"),
+      created_at: p("created_at"),
+    })
+    .onConflict((conflict) =>
+      conflict.column("id").doUpdateSet({
+        scope: p("scope"),
+        credential_id: p("credential_id"),
+        name: p("name"),
+        project_dir: p("project_dir"),
+        tags: p("tags"),
+        runtimes: p("runtimes"),
+        capacity: p("capacity"),
+        version: p("version"),
+        protocol: p("protocol"),
+        state: p("state"),
+        boot_id: p("boot_id"),
+        server_id: p("server_id"),
+        last_seen_at: p("last_seen_at"),
+      }),
+    ),
+);
+export function upsertRunner(tx: Tx, row: RunnerRow): Promise<number> {
+  return tx.run(upsertRunnerRow, row);
+}
+
+const selectRunner = prepare<{ id: string }, RunnerRow>((db, p) =>
+  db.selectFrom("runners").selectAll().where("id", "=", p("id")),
+);
+export function findRunner(reader: Reader, id: string): Promise<RunnerRow | undefined> {
+  return reader.first(selectRunner, { id });
+}
+const selectRunnerLocked = prepare<{ id: string }, RunnerRow>((db, p, dialect) => {
+  const query = db.selectFrom("runners").selectAll().where("id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+export function lockRunner(tx: Tx, id: string): Promise<RunnerRow | undefined> {
+  return tx.first(selectRunnerLocked, { id });
+}
+
+const selectRunners = prepare<{ orgId: string }, RunnerRow>((db, p) =>
+  db
+    .selectFrom("runners")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .orderBy("created_at")
+    .orderBy("id"),
+);
+export function listRunners(reader: Reader, orgId: string): Promise<RunnerRow[]> {
+  return reader.all(selectRunners, { orgId });
+}
+
+const updateRunnerState = prepare<
+  { id: string; bootId: string; state: RunnerRow["state"]; serverId: string | null; now: number },
+  unknown
+>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ state: p("state"), server_id: p("serverId"), last_seen_at: p("now") })
+    .where("id", "=", p("id"))
+    .where("boot_id", "=", p("bootId")),
+);
+export function setRunnerState(
+  tx: Tx,
+  change: {
+    id: string;
+    bootId: string;
+    state: RunnerRow["state"];
+    serverId: string | null;
+    now: number;
+  },
+): Promise<number> {
+  return tx.run(updateRunnerState, change);
+}
+
+const deleteRunnerRow = prepare<{ id: string; orgId: string }, unknown>((db, p) =>
+  db.deleteFrom("runners").where("id", "=", p("id")).where("org_id", "=", p("orgId")),
+);
+export function deleteRunner(tx: Tx, orgId: string, id: string): Promise<number> {
+  return tx.run(deleteRunnerRow, { id, orgId });
+}
+
+const countHeld = prepare<{ orgId: string }, { runner_id: string; n: number }>((db, p) =>
+  db
+    .selectFrom("runs")
+    .select((eb) => ["runner_id as runner_id", eb.fn.countAll<number>().as("n")])
+    .where("org_id", "=", p("orgId"))
+    .where("state", "in", HELD_STATES)
+    .where("runner_id", "is not", null)
+    .groupBy("runner_id")
+    .$narrowType<{ runner_id: string }>(),
+);
+export function countHeldByRunner(
+  reader: Reader,
+  orgId: string,
+): Promise<{ runner_id: string; n: number }[]> {
+  return reader.all(countHeld, { orgId });
+}

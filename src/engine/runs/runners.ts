@@ -1,0 +1,159 @@
+/** Runners: who they are, whether they are here, and what they offer. */
+
+import { idFrom } from "#base/ids.ts";
+import { Refusal } from "#base/refusal.ts";
+import { LEASE_MS, RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
+import type { Runner } from "#protocol/runs.ts";
+import type { Principal } from "../principal.ts";
+import type { RunnerRow } from "../schema.ts";
+import { isoTime } from "../sessions/event-view.ts";
+import type { Engine } from "../work.ts";
+import type { RunnerOffer } from "./fit.ts";
+import { freeHeldRuns, type RunRef } from "./leases.ts";
+import { findRunner, lockRunner, setRunnerState, upsertRunner } from "./runner-queries.ts";
+
+export interface Registration {
+  principal: Extract<Principal, { kind: "runner" }>;
+  protocol: number;
+  bootId: string;
+  profile: RunnerProfile;
+  holding: readonly RunRef[];
+  /** Whether a connection of that boot is open on this server now. */
+  isConnected(runnerId: string, bootId: string): Promise<boolean>;
+}
+
+/** The id is the same for the same credential, machine, folder and profile, so a restart keeps it. */
+export function runnerIdOf(
+  credentialId: string,
+  { hostname, folder, profile }: RunnerProfile,
+): string {
+  return idFrom("rnr", JSON.stringify([credentialId, hostname, folder, profile]));
+}
+
+export async function registerRunner(
+  engine: Engine,
+  registration: Registration,
+): Promise<RunnerRow> {
+  const { principal, protocol, profile, bootId, holding } = registration;
+  if (protocol > RUNNER_PROTOCOL || protocol < RUNNER_PROTOCOL - 1) {
+    throw new Refusal(
+      "conflict",
+      "protocol_unsupported",
+      `This server speaks runner protocol ${RUNNER_PROTOCOL}; update the older of the two.`,
+    );
+  }
+  const id = runnerIdOf(principal.credentialId, profile);
+  const before = await engine.store.read((reader) => findRunner(reader, id));
+  if (before && before.boot_id !== bootId && (await registration.isConnected(id, before.boot_id)))
+    throw duplicate(profile);
+  const row = await engine.store.transaction(async (tx) => {
+    const known = await lockRunner(tx, id);
+    if (known && known.boot_id !== bootId && isElsewhere(engine, known, tx.now))
+      throw duplicate(profile);
+    const fresh = runnerRow(engine, registration, id, tx.now, known);
+    await upsertRunner(tx, fresh);
+    return fresh;
+  });
+  // A new boot under the same identity means that the old process is gone.
+  await freeHeldRuns(engine, id, holding, "runner_restarted");
+  engine.announcer.hint("runners", "runner", id);
+  return row;
+}
+
+/** Online by word of another server that was heard of lately. With SQLite there is no other server. */
+function isElsewhere(engine: Engine, known: RunnerRow, now: number): boolean {
+  if (engine.store.dialect === "sqlite") return false;
+  return (
+    known.server_id !== null &&
+    known.server_id !== engine.serverId &&
+    now - known.last_seen_at < LEASE_MS
+  );
+}
+
+function duplicate({ hostname, folder }: RunnerProfile): Refusal {
+  return new Refusal(
+    "conflict",
+    "duplicate_runner",
+    `A runner for ${folder} on ${hostname} is already connected. Stop it, or give this one another folder or profile.`,
+  );
+}
+
+function runnerRow(
+  engine: Engine,
+  { principal, bootId, profile, protocol }: Registration,
+  id: string,
+  now: number,
+  known: RunnerRow | undefined,
+): RunnerRow {
+  return {
+    id,
+    org_id: principal.orgId,
+    owner_id: principal.scope.startsWith("user:") ? principal.scope.slice("user:".length) : null,
+    created_by: `runner:${principal.credentialId}`,
+    scope: principal.scope,
+    credential_id: principal.credentialId,
+    name: profile.name,
+    hostname: profile.hostname,
+    folder: profile.folder,
+    project_dir: profile.projectDir,
+    profile: profile.profile,
+    tags: JSON.stringify(profile.tags),
+    runtimes: JSON.stringify(profile.runtimes),
+    capacity: profile.capacity,
+    version: profile.version,
+    protocol,
+    state: "online",
+    boot_id: bootId,
+    server_id: engine.serverId,
+    last_seen_at: now,
+    created_at: known?.created_at ?? now,
+  };
+}
+
+export async function markRunner(
+  engine: Engine,
+  runner: RunnerRow,
+  state: RunnerRow["state"],
+): Promise<void> {
+  await engine.store.transaction((tx) =>
+    setRunnerState(tx, {
+      id: runner.id,
+      bootId: runner.boot_id,
+      state,
+      serverId: state === "offline" ? null : engine.serverId,
+      now: tx.now,
+    }),
+  );
+  engine.announcer.hint("runners", "runner", runner.id);
+}
+
+export function offerOf(row: RunnerRow): RunnerOffer {
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    scope: row.scope,
+    hostname: row.hostname,
+    projectDir: row.project_dir,
+    profile: row.profile,
+    tags: JSON.parse(row.tags) as string[],
+    runtimes: JSON.parse(row.runtimes) as string[],
+  };
+}
+
+export function runnerView(row: RunnerRow, running: number): Runner {
+  return {
+    id: row.id,
+    name: row.name,
+    hostname: row.hostname,
+    projectDir: row.project_dir,
+    profile: row.profile,
+    tags: JSON.parse(row.tags) as string[],
+    runtimes: JSON.parse(row.runtimes) as string[],
+    capacity: row.capacity,
+    state: row.state,
+    running,
+    version: row.version,
+    lastSeenAt: isoTime(row.last_seen_at),
+    createdAt: isoTime(row.created_at),
+  };
+}

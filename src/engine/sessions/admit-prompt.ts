@@ -1,0 +1,296 @@
+/**
+ * Admission: a prompt is taken into a thread, durably, and its place in the queue is decided. It
+ * never waits for a runner, a sandbox or a model.
+ */
+import { createHash } from "node:crypto";
+import { Refusal } from "#base/refusal.ts";
+import { cleanJson, cleanText } from "#base/text.ts";
+import type { Attachment, Author, Origin, QueueMode } from "#protocol/sessions.ts";
+import { deleteRun, listLiveRuns } from "../runs/queries.ts";
+import { requestStop } from "../runs/request-stop.ts";
+import type { RunOptions } from "../runs/run-options.ts";
+import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
+import { setTimer } from "../timers.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { flushCollected } from "./collect.ts";
+import {
+  countWaiting,
+  findPrompt,
+  findPromptByCause,
+  findPromptByDispatch,
+  insertPrompt,
+  keepBlob,
+  listCollecting,
+} from "./prompt-queries.ts";
+import { decideArrival, MAX_WAITING, type QueueDecision, RANK_NORMAL } from "./prompt-queue.ts";
+import { findThread, insertThread } from "./queries.ts";
+import { pump } from "./turns.ts";
+
+export const MAIN_THREAD = "main";
+export const COLLECT_TIMER = "collect";
+
+export interface BlobInput {
+  name: string;
+  mediaType: string;
+  data: Buffer;
+}
+
+export interface NewPrompt {
+  id: string;
+  runId: string;
+  content: string;
+  thread: string;
+  /** Undefined: as the session is set. */
+  mode: QueueMode | undefined;
+  author: Author;
+  origin: Origin;
+  createdBy: string;
+  dispatchId: string | null;
+  /** For what the system itself sends: the same cause is admitted once. */
+  causeKey: string | null;
+  attachments: readonly BlobInput[];
+  runOptions: RunOptions | null;
+}
+
+export interface Admission {
+  prompt: PromptRow;
+  /** True when this very prompt had been admitted before. */
+  repeated: boolean;
+}
+
+/** Admits into a locked session. The session must be one that takes prompts, unless the system sends it. */
+export async function admitPrompt(
+  work: Work,
+  session: SessionWriter,
+  input: NewPrompt,
+): Promise<Admission> {
+  const contentHash = hashOf(input);
+  const earlier = await findEarlier(work, session.row.id, input);
+  if (earlier) {
+    if (earlier.content_hash === contentHash) return { prompt: earlier, repeated: true };
+    throw new Refusal(
+      "conflict",
+      "dispatch_conflict",
+      "This dispatchId was used for another content. Use a new dispatchId for a new prompt.",
+    );
+  }
+  wakeOrRefuse(session, input.author.kind === "system");
+  const { row } = session;
+  await ensureThread(work, row, input.thread);
+
+  const live = await standingInTheWay(work, row, input.thread);
+  const decision = await decide(work, session, input, live);
+  if (decision.kind === "refuse") {
+    throw new Refusal(
+      "limit",
+      "queue_full",
+      `${MAX_WAITING} prompts are waiting in this thread. Wait for one to finish, or withdraw some.`,
+      {
+        retryAfterMs: 5_000,
+      },
+    );
+  }
+  const prompt = await newPrompt(work, row, input, contentHash, decision);
+  await insertPrompt(work.tx, prompt);
+  row.waiting += 1;
+  row.prompts_total += 1;
+  session.record({
+    type: "prompt_accepted",
+    thread: prompt.thread,
+    promptId: prompt.id,
+    data: { mode: prompt.mode, state: prompt.state, author: input.author },
+  });
+  await carryOut(work, session, prompt, decision, live);
+  return { prompt, repeated: false };
+}
+
+async function carryOut(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+  decision: Exclude<QueueDecision, { kind: "refuse" }>,
+  live: RunRow | undefined,
+): Promise<void> {
+  if (decision.kind === "hold") {
+    await setTimer(
+      work,
+      COLLECT_TIMER,
+      `${session.row.id}/${prompt.thread}`,
+      session.row.org_id,
+      decision.dueAt,
+    );
+    return;
+  }
+  if (decision.flushBuffer) await flushCollected(work, session, prompt.thread, prompt.position);
+  if (live && decision.putBackUnclaimed) {
+    await deleteRun(work.tx, live.id);
+    session.row.run_state = null;
+    await pump(work, session, session.row.exclusive === 1 ? [] : undefined);
+    return;
+  }
+  if (live && decision.cut) await requestStop(work, session, live, decision.cut, prompt.id);
+  else if (!live) await pump(work, session);
+}
+
+function findEarlier(
+  work: Work,
+  sessionId: string,
+  input: NewPrompt,
+): Promise<PromptRow | undefined> {
+  if (input.causeKey !== null) return findPromptByCause(work.tx, input.causeKey);
+  if (input.dispatchId !== null) return findPromptByDispatch(work.tx, sessionId, input.dispatchId);
+  return findPrompt(work.tx, input.id);
+}
+
+function wakeOrRefuse(session: SessionWriter, bySystem: boolean): void {
+  const { row } = session;
+  if (row.lifecycle === "active") return;
+  if (row.lifecycle === "hibernated") {
+    row.lifecycle = "active";
+    session.record({ type: "session_updated", reason: "woken", data: { lifecycle: "active" } });
+    return;
+  }
+  // What the system sends waits in the queue until the session is taken up again.
+  if (bySystem && row.lifecycle === "archived") return;
+  throw new Refusal(
+    "conflict",
+    "session_not_active",
+    `This session is ${row.lifecycle}. Start a new one, or wake it first.`,
+  );
+}
+
+async function ensureThread(work: Work, session: SessionRow, name: string): Promise<void> {
+  if (name === MAIN_THREAD && session.prompts_total > 0) return;
+  if (await findThread(work.tx, session.id, name)) return;
+  await insertThread(work.tx, {
+    id: work.ids.mint("thr"),
+    org_id: session.org_id,
+    session_id: session.id,
+    name,
+    context_after_seq: 0,
+    created_at: work.now,
+  });
+}
+
+async function standingInTheWay(
+  work: Work,
+  session: SessionRow,
+  thread: string,
+): Promise<RunRow | undefined> {
+  if (session.run_state === null) return undefined;
+  const live = await listLiveRuns(work.tx, session.id);
+  return session.exclusive === 1 ? live[0] : live.find((run) => run.thread === thread);
+}
+
+async function decide(
+  work: Work,
+  session: SessionWriter,
+  input: NewPrompt,
+  live: RunRow | undefined,
+): Promise<QueueDecision> {
+  const { row } = session;
+  const mode = input.mode ?? row.queue_mode;
+  const waiting = row.waiting === 0 ? 0 : await countWaiting(work.tx, row.id, input.thread);
+  const collecting = waiting === 0 ? [] : await listCollecting(work.tx, row.id, input.thread);
+  const wantsCut = mode === "steer" || mode === "interrupt";
+  const cutting = live && wantsCut ? await findPrompt(work.tx, live.prompt_id) : undefined;
+  return decideArrival(
+    {
+      live: live
+        ? {
+            claimed: live.state !== "pending",
+            cutting: live.state === "stopping",
+            authorKey: cutting ? `${cutting.author_kind}:${cutting.author_id}` : "",
+          }
+        : null,
+      waiting,
+      collectingSince: collecting[0]?.accepted_at ?? null,
+      now: work.now,
+    },
+    {
+      mode,
+      authorKey: `${input.author.kind}:${input.author.id}`,
+      mayCutAnyone: mayCutAnyone(row, input.author),
+    },
+  );
+}
+
+function mayCutAnyone(session: SessionRow, author: Author): boolean {
+  if (author.kind === "user") return author.id === session.owner_id;
+  return author.kind === "session" && author.id === session.parent_session_id;
+}
+
+async function newPrompt(
+  work: Work,
+  session: SessionRow,
+  input: NewPrompt,
+  contentHash: string,
+  decision: QueueDecision,
+): Promise<PromptRow> {
+  const held = decision.kind === "hold";
+  session.next_position += 1;
+  return {
+    id: input.id,
+    org_id: session.org_id,
+    owner_id: session.owner_id,
+    created_by: input.createdBy,
+    session_id: session.id,
+    thread: input.thread,
+    author_kind: input.author.kind,
+    author_id: input.author.id,
+    author_name: input.author.name,
+    origin: cleanJson(input.origin),
+    mode: input.mode ?? session.queue_mode,
+    state: held ? "collecting" : "queued",
+    outcome: null,
+    rank: decision.kind === "queue" ? decision.rank : RANK_NORMAL,
+    position: session.next_position,
+    content: cleanText(input.content),
+    attachments: cleanJson(await keepAttachments(work, session.org_id, input.attachments)),
+    content_hash: contentHash,
+    dispatch_id: input.dispatchId,
+    cause_key: input.causeKey,
+    run_id: input.runId,
+    run_options: input.runOptions && JSON.stringify(input.runOptions),
+    attempts: 0,
+    superseded_by: null,
+    merged_into: null,
+    error_code: null,
+    error_message: null,
+    accepted_at: work.now,
+    queued_at: held ? null : work.now,
+    started_at: null,
+    settled_at: null,
+  };
+}
+
+async function keepAttachments(
+  work: Work,
+  orgId: string,
+  blobs: readonly BlobInput[],
+): Promise<Attachment[]> {
+  const kept: Attachment[] = [];
+  for (const { name, mediaType, data } of blobs) {
+    const sha256 = createHash("sha256").update(data).digest("hex");
+    await keepBlob(work.tx, {
+      org_id: orgId,
+      sha256,
+      size: data.length,
+      media_type: mediaType,
+      data,
+      created_at: work.now,
+    });
+    kept.push({ name: cleanText(name), mediaType, size: data.length, sha256 });
+  }
+  return kept;
+}
+
+/** What makes two prompts the same: their words, their place and what is attached. */
+function hashOf(input: NewPrompt): string {
+  const hash = createHash("sha256").update(
+    JSON.stringify([input.content, input.thread, input.mode ?? null]),
+  );
+  for (const { name, mediaType, data } of input.attachments)
+    hash.update(`\0${name}\0${mediaType}\0`).update(data);
+  return hash.digest("base64url");
+}

@@ -1,0 +1,68 @@
+/**
+ * `async_callback`: when a run ends, the parent of its session is prompted with what came of it, in
+ * the transaction that settles the run, once.
+ */
+import type { KernelEvent, Work } from "../work.ts";
+import { admitPrompt, MAIN_THREAD } from "./admit-prompt.ts";
+
+const MAX_RESULT_CHARS = 16_000;
+
+export async function promptParentWhenDone(work: Work, event: KernelEvent): Promise<void> {
+  if (event.type !== "prompt_settled" || event.run?.execution_mode !== "async_callback") return;
+  const { session, prompt, run } = event;
+  const parentId = session.row.parent_session_id;
+  const parent = parentId === null ? undefined : await work.session(parentId);
+  if (!parent || parent.row.lifecycle === "terminated") {
+    session.record({
+      type: "notice",
+      thread: prompt.thread,
+      promptId: prompt.id,
+      entryId: work.ids.mint("ent"),
+      kind: "notice",
+      role: "system",
+      content: [
+        {
+          type: "text",
+          text: "This run was to report to its parent session, but there is none to report to.",
+        },
+      ],
+      reason: "callback_undeliverable",
+    });
+    return;
+  }
+  await admitPrompt(work, parent, {
+    id: work.ids.mint("pmt"),
+    runId: work.ids.mint("run"),
+    content: callbackText(
+      session.row.title ?? session.row.id,
+      session.row.id,
+      prompt.outcome ?? "",
+      run.result,
+      run.error_message,
+    ),
+    thread: MAIN_THREAD,
+    mode: "followup",
+    author: { kind: "system", id: session.row.id, name: session.row.title ?? session.row.id },
+    origin: { channelType: "session", channelId: session.row.id, scopeKey: null, replyRef: run.id },
+    createdBy: `session:${session.row.id}`,
+    dispatchId: null,
+    causeKey: `callback:${run.id}`,
+    attachments: [],
+    runOptions: null,
+  });
+}
+
+function callbackText(
+  title: string,
+  sessionId: string,
+  outcome: string,
+  result: string | null,
+  error: string | null,
+): string {
+  const body = result ?? error ?? "(no text)";
+  const shown =
+    body.length <= MAX_RESULT_CHARS
+      ? body
+      : `${body.slice(0, MAX_RESULT_CHARS)}\n[cut: read the rest in session ${sessionId}]`;
+  return `Session "${title}" (${sessionId}) ended its run: ${outcome}.\n\n${shown}`;
+}

@@ -1,0 +1,81 @@
+/** What people may do to a prompt that still waits: withdraw it, edit it, send it now. */
+import { cleanText } from "#base/text.ts";
+import { deleteRun, listLiveRuns } from "../runs/queries.ts";
+import { requestStop } from "../runs/request-stop.ts";
+import type { PromptRow, RunRow } from "../schema.ts";
+import { clearTimer } from "../timers.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { COLLECT_TIMER } from "./admit-prompt.ts";
+import { refuseUnlessWaiting } from "./collect.ts";
+import { listCollecting, savePrompt } from "./prompt-queries.ts";
+import { RANK_FIRST } from "./prompt-queue.ts";
+import { pump, settlePrompt } from "./turns.ts";
+
+export async function withdrawPrompt(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+): Promise<void> {
+  refuseUnlessWaiting(prompt);
+  await takeBackRun(work, session, prompt);
+  const wasCollecting = prompt.state === "collecting";
+  await settlePrompt(work, session, prompt, null, { outcome: "withdrawn" });
+  if (
+    wasCollecting &&
+    (await listCollecting(work.tx, session.row.id, prompt.thread)).length === 0
+  ) {
+    await clearTimer(work.tx, COLLECT_TIMER, `${session.row.id}/${prompt.thread}`);
+  }
+  await pump(work, session);
+}
+
+export async function editPrompt(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+  content: string,
+): Promise<void> {
+  refuseUnlessWaiting(prompt);
+  prompt.content = cleanText(content);
+  await savePrompt(work.tx, prompt);
+  session.record({ type: "prompt_edited", thread: prompt.thread, promptId: prompt.id });
+}
+
+/** To the front of the queue, cutting the turn that runs, as a steer would. */
+export async function promotePrompt(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+): Promise<void> {
+  refuseUnlessWaiting(prompt);
+  const { row } = session;
+  row.next_position += 1;
+  prompt.rank = RANK_FIRST;
+  prompt.position = row.next_position;
+  prompt.state = "queued";
+  prompt.queued_at ??= work.now;
+  await savePrompt(work.tx, prompt);
+  session.record({ type: "prompt_promoted", thread: prompt.thread, promptId: prompt.id });
+  const inTheWay = await liveRunFor(work, session, prompt);
+  if (!inTheWay) return pump(work, session);
+  if (inTheWay.state === "pending") {
+    await deleteRun(work.tx, inTheWay.id);
+    return pump(work, session, row.exclusive === 1 ? [] : undefined);
+  }
+  if (inTheWay.state !== "stopping") await requestStop(work, session, inTheWay, "steer", prompt.id);
+}
+
+async function liveRunFor(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+): Promise<RunRow | undefined> {
+  const live = await listLiveRuns(work.tx, session.row.id);
+  return session.row.exclusive === 1 ? live[0] : live.find((run) => run.thread === prompt.thread);
+}
+
+/** A prompt that waits may have a run that nobody has claimed. */
+async function takeBackRun(work: Work, session: SessionWriter, prompt: PromptRow): Promise<void> {
+  if ((await deleteRun(work.tx, prompt.run_id)) > 0 && session.row.exclusive === 1)
+    session.row.run_state = null;
+}

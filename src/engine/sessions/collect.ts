@@ -1,0 +1,90 @@
+/** The end of a collect buffer: what was held becomes one prompt at the end of the queue. */
+import { Refusal } from "#base/refusal.ts";
+import type { PromptRow, TimerRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { insertPrompt, listCollecting, savePrompt } from "./prompt-queries.ts";
+import { mergeCollected, RANK_NORMAL } from "./prompt-queue.ts";
+import { pump, settlePrompt } from "./turns.ts";
+
+/** Called when nothing has arrived for the debounce time. */
+export async function collectTimerDue(work: Work, timer: TimerRow): Promise<void> {
+  const [sessionId = "", thread = ""] = timer.subject.split("/", 2);
+  const session = await work.session(sessionId);
+  if (!session) return;
+  await flushCollected(work, session, thread);
+  await pump(work, session);
+}
+
+/** `before`: the position of the prompt that made this necessary; what was held goes before it. */
+export async function flushCollected(
+  work: Work,
+  session: SessionWriter,
+  thread: string,
+  before?: number,
+): Promise<void> {
+  const held = (await listCollecting(work.tx, session.row.id, thread)).filter(
+    (p) => before === undefined || p.position < before,
+  );
+  const [first] = held;
+  if (!first) return;
+  const last = held.at(-1) ?? first;
+  if (held.length === 1) return queueAlone(work, session, first);
+
+  const merged = mergedPrompt(work, first, last, held);
+  await insertPrompt(work.tx, merged);
+  session.row.waiting += 1;
+  session.row.prompts_total += 1;
+  session.record({
+    type: "prompt_accepted",
+    thread,
+    promptId: merged.id,
+    data: { mode: merged.mode, state: merged.state, mergedFrom: held.map((prompt) => prompt.id) },
+  });
+  for (const prompt of held)
+    await settlePrompt(work, session, prompt, null, { outcome: "merged", mergedInto: merged.id });
+}
+
+async function queueAlone(work: Work, session: SessionWriter, prompt: PromptRow): Promise<void> {
+  prompt.state = "queued";
+  prompt.queued_at = work.now;
+  await savePrompt(work.tx, prompt);
+  session.record({ type: "prompt_queued", thread: prompt.thread, promptId: prompt.id });
+}
+
+function mergedPrompt(
+  work: Work,
+  first: PromptRow,
+  last: PromptRow,
+  held: readonly PromptRow[],
+): PromptRow {
+  return {
+    ...first,
+    id: work.ids.mint("pmt"),
+    run_id: work.ids.mint("run"),
+    state: "queued",
+    rank: RANK_NORMAL,
+    // The place of the last one: nothing that came after it is overtaken.
+    position: last.position,
+    content: mergeCollected(
+      held.map(({ author_name, content }) => ({ authorName: author_name, content })),
+    ),
+    attachments: JSON.stringify(
+      held.flatMap((prompt) => JSON.parse(prompt.attachments) as unknown[]),
+    ),
+    dispatch_id: null,
+    cause_key: `merge:${first.id}`,
+    accepted_at: work.now,
+    queued_at: work.now,
+  };
+}
+
+/** Refused for prompts whose turn has begun. */
+export function refuseUnlessWaiting(prompt: PromptRow): void {
+  if (prompt.state === "queued" || prompt.state === "collecting") return;
+  const now = prompt.state === "settled" ? `has ended (${prompt.outcome})` : "is being worked on";
+  throw new Refusal(
+    "conflict",
+    "prompt_not_queued",
+    `This prompt ${now}, so it cannot be changed any more. Send a new one, or stop the turn.`,
+  );
+}

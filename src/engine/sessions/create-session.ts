@@ -1,0 +1,126 @@
+/** A new session, with its limits checked and its place in the tree of its parents. */
+import { Refusal } from "#base/refusal.ts";
+import { cleanText } from "#base/text.ts";
+import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
+import type { SessionRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { countActiveInOrg, countActiveSessions } from "./queries.ts";
+
+export interface SessionLimits {
+  activePerUser: number;
+  activePerOrg: number;
+}
+
+export interface NewSession {
+  id: string;
+  orgId: string;
+  ownerId: string | null;
+  createdBy: string;
+  title: string | null;
+  kind: SessionKind;
+  purpose: "task" | "review";
+  parent: SessionRow | null;
+  runtime: string;
+  model: string | null;
+  repo: string | null;
+  branch: string | null;
+  personaSlug: string | null;
+  scopeKey: string | null;
+  queueMode: QueueMode;
+  instructions: string | null;
+  enableMemory: boolean;
+  budgetMicros: number | null;
+  projectDir: string | null;
+  agentName: string | null;
+}
+
+export async function createSession(
+  work: Work,
+  input: NewSession,
+  limits: SessionLimits,
+): Promise<SessionWriter> {
+  await refuseOverLimit(work, input, limits);
+  const session = work.create(sessionRow(input, work.now));
+  session.record({
+    type: "session_created",
+    data: { kind: input.kind, runtime: input.runtime, parentSessionId: input.parent?.id ?? null },
+  });
+  await work.emit({ type: "session_created", session });
+  return session;
+}
+
+async function refuseOverLimit(
+  work: Work,
+  { orgId, ownerId, parent }: NewSession,
+  limits: SessionLimits,
+): Promise<void> {
+  if ((await countActiveInOrg(work.tx, orgId)) >= limits.activePerOrg) {
+    throw limitReached(`The org has ${limits.activePerOrg} active sessions.`);
+  }
+  // Children are bounded by their parent's own limits.
+  if (ownerId === null || parent !== null) return;
+  if ((await countActiveSessions(work.tx, orgId, ownerId)) >= limits.activePerUser) {
+    throw limitReached(`You have ${limits.activePerUser} active sessions.`);
+  }
+}
+
+function limitReached(what: string): Refusal {
+  return new Refusal(
+    "limit",
+    "session_limit_reached",
+    `${what} Archive or hibernate one, or raise MUSTER_MAX_SESSIONS.`,
+    {
+      retryAfterMs: 60_000,
+    },
+  );
+}
+
+function sessionRow(input: NewSession, now: number): SessionRow {
+  return {
+    id: input.id,
+    org_id: input.orgId,
+    owner_id: input.ownerId,
+    created_by: input.createdBy,
+    title: input.title === null ? null : cleanText(input.title),
+    kind: input.kind,
+    purpose: input.purpose,
+    lifecycle: "active",
+    parent_session_id: input.parent?.id ?? null,
+    root_session_id: input.parent?.root_session_id ?? input.id,
+    depth: input.parent ? input.parent.depth + 1 : 0,
+    runtime: input.runtime,
+    model: input.model,
+    repo: input.repo,
+    branch: input.branch,
+    persona_slug: input.personaSlug,
+    scope_key: input.scopeKey,
+    queue_mode: input.queueMode,
+    instructions: input.instructions === null ? null : cleanText(input.instructions),
+    enable_memory: input.enableMemory ? 1 : 0,
+    budget_micros: input.budgetMicros,
+    project_dir: input.projectDir,
+    agent_name: input.agentName,
+    executor_session_id: null,
+    executor_profile: null,
+    executor_type: null,
+    hostname: null,
+    incarnation: 1,
+    // Threads run side by side only in an orchestrator that the built-in loop serves.
+    exclusive:
+      input.kind.endsWith("orchestrator") && input.runtime === "native" && input.repo === null
+        ? 0
+        : 1,
+    last_seq: 0,
+    next_position: 0,
+    waiting: 0,
+    prompts_total: 0,
+    run_state: null,
+    last_outcome: null,
+    cost_micros: 0,
+    cost_unknown: 0,
+    created_at: now,
+    updated_at: now,
+    last_resumed_at: null,
+    archived_at: null,
+  };
+}

@@ -1,0 +1,107 @@
+/** The only SQL on the log of events. */
+import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { EventRow, KernelTables } from "../schema.ts";
+
+const prepare = statements<KernelTables>();
+
+const EVENT_COLUMNS = [
+  "session_id",
+  "seq",
+  "org_id",
+  "type",
+  "v",
+  "at",
+  "thread",
+  "prompt_id",
+  "run_id",
+  "entry_id",
+  "kind",
+  "role",
+  "content",
+  "tool_name",
+  "tool_input",
+  "tool_output",
+  "error",
+  "exit_code",
+  "reason",
+  "data",
+  "redacted_at",
+] as const satisfies readonly (keyof EventRow)[];
+
+const insertEventRows = inserter<EventRow>("events", EVENT_COLUMNS);
+/** SQLite and PostgreSQL both bound the parameters of one statement. */
+const EVENTS_PER_INSERT = 200;
+
+export async function insertEvents(tx: Tx, rows: readonly EventRow[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += EVENTS_PER_INSERT) {
+    await tx.execute(insertEventRows(tx.dialect, rows.slice(from, from + EVENTS_PER_INSERT)));
+  }
+}
+
+const selectEventsAfter = prepare<{ sessionId: string; after: number; limit: number }, EventRow>(
+  (db, p) =>
+    db
+      .selectFrom("events")
+      .selectAll()
+      .where("session_id", "=", p("sessionId"))
+      .where("seq", ">", p("after"))
+      .orderBy("seq")
+      .limit(p("limit")),
+);
+export function listEvents(
+  reader: Reader,
+  sessionId: string,
+  after: number,
+  limit: number,
+): Promise<EventRow[]> {
+  return reader.all(selectEventsAfter, { sessionId, after, limit });
+}
+
+const selectTurnEntries = prepare<{ sessionId: string; after: number; promptId: string }, EventRow>(
+  (db, p) =>
+    db
+      .selectFrom("events")
+      .selectAll()
+      .where("session_id", "=", p("sessionId"))
+      .where("seq", ">", p("after"))
+      .where("prompt_id", "=", p("promptId"))
+      .where("entry_id", "is not", null)
+      .where("role", "=", "assistant")
+      .orderBy("seq"),
+);
+/** What a turn has journaled, in order. */
+export function listTurnEntries(
+  reader: Reader,
+  sessionId: string,
+  after: number,
+  promptId: string,
+): Promise<EventRow[]> {
+  return reader.all(selectTurnEntries, { sessionId, after, promptId });
+}
+
+export interface EntryFilter {
+  sessionId: string;
+  thread?: string | undefined;
+  before?: number | undefined;
+  after?: number | undefined;
+  limit: number;
+}
+/** A page of the transcript: the newest before `before`, or the oldest after `after`; always in order. */
+export async function listEntries(reader: Reader, filter: EntryFilter): Promise<EventRow[]> {
+  let query = builder<KernelTables>(reader.dialect)
+    .selectFrom("events")
+    .selectAll()
+    .where("session_id", "=", filter.sessionId)
+    .where("entry_id", "is not", null);
+  if (filter.thread !== undefined) query = query.where("thread", "=", filter.thread);
+  if (filter.before !== undefined) query = query.where("seq", "<", filter.before);
+  if (filter.after !== undefined) query = query.where("seq", ">", filter.after);
+  const forwards = filter.after !== undefined;
+  const rows = await reader.query<EventRow>(
+    query
+      .orderBy("seq", forwards ? "asc" : "desc")
+      .limit(filter.limit)
+      .compile(),
+  );
+  return forwards ? rows : rows.reverse();
+}

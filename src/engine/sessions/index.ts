@@ -1,0 +1,1 @@
+export { type BlobInput, MAIN_THREAD } from "./admit-prompt.ts";

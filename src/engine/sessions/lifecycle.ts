@@ -1,0 +1,91 @@
+/** Stopping a turn, and taking a session through its life. */
+import { Refusal } from "#base/refusal.ts";
+import type { Lifecycle } from "#protocol/sessions.ts";
+import { listLiveRuns } from "../runs/queries.ts";
+import { outcomeOf, requestStop } from "../runs/request-stop.ts";
+import type { RunRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { findPrompt, listWaiting } from "./prompt-queries.ts";
+import { listChildren } from "./queries.ts";
+import { mayBecome } from "./states.ts";
+import { pump, settlePrompt, settleRun } from "./turns.ts";
+
+/** Ends the turn that runs; what is queued goes on. Returns how many turns were told to end. */
+export async function stopTurns(work: Work, session: SessionWriter): Promise<number> {
+  const live = await listLiveRuns(work.tx, session.row.id);
+  for (const run of live) await stopRun(work, session, run);
+  return live.length;
+}
+
+export async function stopRun(work: Work, session: SessionWriter, run: RunRow): Promise<void> {
+  if (run.state === "stopping") return;
+  if (run.state !== "pending") return requestStop(work, session, run, "stop", null);
+  const prompt = await findPrompt(work.tx, run.prompt_id);
+  if (prompt) await settleRun(work, session, prompt, run, { outcome: outcomeOf("stop") });
+}
+
+export async function changeLifecycle(
+  work: Work,
+  session: SessionWriter,
+  to: Lifecycle,
+): Promise<void> {
+  const { row } = session;
+  const from = row.lifecycle;
+  if (from === to) return;
+  if (!mayBecome(from, to)) {
+    throw new Refusal(
+      "conflict",
+      "session_not_active",
+      `A session that is ${from} cannot become ${to}. Start a new one.`,
+    );
+  }
+  row.lifecycle = to;
+  row.archived_at = to === "archived" || to === "terminated" ? work.now : null;
+  session.record({ type: "session_updated", reason: to, data: { lifecycle: to, from } });
+  await work.emit({ type: "session_lifecycle", session, from });
+  if (to === "active") await pump(work, session);
+}
+
+export interface EndSession {
+  to: "archived" | "terminated" | "hibernated";
+  /** Stops a turn that runs; without it a busy session refuses. */
+  force: boolean;
+}
+
+export async function endSession(
+  work: Work,
+  session: SessionWriter,
+  { to, force }: EndSession,
+): Promise<void> {
+  if (session.row.run_state !== null && !force) {
+    throw new Refusal(
+      "conflict",
+      "session_busy",
+      "A turn is running. Stop it first, or use force to stop it now.",
+    );
+  }
+  // The lifecycle changes first, so that ending one turn does not start the next.
+  await changeLifecycle(work, session, to);
+  await stopTurns(work, session);
+  if (to === "hibernated") return;
+  for (const prompt of await listWaiting(work.tx, session.row.id)) {
+    await settlePrompt(work, session, prompt, null, {
+      outcome: "aborted",
+      error: {
+        code: "session_ended",
+        message: `The session was ${to} before this prompt could start.`,
+      },
+    });
+  }
+}
+
+/** A session and everything below it, children first. */
+export async function terminateTree(work: Work, session: SessionWriter): Promise<void> {
+  for (const child of await listChildren(work.tx, session.row.id)) {
+    if (child.lifecycle === "terminated") continue;
+    const writer = await work.session(child.id);
+    if (writer) await terminateTree(work, writer);
+  }
+  if (session.row.lifecycle !== "terminated")
+    await endSession(work, session, { to: "terminated", force: true });
+}

@@ -1,0 +1,102 @@
+/** Reading prompts: receipts, the queue, attachments. */
+import { notFound } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import type { Page } from "#protocol/page.ts";
+import type { Prompt, PromptState } from "#protocol/sessions.ts";
+import { decodeCursor, pageOf } from "../cursor.ts";
+import { may, type Principal, sessionThing } from "../principal.ts";
+import { findRun } from "../runs/queries.ts";
+import { listRunners } from "../runs/runner-queries.ts";
+import type { PromptRow, SessionRow } from "../schema.ts";
+import type { Engine } from "../work.ts";
+import { findBlob, findPrompt, listPrompts, listWaiting } from "./prompt-queries.ts";
+import { findSession } from "./queries.ts";
+import { promptView } from "./views.ts";
+
+export interface PromptQuery {
+  states?: readonly PromptState[] | undefined;
+  cursor?: string | undefined;
+  limit: number;
+}
+
+const LIST = "prompts";
+
+export function createPromptReads({ store, clock }: Engine) {
+  /** A receipt says not only where a prompt is, but also why it waits. */
+  async function receipt(reader: Reader, row: PromptRow): Promise<Prompt> {
+    if (row.state === "settled") return promptView(row);
+    const run = await findRun(reader, row.run_id);
+    const behind = row.state === "queued" && !run;
+    const queue = behind ? await listWaiting(reader, row.session_id) : [];
+    const session = behind ? await findSession(reader, row.session_id) : undefined;
+    const runners = run?.state === "pending" ? await listRunners(reader, row.org_id) : [];
+    return promptView(row, {
+      run,
+      ahead: queue.findIndex((prompt) => prompt.id === row.id),
+      sessionBusy: session?.run_state != null,
+      runnersOnline: runners.some((runner) => runner.state === "online"),
+      now: clock.now(),
+    });
+  }
+
+  async function readable(reader: Reader, principal: Principal, id: string): Promise<PromptRow> {
+    const row = await findPrompt(reader, id);
+    const session = row && (await findSession(reader, row.session_id));
+    if (!row || !isVisible(principal, session)) throw notFound("prompt");
+    return row;
+  }
+
+  return {
+    get: (principal: Principal, id: string): Promise<Prompt> =>
+      store.read(async (reader) => receipt(reader, await readable(reader, principal, id))),
+
+    list(principal: Principal, sessionId: string, query: PromptQuery): Promise<Page<Prompt>> {
+      const before = decodeCursor(LIST, query.cursor);
+      return store.read(async (reader) => {
+        if (!isVisible(principal, await findSession(reader, sessionId))) throw notFound("session");
+        const page = isQueue(query.states)
+          ? await queuePage(reader, sessionId, query.states)
+          : await historyPage(reader, sessionId, query, before);
+        const items: Prompt[] = [];
+        for (const row of page.items) items.push(await receipt(reader, row));
+        return { items, next: page.next };
+      });
+    },
+
+    /** An attachment of a prompt the caller may see. */
+    attachment: (principal: Principal, promptId: string, sha256: string) =>
+      store.read(async (reader) => {
+        const row = await readable(reader, principal, promptId);
+        const attached = JSON.parse(row.attachments) as Prompt["attachments"];
+        const named = attached.find((item) => item.sha256 === sha256);
+        const blob = named && (await findBlob(reader, row.org_id, sha256));
+        if (!blob) throw notFound("attachment");
+        return { name: named.name, mediaType: named.mediaType, data: blob.data };
+      }),
+  };
+}
+
+function isVisible(principal: Principal, session: SessionRow | undefined): boolean {
+  return session !== undefined && may(principal, "session.read", sessionThing(session));
+}
+
+function isQueue(states: PromptQuery["states"]): states is readonly PromptState[] {
+  return states?.every((state) => state === "queued" || state === "collecting") ?? false;
+}
+
+/** The queue is bounded by its own limit, so it is one page, in the order in which it will run. */
+async function queuePage(reader: Reader, sessionId: string, states: readonly PromptState[]) {
+  const waiting = await listWaiting(reader, sessionId);
+  return { items: waiting.filter((prompt) => states.includes(prompt.state)), next: null };
+}
+
+async function historyPage(
+  reader: Reader,
+  sessionId: string,
+  { states, limit }: PromptQuery,
+  before: { at: number; id: string } | undefined,
+) {
+  const rows = await listPrompts(reader, { sessionId, states, before, limit: limit + 1 });
+  const place = (row: PromptRow) => ({ at: row.accepted_at, id: row.id });
+  return pageOf(LIST, rows, limit, place, (row) => row);
+}

@@ -1,0 +1,119 @@
+/** Prompts as their callers use them: admission, and changes to what still waits. */
+import { notFound } from "#base/refusal.ts";
+import type { Author, Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
+import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
+import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
+import type { RunOptions } from "../runs/run-options.ts";
+import type { PromptRow, SessionRow } from "../schema.ts";
+import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { type Admission, admitPrompt, type BlobInput } from "./admit-prompt.ts";
+import { editPrompt, promotePrompt, withdrawPrompt } from "./change-queue.ts";
+import { findPrompt } from "./prompt-queries.ts";
+import { createPromptReads } from "./prompt-reads.ts";
+import { promptView } from "./views.ts";
+
+export interface PromptRequest {
+  id: string;
+  runId: string;
+  content: string;
+  thread: string;
+  mode?: QueueMode | undefined;
+  dispatchId?: string | undefined;
+  attachments: readonly BlobInput[];
+  origin?: Origin;
+  runOptions?: RunOptions;
+}
+
+export function createPrompts(engine: Engine) {
+  const { ids } = engine;
+  const reads = createPromptReads(engine);
+
+  /** A change whose answer is the prompt's receipt. */
+  async function change(
+    principal: Principal,
+    id: string,
+    make: (work: Work, session: SessionWriter, prompt: PromptRow) => Promise<void>,
+  ): Promise<Prompt> {
+    await command(engine, async (work) => {
+      const found = await findPrompt(work.tx, id);
+      const session = found && (await work.session(found.session_id));
+      // Read again under the lock: it may have started meanwhile.
+      const prompt = session && (await findPrompt(work.tx, id));
+      if (!session || !prompt || !may(principal, "session.prompt", sessionThing(session.row))) {
+        throw notFound("prompt");
+      }
+      await make(work, session, prompt);
+    });
+    return reads.get(principal, id);
+  }
+
+  return {
+    get: reads.get,
+    list: reads.list,
+    attachment: reads.attachment,
+
+    async admit(
+      principal: Principal,
+      sessionId: string,
+      request: Omit<PromptRequest, "id" | "runId">,
+      idempotent?: IdempotentRequest,
+    ): Promise<Prompt> {
+      const full = { ...request, id: ids.mint("pmt"), runId: ids.mint("run") };
+      const row = await command(engine, async (work) => {
+        const session = await work.session(sessionId);
+        if (!session || !may(principal, "session.prompt", sessionThing(session.row))) {
+          throw notFound("session");
+        }
+        const repeated = await findRepeated(work, principalKey(principal), idempotent, full.id);
+        const earlier = repeated === undefined ? undefined : await findPrompt(work.tx, repeated);
+        return earlier ?? (await admitFrom(work, session, principal, full)).prompt;
+      });
+      return promptView(row);
+    },
+
+    withdraw: (principal: Principal, id: string) => change(principal, id, withdrawPrompt),
+    edit: (principal: Principal, id: string, content: string) =>
+      change(principal, id, (work, session, prompt) => editPrompt(work, session, prompt, content)),
+    promote: (principal: Principal, id: string) => change(principal, id, promotePrompt),
+  };
+}
+
+/** Admits what a principal sends. */
+export async function admitFrom(
+  work: Work,
+  session: SessionWriter,
+  principal: Principal,
+  request: PromptRequest,
+): Promise<Admission> {
+  const admission = await admitPrompt(work, session, {
+    id: request.id,
+    runId: request.runId,
+    content: request.content,
+    thread: request.thread,
+    mode: request.mode,
+    author: authorOf(principal),
+    origin: request.origin ?? originOf(principal, session.row),
+    createdBy: principalKey(principal),
+    dispatchId: request.dispatchId ?? null,
+    causeKey: null,
+    attachments: request.attachments,
+    runOptions: request.runOptions ?? null,
+  });
+  return admission;
+}
+
+function authorOf(principal: Principal): Author {
+  switch (principal.kind) {
+    case "user":
+      return { kind: "user", id: principal.userId, name: principal.name };
+    case "session":
+      return { kind: "session", id: principal.sessionId, name: principal.name };
+    default:
+      return { kind: "system", id: principal.kind, name: principal.name };
+  }
+}
+
+function originOf(principal: Principal, session: SessionRow): Origin {
+  const channelType = principal.kind === "user" ? "web" : principal.kind;
+  return { channelType, channelId: null, scopeKey: session.scope_key, replyRef: null };
+}

@@ -1,0 +1,280 @@
+/** The only SQL on sessions and threads. */
+import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { Lifecycle } from "#protocol/sessions.ts";
+import type { KernelTables, SessionRow, ThreadRow } from "../schema.ts";
+
+const prepare = statements<KernelTables>();
+
+// sessions
+
+const SESSION_COLUMNS = [
+  "id",
+  "org_id",
+  "owner_id",
+  "created_by",
+  "title",
+  "kind",
+  "purpose",
+  "lifecycle",
+  "parent_session_id",
+  "root_session_id",
+  "depth",
+  "runtime",
+  "model",
+  "repo",
+  "branch",
+  "persona_slug",
+  "scope_key",
+  "queue_mode",
+  "instructions",
+  "enable_memory",
+  "budget_micros",
+  "project_dir",
+  "agent_name",
+  "executor_session_id",
+  "executor_profile",
+  "executor_type",
+  "hostname",
+  "incarnation",
+  "exclusive",
+  "last_seq",
+  "next_position",
+  "waiting",
+  "prompts_total",
+  "run_state",
+  "last_outcome",
+  "cost_micros",
+  "cost_unknown",
+  "created_at",
+  "updated_at",
+  "last_resumed_at",
+  "archived_at",
+] as const satisfies readonly (keyof SessionRow)[];
+
+const insertSessionRow = inserter<SessionRow>("sessions", SESSION_COLUMNS);
+
+export function insertSession(tx: Tx, row: SessionRow): Promise<number> {
+  return tx.execute(insertSessionRow(tx.dialect, [row]));
+}
+
+const selectSession = prepare<{ id: string }, SessionRow>((db, p) =>
+  db.selectFrom("sessions").selectAll().where("id", "=", p("id")),
+);
+const selectSessionLocked = prepare<{ id: string }, SessionRow>((db, p, dialect) => {
+  const query = db.selectFrom("sessions").selectAll().where("id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+
+export function findSession(reader: Reader, id: string): Promise<SessionRow | undefined> {
+  return reader.first(selectSession, { id });
+}
+
+/** SQLite has one writer, so there the transaction itself is the lock. */
+export function lockSession(tx: Tx, id: string): Promise<SessionRow | undefined> {
+  return tx.first(selectSessionLocked, { id });
+}
+
+const updateSession = prepare<SessionRow, unknown>((db, p) =>
+  db
+    .updateTable("sessions")
+    .set({
+      title: p("title"),
+      lifecycle: p("lifecycle"),
+      model: p("model"),
+      queue_mode: p("queue_mode"),
+      instructions: p("instructions"),
+      project_dir: p("project_dir"),
+      executor_session_id: p("executor_session_id"),
+      executor_profile: p("executor_profile"),
+      executor_type: p("executor_type"),
+      hostname: p("hostname"),
+      incarnation: p("incarnation"),
+      last_seq: p("last_seq"),
+      next_position: p("next_position"),
+      waiting: p("waiting"),
+      prompts_total: p("prompts_total"),
+      run_state: p("run_state"),
+      last_outcome: p("last_outcome"),
+      cost_micros: p("cost_micros"),
+      cost_unknown: p("cost_unknown"),
+      updated_at: p("updated_at"),
+      last_resumed_at: p("last_resumed_at"),
+      archived_at: p("archived_at"),
+    })
+    .where("id", "=", p("id")),
+);
+
+export function saveSession(tx: Tx, row: SessionRow): Promise<number> {
+  return tx.run(updateSession, row);
+}
+
+const countActive = prepare<{ orgId: string; ownerId: string }, { n: number }>((db, p) =>
+  db
+    .selectFrom("sessions")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("org_id", "=", p("orgId"))
+    .where("owner_id", "=", p("ownerId"))
+    .where("lifecycle", "=", "active")
+    .where("parent_session_id", "is", null)
+    .where("kind", "in", ["task", "review"]),
+);
+const countOrgActive = prepare<{ orgId: string }, { n: number }>((db, p) =>
+  db
+    .selectFrom("sessions")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("org_id", "=", p("orgId"))
+    .where("lifecycle", "=", "active"),
+);
+
+export async function countActiveSessions(
+  reader: Reader,
+  orgId: string,
+  ownerId: string,
+): Promise<number> {
+  return (await reader.first(countActive, { orgId, ownerId }))?.n ?? 0;
+}
+export async function countActiveInOrg(reader: Reader, orgId: string): Promise<number> {
+  return (await reader.first(countOrgActive, { orgId }))?.n ?? 0;
+}
+
+const selectChildren = prepare<{ parentId: string }, { id: string; lifecycle: Lifecycle }>(
+  (db, p) =>
+    db
+      .selectFrom("sessions")
+      .select(["id", "lifecycle"])
+      .where("parent_session_id", "=", p("parentId"))
+      .orderBy("id"),
+);
+export function listChildren(
+  reader: Reader,
+  parentId: string,
+): Promise<{ id: string; lifecycle: Lifecycle }[]> {
+  return reader.all(selectChildren, { parentId });
+}
+
+export interface SessionFilter {
+  orgId: string;
+  /** Null: of everybody. */
+  ownerId: string | null;
+  lifecycle?: readonly Lifecycle[] | undefined;
+  kind?: string | undefined;
+  parent?: string | undefined;
+  persona?: string | undefined;
+  repo?: string | undefined;
+  q?: string | undefined;
+  before?: { at: number; id: string } | undefined;
+  limit: number;
+}
+
+/** Newest first. */
+export function listSessions(reader: Reader, filter: SessionFilter): Promise<SessionRow[]> {
+  let query = builder<KernelTables>(reader.dialect)
+    .selectFrom("sessions")
+    .selectAll()
+    .where("org_id", "=", filter.orgId);
+  if (filter.ownerId !== null) query = query.where("owner_id", "=", filter.ownerId);
+  if (filter.lifecycle) query = query.where("lifecycle", "in", filter.lifecycle);
+  if (filter.kind !== undefined)
+    query = query.where("kind", "=", filter.kind as SessionRow["kind"]);
+  if (filter.parent !== undefined) query = query.where("parent_session_id", "=", filter.parent);
+  if (filter.persona !== undefined) query = query.where("persona_slug", "=", filter.persona);
+  if (filter.repo !== undefined) query = query.where("repo", "=", filter.repo);
+  if (filter.q !== undefined) {
+    const pattern = `%${filter.q.toLowerCase().replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`;
+    query = query.where((eb) => eb(eb.fn<string>("lower", ["title"]), "like", pattern));
+  }
+  const { before } = filter;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([
+        eb("created_at", "<", before.at),
+        eb.and([eb("created_at", "=", before.at), eb("id", "<", before.id)]),
+      ]),
+    );
+  }
+  return reader.query<SessionRow>(
+    query.orderBy("created_at", "desc").orderBy("id", "desc").limit(filter.limit).compile(),
+  );
+}
+
+// threads
+
+const insertThreadRow = inserter<ThreadRow>("threads", [
+  "id",
+  "org_id",
+  "session_id",
+  "name",
+  "context_after_seq",
+  "created_at",
+]);
+export function insertThread(tx: Tx, row: ThreadRow): Promise<number> {
+  return tx.execute(insertThreadRow(tx.dialect, [row]));
+}
+const selectThread = prepare<{ sessionId: string; name: string }, ThreadRow>((db, p) =>
+  db
+    .selectFrom("threads")
+    .selectAll()
+    .where("session_id", "=", p("sessionId"))
+    .where("name", "=", p("name")),
+);
+export function findThread(
+  reader: Reader,
+  sessionId: string,
+  name: string,
+): Promise<ThreadRow | undefined> {
+  return reader.first(selectThread, { sessionId, name });
+}
+const updateThreadContext = prepare<{ id: string; seq: number }, unknown>((db, p) =>
+  db
+    .updateTable("threads")
+    .set({ context_after_seq: p("seq") })
+    .where("id", "=", p("id")),
+);
+export function freshContext(tx: Tx, threadId: string, seq: number): Promise<number> {
+  return tx.run(updateThreadContext, { id: threadId, seq });
+}
+
+// purging
+
+const selectPurgeable = prepare<{ before: number; limit: number }, { id: string }>((db, p) =>
+  db
+    .selectFrom("sessions")
+    .select("id")
+    .where("archived_at", "is not", null)
+    .where("archived_at", "<", p("before"))
+    .where("run_state", "is", null)
+    .limit(p("limit")),
+);
+export async function listPurgeable(
+  reader: Reader,
+  before: number,
+  limit: number,
+): Promise<string[]> {
+  return (await reader.all(selectPurgeable, { before, limit })).map((row) => row.id);
+}
+
+const orphanChildren = prepare<{ id: string }, unknown>((db, p) =>
+  db
+    .updateTable("sessions")
+    .set({ parent_session_id: null })
+    .where("parent_session_id", "=", p("id")),
+);
+const purgeStatements = (
+  ["events", "gates", "runs", "prompts", "threads", "workspaces"] as const
+).map((table) =>
+  prepare<{ id: string }, unknown>((db, p) =>
+    db.deleteFrom(table).where("session_id", "=", p("id")),
+  ),
+);
+const deleteSession = prepare<{ id: string }, unknown>((db, p) =>
+  db.deleteFrom("sessions").where("id", "=", p("id")),
+);
+
+/** Children stay, without a parent. */
+export async function purgeSession(tx: Tx, id: string, before: number): Promise<void> {
+  const row = await lockSession(tx, id);
+  if (!row || row.archived_at === null || row.archived_at >= before) return;
+  await tx.run(orphanChildren, { id });
+  for (const statement of purgeStatements) await tx.run(statement, { id });
+  await tx.run(deleteSession, { id });
+}

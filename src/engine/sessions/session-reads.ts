@@ -1,0 +1,121 @@
+/** Reading sessions: one, a page of them, a transcript, a piece of the log. */
+import { notFound } from "#base/refusal.ts";
+import type { SessionEvent } from "#protocol/events.ts";
+import type { Page } from "#protocol/page.ts";
+import type { Entry, Lifecycle, Session } from "#protocol/sessions.ts";
+import { decodeCursor, encodeCursor, type Place, pageOf } from "../cursor.ts";
+import { may, type Principal, requireMay, sessionThing } from "../principal.ts";
+import type { SessionRow } from "../schema.ts";
+import type { Engine } from "../work.ts";
+import { listEntries, listEvents } from "./event-queries.ts";
+import { entryView, eventView } from "./event-view.ts";
+import { findSession, listSessions, type SessionFilter } from "./queries.ts";
+import { sessionView } from "./views.ts";
+
+export interface SessionQuery {
+  lifecycle?: readonly Lifecycle[] | undefined;
+  /** Activities or statuses; any of them. */
+  status?: readonly string[] | undefined;
+  kind?: string | undefined;
+  parent?: string | undefined;
+  persona?: string | undefined;
+  repo?: string | undefined;
+  q?: string | undefined;
+  cursor?: string | undefined;
+  limit: number;
+}
+
+export interface TranscriptQuery {
+  thread?: string | undefined;
+  before?: number | undefined;
+  after?: number | undefined;
+  limit: number;
+}
+
+const LIST = "sessions";
+/** How many pages a filter on derived states looks at before it answers with a shorter page. */
+const MAX_SCANNED_PAGES = 20;
+
+export function createSessionReads({ store }: Engine) {
+  async function readable(principal: Principal, id: string): Promise<SessionRow> {
+    const row = await store.read((reader) => findSession(reader, id));
+    if (!row || !may(principal, "session.read", sessionThing(row))) throw notFound("session");
+    return row;
+  }
+
+  return {
+    get: async (principal: Principal, id: string): Promise<Session> =>
+      sessionView(await readable(principal, id)),
+
+    async list(principal: Principal, query: SessionQuery): Promise<Page<Session>> {
+      requireMay(principal, "session.read");
+      const found: SessionRow[] = [];
+      let before = decodeCursor(LIST, query.cursor);
+      for (let page = 0; page < MAX_SCANNED_PAGES && found.length <= query.limit; page++) {
+        const rows = await store.read((reader) =>
+          listSessions(reader, filterOf(principal, query, before)),
+        );
+        found.push(...rows.filter((row) => matches(row, query.status)));
+        const last = rows.at(-1);
+        if (!last || rows.length <= query.limit) before = undefined;
+        else before = placeOf(last);
+        if (!before) break;
+      }
+      if (found.length > query.limit || !before) {
+        return pageOf(LIST, found, query.limit, placeOf, (row) => sessionView(row));
+      }
+      return { items: found.map((row) => sessionView(row)), next: encodeCursor(LIST, before) };
+    },
+
+    async transcript(
+      principal: Principal,
+      id: string,
+      query: TranscriptQuery,
+    ): Promise<Page<Entry>> {
+      await readable(principal, id);
+      const { limit, ...place } = query;
+      const rows = await store.read((reader) =>
+        listEntries(reader, { sessionId: id, limit: limit + 1, ...place }),
+      );
+      const forwards = query.after !== undefined;
+      const more = rows.length > limit;
+      const shown = forwards ? rows.slice(0, limit) : rows.slice(more ? 1 : 0);
+      const edge = forwards ? shown.at(-1) : shown[0];
+      return { items: shown.map(entryView), next: more && edge ? String(edge.seq) : null };
+    },
+
+    /** For the live surfaces, which check once and then follow. */
+    async authorizeRead(principal: Principal, id: string): Promise<void> {
+      await readable(principal, id);
+    },
+
+    async events(id: string, after: number, limit: number): Promise<SessionEvent[]> {
+      return (await store.read((reader) => listEvents(reader, id, after, limit))).map(eventView);
+    },
+  };
+}
+
+function filterOf(
+  principal: Principal,
+  query: SessionQuery,
+  before: Place | undefined,
+): SessionFilter {
+  const { status: _derived, cursor: _decoded, limit, ...stored } = query;
+  return {
+    ...stored,
+    orgId: principal.orgId,
+    ownerId: principal.kind === "user" ? principal.userId : null,
+    before,
+    limit: limit + 1,
+  };
+}
+
+function matches(row: SessionRow, wanted: readonly string[] | undefined): boolean {
+  if (!wanted) return true;
+  const { activity, status } = sessionView(row);
+  return wanted.includes(activity) || wanted.includes(status);
+}
+
+function placeOf(row: SessionRow): Place {
+  return { at: row.created_at, id: row.id };
+}

@@ -1,0 +1,115 @@
+/** What a caller may say about a new session, and what the server makes of it. */
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
+import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
+import type { SessionRow } from "../schema.ts";
+import type { Work } from "../work.ts";
+import type { NewSession, SessionLimits } from "./create-session.ts";
+import { findSession } from "./queries.ts";
+
+export interface SessionRequest {
+  title?: string | undefined;
+  kind?: SessionKind | undefined;
+  purpose?: "task" | "review" | undefined;
+  runtime?: string | undefined;
+  model?: string | undefined;
+  repo?: string | undefined;
+  branch?: string | undefined;
+  personaSlug?: string | undefined;
+  parentSessionId?: string | undefined;
+  scopeKey?: string | undefined;
+  queueMode?: QueueMode | undefined;
+  instructions?: string | undefined;
+  enableMemory?: boolean | undefined;
+  budget?: number | undefined;
+  projectDir?: string | undefined;
+  agentName?: string | undefined;
+  prompt?: string | undefined;
+}
+
+export interface SessionDefaults {
+  runtime: string;
+  model: string | null;
+  limits: SessionLimits;
+}
+
+/** Said first, else the parent's, else the server's. */
+export async function newSession(
+  work: Work,
+  principal: Principal,
+  id: string,
+  request: SessionRequest,
+  defaults: SessionDefaults,
+): Promise<NewSession> {
+  if (request.kind?.endsWith("orchestrator")) {
+    throw new Refusal(
+      "invalid",
+      "kind_not_allowed",
+      "Orchestrators are made by the server. Use kind task or review.",
+    );
+  }
+  const parent = await parentOf(work, principal, request.parentSessionId);
+  const said = { ...UNSAID, ...withoutUndefined(request) };
+  return {
+    id,
+    orgId: principal.orgId,
+    ownerId: ownerOf(principal),
+    createdBy: principalKey(principal),
+    parent,
+    title: said.title,
+    kind: said.kind ?? said.purpose,
+    purpose: said.purpose,
+    runtime: said.runtime ?? parent?.runtime ?? defaults.runtime,
+    model: said.model ?? parent?.model ?? defaults.model,
+    repo: said.repo,
+    branch: said.branch,
+    personaSlug: said.personaSlug,
+    scopeKey: said.scopeKey,
+    queueMode: said.queueMode,
+    instructions: said.instructions,
+    enableMemory: said.enableMemory,
+    budgetMicros: said.budget,
+    projectDir: said.projectDir,
+    agentName: said.agentName,
+  };
+}
+
+const UNSAID = {
+  title: null as string | null,
+  kind: null as SessionKind | null,
+  purpose: "task" as "task" | "review",
+  runtime: null as string | null,
+  model: null as string | null,
+  repo: null as string | null,
+  branch: null as string | null,
+  personaSlug: null as string | null,
+  scopeKey: null as string | null,
+  queueMode: "followup" as QueueMode,
+  instructions: null as string | null,
+  enableMemory: false,
+  budget: null as number | null,
+  projectDir: null as string | null,
+  agentName: null as string | null,
+};
+
+function withoutUndefined(request: SessionRequest): Partial<typeof UNSAID> {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+}
+
+function ownerOf(principal: Principal): string | null {
+  if (principal.kind === "user") return principal.userId;
+  return principal.kind === "session" ? principal.ownerId : null;
+}
+
+async function parentOf(
+  work: Work,
+  principal: Principal,
+  id: string | undefined,
+): Promise<SessionRow | null> {
+  if (id === undefined) return null;
+  const parent = await findSession(work.tx, id);
+  if (!parent || !may(principal, "session.read", sessionThing(parent))) {
+    throw notFound("parent session");
+  }
+  return parent;
+}

@@ -1,0 +1,110 @@
+/** Sessions as their callers use them: who may, which command, what comes back. */
+import { notFound } from "#base/refusal.ts";
+import { cleanText } from "#base/text.ts";
+import type { QueueMode, Session } from "#protocol/sessions.ts";
+import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
+import { may, type Principal, principalKey, requireMay, sessionThing } from "../principal.ts";
+import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { MAIN_THREAD } from "./admit-prompt.ts";
+import { clearContext } from "./clear-context.ts";
+import { createSession } from "./create-session.ts";
+import { changeLifecycle, endSession, stopTurns, terminateTree } from "./lifecycle.ts";
+import { admitFrom } from "./prompts.ts";
+import { findSession } from "./queries.ts";
+import { createSessionReads } from "./session-reads.ts";
+import { newSession, type SessionDefaults, type SessionRequest } from "./session-request.ts";
+import { sessionView } from "./views.ts";
+
+export interface SessionChange {
+  title?: string | null | undefined;
+  queueMode?: QueueMode | undefined;
+  model?: string | null | undefined;
+  instructions?: string | null | undefined;
+}
+
+export function createSessions(engine: Engine, defaults: SessionDefaults) {
+  /** A change whose answer is the session as it then is. */
+  function change(
+    principal: Principal,
+    id: string,
+    make: (work: Work, session: SessionWriter) => Promise<unknown>,
+  ): Promise<Session> {
+    return command(engine, async (work) => {
+      const session = await work.session(id);
+      if (!session || !may(principal, "session.manage", sessionThing(session.row))) {
+        throw notFound("session");
+      }
+      await make(work, session);
+      return sessionView(session.row);
+    });
+  }
+
+  return {
+    ...createSessionReads(engine),
+
+    create: (
+      principal: Principal,
+      request: SessionRequest,
+      idempotent?: IdempotentRequest,
+    ): Promise<Session> => createFrom(engine, defaults, principal, request, idempotent),
+
+    update: (principal: Principal, id: string, wish: SessionChange) =>
+      change(principal, id, async (_work, session) => applyChange(session, wish)),
+
+    stop: (principal: Principal, id: string) => change(principal, id, stopTurns),
+    hibernate: (principal: Principal, id: string) =>
+      change(principal, id, (work, session) =>
+        endSession(work, session, { to: "hibernated", force: false }),
+      ),
+    wake: (principal: Principal, id: string) =>
+      change(principal, id, (work, session) => changeLifecycle(work, session, "active")),
+    archive: (principal: Principal, id: string, force: boolean) =>
+      change(principal, id, async (work, session) => {
+        if (session.row.lifecycle === "archived" || session.row.lifecycle === "terminated") return;
+        await endSession(work, session, { to: "archived", force });
+      }),
+    terminate: (principal: Principal, id: string) => change(principal, id, terminateTree),
+    clear: (principal: Principal, id: string, thread: string) =>
+      change(principal, id, (work, session) => clearContext(work, session, thread)),
+  };
+}
+
+function applyChange(session: SessionWriter, wish: SessionChange): void {
+  const { row } = session;
+  const clean = (text: string | null) => (text === null ? null : cleanText(text));
+  if (wish.title !== undefined) row.title = clean(wish.title);
+  if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
+  if (wish.model !== undefined) row.model = clean(wish.model);
+  if (wish.instructions !== undefined) row.instructions = clean(wish.instructions);
+  const fields = Object.keys(wish);
+  session.record({ type: "session_updated", reason: "changed", data: { fields } });
+}
+
+function createFrom(
+  engine: Engine,
+  defaults: SessionDefaults,
+  principal: Principal,
+  request: SessionRequest,
+  idempotent: IdempotentRequest | undefined,
+): Promise<Session> {
+  requireMay(principal, "session.create");
+  const { ids } = engine;
+  const id = ids.mint("ses");
+  const first = {
+    id: ids.mint("pmt"),
+    runId: ids.mint("run"),
+    thread: MAIN_THREAD,
+    attachments: [],
+  };
+  return command(engine, async (work) => {
+    const repeated = await findRepeated(work, principalKey(principal), idempotent, id);
+    const earlier = repeated === undefined ? undefined : await findSession(work.tx, repeated);
+    if (earlier) return sessionView(earlier);
+    const asked = await newSession(work, principal, id, request, defaults);
+    const session = await createSession(work, asked, defaults.limits);
+    if (request.prompt !== undefined) {
+      await admitFrom(work, session, principal, { ...first, content: request.prompt });
+    }
+    return sessionView(session.row);
+  });
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { LIFECYCLES } from "#protocol/sessions.ts";
+import { mayBecome, mostTelling, type SessionFacts, viewSession } from "./states.ts";
+
+const facts = (fields: Partial<SessionFacts>): SessionFacts => ({
+  lifecycle: "active",
+  runState: null,
+  recovering: false,
+  lastOutcome: null,
+  ...fields,
+});
+
+describe("how a session is seen", () => {
+  const rows: [string, Partial<SessionFacts>, string, string, string][] = [
+    ["new", {}, "idle", "pending", "idle"],
+    ["done", { lastOutcome: "completed" }, "idle", "finished", "idle"],
+    ["failed", { lastOutcome: "failed" }, "failed", "error", "idle"],
+    ["stopped", { lastOutcome: "aborted" }, "idle", "stopped", "idle"],
+    ["steered", { lastOutcome: "superseded" }, "idle", "stopped", "idle"],
+    ["waits for a runner", { runState: "pending" }, "waiting", "pending", "idle"],
+    ["tried again", { runState: "pending", recovering: true }, "recovering", "running", "idle"],
+    ["claimed", { runState: "claimed" }, "working", "running", "streaming"],
+    ["running", { runState: "running", lastOutcome: "failed" }, "working", "running", "streaming"],
+    ["asks", { runState: "gated" }, "needs_you", "running", "streaming"],
+    ["being stopped", { runState: "stopping" }, "working", "stopping", "streaming"],
+    ["asleep", { lifecycle: "hibernated", lastOutcome: "completed" }, "asleep", "finished", "cold"],
+    ["archived", { lifecycle: "archived", lastOutcome: "completed" }, "idle", "stopped", "cold"],
+    ["terminated", { lifecycle: "terminated" }, "idle", "stopped", "cold"],
+  ];
+  it.each(rows)("%s", (_name, given, activity, status, worker) => {
+    expect(viewSession(facts(given))).toEqual({ activity, status, worker });
+  });
+});
+
+describe("several live runs", () => {
+  it("are told by the one that says most", () => {
+    expect(mostTelling(["pending", "running", "gated"])).toBe("gated");
+    expect(mostTelling(["pending", "claimed"])).toBe("claimed");
+    expect(mostTelling([])).toBeNull();
+  });
+});
+
+describe("the life of a session", () => {
+  it("never comes back from termination, and takes no shortcut into itself", () => {
+    for (const to of LIFECYCLES) {
+      expect(mayBecome("terminated", to)).toBe(false);
+      expect(mayBecome(to, to)).toBe(false);
+    }
+    expect(mayBecome("archived", "active")).toBe(true);
+    expect(mayBecome("archived", "hibernated")).toBe(false);
+  });
+});

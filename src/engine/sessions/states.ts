@@ -1,0 +1,92 @@
+/**
+ * The four axes of a session, kept apart: its lifecycle (stored), what its runs do (stored as
+ * `run_state`), the activity people see, and the views other clients have. Everything shown is
+ * derived here, by one table.
+ *
+ * | lifecycle             | run state          | last outcome     | activity   | status   | worker    |
+ * |-----------------------|--------------------|------------------|------------|----------|-----------|
+ * | active                | none               | none             | idle       | pending  | idle      |
+ * | active                | none               | completed        | idle       | finished | idle      |
+ * | active                | none               | failed           | failed     | error    | idle      |
+ * | active                | none               | aborted …        | idle       | stopped  | idle      |
+ * | active                | pending            | –                | waiting    | pending  | idle      |
+ * | active                | pending, attempted | –                | recovering | running  | idle      |
+ * | active                | claimed, running   | –                | working    | running  | streaming |
+ * | active                | gated              | –                | needs_you  | running  | streaming |
+ * | active                | stopping           | –                | working    | stopping | streaming |
+ * | hibernated            | none               | any              | asleep     | as active| cold      |
+ * | archived, terminated  | none               | any              | idle       | stopped  | cold      |
+ */
+import type { RunState } from "#protocol/runs.ts";
+import type {
+  Activity,
+  Lifecycle,
+  Outcome,
+  SessionStatus,
+  WorkerState,
+} from "#protocol/sessions.ts";
+
+export interface SessionFacts {
+  lifecycle: Lifecycle;
+  runState: RunState | null;
+  /** The pending run has been attempted before. */
+  recovering: boolean;
+  lastOutcome: Outcome | null;
+}
+
+export interface SessionView {
+  activity: Activity;
+  status: SessionStatus;
+  worker: WorkerState;
+}
+
+const LIVE: Partial<Record<RunState, SessionView>> = {
+  pending: { activity: "waiting", status: "pending", worker: "idle" },
+  claimed: { activity: "working", status: "running", worker: "streaming" },
+  running: { activity: "working", status: "running", worker: "streaming" },
+  gated: { activity: "needs_you", status: "running", worker: "streaming" },
+  stopping: { activity: "working", status: "stopping", worker: "streaming" },
+};
+
+export function viewSession({
+  lifecycle,
+  runState,
+  recovering,
+  lastOutcome,
+}: SessionFacts): SessionView {
+  if (runState === "pending" && recovering)
+    return { activity: "recovering", status: "running", worker: "idle" };
+  const live = runState && LIVE[runState];
+  if (live) return live;
+  if (lifecycle === "archived" || lifecycle === "terminated") {
+    return { activity: "idle", status: "stopped", worker: "cold" };
+  }
+  const status = restingStatus(lastOutcome);
+  if (lifecycle === "hibernated") return { activity: "asleep", status, worker: "cold" };
+  return { activity: status === "error" ? "failed" : "idle", status, worker: "idle" };
+}
+
+function restingStatus(outcome: Outcome | null): SessionStatus {
+  if (outcome === null) return "pending";
+  if (outcome === "completed") return "finished";
+  return outcome === "failed" ? "error" : "stopped";
+}
+
+/** Of several live runs, the one that tells most about the session. */
+const TELLING: readonly RunState[] = ["gated", "stopping", "running", "claimed", "pending"];
+
+export function mostTelling(states: readonly RunState[]): RunState | null {
+  return TELLING.find((state) => states.includes(state)) ?? null;
+}
+
+/** Which lifecycle may follow which. */
+const NEXT: Record<Lifecycle, readonly Lifecycle[]> = {
+  active: ["hibernated", "archived", "terminated"],
+  hibernated: ["active", "archived", "terminated"],
+  archived: ["active", "terminated"],
+  terminated: [],
+};
+
+export function mayBecome(from: Lifecycle, to: Lifecycle): boolean {
+  return NEXT[from].includes(to);
+}

@@ -1,0 +1,234 @@
+/**
+ * Where turns begin and end. `pump` gives the next prompt its run when nothing stands in its way;
+ * it is called by every command that may have freed a place, in the same transaction, and calling it
+ * once too often does nothing. `settleRun` and `settlePrompt` end a prompt: exactly one outcome, and
+ * in the same transaction every consequence inside the database.
+ */
+import type { Outcome } from "#protocol/sessions.ts";
+import { cancelGates } from "../gates/queries.ts";
+import { demandKey, type RunWish } from "../runs/fit.ts";
+import { insertRun, listLiveRuns, saveRun } from "../runs/queries.ts";
+import { parseRunOptions } from "../runs/run-options.ts";
+import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { clearContext, isClear } from "./clear-context.ts";
+import { listWaiting, nextQueued, savePrompt } from "./prompt-queries.ts";
+import { mostTelling } from "./states.ts";
+
+export async function pump(
+  work: Work,
+  session: SessionWriter,
+  live?: readonly RunRow[],
+): Promise<void> {
+  const { row } = session;
+  const running = live ?? (row.run_state === null ? [] : await listLiveRuns(work.tx, row.id));
+  const started =
+    row.lifecycle === "active" && row.waiting > 0 ? await startWaiting(work, session, running) : [];
+  row.run_state = mostTelling([...running, ...started].map((run) => run.state));
+}
+
+async function startWaiting(
+  work: Work,
+  session: SessionWriter,
+  running: readonly RunRow[],
+): Promise<RunRow[]> {
+  const { row } = session;
+  if (row.exclusive === 1) {
+    if (running.length > 0) return [];
+    const run = await startNext(work, session, null);
+    return run ? [run] : [];
+  }
+  const started: RunRow[] = [];
+  const busy = new Set(running.map((run) => run.thread));
+  for (const thread of await threadsWaiting(work, row, busy)) {
+    const run = await startNext(work, session, thread);
+    if (run) started.push(run);
+  }
+  return started;
+}
+
+async function threadsWaiting(
+  work: Work,
+  row: SessionRow,
+  busy: ReadonlySet<string>,
+): Promise<string[]> {
+  const waiting = await listWaiting(work.tx, row.id);
+  return [...new Set(waiting.map((prompt) => prompt.thread))].filter((thread) => !busy.has(thread));
+}
+
+async function startNext(
+  work: Work,
+  session: SessionWriter,
+  thread: string | null,
+): Promise<RunRow | undefined> {
+  for (;;) {
+    const prompt = await nextQueued(work.tx, session.row.id, thread);
+    if (!prompt) return undefined;
+    if (!isClear(prompt.content)) return start(work, session, prompt);
+    // Asks nothing of an agent, so it is done here, when its turn has come.
+    await clearContext(work, session, prompt.thread);
+    await settlePrompt(work, session, prompt, null, { outcome: "completed" });
+  }
+}
+
+async function start(work: Work, session: SessionWriter, prompt: PromptRow): Promise<RunRow> {
+  const run = newRun(work, session.row, prompt);
+  await insertRun(work.tx, run);
+  session.record({ type: "run_created", thread: run.thread, promptId: prompt.id, runId: run.id });
+  work.tx.afterCommit(() => work.announcer.runsReady());
+  return run;
+}
+
+function newRun(work: Work, session: SessionRow, prompt: PromptRow): RunRow {
+  const options = parseRunOptions(prompt.run_options);
+  const wish: RunWish = {
+    orgId: session.org_id,
+    ownerId: session.owner_id,
+    runtime: session.runtime,
+    demands: options.demands,
+    pinnedRunnerId: null,
+  };
+  return {
+    id: prompt.run_id,
+    org_id: session.org_id,
+    owner_id: session.owner_id,
+    created_by: prompt.created_by,
+    session_id: session.id,
+    thread: prompt.thread,
+    prompt_id: prompt.id,
+    type: options.type,
+    state: "pending",
+    outcome: null,
+    execution_mode: options.executionMode,
+    runtime: session.runtime,
+    agent_name: options.agentName ?? session.agent_name,
+    demands: JSON.stringify(options.demands),
+    demand_key: demandKey(wish),
+    exclusive: session.exclusive,
+    pinned_runner_id: null,
+    runner_id: null,
+    runner_boot: null,
+    server_boot: null,
+    fence: 0,
+    attempts: 0,
+    strikes: 0,
+    progressed: 0,
+    journaled: 0,
+    first_seq: 0,
+    lease_until: null,
+    stop_reason: null,
+    stop_by: null,
+    stop_by_prompt: null,
+    error_code: null,
+    error_message: null,
+    result: null,
+    input_tokens: 0,
+    output_tokens: 0,
+    cost_micros: null,
+    ready_at: work.now,
+    available_at: work.now,
+    created_at: work.now,
+    claimed_at: null,
+    started_at: null,
+    settled_at: null,
+  };
+}
+
+export interface Ending {
+  outcome: Outcome;
+  error?: { code: string; message: string };
+  result?: string;
+  usage?: { inputTokens: number; outputTokens: number; costMicros: number | null };
+  supersededBy?: string;
+  mergedInto?: string;
+}
+
+const RUN_STATE_AFTER = { completed: "completed", failed: "failed" } as const;
+
+/** Ends a prompt that has a run, and starts what waits behind it. */
+export async function settleRun(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+  run: RunRow,
+  ending: Ending,
+): Promise<void> {
+  run.state = RUN_STATE_AFTER[ending.outcome as "completed"] ?? "stopped";
+  run.outcome = ending.outcome;
+  run.error_code = ending.error?.code ?? null;
+  run.error_message = ending.error?.message ?? null;
+  run.result = ending.result ?? null;
+  run.lease_until = null;
+  run.settled_at = work.now;
+  if (ending.usage) addUsage(session, run, ending.usage);
+  await saveRun(work.tx, run);
+  session.record({
+    type: "run_settled",
+    thread: run.thread,
+    promptId: prompt.id,
+    runId: run.id,
+    reason: ending.outcome,
+    data: { state: run.state, attempts: run.attempts },
+  });
+  await cancelGates(work.tx, prompt.id, work.now);
+  session.row.last_outcome = ending.outcome;
+  await settlePrompt(work, session, prompt, run, ending);
+}
+
+/** Ends a prompt, with or without a run. */
+export async function settlePrompt(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+  run: RunRow | null,
+  ending: Ending,
+): Promise<void> {
+  if (prompt.state === "queued" || prompt.state === "collecting") session.row.waiting -= 1;
+  prompt.state = "settled";
+  prompt.outcome = ending.outcome;
+  prompt.superseded_by = ending.supersededBy ?? null;
+  prompt.merged_into = ending.mergedInto ?? null;
+  prompt.error_code = ending.error?.code ?? null;
+  prompt.error_message = ending.error?.message ?? null;
+  prompt.settled_at = work.now;
+  await savePrompt(work.tx, prompt);
+  session.record({
+    type: "prompt_settled",
+    thread: prompt.thread,
+    promptId: prompt.id,
+    runId: run?.id ?? null,
+    reason: ending.outcome,
+    error: ending.error?.message ?? null,
+    data: {
+      outcome: ending.outcome,
+      code: ending.error?.code ?? null,
+      mergedInto: prompt.merged_into,
+      supersededBy: prompt.superseded_by,
+    },
+  });
+  if (run) {
+    await pump(work, session, session.row.exclusive === 1 ? [] : undefined);
+    if (session.row.run_state === null) stopped(session, prompt, run, ending);
+  }
+  await work.emit({ type: "prompt_settled", session, prompt, run });
+}
+
+function stopped(session: SessionWriter, prompt: PromptRow, run: RunRow, ending: Ending): void {
+  const reason = run.state === "completed" ? "completed" : run.state;
+  session.record({
+    type: "session_stop",
+    thread: prompt.thread,
+    promptId: prompt.id,
+    runId: run.id,
+    exitCode: ending.outcome === "completed" ? 0 : 1,
+    reason,
+  });
+}
+
+function addUsage(session: SessionWriter, run: RunRow, usage: NonNullable<Ending["usage"]>): void {
+  run.input_tokens += usage.inputTokens;
+  run.output_tokens += usage.outputTokens;
+  run.cost_micros = usage.costMicros;
+  if (usage.costMicros === null) session.row.cost_unknown = 1;
+  else session.row.cost_micros += usage.costMicros;
+}

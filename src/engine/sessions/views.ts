@@ -1,0 +1,138 @@
+/** Sessions and prompts as clients see them. */
+import type { Attachment, Origin, Prompt, Session, WaitReason } from "#protocol/sessions.ts";
+import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
+import { isoTime } from "./event-view.ts";
+import { viewSession } from "./states.ts";
+
+const optionalTime = (at: number | null) => (at === null ? null : isoTime(at));
+
+/** `recovering`: its pending run has been attempted before. */
+export function sessionView(row: SessionRow, recovering = false): Session {
+  const { activity, status } = viewSession({
+    lifecycle: row.lifecycle,
+    runState: row.run_state,
+    recovering,
+    lastOutcome: row.last_outcome,
+  });
+  return {
+    id: row.id,
+    title: row.title,
+    kind: row.kind,
+    purpose: row.purpose,
+    lifecycle: row.lifecycle,
+    activity,
+    status,
+    parentSessionId: row.parent_session_id,
+    rootSessionId: row.root_session_id,
+    depth: row.depth,
+    ownerId: row.owner_id,
+    runtime: row.runtime,
+    model: row.model,
+    repo: row.repo,
+    branch: row.branch,
+    persona: row.persona_slug,
+    scopeKey: row.scope_key,
+    channelBindings: webBinding(row),
+    isOrchestrator: row.kind.endsWith("orchestrator"),
+    queueMode: row.queue_mode,
+    instructions: row.instructions,
+    enableMemory: row.enable_memory === 1,
+    budget: row.budget_micros,
+    projectDir: row.project_dir,
+    agentName: row.agent_name,
+    executorSessionId: row.executor_session_id,
+    executorProfile: row.executor_profile,
+    executorType: row.executor_type,
+    hostname: row.hostname,
+    incarnation: row.incarnation,
+    lastSeq: row.last_seq,
+    counts: { queued: row.waiting, prompts: row.prompts_total },
+    cost: row.cost_unknown === 1 ? null : row.cost_micros,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+    lastResumedAt: optionalTime(row.last_resumed_at),
+  };
+}
+
+/** Every session can be talked to from the web. */
+function webBinding(row: SessionRow): Session["channelBindings"] {
+  return row.owner_id === null
+    ? []
+    : [{ channelType: "web", channelId: `user:${row.owner_id}:manual:${row.id}` }];
+}
+
+export interface PromptSurroundings {
+  run: RunRow | undefined;
+  /** How many prompts run before it. */
+  ahead: number;
+  runnersOnline: boolean;
+  sessionBusy: boolean;
+  now: number;
+}
+
+/** Right after admission, or after the end, nothing around a prompt explains it. */
+const UNKNOWN: PromptSurroundings = {
+  run: undefined,
+  ahead: 0,
+  runnersOnline: true,
+  sessionBusy: false,
+  now: 0,
+};
+
+export function promptView(row: PromptRow, around: PromptSurroundings = UNKNOWN): Prompt {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    thread: row.thread,
+    mode: row.mode,
+    state: row.state,
+    outcome: row.outcome,
+    content: row.content,
+    attachments: JSON.parse(row.attachments) as Attachment[],
+    author: { kind: row.author_kind, id: row.author_id, name: row.author_name },
+    origin: JSON.parse(row.origin) as Origin,
+    dispatchId: row.dispatch_id,
+    runId: row.run_id,
+    attempts: row.attempts,
+    supersededBy: row.superseded_by,
+    mergedInto: row.merged_into,
+    error:
+      row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? "" },
+    acceptedAt: isoTime(row.accepted_at),
+    queuedAt: optionalTime(row.queued_at),
+    startedAt: optionalTime(row.started_at),
+    settledAt: optionalTime(row.settled_at),
+    waitingFor: waitingFor(row, around),
+  };
+}
+
+const WHY: Record<WaitReason, string> = {
+  collecting: "Waiting a moment for more to follow, to be sent together.",
+  behind_other_prompts: "Other prompts of this session come first.",
+  session_busy: "The session is working on another turn.",
+  no_runner: "No runner is connected. Start one with: muster runner",
+  runner_busy: "Waiting for a runner with a free place.",
+  workspace_offline: "The machine that holds this session's files is not connected.",
+  retry_backoff: "The runner was lost; it will be tried again shortly.",
+  gate: "Waiting for somebody to answer.",
+  stopping: "The turn is being ended.",
+};
+
+function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waitingFor"] {
+  const reason = waitReason(row, around);
+  return reason && { reason, message: WHY[reason], ahead: Math.max(0, around.ahead) };
+}
+
+function waitReason(
+  row: PromptRow,
+  { run, ahead, runnersOnline, sessionBusy, now }: PromptSurroundings,
+): WaitReason | null {
+  if (row.state === "settled") return null;
+  if (row.state === "collecting") return "collecting";
+  if (row.state === "gated") return "gate";
+  if (!run) return ahead > 0 ? "behind_other_prompts" : sessionBusy ? "session_busy" : null;
+  if (run.state === "stopping") return "stopping";
+  if (run.state !== "pending") return null;
+  if (run.available_at > now) return "retry_backoff";
+  return runnersOnline ? "runner_busy" : "no_runner";
+}

@@ -1,0 +1,96 @@
+/**
+ * What happens by the clock: due timers, deliveries, expired leases, things too old. Every sweep is
+ * a backup or a batch, safe to run on every server at once, and a failure is tried again at the next.
+ */
+import type { Clock } from "#base/clock.ts";
+import type { Log } from "#base/log.ts";
+import { LEASE_MS } from "#protocol/frames.ts";
+import type { Deliverer, TimerHandler } from "./feature.ts";
+import { forgetOldKeys } from "./idempotency.ts";
+import { deliverDue } from "./outbox/index.ts";
+import { expireLeases } from "./runs/leases.ts";
+import { failUnmatched } from "./runs/unmatched.ts";
+import { purgeArchived } from "./sessions/purge.ts";
+import { runDueTimers } from "./timers.ts";
+import type { Engine } from "./work.ts";
+
+const TICK_MS = 500;
+const SLOW_EVERY_MS = 60_000;
+/** A tick that comes this late, or from the past, means that the clock was moved or the machine slept. */
+const JUMP_MS = 5_000;
+
+export interface SweepOptions {
+  engine: Engine;
+  clock: Clock;
+  log: Log;
+  timers: Readonly<Record<string, TimerHandler>>;
+  deliverers: Readonly<Record<string, Deliverer>>;
+  /** Looks for runs whose hint was lost, or whose pause is over. */
+  poke: () => void;
+}
+
+export class Sweeps {
+  readonly #options: SweepOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #noExpiryBefore = 0;
+  #lastTick = 0;
+  #lastSlow = 0;
+
+  constructor(options: SweepOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const now = this.#options.clock.now();
+    this.#lastTick = now;
+    // Runners need the time of one lease to come back after a server start.
+    this.#noExpiryBefore = now + LEASE_MS;
+    this.#running = this.#loop();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** One round; also called by tests and the simulation. */
+  async tick(): Promise<void> {
+    const { engine, clock, timers, deliverers, poke } = this.#options;
+    const now = clock.now();
+    this.#noticeJump(now);
+    await this.#attempt("timers", () => runDueTimers(engine, timers, now));
+    await this.#attempt("outbox", () => deliverDue(engine, deliverers, now));
+    if (now >= this.#noExpiryBefore) await this.#attempt("leases", () => expireLeases(engine, now));
+    if (now - this.#lastSlow >= SLOW_EVERY_MS) {
+      this.#lastSlow = now;
+      await this.#attempt("unmatched", () => failUnmatched(engine, now));
+      await this.#attempt("idempotency", () => forgetOldKeys(engine, now));
+      await this.#attempt("purge", () => purgeArchived(engine, now));
+    }
+    poke();
+  }
+
+  #noticeJump(now: number): void {
+    const elapsed = now - this.#lastTick;
+    if (elapsed < 0 || elapsed > TICK_MS + JUMP_MS) this.#noExpiryBefore = now + LEASE_MS;
+    this.#lastTick = now;
+  }
+
+  async #loop(): Promise<void> {
+    const { clock } = this.#options;
+    while (!this.#stop.signal.aborted) {
+      await this.tick();
+      await clock.sleep(TICK_MS, this.#stop.signal);
+    }
+  }
+
+  async #attempt(name: string, sweep: () => Promise<unknown>): Promise<void> {
+    try {
+      await sweep();
+    } catch (error) {
+      if (!this.#stop.signal.aborted)
+        this.#options.log.warn({ err: error, sweep: name }, "a sweep failed; it will run again");
+    }
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * A command at work: one transaction, the sessions it has locked, and the events it appends.
+ *
+ * Every command is: lock the session's head row → read → decide → write. The head row is read once,
+ * changed in memory and written once at the end together with the appended events, so a command
+ * costs few statements and a session's `seq` has no gaps.
+ */
+
+import type { Clock } from "#base/clock.ts";
+import type { Ids } from "#base/ids.ts";
+import type { Store, Tx } from "#base/store/index.ts";
+import { cleanJson, cleanText } from "#base/text.ts";
+import type { EventType } from "#protocol/events.ts";
+import type { EntryKind } from "#protocol/sessions.ts";
+import type { Announcer } from "./announce.ts";
+import type { EventRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
+import { insertEvents } from "./sessions/event-queries.ts";
+import { eventView } from "./sessions/event-view.ts";
+import { insertSession, lockSession, saveSession } from "./sessions/queries.ts";
+
+export const EVENT_VERSION = 1;
+
+/** What happened, told inside the transaction that made it happen. */
+export type KernelEvent =
+  | { type: "prompt_settled"; session: SessionWriter; prompt: PromptRow; run: RunRow | null }
+  | { type: "session_created"; session: SessionWriter }
+  | { type: "session_lifecycle"; session: SessionWriter; from: string }
+  | { type: "gate_opened"; session: SessionWriter; gateId: string };
+
+/**
+ * Runs inside the causing transaction and may only write through `work`: no waiting for anything
+ * else. Give what it inserts a cause key, so that a repeated event makes nothing twice.
+ */
+export type Listener = (work: Work, event: KernelEvent) => Promise<void>;
+
+export interface Engine {
+  store: Store;
+  ids: Ids;
+  /** For what is shown; commands take the time of their transaction. */
+  clock: Clock;
+  announcer: Announcer;
+  listeners: readonly Listener[];
+  /** This process among the servers that share the database. */
+  serverId: string;
+}
+
+export interface EventDraft {
+  type: EventType;
+  thread?: string | null;
+  promptId?: string | null;
+  runId?: string | null;
+  entryId?: string;
+  kind?: EntryKind;
+  role?: "user" | "assistant" | "system";
+  content?: readonly Record<string, unknown>[];
+  toolName?: string;
+  toolInput?: unknown;
+  toolOutput?: unknown;
+  error?: string | null;
+  exitCode?: number | null;
+  reason?: string | null;
+  data?: Record<string, unknown>;
+}
+
+/** One locked session: its head row, to be changed freely, and what will be appended to its log. */
+export class SessionWriter {
+  readonly row: SessionRow;
+  readonly isNew: boolean;
+  readonly appended: EventRow[] = [];
+  readonly #now: number;
+
+  constructor(row: SessionRow, isNew: boolean, now: number) {
+    this.row = row;
+    this.isNew = isNew;
+    this.#now = now;
+  }
+
+  /** Appends to the log; returns the event's seq. */
+  record(draft: EventDraft): number {
+    this.row.last_seq += 1;
+    this.appended.push(eventRow(this.row, draft, this.#now));
+    return this.row.last_seq;
+  }
+}
+
+export class Work {
+  readonly tx: Tx;
+  readonly now: number;
+  readonly ids: Ids;
+  readonly announcer: Announcer;
+  readonly serverId: string;
+  readonly #listeners: readonly Listener[];
+  readonly #writers = new Map<string, SessionWriter>();
+
+  constructor(tx: Tx, engine: Engine) {
+    this.tx = tx;
+    this.now = tx.now;
+    this.ids = engine.ids;
+    this.announcer = engine.announcer;
+    this.serverId = engine.serverId;
+    this.#listeners = engine.listeners;
+  }
+
+  /** Locks a session until the command ends. Lock several in the order of their ids. */
+  async session(id: string): Promise<SessionWriter | undefined> {
+    const known = this.#writers.get(id);
+    if (known) return known;
+    const row = await lockSession(this.tx, id);
+    if (!row) return undefined;
+    const writer = new SessionWriter(row, false, this.now);
+    this.#writers.set(id, writer);
+    return writer;
+  }
+
+  create(row: SessionRow): SessionWriter {
+    const writer = new SessionWriter(row, true, this.now);
+    this.#writers.set(row.id, writer);
+    return writer;
+  }
+
+  async emit(event: KernelEvent): Promise<void> {
+    for (const listener of this.#listeners) await listener(this, event);
+  }
+
+  async flush(): Promise<void> {
+    for (const writer of this.#writers.values()) await this.#flushOne(writer);
+  }
+
+  async #flushOne(writer: SessionWriter): Promise<void> {
+    const { row, appended, isNew } = writer;
+    row.updated_at = this.now;
+    if (isNew) await insertSession(this.tx, row);
+    else await saveSession(this.tx, row);
+    if (appended.length > 0) await insertEvents(this.tx, appended);
+    const { announcer } = this;
+    this.tx.afterCommit(() => {
+      if (appended.length > 0)
+        announcer.appended(row.id, () => appended.map(eventView), row.last_seq);
+      if (row.owner_id !== null) announcer.hint(`user:${row.owner_id}`, "session", row.id);
+    });
+  }
+}
+
+/** Runs one command. What it throws undoes it. */
+export function command<T>(engine: Engine, act: (work: Work) => Promise<T>): Promise<T> {
+  return engine.store.transaction(async (tx) => {
+    const work = new Work(tx, engine);
+    const result = await act(work);
+    await work.flush();
+    return result;
+  });
+}
+
+function eventRow(session: SessionRow, draft: EventDraft, now: number): EventRow {
+  return {
+    session_id: session.id,
+    seq: session.last_seq,
+    org_id: session.org_id,
+    type: draft.type,
+    v: EVENT_VERSION,
+    at: now,
+    thread: draft.thread ?? null,
+    prompt_id: draft.promptId ?? null,
+    run_id: draft.runId ?? null,
+    entry_id: draft.entryId ?? null,
+    kind: draft.kind ?? null,
+    role: draft.role ?? null,
+    content: json(draft.content),
+    tool_name: draft.toolName ?? null,
+    tool_input: json(draft.toolInput),
+    tool_output: json(draft.toolOutput),
+    error: draft.error == null ? null : cleanText(draft.error),
+    exit_code: draft.exitCode ?? null,
+    reason: draft.reason ?? null,
+    data: json(draft.data),
+    redacted_at: null,
+  };
+}
+
+const json = (value: unknown) => (value === undefined || value === null ? null : cleanJson(value));

@@ -1,0 +1,1 @@
+export { type Auth, createAuth, type UserPrincipal } from "./auth.ts";
