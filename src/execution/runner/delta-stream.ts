@@ -1,0 +1,100 @@
+/**
+ * The live view of what one turn is writing. Deltas are hints: they may be skipped when the link is
+ * down or slow, because every entry is resent whole from time to time and its journal item says it
+ * all in the end. The first piece of an entry leaves at once, later ones are gathered.
+ */
+import type { Clock } from "#base/clock.ts";
+import type { Delta } from "#protocol/events.ts";
+
+const GATHER_MS = 25;
+const RESEND_WHOLE_MS = 2000;
+
+export interface OpenEntry {
+  readonly entryId: string;
+  readonly kind: Delta["kind"];
+  text: string;
+  /** How much of the text the other side has, if nothing was skipped. */
+  sentLength: number;
+  sentAt: number;
+  wholeAt: number;
+}
+
+export type SendDelta = (delta: Omit<Delta, "thread">) => boolean;
+
+export class DeltaStream {
+  readonly #send: SendDelta;
+  readonly #clock: Clock;
+  readonly #open = new Map<string, OpenEntry>();
+  readonly #closed = new Set<string>();
+  #flushScheduled = false;
+
+  constructor(send: SendDelta, clock: Clock) {
+    this.#send = send;
+    this.#clock = clock;
+  }
+
+  push({ entryId, kind, text }: Pick<Delta, "entryId" | "kind" | "text">): void {
+    if (text === "" || this.#closed.has(entryId)) return;
+    const now = this.#clock.now();
+    let entry = this.#open.get(entryId);
+    if (!entry) {
+      entry = { entryId, kind, text: "", sentLength: 0, sentAt: -Infinity, wholeAt: now };
+      this.#open.set(entryId, entry);
+    }
+    entry.text += text;
+    const waitMs = entry.sentAt + GATHER_MS - now;
+    if (waitMs <= 0) this.#flush(entry, now);
+    else this.#scheduleFlush(waitMs);
+  }
+
+  /** The entry's journal item is about to leave and supersedes what was not sent. */
+  close(entryId: string): void {
+    this.#closed.add(entryId);
+    this.#open.delete(entryId);
+  }
+
+  /** Sends whole every entry that was not for a while, so that late and lossy readers catch up. */
+  resendWhole(now: number): void {
+    for (const entry of this.#open.values()) {
+      if (now - entry.wholeAt < RESEND_WHOLE_MS) continue;
+      entry.sentLength = 0;
+      this.#flush(entry, now);
+    }
+  }
+
+  /** Ends the stream and hands over what was shown but never journaled. */
+  end(): OpenEntry[] {
+    const left = [...this.#open.values()];
+    for (const entry of left) this.close(entry.entryId);
+    return left;
+  }
+
+  #flush(entry: OpenEntry, now: number): void {
+    const offset = entry.sentLength;
+    const { entryId, kind, text } = entry;
+    const sent = this.#send({
+      entryId,
+      kind,
+      offset,
+      text: offset === 0 ? text : text.slice(offset),
+    });
+    entry.sentAt = now;
+    entry.sentLength = sent ? text.length : 0;
+    if (offset === 0) entry.wholeAt = now;
+  }
+
+  #scheduleFlush(waitMs: number): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    void this.#clock.sleep(waitMs).then(() => {
+      this.#flushScheduled = false;
+      const now = this.#clock.now();
+      for (const entry of this.#open.values()) {
+        if (entry.text.length === entry.sentLength) continue;
+        const remainingMs = entry.sentAt + GATHER_MS - now;
+        if (remainingMs <= 0) this.#flush(entry, now);
+        else this.#scheduleFlush(remainingMs);
+      }
+    });
+  }
+}

@@ -1,0 +1,336 @@
+/**
+ * One run this runner holds: the `Turn` a runtime works on, and the runner's grip on it.
+ *
+ * States: working → settling → over, or from any state straight to over when the run is abandoned
+ * (its lease is gone) or given back. Only `working` accepts anything from the runtime. Whatever the
+ * runtime does, the run settles once: the runner settles it itself when a cancelled runtime does not
+ * come back in time.
+ */
+import type { Clock } from "#base/clock.ts";
+import type { Ids } from "#base/ids.ts";
+import type { Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
+import {
+  LeaseLost,
+  type Runtime,
+  type ToolAnswer,
+  type Turn,
+  type TurnEnd,
+} from "#execution/runtimes/runtime.ts";
+import type { Delta, JournalItem, Settlement } from "#protocol/events.ts";
+import {
+  type Assignment,
+  type CancelReason,
+  type ExecutorBinding,
+  type HistoryItem,
+  LEASE_MS,
+  type ServerFrame,
+  STEP_FRESHNESS_MS,
+} from "#protocol/frames.ts";
+import { DeltaStream } from "./delta-stream.ts";
+import { JournalOutbox } from "./journal-outbox.ts";
+import type { Link, Unnumbered } from "./link.ts";
+import { answerOpenCalls, keepPartials, OpenCalls } from "./loose-ends.ts";
+
+const OUTCOME_OF = {
+  stop: "aborted",
+  interrupt: "aborted",
+  timeout: "aborted",
+  steer: "superseded",
+} as const;
+const RESOLVED = Promise.resolve();
+
+export interface HeldRunOptions {
+  assignment: Assignment;
+  link: Link;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  /** Called once, when the runner has nothing more to do with the run. */
+  over(run: HeldRun): void;
+}
+
+interface StepWaiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class HeldRun implements Turn {
+  readonly assignment: Assignment;
+  readonly journaled: readonly JournalItem[];
+  readonly log: Log;
+  /** Settles when the runtime has let go, which may be long after the run is over. */
+  released: Promise<void> = RESOLVED;
+  /** The moment up to which the server is known to have held the lease for this runner. */
+  renewedAt: number;
+  readonly #options: HeldRunOptions;
+  readonly #outbox: JournalOutbox;
+  readonly #deltas: DeltaStream;
+  readonly #calls: OpenCalls;
+  readonly #abort = new AbortController();
+  readonly #kill = new AbortController();
+  readonly #finish = new AbortController();
+  #state: "working" | "settling" | "over" = "working";
+  #cancelled: CancelReason | null = null;
+  #forceAt = Infinity;
+  #stepWaiters: StepWaiter[] = [];
+  #openRequests = 0;
+
+  constructor(options: HeldRunOptions) {
+    const { assignment, link, clock, log } = options;
+    const ref = { run: assignment.run, fence: assignment.fence };
+    this.#options = options;
+    this.assignment = assignment;
+    this.journaled = assignment.journal;
+    this.log = log;
+    this.renewedAt = link.provenAt();
+    this.#calls = new OpenCalls(assignment.journal);
+    this.#deltas = new DeltaStream((delta) => link.post({ op: "delta", ...ref, ...delta }), clock);
+    this.#outbox = new JournalOutbox(async (batch) => {
+      await link.request({ op: "journal", ...ref, ...batch });
+    });
+  }
+
+  get run(): string {
+    return this.assignment.run;
+  }
+
+  get fence(): number {
+    return this.assignment.fence;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get killed(): AbortSignal {
+    return this.#kill.signal;
+  }
+
+  // What the runtime may do
+
+  step(): Promise<void> {
+    if (this.#state !== "working") return Promise.reject(new LeaseLost("The turn is over."));
+    if (this.#isFresh()) return RESOLVED;
+    if (this.#cancelled) return Promise.reject(new LeaseLost("The turn was cancelled."));
+    return new Promise((resolve, reject) => this.#stepWaiters.push({ resolve, reject }));
+  }
+
+  entryId(): string {
+    return this.#options.ids.mint("ent");
+  }
+
+  delta(piece: Pick<Delta, "entryId" | "kind" | "text">): void {
+    if (this.#state === "working") this.#deltas.push(piece);
+  }
+
+  append(...items: JournalItem[]): Promise<void> {
+    if (this.#state !== "working") return Promise.reject(new LeaseLost("The turn is over."));
+    this.#note(items);
+    return handled(this.#outbox.append(items));
+  }
+
+  bind(binding: ExecutorBinding): Promise<void> {
+    return handled(this.#outbox.append([], { bind: binding }));
+  }
+
+  async callTool(callId: string, name: string, input: unknown): Promise<ToolAnswer> {
+    await this.step();
+    const { run, fence } = this;
+    try {
+      const answer = await this.#ask({ op: "tool", run, fence, callId, name, input });
+      if (answer.op === "tool_result") return { output: answer.output, error: answer.error };
+      return { output: null, error: `unexpected answer ${answer.op}` };
+    } catch (error) {
+      if (error instanceof Refusal) return { output: null, error: error.message };
+      throw error;
+    }
+  }
+
+  async history(beforeSeq: number | null, limit: number): Promise<HistoryItem[]> {
+    const { run, fence } = this;
+    const answer = await this.#ask({ op: "history", run, fence, beforeSeq, limit });
+    return answer.op === "history" ? answer.items : [];
+  }
+
+  async #ask(question: Unnumbered): Promise<ServerFrame> {
+    this.#openRequests++;
+    try {
+      return await this.#options.link.request(question);
+    } finally {
+      this.#openRequests--;
+    }
+  }
+
+  // What the runner does
+
+  /** Lets the runtime work the turn; `runtime` is undefined when this runner has none of that name. */
+  work(runtime: Runtime | undefined): void {
+    this.released = this.#drive(runtime);
+  }
+
+  async #drive(runtime: Runtime | undefined): Promise<void> {
+    let end: TurnEnd;
+    try {
+      end = runtime ? await runtime.runTurn(this) : runtimeMissing(this.assignment.runtime);
+    } catch (error) {
+      if (this.#state !== "working") return;
+      if (!this.#cancelled)
+        this.log.error({ err: error, run: this.run }, "the runtime failed unexpectedly");
+      end = runtimeFailed(this.assignment.runtime, error);
+    }
+    this.#settle(end);
+  }
+
+  /** Asks the runtime to wind down, and settles without it when `graceMs` have passed. */
+  cancel(reason: CancelReason, graceMs: number): void {
+    if (this.#state !== "working") return;
+    const isFirst = this.#cancelled === null;
+    // A stop outweighs a steer that is under way; nothing weakens a stop.
+    if (isFirst || this.#cancelled === "steer") this.#cancelled = reason;
+    const forceAt = this.#options.clock.now() + graceMs;
+    if (forceAt < this.#forceAt) {
+      this.#forceAt = forceAt;
+      void this.#options.clock.sleep(graceMs, this.#finish.signal).then(() => this.#force());
+    }
+    if (!isFirst) return;
+    this.#rejectSteps("The turn was cancelled.");
+    this.#abort.abort(reason);
+  }
+
+  #force(): void {
+    if (this.#state !== "working") return;
+    this.log.warn(
+      { run: this.run, reason: this.#cancelled },
+      "the runtime ignores the cancellation and is killed",
+    );
+    this.#settle({ outcome: "aborted" });
+    this.#kill.abort(new LeaseLost("The grace after the cancellation is over."));
+  }
+
+  /** Drops the run without another word to the server. */
+  abandon(why: string): void {
+    if (this.#state === "over") return;
+    const lost = new LeaseLost(why);
+    this.#deltas.end();
+    this.#outbox.fail(lost);
+    this.#options.link.forget(this, lost);
+    this.#letGo(lost);
+    this.#abort.abort(lost);
+    this.#kill.abort(lost);
+  }
+
+  /** Gives the run back unharmed: what was journaled gets there first, what was not is not. */
+  async giveBack(): Promise<void> {
+    if (this.#state !== "working") return this.#outbox.idle();
+    const { run, fence } = this;
+    const left = new LeaseLost("The runner is leaving.");
+    this.#deltas.end();
+    this.#outbox.close(left);
+    this.#state = "settling";
+    this.#rejectSteps(left.message);
+    this.#abort.abort(left);
+    this.#kill.abort(left);
+    await this.#outbox.idle();
+    await this.#options.link.request({ op: "release", run, fence }).catch(() => {});
+    this.abandon(left.message);
+  }
+
+  renewed(at: number): void {
+    if (at > this.renewedAt) this.renewedAt = at;
+    if (!this.#isFresh()) return;
+    const waiters = this.#stepWaiters;
+    this.#stepWaiters = [];
+    for (const waiter of waiters) waiter.resolve();
+  }
+
+  /** The instant at which the lease may have ended on the server. */
+  get expiresAt(): number {
+    return this.renewedAt + LEASE_MS;
+  }
+
+  resendDeltas(now: number): void {
+    this.#deltas.resendWhole(now);
+  }
+
+  #isFresh(): boolean {
+    return this.#options.clock.now() - this.renewedAt <= STEP_FRESHNESS_MS;
+  }
+
+  #note(items: readonly JournalItem[]): void {
+    for (const item of items) this.#deltas.close(item.entryId);
+    this.#calls.note(items);
+  }
+
+  #settle({ items = [], ...settlement }: TurnEnd): void {
+    if (this.#state !== "working") return;
+    this.#note(items);
+    const loose = [...keepPartials(this.#deltas.end()), ...answerOpenCalls(this.#calls, this)];
+    this.#state = "settling";
+    void this.#sendSettlement([...items, ...loose], this.#judge(settlement));
+  }
+
+  /** A turn that was cancelled and did not get to its end has the outcome of its cancellation. */
+  #judge(settlement: Settlement): Settlement {
+    if (this.#cancelled === null || settlement.outcome === "completed") return settlement;
+    const { error: _cutOff, ...rest } = settlement;
+    return { ...rest, outcome: OUTCOME_OF[this.#cancelled] };
+  }
+
+  async #sendSettlement(items: JournalItem[], settle: Settlement): Promise<void> {
+    try {
+      await this.#outbox.append(items, { settle });
+    } catch (error) {
+      if (!(error instanceof Refusal))
+        return this.abandon("The settlement could not be delivered.");
+      this.log.error({ err: error, run: this.run }, "the server refuses the end of the turn");
+      const refused = {
+        code: "journal_refused",
+        message: `The server did not take the end of the turn: ${error.message}`,
+      };
+      await this.#outbox
+        .append([], { settle: { outcome: "failed", error: refused } })
+        .catch(() => {});
+    }
+    this.#letGo(new LeaseLost("The turn is settled."));
+  }
+
+  #letGo(reason: LeaseLost): void {
+    if (this.#state === "over") return;
+    this.#state = "over";
+    this.#rejectSteps(reason.message);
+    this.#finish.abort();
+    if (this.#openRequests > 0) this.#options.link.forget(this, reason);
+    this.#options.over(this);
+  }
+
+  #rejectSteps(why: string): void {
+    const waiters = this.#stepWaiters;
+    this.#stepWaiters = [];
+    for (const waiter of waiters) waiter.reject(new LeaseLost(why));
+  }
+}
+
+/** A runtime need not look at every promise: what it does not wait for must not end the process. */
+function handled(promise: Promise<void>): Promise<void> {
+  promise.catch(() => {});
+  return promise;
+}
+
+function runtimeMissing(name: string): TurnEnd {
+  return {
+    outcome: "failed",
+    error: {
+      code: "runtime_not_found",
+      message: `This runner has no runtime "${name}". Choose another runtime for the session, or start a runner that has it.`,
+    },
+  };
+}
+
+function runtimeFailed(name: string, error: unknown): TurnEnd {
+  const what = error instanceof Error ? error.message : String(error);
+  return {
+    outcome: "failed",
+    error: { code: "runtime_error", message: `The runtime "${name}" failed: ${what}` },
+  };
+}

@@ -1,0 +1,174 @@
+/**
+ * What one turn has to tell the log, on its way there. Items are numbered from 1 for each (run,
+ * fence); one batch is under way at a time and everything that gathers meanwhile goes into the
+ * next, so a slow link costs latency, not frames. A batch may be sent twice: the server knows its
+ * numbers.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { LeaseLost } from "#execution/runtimes/runtime.ts";
+import type { JournalItem, Settlement } from "#protocol/events.ts";
+import type { ExecutorBinding } from "#protocol/frames.ts";
+
+/** One frame carries no more than this, unless a single item is larger. */
+const BATCH_ITEMS = 500;
+const BATCH_CHARS = 4_000_000;
+/** Larger items would not fit a frame once they are encoded. */
+const ITEM_CHARS = 5_000_000;
+/** A runtime that appends without waiting is stopped here, before it fills the memory. */
+const WAITING_CHARS = 32_000_000;
+const WAITING_ITEMS = 20_000;
+
+export interface JournalBatch {
+  firstOrdinal: number;
+  items: JournalItem[];
+  bind?: ExecutorBinding;
+  settle?: Settlement;
+}
+
+/** Resolves when the batch is durable. Rejects with `LeaseLost`, or a `Refusal` of its content. */
+export type SendBatch = (batch: JournalBatch) => Promise<void>;
+
+interface Post {
+  items: JournalItem[];
+  chars: number;
+  bind?: ExecutorBinding;
+  settle?: Settlement;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class JournalOutbox {
+  readonly #send: SendBatch;
+  #waiting: Post[] = [];
+  #waitingChars = 0;
+  #waitingItems = 0;
+  #nextOrdinal = 1;
+  #sending = false;
+  #closedBy: Error | null = null;
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(send: SendBatch) {
+    this.#send = send;
+  }
+
+  append(
+    items: JournalItem[],
+    extra: { bind?: ExecutorBinding; settle?: Settlement } = {},
+  ): Promise<void> {
+    if (this.#closedBy) return Promise.reject(this.#closedBy);
+    let chars = 0;
+    for (const item of items) {
+      const itemChars = roughSize(item);
+      if (itemChars > ITEM_CHARS) return Promise.reject(tooLarge(item, itemChars));
+      chars += itemChars;
+    }
+    if (!extra.settle && this.#isFull(items.length, chars)) {
+      return Promise.reject(
+        new Error("The journal is full: wait for append before appending more."),
+      );
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ items, chars, ...extra, resolve, reject });
+      this.#waitingChars += chars;
+      this.#waitingItems += items.length;
+      if (!this.#sending) void this.#sendWaiting();
+    });
+  }
+
+  /** Takes nothing more; what is waiting still leaves. */
+  close(reason: Error): void {
+    this.#closedBy ??= reason;
+  }
+
+  /** Drops everything: the run is gone. */
+  fail(reason: LeaseLost): void {
+    this.#closedBy ??= reason;
+    const posts = this.#waiting;
+    this.#waiting = [];
+    for (const post of posts) post.reject(reason);
+    this.#announceIdle();
+  }
+
+  /** Resolves when nothing is waiting or under way. */
+  idle(): Promise<void> {
+    if (!this.#sending && this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  #isFull(items: number, chars: number): boolean {
+    return this.#waitingItems + items > WAITING_ITEMS || this.#waitingChars + chars > WAITING_CHARS;
+  }
+
+  async #sendWaiting(): Promise<void> {
+    this.#sending = true;
+    while (this.#waiting.length > 0) {
+      const posts = this.#takeBatch();
+      await this.#sendPosts(posts);
+    }
+    this.#sending = false;
+    this.#announceIdle();
+  }
+
+  async #sendPosts(posts: Post[]): Promise<void> {
+    const batch: JournalBatch = {
+      firstOrdinal: this.#nextOrdinal,
+      items: posts.flatMap((post) => post.items),
+    };
+    for (const { bind, settle } of posts) {
+      if (bind) batch.bind = bind;
+      if (settle) batch.settle = settle;
+    }
+    this.#nextOrdinal += batch.items.length;
+    try {
+      await this.#send(batch);
+      for (const post of posts) post.resolve();
+    } catch (error) {
+      // A refused batch was not stored, so its numbers are free again.
+      if (error instanceof Refusal) this.#nextOrdinal = batch.firstOrdinal;
+      for (const post of posts) post.reject(error as Error);
+    }
+  }
+
+  #takeBatch(): Post[] {
+    let count = 0;
+    let items = 0;
+    let chars = 0;
+    for (const post of this.#waiting) {
+      items += post.items.length;
+      chars += post.chars;
+      if (count > 0 && (items > BATCH_ITEMS || chars > BATCH_CHARS)) break;
+      count++;
+    }
+    const posts = this.#waiting.splice(0, count);
+    for (const post of posts) {
+      this.#waitingChars -= post.chars;
+      this.#waitingItems -= post.items.length;
+    }
+    return posts;
+  }
+
+  #announceIdle(): void {
+    const waiters = this.#idleWaiters;
+    this.#idleWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}
+
+function tooLarge(item: JournalItem, chars: number): Refusal {
+  const what = `A ${item.type} item of about ${chars} characters`;
+  return new Refusal(
+    "too_large",
+    "journal_item_too_large",
+    `${what} does not fit the journal: shorten it first.`,
+  );
+}
+
+/** The characters an item brings to its frame, near enough to bound memory. */
+function roughSize(value: unknown): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 8;
+  let size = 2;
+  for (const key in value)
+    size += key.length + 4 + roughSize((value as Record<string, unknown>)[key]);
+  return size;
+}

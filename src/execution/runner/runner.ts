@@ -1,0 +1,274 @@
+/**
+ * The runner: holds the line to the server, works the runs it is assigned, keeps their leases, and
+ * leaves in an orderly way. It must never work on a run whose lease it cannot vouch for; see
+ * DESIGN's rule of lease and fence.
+ */
+import type { Clock } from "#base/clock.ts";
+import type { Ids } from "#base/ids.ts";
+import type { Log } from "#base/log.ts";
+import type { Runtime } from "#execution/runtimes/runtime.ts";
+import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
+import { RENEW_EVERY_MS } from "#protocol/frames.ts";
+import { HeldRun } from "./held-run.ts";
+import { Link, type RunRef } from "./link.ts";
+import { createSteadyClock } from "./steady-clock.ts";
+import type { Transport } from "./transport.ts";
+
+const TICK_MS = 1000;
+
+export interface RunnerGraces {
+  /** How long running turns may go on when the runner is asked to leave. */
+  drainMs: number;
+  /** How long to wait for the server to take runs back, and for killed runtimes to let go. */
+  releaseMs: number;
+  /** How long to try when the server says this runner is connected already. */
+  duplicateMs: number;
+}
+
+export const DEFAULT_GRACES: RunnerGraces = {
+  drainMs: 20_000,
+  releaseMs: 2000,
+  duplicateMs: 30_000,
+};
+
+export interface RunnerOptions {
+  transport: Transport;
+  runtimes: readonly Runtime[];
+  profile: RunnerProfile;
+  ids: Ids;
+  log: Log;
+  /** Must not go back or jump with the time of day: leases are measured with it. */
+  clock?: Clock;
+  graces?: Partial<RunnerGraces>;
+  random?: () => number;
+}
+
+export class Runner {
+  readonly bootId: string;
+  readonly #runtimes: Map<string, Runtime>;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #log: Log;
+  readonly #graces: RunnerGraces;
+  readonly #link: Link;
+  readonly #runs = new Map<string, HeldRun>();
+  /** Runtimes that have not returned yet, also those of runs that are over. */
+  readonly #atWork = new Set<Promise<void>>();
+  readonly #renewals = new Map<string, { sentAt: number; runs: RunRef[] }>();
+  readonly #started = Promise.withResolvers<void>();
+  readonly #stopping = new AbortController();
+  readonly #left = new AbortController();
+  #ended: Promise<void> | null = null;
+  #leaving: Promise<void> | null = null;
+  #isDraining = false;
+  #isTicking = false;
+  #renewAt = 0;
+  #whenEmpty: (() => void) | null = null;
+
+  constructor(options: RunnerOptions) {
+    this.#clock = options.clock ?? createSteadyClock();
+    this.#ids = options.ids;
+    this.#log = options.log;
+    this.#graces = { ...DEFAULT_GRACES, ...options.graces };
+    this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.name, runtime]));
+    this.bootId = options.ids.mint("rnr");
+    this.#link = new Link({
+      transport: options.transport,
+      clock: this.#clock,
+      log: options.log,
+      random: options.random ?? Math.random,
+      bootId: this.bootId,
+      profile: options.profile,
+      duplicatePatienceMs: this.#graces.duplicateMs,
+      holding: () => this.#refs(),
+      registered: (lost) => this.#onRegistered(lost),
+      lost: (ref) => this.#onLost(ref.run, ref.fence),
+      frame: (frame) => this.#onFrame(frame),
+    });
+  }
+
+  /** Resolves when the server has registered this runner; rejects when it refuses it for good. */
+  start(): Promise<void> {
+    this.#ended ??= this.#link
+      .run()
+      .finally(() => this.#abandonAll("The server has refused this runner."));
+    this.#ended.catch((error: unknown) => this.#started.reject(error));
+    return this.#started.promise;
+  }
+
+  /** Settles when the runner has left: rejects with the refusal if the server sent it away. */
+  ended(): Promise<void> {
+    return this.#ended ?? Promise.resolve();
+  }
+
+  /** The number of runs it holds. */
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  /** Takes no more work, lets turns finish for a while, gives the rest back, and leaves. */
+  drain(): Promise<void> {
+    this.#leaving ??= this.#leave(this.#graces.drainMs);
+    return this.#leaving;
+  }
+
+  /** Leaves now: gives back what it holds and kills what works on it. Shortens a drain under way. */
+  stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#leaving ??= this.#leave(0);
+    return this.#leaving;
+  }
+
+  async #leave(graceMs: number): Promise<void> {
+    this.#isDraining = true;
+    this.#sendDrain();
+    if (this.#runs.size > 0) {
+      const empty = new Promise<void>((resolve) => {
+        this.#whenEmpty = resolve;
+      });
+      await Promise.race([empty, this.#clock.sleep(graceMs, this.#stopping.signal)]);
+    }
+    const released = Promise.all([...this.#runs.values()].map((run) => run.giveBack()));
+    await this.#atMost(this.#graces.releaseMs, released);
+    this.#abandonAll("The runner has left.");
+    this.#link.close();
+    this.#left.abort();
+    await this.#atMost(this.#graces.releaseMs, Promise.all(this.#atWork));
+    await Promise.all([...this.#runtimes.values()].map((runtime) => runtime.close?.()));
+    // A connection that is just being opened may take its time; nothing depends on it any more.
+    await this.#atMost(this.#graces.releaseMs, this.#ended?.catch(() => {}) ?? Promise.resolve());
+    this.#started.resolve();
+  }
+
+  #sendDrain(): void {
+    if (this.#link.isUp) this.#link.post({ op: "drain", id: this.#link.nextId() });
+  }
+
+  async #atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
+    const done = new AbortController();
+    await Promise.race([work, this.#clock.sleep(limitMs, done.signal)]);
+    done.abort();
+  }
+
+  #onRegistered(lost: string[]): void {
+    for (const run of lost)
+      this.#runs.get(run)?.abandon("The server has given the run to another runner.");
+    this.#renewals.clear();
+    if (this.#runs.size > 0) this.#renew();
+    if (this.#isDraining) this.#sendDrain();
+    this.#started.resolve();
+  }
+
+  #onFrame(frame: ServerFrame): void {
+    switch (frame.op) {
+      case "assign":
+        this.#onAssign(frame.assignment);
+        break;
+      case "cancel": {
+        const run = this.#runs.get(frame.run);
+        if (run?.fence === frame.fence) run.cancel(frame.reason, frame.graceMs);
+        break;
+      }
+      case "renewed":
+        this.#onRenewed(frame.id, frame.lost);
+        break;
+      case "lost":
+        this.#onLost(frame.run, frame.fence);
+        break;
+      default:
+    }
+  }
+
+  #onAssign(assignment: Assignment): void {
+    const { run, fence } = assignment;
+    if (this.#isDraining) {
+      void this.#link.request({ op: "release", run, fence }).catch(() => {});
+      return;
+    }
+    const held = this.#runs.get(run);
+    if (held && held.fence >= fence) return;
+    held?.abandon("The server has started another attempt.");
+    const next = new HeldRun({
+      assignment,
+      link: this.#link,
+      clock: this.#clock,
+      ids: this.#ids,
+      log: this.#log,
+      over: (over) => this.#onOver(over),
+    });
+    this.#runs.set(run, next);
+    this.#tick();
+    next.work(this.#runtimes.get(assignment.runtime));
+    const { released } = next;
+    this.#atWork.add(released);
+    void released.finally(() => this.#atWork.delete(released));
+  }
+
+  #onOver(run: HeldRun): void {
+    if (this.#runs.get(run.run) === run) this.#runs.delete(run.run);
+    if (this.#runs.size === 0) this.#whenEmpty?.();
+  }
+
+  #onLost(run: string, fence: number | undefined): void {
+    const held = this.#runs.get(run);
+    if (held && (fence === undefined || held.fence === fence))
+      held.abandon("The server has taken the run away.");
+  }
+
+  // Leases
+
+  #onRenewed(id: string, lost: string[]): void {
+    const renewal = this.#renewals.get(id);
+    if (!renewal) return;
+    this.#renewals.delete(id);
+    for (const { run, fence } of renewal.runs) {
+      if (lost.includes(run)) this.#onLost(run, fence);
+      else if (this.#runs.get(run)?.fence === fence) this.#runs.get(run)?.renewed(renewal.sentAt);
+    }
+  }
+
+  #renew(): void {
+    const sentAt = this.#clock.now();
+    const runs = this.#refs();
+    const id = this.#link.nextId();
+    this.#renewAt = sentAt + RENEW_EVERY_MS;
+    this.#renewals.set(id, { sentAt, runs });
+    if (!this.#link.post({ op: "renew", id, runs })) this.#renewals.delete(id);
+  }
+
+  /** Renews, lets expired runs go and freshens the live view, as long as there are runs. */
+  #tick(): void {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    this.#renewAt = this.#clock.now() + RENEW_EVERY_MS;
+    void this.#tickWhileHolding().finally(() => {
+      this.#isTicking = false;
+    });
+  }
+
+  async #tickWhileHolding(): Promise<void> {
+    while (this.#runs.size > 0) {
+      await this.#clock.sleep(this.#untilNextTickMs(), this.#left.signal);
+      const now = this.#clock.now();
+      for (const run of this.#runs.values()) {
+        if (now >= run.expiresAt) run.abandon("The lease could not be renewed in time.");
+        else run.resendDeltas(now);
+      }
+      if (now >= this.#renewAt && this.#runs.size > 0) this.#renew();
+    }
+  }
+
+  #untilNextTickMs(): number {
+    let nextAt = Math.min(this.#clock.now() + TICK_MS, this.#renewAt);
+    for (const run of this.#runs.values()) nextAt = Math.min(nextAt, run.expiresAt);
+    return Math.max(0, nextAt - this.#clock.now());
+  }
+
+  #refs(): RunRef[] {
+    return [...this.#runs.values()].map(({ run, fence }) => ({ run, fence }));
+  }
+
+  #abandonAll(why: string): void {
+    for (const run of [...this.#runs.values()]) run.abandon(why);
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * What the ACP runtime has to know about an agent program. A new agent that speaks the protocol is
+ * one more of these and no code.
+ */
+export interface AgentPreset {
+  /** The runtime's name. */
+  name: string;
+  /** The program and its arguments; the program is looked up in `PATH` unless it is a path. */
+  command: readonly string[];
+  /** Added to the clean environment the agent gets. */
+  env: Readonly<Record<string, string>>;
+  /** What to tell a person when the program is not there. */
+  install: string;
+}
+
+export const OPENCODE: AgentPreset = {
+  name: "opencode",
+  command: ["opencode", "acp"],
+  env: {
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+  },
+  install: "Add it with `muster agents add opencode`, or put `opencode` into the runner's PATH.",
+};
+
+export const AGENT_PRESETS: readonly AgentPreset[] = [OPENCODE];

@@ -1,0 +1,69 @@
+/** How a turn is put to an agent that does not know, or only half knows, what went before. */
+
+import { INTERRUPTED, type Turn } from "#execution/runtimes/runtime.ts";
+import type { JournalItem } from "#protocol/events.ts";
+import type { HistoryItem } from "#protocol/frames.ts";
+
+const SHOWN_CHARS = 2000;
+
+/** Answers for calls whose attempt was lost while they were under way. */
+export function answerInterrupted(turn: Turn): JournalItem[] {
+  const answered = new Set(
+    turn.journaled.flatMap((item) => (item.type === "post_tool" ? [item.callId] : [])),
+  );
+  return turn.journaled.flatMap((item): JournalItem[] => {
+    if (item.type !== "pre_tool" || answered.has(item.callId)) return [];
+    return [
+      { ...item, type: "post_tool", entryId: turn.entryId(), output: null, error: INTERRUPTED },
+    ];
+  });
+}
+
+/**
+ * The request itself, after what the agent must know of the thread, and followed by what has
+ * happened already if this is not the first attempt.
+ */
+export function promptFor(turn: Turn, earlier: readonly HistoryItem[]): string {
+  const said = earlier.map(describeEarlier).filter((line) => line !== "");
+  const request = requestFor(turn);
+  if (said.length === 0) return request;
+  return ["[What was said in this conversation before:]", ...said, "", "[Now:]", request].join(
+    "\n",
+  );
+}
+
+function requestFor({ assignment, journaled }: Turn): string {
+  if (journaled.length === 0) return assignment.content;
+  const done = journaled.map(describeItem).filter((line) => line !== "");
+  return [
+    assignment.content,
+    "",
+    "[You were interrupted while working on this request. What you did so far is listed below: it has",
+    "happened, do not do it again. Go on from there. A call marked as interrupted may or may not have",
+    "taken effect: check before you repeat it.]",
+    ...done,
+  ].join("\n");
+}
+
+function describeItem(item: JournalItem): string {
+  switch (item.type) {
+    case "message":
+      return item.kind === "text" ? `- you said: ${shorten(item.text)}` : "";
+    case "pre_tool":
+      return `- you called ${item.tool} with ${shorten(JSON.stringify(item.input) ?? "")}`;
+    case "post_tool":
+      return `- ${item.tool} ${item.error === null ? "returned" : "failed with"} ${shorten(item.error ?? JSON.stringify(item.output) ?? "")}`;
+    case "notice":
+      return "";
+  }
+}
+
+function describeEarlier({ item }: HistoryItem): string {
+  return item.type === "prompt"
+    ? `- ${item.author.name}: ${shorten(item.text)}`
+    : describeItem(item);
+}
+
+function shorten(text: string): string {
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)} …` : text;
+}

@@ -1,0 +1,80 @@
+/**
+ * A runtime is an agent program that a runner drives: the contract every one of them fulfils.
+ *
+ * The runner owns the run (lease, fence, journal, cancellation); the runtime owns the work of one
+ * turn. Rules for an implementation:
+ * - `runTurn` must not reject for anything the outside does (model, tool, agent process): such
+ *   failures are its return value. `LeaseLost` may pass through; any other rejection is a bug and
+ *   fails the turn as `runtime_error`.
+ * - It must begin after the last item of `turn.journaled`: what stands there has happened and must
+ *   not be repeated. A `pre_tool` without its `post_tool` was in flight when the last attempt was
+ *   lost: it must be answered with `INTERRUPTED` and must not be run again.
+ * - It must await `turn.step()` before each model request and each tool call, and stop when it rejects.
+ * - It must await `turn.append` of a model response before acting on it. What it has to say last
+ *   belongs into the `items` of its return value: it is stored together with the settlement.
+ * - When `turn.signal` aborts it must wind down: keep what was written so far (marked partial) and
+ *   return `aborted`; the runner turns that into the outcome that fits the reason. On `steer` it may
+ *   let a running tool finish (the runner limits how long), on any other reason it must not.
+ * - When `turn.killed` aborts the runner has given the turn up: every process that works for it must
+ *   be killed at once, and nothing more can be written.
+ */
+import type { Delta, JournalItem, Settlement } from "#protocol/events.ts";
+import type { Assignment, CancelReason, ExecutorBinding, HistoryItem } from "#protocol/frames.ts";
+
+export const INTERRUPTED = "interrupted, outcome unknown";
+
+/** How a turn ended, and the last items of its journal. */
+export interface TurnEnd extends Settlement {
+  items?: JournalItem[];
+}
+
+export interface ToolAnswer {
+  output: unknown;
+  error: string | null;
+}
+
+export interface Turn {
+  readonly assignment: Assignment;
+  /** Aborts when the turn is cancelled (the reason is a `CancelReason`) or lost (a `LeaseLost`). */
+  readonly signal: AbortSignal;
+  /** Aborts when the turn is over for the runner, whatever the runtime still does. */
+  readonly killed: AbortSignal;
+  /** What earlier attempts of this turn journaled. */
+  readonly journaled: readonly JournalItem[];
+  /**
+   * Resolves when this runner may start another step: at once while its lease is fresh, otherwise
+   * when the server has renewed it. Rejects with `LeaseLost` when that will not happen any more.
+   */
+  step(): Promise<void>;
+  /** Mints the id of an entry, to be used by its deltas and its journal item. */
+  entryId(): string;
+  /** Sends a piece of an entry to whoever watches. Never waits. */
+  delta(piece: Pick<Delta, "entryId" | "kind" | "text">): void;
+  /** Appends to the session's log; resolves when it is durable. Throws `LeaseLost` if the run is gone. */
+  append(...items: JournalItem[]): Promise<void>;
+  /** Tells the server which agent process serves the session now. */
+  bind(binding: ExecutorBinding): Promise<void>;
+  /** Calls a tool that lives on the server. The same `callId` is performed at most once. */
+  callTool(callId: string, name: string, input: unknown): Promise<ToolAnswer>;
+  /** Earlier entries of the thread, newest page first, before `beforeSeq` (or from the end). */
+  history(beforeSeq: number | null, limit: number): Promise<HistoryItem[]>;
+  readonly log: {
+    info(fields: object, text: string): void;
+    warn(fields: object, text: string): void;
+  };
+}
+
+export interface Runtime {
+  readonly name: string;
+  /** Works one turn to its end. */
+  runTurn(turn: Turn): Promise<TurnEnd>;
+  /** Ends everything this runtime still runs. Must leave no process behind. */
+  close?(): Promise<void>;
+}
+
+/** Thrown into a runtime when the run no longer belongs to this runner. Nothing may be written after it. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
+export type { CancelReason };

@@ -1,0 +1,136 @@
+/**
+ * A model on localhost that does what the prompt tells it (see `script.ts`) and speaks Anthropic
+ * Messages, OpenAI chat completions and OpenAI Responses, whole or streamed, under any path prefix.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { anthropicMessages } from "./anthropic-messages.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { openaiResponses } from "./openai-responses.ts";
+import { type Conversation, planReply, type Reply } from "./script.ts";
+import type { EventSink, Json, WireFormat } from "./wire.ts";
+
+export const TEST_MODEL = "test-1";
+
+export interface RecordedRequest {
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: Json;
+  conversation: Conversation;
+  /** True when the client went away before the answer was complete. */
+  wasCut: boolean;
+}
+
+export interface ModelServer {
+  /** Without a trailing slash and without `/v1`. */
+  url: string;
+  requests: RecordedRequest[];
+  close(): Promise<void>;
+}
+
+const FORMATS: [suffix: string, format: WireFormat][] = [
+  ["/chat/completions", openaiChat],
+  ["/responses", openaiResponses],
+  ["/messages", anthropicMessages],
+];
+
+export async function startModelServer(port = 0): Promise<ModelServer> {
+  const requests: RecordedRequest[] = [];
+  const failures = new Map<string, number>();
+  const server = createServer((request, response) => {
+    answer(request, response, requests, failures).catch((error: unknown) =>
+      response.destroy(error as Error),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requests: RecordedRequest[],
+  failures: Map<string, number>,
+): Promise<void> {
+  const path = new URL(request.url ?? "/", "http://localhost").pathname;
+  const body = await readJson(request);
+  if (path.endsWith("/models")) return sendJson(response, 200, modelList());
+  if (path.endsWith("/count_tokens")) return sendJson(response, 200, { input_tokens: 10 });
+  const format = FORMATS.find(([suffix]) => path.endsWith(suffix))?.[1];
+  if (!format)
+    return sendJson(response, 404, {
+      error: { type: "not_found_error", message: `no route ${path}` },
+    });
+  const conversation = format.read(body);
+  const record: RecordedRequest = {
+    path,
+    headers: request.headers,
+    body,
+    conversation,
+    wasCut: false,
+  };
+  requests.push(record);
+  response.on("close", () => {
+    record.wasCut = !response.writableFinished;
+  });
+  const plan = planReply(conversation, failures);
+  if ("failStatus" in plan)
+    return sendJson(response, plan.failStatus, format.error(plan.failStatus));
+  if (!conversation.isStream) return sendJson(response, 200, format.whole(plan, conversation));
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  await format.stream(plan, conversation, eventSink(response, plan));
+  response.end();
+}
+
+function eventSink(response: ServerResponse, { pauseMs }: Reply): EventSink {
+  const isOpen = () => !response.destroyed;
+  return {
+    event(data, name) {
+      if (!isOpen()) return false;
+      const text = typeof data === "string" ? data : JSON.stringify(data);
+      response.write(`${name ? `event: ${name}\n` : ""}data: ${text}\n\n`);
+      return true;
+    },
+    async pause() {
+      if (pauseMs > 0) await sleep(pauseMs);
+      return isOpen();
+    },
+  };
+}
+
+async function readJson(request: IncomingMessage): Promise<Json> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  return text === "" ? {} : (JSON.parse(text) as Json);
+}
+
+function sendJson(response: ServerResponse, status: number, body: Json): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+function modelList(): Json {
+  const model = {
+    id: TEST_MODEL,
+    object: "model",
+    type: "model",
+    display_name: TEST_MODEL,
+    created: 0,
+    owned_by: "test",
+  };
+  return {
+    object: "list",
+    data: [model],
+    has_more: false,
+    first_id: TEST_MODEL,
+    last_id: TEST_MODEL,
+  };
+}

@@ -1,0 +1,77 @@
+/** The wire format of OpenAI's chat completions, and of everything that is compatible with them. */
+import type { Reply } from "./script.ts";
+import { asList, eachPiece, type Json, shortId, textOf, type WireFormat } from "./wire.ts";
+
+export const openaiChat: WireFormat = {
+  read(body) {
+    const messages = asList(body.messages);
+    const newestUser = messages.findLastIndex(({ role }) => role === "user");
+    const later = messages.slice(newestUser + 1);
+    const lastAnswer = later.findLastIndex(({ role }) => role === "assistant");
+    return {
+      model: String(body.model),
+      isStream: body.stream === true,
+      userText: textOf(messages[newestUser]?.content),
+      round: later.filter(({ role }) => role === "assistant").length,
+      toolResults: later
+        .slice(lastAnswer + 1)
+        .filter(({ role }) => role === "tool")
+        .map(({ content }) => textOf(content)),
+      toolNames: asList(body.tools).map((tool) =>
+        String((tool.function as Json | undefined)?.name),
+      ),
+    };
+  },
+
+  whole(reply, { model }) {
+    const message: Json = { role: "assistant", content: reply.pieces.join("") || null };
+    if (reply.reasoning) message.reasoning_content = reply.reasoning;
+    if (reply.calls.length > 0) message.tool_calls = toolCalls(reply);
+    const choices = [{ index: 0, message, finish_reason: finishReason(reply) }];
+    return {
+      id: shortId("chatcmpl-"),
+      object: "chat.completion",
+      created: 1,
+      model,
+      choices,
+      usage: usageOf(reply),
+    };
+  },
+
+  async stream(reply, { model }, sink) {
+    const head = { id: shortId("chatcmpl-"), object: "chat.completion.chunk", created: 1, model };
+    const send = (delta: Json, finish: string | null = null) =>
+      sink.event({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] });
+    send({ role: "assistant", content: "" });
+    if (reply.reasoning) send({ reasoning_content: reply.reasoning });
+    if (!(await eachPiece(reply, sink, (content) => send({ content })))) return;
+    toolCalls(reply).forEach((call, index) => {
+      send({ tool_calls: [{ index, ...call }] });
+    });
+    send({}, finishReason(reply));
+    sink.event({ ...head, choices: [], usage: usageOf(reply) });
+    sink.event("[DONE]");
+  },
+
+  error: () => ({ error: { message: "scripted failure", type: "server_error" } }),
+};
+
+function toolCalls({ calls }: Reply): Json[] {
+  return calls.map(({ name, json }) => ({
+    id: shortId("call_"),
+    type: "function",
+    function: { name, arguments: json },
+  }));
+}
+
+function finishReason({ calls }: Reply): string {
+  return calls.length > 0 ? "tool_calls" : "stop";
+}
+
+function usageOf({ usage }: Reply): Json {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}
