@@ -1,0 +1,72 @@
+/** The owner's key file, and the local runner's token file: written once, readable by their user alone. */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import type { Auth, UserPrincipal } from "#features/auth/index.ts";
+
+export interface Owner {
+  userId: string;
+  keyFile: string;
+}
+
+export async function ensureOwner(auth: Auth, home: string): Promise<Owner> {
+  const keyFile = join(home, "owner.key");
+  const { owner, key } = await auth.ensureOwner(ownerName());
+  if (key !== undefined) writePrivate(keyFile, key);
+  // A file that was lost, or never got written before a crash, is made good with a new key.
+  else if (!existsSync(keyFile) || (await auth.authenticate(readSecret(keyFile))) === undefined) {
+    writePrivate(keyFile, await auth.replaceOwnerKey(owner));
+  }
+  return { userId: owner.id, keyFile };
+}
+
+export async function ensureRunnerToken(
+  auth: Auth,
+  home: string,
+  keyFile: string,
+): Promise<string> {
+  const tokenFile = join(home, "runner.token");
+  if (existsSync(tokenFile) && (await auth.authenticate(readSecret(tokenFile)))) return tokenFile;
+  const owner = await auth.authenticate(readSecret(keyFile));
+  const { token } = await auth.createRunnerToken(
+    owner?.principal as UserPrincipal,
+    "this machine",
+    [],
+  );
+  writePrivate(tokenFile, token);
+  return tokenFile;
+}
+
+export function readSecret(path: string): string {
+  return readFileSync(path, "utf8").trim();
+}
+
+function ownerName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user without an entry in the password file, as in some containers.
+    return "owner";
+  }
+}
+
+function writePrivate(path: string, secret: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.new`;
+  const file = openSync(temporary, "w", 0o600);
+  writeSync(file, `${secret}\n`);
+  fsyncSync(file);
+  closeSync(file);
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, path);
+}

@@ -1,0 +1,87 @@
+/** Puts a runner together: identity, runtimes, connection. */
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { acquireFileLock } from "#base/file-lock.ts";
+import { createIds } from "#base/ids.ts";
+import type { Log } from "#base/log.ts";
+import { Runner } from "#execution/runner/runner.ts";
+import { createSteadyClock } from "#execution/runner/steady-clock.ts";
+import type { Transport } from "#execution/runner/transport.ts";
+import { createWebSocketTransport } from "#execution/runner/websocket-transport.ts";
+import { createEchoRuntime } from "#execution/runtimes/echo/echo-runtime.ts";
+import type { Runtime } from "#execution/runtimes/runtime.ts";
+import { createScriptedRuntime } from "#execution/runtimes/scripted/scripted-runtime.ts";
+import { VERSION } from "./version.ts";
+
+export interface RunnerSettings {
+  /** Its own folder: who runs here is the runner of this folder, and there can be only one. */
+  folder: string;
+  name: string | undefined;
+  profile: string;
+  tags: readonly string[];
+  projectDir: string | null;
+  capacity: number;
+  drainMs: number;
+}
+
+/** An earlier process of this folder may need this long to end. */
+const LOCK_WAIT_MS = 10_000;
+
+export interface RunningRunner {
+  runner: Runner;
+  drain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function remoteTransport(serverUrl: string, token: string): Transport {
+  return createWebSocketTransport({ serverUrl, token, clock: createSteadyClock() });
+}
+
+export async function startRunner(
+  settings: RunnerSettings,
+  transport: Transport,
+  log: Log,
+): Promise<RunningRunner> {
+  const lock = await acquireFileLock(join(settings.folder, "runner.lock"), LOCK_WAIT_MS);
+  const runtimes = createRuntimes();
+  const runner = new Runner({
+    transport,
+    runtimes,
+    profile: {
+      name: settings.name ?? hostname(),
+      hostname: hostname(),
+      folder: settings.folder,
+      profile: settings.profile,
+      projectDir: settings.projectDir,
+      tags: [...settings.tags],
+      runtimes: runtimes.map((runtime) => runtime.name),
+      capacity: settings.capacity,
+      version: VERSION,
+    },
+    ids: createIds(),
+    log,
+    clock: createSteadyClock(),
+    graces: { drainMs: settings.drainMs },
+  });
+  try {
+    await runner.start();
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return {
+    runner,
+    async drain() {
+      await runner.drain();
+      lock.release();
+    },
+    async stop() {
+      await runner.stop();
+      lock.release();
+    },
+  };
+}
+
+function createRuntimes(): Runtime[] {
+  return [createEchoRuntime(), createScriptedRuntime()];
+}

@@ -1,0 +1,149 @@
+/**
+ * A session's log as it grows: every durable event once and in order, with the deltas between them.
+ * A lost connection is made again from the last event seen, for as long as there is hope.
+ */
+import { type Clock, systemClock } from "#base/clock.ts";
+import type { Delta, SessionEvent } from "#protocol/events.ts";
+import { type Api, isPassing } from "./api.ts";
+import { isRecord } from "./server-refusal.ts";
+import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
+
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 5_000;
+/** A connection that says nothing for this long may be dead without knowing it. */
+const SILENCE_MS = 30_000;
+const GIVE_UP_AFTER_MS = 120_000;
+
+export type Followed =
+  | { type: "event"; event: SessionEvent }
+  | { type: "delta"; delta: Delta }
+  /** The server cannot be reached now; said once for each time that it is away. */
+  | { type: "away" };
+
+export interface FollowOptions {
+  sessionId: string;
+  /** Events after this seq. */
+  after: number;
+  signal: AbortSignal;
+  clock?: Clock;
+  giveUpAfterMs?: number;
+}
+
+export async function* followSession(api: Api, options: FollowOptions): AsyncGenerator<Followed> {
+  const { signal, clock = systemClock } = options;
+  const place: Place = { lastSeq: options.after, gapAfter: -1 };
+  const outage = new Outage(clock, options.giveUpAfterMs ?? GIVE_UP_AFTER_MS);
+  while (!signal.aborted) {
+    try {
+      for await (const item of readOnce(api, options, place)) {
+        outage.end();
+        yield item;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (outage.note(error) === "begins") yield { type: "away" };
+    }
+    await clock.sleep(outage.nextPauseMs(), signal);
+  }
+}
+
+/** How long nothing has been heard, and so how long to wait before the next try. */
+class Outage {
+  readonly #clock: Clock;
+  readonly #giveUpAfterMs: number;
+  #since: number | undefined;
+  #pauseMs = FIRST_PAUSE_MS;
+
+  constructor(clock: Clock, giveUpAfterMs: number) {
+    this.#clock = clock;
+    this.#giveUpAfterMs = giveUpAfterMs;
+  }
+
+  /** Throws what will not pass, and what has lasted too long. */
+  note(error: unknown): "begins" | "lasts" {
+    if (!isPassing(error)) throw error;
+    const now = this.#clock.now();
+    const begins = this.#since === undefined;
+    this.#since ??= now;
+    if (now - this.#since >= this.#giveUpAfterMs) throw error;
+    return begins ? "begins" : "lasts";
+  }
+
+  end(): void {
+    this.#since = undefined;
+    this.#pauseMs = FIRST_PAUSE_MS;
+  }
+
+  nextPauseMs(): number {
+    const pauseMs = this.#pauseMs;
+    this.#pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+    return pauseMs;
+  }
+}
+
+interface Place {
+  lastSeq: number;
+  /** The seq after which events were missing, so that the same gap is asked for only once. */
+  gapAfter: number;
+}
+
+/** One connection, until it ends. */
+async function* readOnce(api: Api, options: FollowOptions, place: Place): AsyncGenerator<Followed> {
+  const connection = new AbortController();
+  const signal = AbortSignal.any([options.signal, connection.signal]);
+  const path = `/api/sessions/${encodeURIComponent(options.sessionId)}/events`;
+  const watchdog = setTimeout(() => connection.abort(), SILENCE_MS);
+  try {
+    const body = await api.stream(path, { query: { after: place.lastSeq }, signal });
+    for await (const sent of readServerSentEvents(refreshing(watchdog, body))) {
+      const item = parse(sent);
+      if (item?.type === "event" && !isNext(place, item.event)) {
+        if (item.event.seq > place.lastSeq) return;
+        continue;
+      }
+      if (item) yield item;
+    }
+  } finally {
+    clearTimeout(watchdog);
+    connection.abort();
+  }
+}
+
+async function* refreshing(
+  timer: NodeJS.Timeout,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) {
+      timer.refresh();
+      yield chunk;
+    }
+  } catch {
+    // A stream that was cut is a stream that ended: what is missing is asked for again.
+  }
+}
+
+/** Moves the place on when the event is the next one to be seen. */
+function isNext(place: Place, { seq }: SessionEvent): boolean {
+  if (seq <= place.lastSeq) return false;
+  if (seq > place.lastSeq + 1 && place.gapAfter !== place.lastSeq) {
+    place.gapAfter = place.lastSeq;
+    return false;
+  }
+  place.lastSeq = seq;
+  return true;
+}
+
+function parse(sent: ServerSentEvent): Followed | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(sent.data);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  if (sent.event === "delta") return { type: "delta", delta: value as Delta };
+  return typeof value.seq === "number"
+    ? { type: "event", event: value as SessionEvent }
+    : undefined;
+}

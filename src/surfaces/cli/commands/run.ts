@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { type Command, Option } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
+import type { Api } from "../client/api.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { CliHost, Input } from "../host.ts";
+import { type Ending, type Invocation, perform } from "../invocation.ts";
+import { followTurn, Turn } from "../turn/follow-turn.ts";
+import { interruptTurn } from "../turn/interrupt-turn.ts";
+import { createJsonLines } from "../turn/json-lines.ts";
+import { TurnPrinter } from "../turn/turn-printer.ts";
+import { sessionPath } from "./session-path.ts";
+
+interface RunOptions {
+  session?: string;
+  runtime?: string;
+  model?: string;
+  title?: string;
+  mode?: QueueMode;
+}
+
+const EXAMPLES = `
+Examples:
+  muster run "What changed in this repository last week?"
+  git diff | muster run --title "Review" -
+  muster run --session ses_01… "And now the tests"
+  muster run --json "Say hello" | jq -r 'select(.prompt).prompt.outcome'
+
+Ctrl-C ends the turn; a second Ctrl-C leaves at once.`;
+
+export function addRunCommand(program: Command, host: CliHost): void {
+  program
+    .command("run")
+    .description("Sends a prompt, to a new session unless one is named, and shows its turn.")
+    .argument("[prompt...]", "what to say; - or nothing reads standard input")
+    .option("--session <id>", "the session to prompt")
+    .option("--runtime <name>", "the runtime of a new session")
+    .option("--model <name>", "the model of a new session, as provider/model")
+    .option("--title <text>", "the title of a new session")
+    .addOption(
+      new Option("--mode <mode>", "what to do when the session is busy").choices([
+        "followup",
+        "collect",
+        "steer",
+      ]),
+    )
+    .addHelpText("after", EXAMPLES)
+    .action((words: string[], options: RunOptions, command: Command) =>
+      perform(host, command, (invocation) => run(invocation, words, options)),
+    );
+}
+
+async function run(invocation: Invocation, words: string[], options: RunOptions): Promise<Ending> {
+  const { host, json } = invocation;
+  refuseUselessOptions(options);
+  const content = await readPrompt(host.stdin, words);
+  const api = invocation.api();
+  const view = json ? createJsonLines(host) : new TurnPrinter(host);
+  let turn: Turn | undefined;
+  const interrupts = interruptTurn(host, { api, view, turn: () => turn });
+  try {
+    const session = await openSession(api, options);
+    const prompt = await sendPrompt(api, session, content, options.mode);
+    turn = new Turn(prompt);
+    const settled = await followTurn(api, turn, session.lastSeq, view);
+    if (host.stderr.isTTY) invocation.note(`Go on with: muster run --session ${session.id} "…"`);
+    if (settled.outcome === "completed") return EXIT.ok;
+    return interrupts.wasInterrupted() ? EXIT.interrupted : EXIT.failed;
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+function refuseUselessOptions({ session, runtime, model, title }: RunOptions): void {
+  if (session === undefined || (runtime ?? model ?? title) === undefined) return;
+  throw new Refusal(
+    "invalid",
+    "wrong_usage",
+    "--runtime, --model and --title are for a new session; leave them out with --session.",
+  );
+}
+
+async function readPrompt(stdin: Input, words: readonly string[]): Promise<string> {
+  const fromInput = words.length === 0 || (words.length === 1 && words[0] === "-");
+  if (words.length === 0 && stdin.isTTY) {
+    throw new Refusal("invalid", "wrong_usage", 'Say what to do: muster run "…", or pipe it in.');
+  }
+  const content = fromInput ? await readAll(stdin) : words.join(" ");
+  if (content.trim() === "") throw new Refusal("invalid", "wrong_usage", "The prompt is empty.");
+  return content;
+}
+
+async function readAll(stdin: Input): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stdin)
+    chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+async function openSession(api: Api, options: RunOptions): Promise<Session> {
+  const { session: id, runtime, model, title } = options;
+  if (id !== undefined) {
+    return (await api.call<{ session: Session }>(sessionPath(id))).session;
+  }
+  const { session } = await api.callAgain<{ session: Session }>("/api/sessions", {
+    method: "POST",
+    body: { runtime, model, title },
+    idempotencyKey: randomUUID(),
+  });
+  return session;
+}
+
+async function sendPrompt(
+  api: Api,
+  { id }: Session,
+  content: string,
+  mode: QueueMode | undefined,
+): Promise<Prompt> {
+  // The dispatch id makes a repeated request the same prompt.
+  const body = { content, mode, dispatchId: randomUUID() };
+  const path = `${sessionPath(id)}/prompts`;
+  return (await api.callAgain<{ prompt: Prompt }>(path, { method: "POST", body })).prompt;
+}

@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import type { Runner } from "#protocol/runs.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { printTable, timeAgo } from "../terminal.ts";
+
+export function addRunnersLsCommand(group: Command, host: CliHost): void {
+  group
+    .command("ls")
+    .description("Lists runners.")
+    .action((_options: object, command: Command) => perform(host, command, listRunners));
+}
+
+async function listRunners(invocation: Invocation): Promise<Ending> {
+  const items = await invocation.api().listAll<Runner>("/api/runners");
+  if (invocation.json) {
+    invocation.print({ items, next: null }, []);
+  } else if (items.length === 0) {
+    invocation.print(null, ["No runners. Let one in with: muster runners token NAME"]);
+  } else {
+    printTable(
+      invocation.host,
+      ["ID", "NAME", "STATE", "RUNS", "MACHINE", "SEEN", "RUNTIMES", "TAGS"],
+      items.map(rowOf),
+    );
+  }
+  return DONE;
+}
+
+function rowOf(runner: Runner): string[] {
+  return [
+    runner.id,
+    runner.name,
+    runner.state,
+    `${runner.running}/${runner.capacity}`,
+    runner.hostname,
+    timeAgo(runner.lastSeenAt),
+    runner.runtimes.join(","),
+    runner.tags.join(",") || "–",
+  ];
+}

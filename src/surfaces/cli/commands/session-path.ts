@@ -1,0 +1,3 @@
+export function sessionPath(id: string): string {
+  return `/api/sessions/${encodeURIComponent(id)}`;
+}

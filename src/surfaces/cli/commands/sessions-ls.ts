@@ -1,0 +1,46 @@
+import type { Command } from "commander";
+import type { Session } from "#protocol/sessions.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { printTable, shorten, timeAgo } from "../terminal.ts";
+
+const TITLE_WIDTH = 60;
+
+export function addSessionsLsCommand(group: Command, host: CliHost): void {
+  group
+    .command("ls")
+    .description("Lists sessions, newest first.")
+    .option("--all", "also those that are archived or terminated")
+    .action((options: { all?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => listSessions(invocation, options.all === true)),
+    );
+}
+
+async function listSessions(invocation: Invocation, all: boolean): Promise<Ending> {
+  const query = all ? {} : { lifecycle: "active,hibernated" };
+  const items = await invocation.api().listAll<Session>("/api/sessions", query);
+  if (invocation.json) {
+    invocation.print({ items, next: null }, []);
+  } else if (items.length === 0) {
+    invocation.print(null, ['No sessions. Start one with: muster run "…"']);
+  } else {
+    printTable(
+      invocation.host,
+      ["ID", "ACTIVITY", "QUEUED", "RUNTIME", "CHANGED", "TITLE"],
+      items.map(rowOf),
+    );
+  }
+  return DONE;
+}
+
+function rowOf(session: Session): string[] {
+  const isOver = session.lifecycle === "archived" || session.lifecycle === "terminated";
+  return [
+    session.id,
+    isOver ? session.lifecycle : session.activity,
+    String(session.counts.queued),
+    session.runtime,
+    timeAgo(session.updatedAt),
+    shorten(session.title ?? "–", TITLE_WIDTH),
+  ];
+}

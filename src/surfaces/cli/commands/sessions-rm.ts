@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { confirm } from "../confirm.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { sessionPath } from "./session-path.ts";
+
+interface RmOptions {
+  force?: boolean;
+  yes?: boolean;
+}
+
+export function addSessionsRmCommand(group: Command, host: CliHost): void {
+  group
+    .command("rm")
+    .description("Archives a session; it is deleted after 7 days.")
+    .argument("<id>", "the session")
+    .option("--force", "stop the turn that runs")
+    .option("--yes", "do not ask")
+    .action((id: string, options: RmOptions, command: Command) =>
+      perform(host, command, (invocation) => removeSession(invocation, id, options)),
+    );
+}
+
+async function removeSession(
+  invocation: Invocation,
+  id: string,
+  options: RmOptions,
+): Promise<Ending> {
+  const { host } = invocation;
+  const api = invocation.api();
+  const mustAsk = host.stdin.isTTY === true && !options.yes;
+  if (mustAsk && !(await confirm(host, `Archive ${id} and delete it after 7 days?`))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const query = options.force ? { force: true } : {};
+  const answer = await api.call<object>(sessionPath(id), { method: "DELETE", query });
+  invocation.print(answer, [`${id} is archived; it is deleted after 7 days.`]);
+  return DONE;
+}

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import type { Page } from "#protocol/page.ts";
+import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { safeLine, safeText, shorten, styleFor, timeAgo } from "../terminal.ts";
+import { sessionPath } from "./session-path.ts";
+
+const ENTRIES = 10;
+const QUEUE_WIDTH = 100;
+const ENTRY_LINES = 12;
+
+export function addSessionsShowCommand(group: Command, host: CliHost): void {
+  group
+    .command("show")
+    .description("Shows a session, its last entries and what is queued.")
+    .argument("<id>", "the session")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => showSession(invocation, id)),
+    );
+}
+
+async function showSession(invocation: Invocation, id: string): Promise<Ending> {
+  const api = invocation.api();
+  const path = sessionPath(id);
+  const { session } = await api.call<{ session: Session }>(path);
+  const [entries, queue] = await Promise.all([
+    api.call<Page<Entry>>(`${path}/transcript`, { query: { limit: ENTRIES } }),
+    api.call<Page<Prompt>>(`${path}/prompts`, { query: { state: "queued,collecting" } }),
+  ]);
+  const value = { session, entries: entries.items, queue: queue.items };
+  invocation.print(value, [
+    ...detailLines(session),
+    ...sectionLines(invocation.host, "Last entries", entries.items.flatMap(entryLines)),
+    ...sectionLines(invocation.host, "Queued", queue.items.map(queueLine)),
+  ]);
+  return DONE;
+}
+
+function detailLines(session: Session): string[] {
+  const details: [name: string, value: string | null][] = [
+    ["id", session.id],
+    ["title", session.title],
+    ["activity", session.activity],
+    ["lifecycle", session.lifecycle],
+    ["runtime", session.runtime],
+    ["model", session.model],
+    ["parent", session.parentSessionId],
+    ["repository", session.repo],
+    ["folder", session.projectDir],
+    ["machine", session.hostname],
+    ["prompts", `${session.counts.prompts} (${session.counts.queued} queued)`],
+    ["created", timeAgo(session.createdAt)],
+    ["changed", timeAgo(session.updatedAt)],
+  ];
+  return details
+    .filter((detail): detail is [string, string] => detail[1] !== null)
+    .map(([name, value]) => `${name.padEnd(12)}${safeLine(value)}`);
+}
+
+function sectionLines(host: CliHost, title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", styleFor(host.stdout, host.env).bold(title), ...lines];
+}
+
+function entryLines(entry: Entry): string[] {
+  const who = entry.kind === "prompt" ? (entry.author?.name ?? "you") : entry.kind;
+  const text = entry.tool ? `${entry.tool.name} ${outcomeOf(entry.tool)}` : (entry.text ?? "");
+  const [first = "", ...rest] = safeText(text).trim().split("\n");
+  const shown = rest.slice(0, ENTRY_LINES - 1);
+  const more = rest.length > shown.length ? [`  … ${rest.length - shown.length} more lines`] : [];
+  return [`[${safeLine(who)}] ${first}`, ...shown.map((line) => `  ${line}`), ...more];
+}
+
+function outcomeOf(tool: NonNullable<Entry["tool"]>): string {
+  if (tool.error !== null) return `failed: ${tool.error}`;
+  return tool.exitCode === null || tool.exitCode === 0 ? "" : `exit code ${tool.exitCode}`;
+}
+
+function queueLine(prompt: Prompt): string {
+  const why = prompt.waitingFor ? ` (${prompt.waitingFor.message})` : "";
+  return `${prompt.id}  ${shorten(safeLine(prompt.content), QUEUE_WIDTH)}${why}`;
+}

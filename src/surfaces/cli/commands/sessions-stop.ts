@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+import type { Session } from "#protocol/sessions.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, perform } from "../invocation.ts";
+import { sessionPath } from "./session-path.ts";
+
+export function addSessionsStopCommand(group: Command, host: CliHost): void {
+  group
+    .command("stop")
+    .description("Ends the turn that runs; what is queued goes on.")
+    .argument("<id>", "the session")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const api = invocation.api();
+        const answer = await api.callAgain<{ session?: Session }>(`${sessionPath(id)}/stop`, {
+          method: "POST",
+          body: {},
+        });
+        invocation.print(answer, [`The turn of ${id} is being ended.`]);
+        return DONE;
+      }),
+    );
+}

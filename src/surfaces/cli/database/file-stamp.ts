@@ -1,0 +1,7 @@
+/** A moment as part of a file's name. */
+export function fileStamp(now: number): string {
+  return new Date(now)
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z")
+    .replaceAll(":", "-");
+}

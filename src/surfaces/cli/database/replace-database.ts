@@ -1,0 +1,54 @@
+/**
+ * Puts a new database file in the place of the present one, which is kept beside it. The caller
+ * holds the lock. At every moment the path leads to a whole database: the old one, then the new one.
+ */
+import { constants, existsSync } from "node:fs";
+import { copyFile, link, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import { syncPath } from "./sync-file.ts";
+
+/** Returns where the present database is kept; undefined when there was none. */
+export async function replaceDatabase(
+  path: string,
+  replacement: string,
+  stamp: string,
+): Promise<string | undefined> {
+  const folder = dirname(path);
+  const kept = existsSync(path) ? `${path}.replaced-${stamp}` : undefined;
+  if (kept) {
+    emptyLog(path);
+    await keep(path, kept);
+    // Only a damaged database still has a log here; what it holds belongs to the kept file.
+    if (existsSync(`${path}-wal`)) await keep(`${path}-wal`, `${kept}-wal`);
+    await syncPath(folder);
+  }
+  // A log of the old file would be played into the new one.
+  for (const stale of [`${path}-wal`, `${path}-shm`]) await rm(stale, { force: true });
+  await syncPath(folder);
+  await rename(replacement, path);
+  await syncPath(folder);
+  return kept;
+}
+
+/** Moves what is only in the log into the file, so that the file alone is the database. */
+function emptyLog(path: string): void {
+  try {
+    const db = new Database(path, { fileMustExist: true });
+    db.pragma("wal_checkpoint(TRUNCATE)");
+    db.close();
+  } catch {
+    // Damaged, which may be why it is replaced: it is kept as it is, with its log.
+  }
+}
+
+async function keep(path: string, name: string): Promise<void> {
+  try {
+    await link(path, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw error;
+    // Not every file system knows links.
+    await copyFile(path, name, constants.COPYFILE_EXCL);
+    await syncPath(name);
+  }
+}

@@ -1,0 +1,103 @@
+/** Whether the server's port is free, or who answers there. */
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { Config } from "#base/config.ts";
+import { localAddress, ownerKeyPath } from "../client/find-server.ts";
+import { isRecord } from "../client/server-refusal.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NAME = "port";
+const ANSWER_WITHIN_MS = 3_000;
+
+export async function checkPort(config: Config): Promise<Finding[]> {
+  const { host, port } = config;
+  if (port === 0) return [ok(NAME, "any free one (MUSTER_PORT is 0)")];
+  const url = localAddress(config);
+  const health = await ask(`${url}/health`);
+  if (health === undefined) return [await checkFree(host, port)];
+  if (!(await isMuster(url, health))) return [taken(port)];
+  return [ok(NAME, `a Muster answers at ${url}`), ...(await checkKey(config, url))];
+}
+
+async function checkFree(host: string, port: number): Promise<Finding> {
+  const code = await bindError(host, port);
+  if (code === undefined) return ok(NAME, `${port} is free (no server is running)`);
+  if (code === "EADDRINUSE") return taken(port);
+  return fail(
+    NAME,
+    `${host}:${port} cannot be listened on (${code})`,
+    "Set MUSTER_HOST to an address of this machine, and MUSTER_PORT to 1024 or more.",
+  );
+}
+
+function taken(port: number): Finding {
+  return fail(
+    NAME,
+    `${port} is used by another program`,
+    "Stop it, or set MUSTER_PORT to a free port.",
+  );
+}
+
+/** Anything may answer on a health path; only a Muster refuses strangers in its own words. */
+async function isMuster(url: string, health: Response): Promise<boolean> {
+  if (!health.ok) return false;
+  const me = await ask(`${url}/api/me`);
+  if (me?.status !== 401) return false;
+  const body: unknown = await me.json().catch(() => undefined);
+  return isRecord(body) && isRecord(body.error) && typeof body.error.code === "string";
+}
+
+async function checkKey(config: Config, url: string): Promise<Finding[]> {
+  const key = config.apiKey ?? readKey(config);
+  if (key === undefined) return [];
+  const me = await ask(`${url}/api/me`, { authorization: `Bearer ${key}` });
+  const name = "sign-in";
+  const which = config.apiKey === undefined ? "The owner key" : "The key in MUSTER_API_KEY";
+  if (me?.ok) return [ok(name, `${which} is accepted`)];
+  if (me?.status === 401)
+    return [
+      fail(
+        name,
+        `${which} is not accepted`,
+        "Is MUSTER_HOME the folder of this server? If it is, a restart writes a new owner key.",
+      ),
+    ];
+  return [
+    warn(
+      name,
+      `${which} could not be tried (${me ? `status ${me.status}` : "no answer"})`,
+      "Try again shortly.",
+    ),
+  ];
+}
+
+function readKey(config: Config): string | undefined {
+  try {
+    return readFileSync(ownerKeyPath(config), "utf8").trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function ask(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<Response | undefined> {
+  try {
+    return await fetch(url, {
+      headers,
+      redirect: "manual",
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+function bindError(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)));
+  });
+}

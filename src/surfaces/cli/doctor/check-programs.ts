@@ -1,0 +1,62 @@
+/** What is needed around us: the right Node, a sandbox that works, git. */
+import { execFile } from "node:child_process";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const OLDEST_NODE = 24;
+const ANSWER_WITHIN_MS = 5_000;
+
+export function checkNode(version = process.versions.node): Finding {
+  const major = Number(version.split(".")[0]);
+  if (major >= OLDEST_NODE) return ok("node", `Node ${version}`);
+  return fail(
+    "node",
+    `Node ${version} is too old`,
+    `Install Node ${OLDEST_NODE} or newer, or start with npm start, which brings its own.`,
+  );
+}
+
+export async function checkSandbox(searchPath: string | undefined): Promise<Finding> {
+  const name = "sandbox";
+  if (process.platform !== "linux") {
+    return warn(
+      name,
+      "bubblewrap exists on Linux only",
+      "Run a runner on a Linux machine, or use containers.",
+    );
+  }
+  const tried = await tryProgram("bwrap", ["--ro-bind", "/", "/", "true"], searchPath);
+  if (tried.kind === "works") return ok(name, "bubblewrap works");
+  if (tried.kind === "missing")
+    return warn(name, "bubblewrap is not installed", "sudo apt install bubblewrap");
+  return warn(
+    name,
+    `bubblewrap does not work here: ${tried.why}`,
+    "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns).",
+  );
+}
+
+export async function checkGit(searchPath: string | undefined): Promise<Finding> {
+  const tried = await tryProgram("git", ["--version"], searchPath);
+  if (tried.kind === "works") return ok("git", tried.output.trim());
+  return warn(
+    "git",
+    tried.kind === "missing" ? "git is not installed" : `git does not work: ${tried.why}`,
+    "sudo apt install git",
+  );
+}
+
+type Tried =
+  | { kind: "works"; output: string }
+  | { kind: "missing" }
+  | { kind: "broken"; why: string };
+
+function tryProgram(file: string, words: string[], searchPath: string | undefined): Promise<Tried> {
+  return new Promise((resolve) => {
+    const env = { PATH: searchPath };
+    execFile(file, words, { timeout: ANSWER_WITHIN_MS, env }, (error, stdout, stderr) => {
+      if (!error) return resolve({ kind: "works", output: stdout });
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return resolve({ kind: "missing" });
+      resolve({ kind: "broken", why: stderr.trim().split("\n")[0] || error.message });
+    });
+  });
+}

@@ -1,0 +1,72 @@
+/**
+ * What the command line needs from the process it lives in. `main/` provides it, so that commands
+ * start no server themselves and tests can watch everything they do.
+ */
+import type { Environment } from "#base/config.ts";
+import type { Migration } from "#base/store/index.ts";
+
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+export type Input = AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
+
+export interface StartOptions {
+  /** The environment with what was said on the command line put over it. */
+  env: Environment;
+}
+
+export interface StartRunnerOptions extends StartOptions {
+  tags: string[];
+  name?: string;
+  profile?: string;
+  tokenFile?: string;
+  folder?: string;
+  projectDir?: string;
+}
+
+export interface CliHost {
+  readonly version: string;
+  readonly env: Environment;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly stdin: Input;
+  exit(code: number): void;
+  /** Calls back at every Ctrl-C until the returned function is called; meanwhile Ctrl-C does not end the process. */
+  onInterrupt(listener: () => void): () => void;
+  /** These may resolve when started or when ended: the command line does not end the process after them. */
+  startUp(options: StartOptions): Promise<void>;
+  startServer(options: StartOptions): Promise<void>;
+  startRunner(options: StartRunnerOptions): Promise<void>;
+  /** Every migration that this program applies, in order. */
+  readonly kernelMigrations: readonly Migration[];
+}
+
+export type ProcessHostParts = Pick<
+  CliHost,
+  "version" | "env" | "startUp" | "startServer" | "startRunner" | "kernelMigrations"
+>;
+
+/** A host over this very process. */
+export function createProcessHost(parts: ProcessHostParts): CliHost {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      // The reader is satisfied, as in `muster sessions ls | head -1`.
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+  return {
+    ...parts,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    stdin: process.stdin,
+    exit: (code) => process.exit(code),
+    onInterrupt(listener) {
+      process.on("SIGINT", listener);
+      return () => process.off("SIGINT", listener);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** The command line as a process of its own, for tests that send it signals. */
+import { kernelMigrations } from "#engine/schema.ts";
+import { createProcessHost, createProgram } from "../index.ts";
+
+const notHere = async () => {
+  throw new Error("not in this test");
+};
+const host = createProcessHost({
+  version: "1.2.3",
+  env: process.env,
+  kernelMigrations,
+  startUp: notHere,
+  startServer: notHere,
+  startRunner: notHere,
+});
+await createProgram(host).parseAsync(process.argv.slice(2), { from: "user" });

@@ -1,0 +1,13 @@
+/** A turn for programs: its durable events, one a line, then the prompt with its outcome. */
+import type { CliHost } from "../host.ts";
+import type { TurnView } from "./turn-view.ts";
+
+export function createJsonLines({ stdout, stderr }: CliHost): TurnView {
+  const line = (value: unknown) => void stdout.write(`${JSON.stringify(value)}\n`);
+  return {
+    event: line,
+    delta: () => {},
+    note: (text) => void stderr.write(`${text}\n`),
+    end: (prompt) => line({ prompt }),
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * A turn on a terminal, as it comes. The agent's words go to standard output, everything about them
+ * (reasoning, tool calls, notices) to standard error, so that a redirected answer is only the answer.
+ *
+ * What was printed cannot be taken back. Each entry therefore remembers what is on the screen: text
+ * that continues it is appended, text that contradicts it is printed anew on a fresh line.
+ */
+import type { Delta, SessionEvent } from "#protocol/events.ts";
+import type { Prompt } from "#protocol/sessions.ts";
+import type { CliHost, Output } from "../host.ts";
+import { columnsOf, safeLine, safeText, shorten, styleFor } from "../terminal.ts";
+import type { TurnView } from "./turn-view.ts";
+
+interface Draft {
+  /** All that is known of the text. */
+  held: string;
+  /** All that is on the screen. */
+  printed: string;
+}
+
+export class TurnPrinter implements TurnView {
+  readonly #host: CliHost;
+  readonly #style;
+  readonly #drafts = new Map<string, Draft>();
+  readonly #calls = new Set<string>();
+  /** The entry being written, and whether the cursor stands at the start of a line. */
+  #open: { entryId: string; output: Output; atLineStart: boolean } | undefined;
+
+  constructor(host: CliHost) {
+    this.#host = host;
+    this.#style = styleFor(host.stderr, host.env);
+  }
+
+  delta({ entryId, kind, offset, text }: Delta): void {
+    if (kind === "tool_call") return;
+    const draft = this.#draft(entryId);
+    if (offset !== 0 && offset !== draft.held.length) return;
+    draft.held = offset === 0 ? text : draft.held + text;
+    this.#show(entryId, kind, draft, withoutHalfLetter(draft.held));
+  }
+
+  event(event: SessionEvent): void {
+    switch (event.type) {
+      case "message":
+        this.#message(event);
+        break;
+      case "pre_tool":
+        this.#call(event);
+        break;
+      case "post_tool":
+        this.#result(event);
+        break;
+      case "notice":
+        this.note(textOf(event) || (event.reason ?? ""));
+        break;
+      case "gate_opened":
+        this.note(
+          `An answer is needed: ${String(event.data?.tool ?? "question")}. Give it on the web page.`,
+        );
+        break;
+      case "run_lost":
+        this.#drafts.clear();
+        this.note("The runner was lost; the turn goes on with the next one.");
+        break;
+    }
+  }
+
+  note(text: string): void {
+    this.#line(this.#style.dim(`· ${shorten(safeLine(text), 2_000)}`));
+  }
+
+  end(prompt: Prompt): void {
+    this.#close();
+    if (prompt.outcome === "completed") return;
+    const why = prompt.error ? `: ${prompt.error.message} [${prompt.error.code}]` : ".";
+    this.#line(this.#style.red(safeText(`The turn ended as ${prompt.outcome ?? "unknown"}${why}`)));
+  }
+
+  #message(event: SessionEvent): void {
+    if (event.role !== "assistant" || event.entryId === null) return;
+    const kind = event.kind === "reasoning" ? "reasoning" : "text";
+    const text = textOf(event);
+    this.#show(event.entryId, kind, this.#draft(event.entryId), text);
+    if (event.data?.partial === true) this.note("cut here");
+    this.#close();
+    this.#drafts.delete(event.entryId);
+  }
+
+  #call(event: SessionEvent): void {
+    const id = String(event.data?.callId ?? event.entryId);
+    if (this.#calls.has(id)) return;
+    this.#calls.add(id);
+    const input = shorten(safeLine(inputText(event.toolInput)), 1_000);
+    const line = shorten(
+      `${safeLine(event.toolName ?? "tool")} ${input}`.trimEnd(),
+      columnsOf(this.#host.stderr) - 3,
+    );
+    this.#line(`${this.#style.dim("→")} ${line}`);
+  }
+
+  #result(event: SessionEvent): void {
+    this.#call(event);
+    const failed = event.error ?? (event.exitCode ? `exit code ${event.exitCode}` : null);
+    if (failed === null) return;
+    this.#line(
+      this.#style.red(`  ✗ ${shorten(safeLine(failed), columnsOf(this.#host.stderr) - 5)}`),
+    );
+  }
+
+  #draft(entryId: string): Draft {
+    const known = this.#drafts.get(entryId);
+    if (known) return known;
+    const draft = { held: "", printed: "" };
+    this.#drafts.set(entryId, draft);
+    return draft;
+  }
+
+  /** Brings the screen up to `text`. */
+  #show(entryId: string, kind: "text" | "reasoning", draft: Draft, text: string): void {
+    if (draft.printed.startsWith(text)) return;
+    const continues = text.startsWith(draft.printed);
+    if (!continues) this.#close();
+    const fresh = continues ? text.slice(draft.printed.length) : text;
+    draft.printed = text;
+    const isAnswer = kind === "text";
+    const output = isAnswer ? this.#host.stdout : this.#host.stderr;
+    if (this.#open?.entryId !== entryId) this.#close();
+    this.#open ??= { entryId, output, atLineStart: true };
+    this.#open.atLineStart = fresh.endsWith("\n");
+    if (isAnswer) output.write(output.isTTY ? safeText(fresh) : fresh);
+    else output.write(this.#style.dim(safeText(fresh)));
+  }
+
+  #close(): void {
+    if (this.#open && !this.#open.atLineStart) this.#open.output.write("\n");
+    this.#open = undefined;
+  }
+
+  #line(text: string): void {
+    this.#close();
+    this.#host.stderr.write(`${text}\n`);
+  }
+}
+
+/** Offsets count UTF-16 units, so a piece may end in the middle of a letter. */
+function withoutHalfLetter(text: string): string {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
+}
+
+function textOf(event: SessionEvent): string {
+  return (event.content ?? [])
+    .map((block) => (typeof block.text === "string" ? block.text : ""))
+    .join("");
+}
+
+/** The one thing that tells what a call does, where there is one; else all of its input. */
+function inputText(input: unknown): string {
+  if (input === null || input === undefined) return "";
+  if (typeof input === "string") return input;
+  const fields = Object.values(input as Record<string, unknown>);
+  if (fields.length === 1 && typeof fields[0] === "string") return fields[0];
+  return JSON.stringify(input);
+}

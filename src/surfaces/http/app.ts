@@ -1,0 +1,127 @@
+/** The HTTP application: limits, then identity, then routes, then one translation of refusals. */
+import type { HttpBindings } from "@hono/node-server";
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
+import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
+import type { Caller, Callers } from "./callers.ts";
+import { answerError } from "./errors.ts";
+import { type AllowedHosts, checkHost, MAX_BODY_BYTES, parseJson, tooLarge } from "./guard.ts";
+
+export interface AppEnv {
+  Bindings: HttpBindings;
+  Variables: { caller: Caller; rawBody: string; json: unknown };
+}
+
+export type App = OpenAPIHono<AppEnv>;
+
+export interface AppOptions {
+  callers: Callers;
+  hosts: AllowedHosts;
+  log: Log;
+}
+
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export function createApp({ callers, hosts, log }: AppOptions): App {
+  const app: App = new OpenAPIHono<AppEnv>();
+  app.onError((error, c) => answerError(log, error, c));
+  app.notFound((c) =>
+    answerError(
+      log,
+      new Refusal(
+        "not_found",
+        "not_found",
+        "There is nothing at this address. See /api/docs for what there is.",
+      ),
+      c,
+    ),
+  );
+  app.use(async (c, next) => {
+    checkHost(hosts, c.req.header("host"));
+    if (!READING.has(c.req.method)) await readBody(c);
+    await next();
+  });
+  app.use("/api/*", async (c, next) => {
+    c.header("Cache-Control", "no-store");
+    c.header("X-Content-Type-Options", "nosniff");
+    if (!isPublic(c.req.path)) {
+      c.set(
+        "caller",
+        await callers.identify(c.env.incoming.headers, addressOf(c), !READING.has(c.req.method)),
+      );
+    } else callers.stranger(addressOf(c));
+    await next();
+  });
+  return app;
+}
+
+/** Signing in is how one gets an identity, so it cannot need one. */
+function isPublic(path: string): boolean {
+  return path === "/api/auth/sign-in";
+}
+
+export const requireCaller =
+  (callers: Callers): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    c.set("caller", await callers.identify(c.env.incoming.headers, addressOf(c), false));
+    await next();
+  };
+
+export function addressOf(c: Context<AppEnv>): string {
+  return c.env.incoming.socket.remoteAddress ?? "unknown";
+}
+
+/** Reads the body once, within bounds, and checks that it is JSON of a bearable depth. */
+async function readBody(c: Context<AppEnv>): Promise<void> {
+  if (Number(c.req.header("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const text = await boundedText(c);
+  c.set("rawBody", text);
+  if (text === "") return;
+  const type = c.req.header("content-type") ?? "";
+  if (!/^application\/(json|[\w.+-]+\+json)\b/i.test(type)) {
+    throw new Refusal(
+      "unsupported",
+      "unsupported_media_type",
+      "Send JSON with the header `Content-Type: application/json`.",
+    );
+  }
+  c.set("json", parseJson(text));
+}
+
+async function boundedText(c: Context<AppEnv>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of c.env.incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  return bytes.toString("utf8");
+}
+
+export function principalOf(c: Context<AppEnv>): Principal {
+  return c.get("caller").principal;
+}
+
+/** Only people: what a runner's token or an agent must not reach. */
+export function userOf(c: Context<AppEnv>): Extract<Principal, { kind: "user" }> {
+  const principal = principalOf(c);
+  if (principal.kind === "user") return principal;
+  throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");
+}
+
+export function idempotencyOf(c: Context<AppEnv>): IdempotentRequest | undefined {
+  const key = c.req.header("idempotency-key");
+  if (key === undefined) return undefined;
+  if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
+    throw new Refusal(
+      "invalid",
+      "idempotency_key_invalid",
+      "An Idempotency-Key has 1 to 200 visible ASCII characters.",
+    );
+  }
+  return { key, fingerprint: fingerprintOf(c.req.method, c.req.path, c.get("rawBody") ?? "") };
+}

@@ -1,0 +1,112 @@
+/**
+ * Who is calling, for HTTP requests and socket upgrades alike. A bearer header makes cookies
+ * ignored; a cookie counts only for requests that do not come from a foreign page.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Clock } from "#base/clock.ts";
+import { Refusal } from "#base/refusal.ts";
+import type { Principal } from "#engine/index.ts";
+import { type AllowedHosts, isOwnOrigin, refuseOrigin } from "./guard.ts";
+import { createRateLimiter } from "./rate-limit.ts";
+
+export interface Caller {
+  principal: Principal;
+  credentialId: string;
+  kind: string;
+}
+
+export interface Authenticator {
+  authenticate(secret: string): Promise<Caller | undefined>;
+}
+
+export interface CallerOptions {
+  auth: Authenticator;
+  clock: Clock;
+  hosts: AllowedHosts;
+  cookieName: () => string;
+  /** Requests a second for each credential; 0 is off. */
+  rateLimit: number;
+}
+
+/** The owner's own key drives benches and scripts; it gets more room than others. */
+const OWNER_FACTOR = 20;
+const BURST_FACTOR = 2;
+const STRANGER_PER_SECOND = 10;
+const STRANGER_BURST = 40;
+
+export type Callers = ReturnType<typeof createCallers>;
+
+export function createCallers({ auth, clock, hosts, cookieName, rateLimit }: CallerOptions) {
+  const known = createRateLimiter(rateLimit, rateLimit * BURST_FACTOR);
+  const owners = createRateLimiter(
+    rateLimit * OWNER_FACTOR,
+    rateLimit * OWNER_FACTOR * BURST_FACTOR,
+  );
+  const strangers = createRateLimiter(rateLimit === 0 ? 0 : STRANGER_PER_SECOND, STRANGER_BURST);
+
+  function slowDown(waitMs: number): void {
+    if (waitMs > 0)
+      throw new Refusal(
+        "limit",
+        "rate_limited",
+        "Too many requests. Wait, then go on more slowly.",
+        { retryAfterMs: waitMs },
+      );
+  }
+
+  return {
+    /** Counts a request of nobody in particular. */
+    stranger(address: string): void {
+      slowDown(strangers.take(address, clock.now()));
+    },
+
+    async identify(
+      headers: IncomingHttpHeaders,
+      address: string,
+      changes: boolean,
+    ): Promise<Caller> {
+      const { secret, fromCookie } = secretOf(headers, cookieName());
+      if (secret !== undefined) {
+        if (fromCookie) checkOrigin(headers, changes);
+        const caller = await auth.authenticate(secret);
+        if (caller) {
+          slowDown(
+            (caller.kind === "owner_key" ? owners : known).take(caller.credentialId, clock.now()),
+          );
+          return caller;
+        }
+      }
+      slowDown(strangers.take(address, clock.now()));
+      throw new Refusal(
+        "unauthenticated",
+        "unauthenticated",
+        "Send a key as `Authorization: Bearer <key>` (the owner's is in owner.key of the data folder), or sign in.",
+      );
+    },
+  };
+
+  function checkOrigin(headers: IncomingHttpHeaders, changes: boolean): void {
+    const { origin } = headers;
+    const foreignSite =
+      headers["sec-fetch-site"] === "cross-site" || headers["sec-fetch-site"] === "same-site";
+    if (origin === undefined ? changes || foreignSite : !isOwnOrigin(hosts, origin))
+      throw refuseOrigin();
+  }
+}
+
+function secretOf(
+  headers: IncomingHttpHeaders,
+  cookieName: string,
+): { secret: string | undefined; fromCookie: boolean } {
+  const { authorization, cookie } = headers;
+  if (authorization !== undefined) {
+    const match = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization);
+    return { secret: match?.[1], fromCookie: false };
+  }
+  for (const part of (cookie ?? "").split(";")) {
+    const at = part.indexOf("=");
+    if (at > 0 && part.slice(0, at).trim() === cookieName)
+      return { secret: part.slice(at + 1).trim(), fromCookie: true };
+  }
+  return { secret: undefined, fromCookie: false };
+}

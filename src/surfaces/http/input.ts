@@ -1,0 +1,64 @@
+/** What requests may contain: shared pieces of their schemas, and how a bad one is told. */
+import { z } from "zod";
+import { Refusal } from "#base/refusal.ts";
+import { cleanText } from "#base/text.ts";
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+
+export const MAX_PROMPT_CHARS = 1_000_000;
+
+/** A short text on one line or a name: refused when it holds what a database cannot. */
+export const line = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(
+      (text) => cleanText(text) === text,
+      "must not contain NUL characters or broken Unicode",
+    );
+
+/** Free text: what cannot be stored is replaced. */
+export const prose = (max: number) => z.string().max(max).transform(cleanText);
+
+const ID = /^[A-Za-z0-9_:.@-]{1,200}$/;
+
+/** An id in a path. What cannot be one is answered as missing, like any other unknown id. */
+export function requireId(id: string | undefined, what: string): string {
+  if (id === undefined || !ID.test(id))
+    throw new Refusal(
+      "not_found",
+      "not_found",
+      `No such ${what}. Check the id, or list what you can see.`,
+    );
+  return id;
+}
+
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  cursor: z.string().max(1_000).optional(),
+};
+
+/** A comma-separated list of known words. */
+export const wordList = <const T extends readonly string[]>(words: T) =>
+  z
+    .string()
+    .max(500)
+    .transform((text) => text.split(",").filter((word) => word !== ""))
+    .pipe(z.array(z.enum(words)))
+    .optional();
+
+export function refuseInvalid(error: z.ZodError): never {
+  const details = error.issues
+    .slice(0, 20)
+    .map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const unknown = error.issues.find((issue) => issue.code === "unrecognized_keys");
+  const [first] = details;
+  const where = first
+    ? `${first.path ? `${first.path}: ` : ""}${first.message}`
+    : "The request is not valid.";
+  throw new Refusal(
+    "invalid",
+    unknown ? "unknown_field" : "invalid_input",
+    unknown ? `${where}. Remove it, or check its spelling.` : where,
+    { details },
+  );
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { type Kernel, requireMay } from "#engine/index.ts";
+import { pageOf } from "#protocol/page.ts";
+import { runnerSchema } from "#protocol/runs.ts";
+import { type App, principalOf, userOf } from "../app.ts";
+import { endpoint } from "../endpoint.ts";
+import { line, requireId } from "../input.ts";
+
+const TAG = "Runners";
+
+/** What the runner routes need of sign-in; the feature that has it is handed in. */
+export interface RunnerTokens {
+  createRunnerToken(
+    by: ReturnType<typeof userOf>,
+    name: string,
+    tags: readonly string[],
+  ): Promise<{ id: string; token: string }>;
+  revoke(credentialId: string): Promise<void>;
+}
+
+export function runnerRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens): void {
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/runners",
+      summary: "The machines that work for you",
+      tag: TAG,
+      response: pageOf(runnerSchema),
+    },
+    ({ c }) => runners.list(principalOf(c)),
+  );
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/runtimes",
+      summary: "The agent programs that sessions can use",
+      tag: TAG,
+      response: pageOf(
+        z.object({ name: z.string(), available: z.boolean(), reason: z.string().nullable() }),
+      ),
+    },
+    async ({ c }) => ({ items: await runners.runtimes(principalOf(c)), next: null }),
+  );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/runners/tokens",
+      summary: "A token for a new runner; it is shown once",
+      tag: TAG,
+      body: z.strictObject({
+        name: line(200).min(1),
+        tags: z.array(line(100).min(1)).max(50).default([]),
+      }),
+      status: 201,
+      response: z.object({ id: z.string(), name: z.string(), token: z.string() }),
+    },
+    async ({ c, body }) => {
+      const user = userOf(c);
+      requireMay(user, "runner.manage");
+      return { ...(await tokens.createRunnerToken(user, body.name, body.tags)), name: body.name };
+    },
+  );
+  endpoint(
+    app,
+    {
+      method: "delete",
+      path: "/api/runners/{id}",
+      summary: "Forget a runner and revoke its token",
+      tag: TAG,
+      response: z.object({}),
+    },
+    async ({ c }) => {
+      const { credentialId } = await runners.remove(
+        principalOf(c),
+        requireId(c.req.param("id"), "runner"),
+      );
+      await tokens.revoke(credentialId);
+      return {};
+    },
+  );
+}

@@ -1,0 +1,208 @@
+import { z } from "zod";
+import type { Kernel } from "#engine/index.ts";
+import { MAIN_THREAD } from "#engine/sessions/index.ts";
+import { pageOf } from "#protocol/page.ts";
+import {
+  ACTIVITIES,
+  entrySchema,
+  LIFECYCLES,
+  QUEUE_MODES,
+  SESSION_KINDS,
+  SESSION_STATUSES,
+  sessionSchema,
+} from "#protocol/sessions.ts";
+import { type App, idempotencyOf, principalOf } from "../app.ts";
+import { endpoint } from "../endpoint.ts";
+import { line, MAX_PROMPT_CHARS, pageQuery, prose, requireId, wordList } from "../input.ts";
+
+const TAG = "Sessions";
+const one = z.object({ session: sessionSchema });
+const MAX_TEXT = 100_000;
+
+const newSession = z.strictObject({
+  title: line(300).optional(),
+  kind: z.enum(SESSION_KINDS).optional(),
+  purpose: z.enum(["task", "review"]).optional(),
+  runtime: line(100).min(1).optional(),
+  model: line(200).min(1).optional(),
+  repo: line(2_000).optional(),
+  branch: line(500).optional(),
+  personaSlug: line(100).optional(),
+  parentSessionId: line(200).optional(),
+  scopeKey: line(500).optional(),
+  queueMode: z.enum(QUEUE_MODES).optional(),
+  instructions: prose(MAX_TEXT).optional(),
+  enableMemory: z.boolean().optional(),
+  budget: z.number().int().min(0).optional(),
+  projectDir: line(4_096).optional(),
+  prompt: z.string().min(1).max(MAX_PROMPT_CHARS).optional(),
+});
+
+const sessionChange = z.strictObject({
+  title: line(300).nullable().optional(),
+  queueMode: z.enum(QUEUE_MODES).optional(),
+  model: line(200).min(1).nullable().optional(),
+  instructions: prose(MAX_TEXT).nullable().optional(),
+});
+
+const sessionFilter = z.strictObject({
+  ...pageQuery,
+  status: wordList([...ACTIVITIES, ...SESSION_STATUSES]),
+  lifecycle: wordList(LIFECYCLES),
+  kind: z.enum(SESSION_KINDS).optional(),
+  parent: line(200).optional(),
+  persona: line(100).optional(),
+  repo: line(2_000).optional(),
+  q: prose(200).optional(),
+});
+
+const seq = z.coerce.number().int().min(0).optional();
+
+export function sessionRoutes(app: App, { sessions }: Kernel): void {
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/sessions",
+      summary: "Start a session, with a first prompt if you like",
+      tag: TAG,
+      body: newSession,
+      status: 201,
+      response: one,
+    },
+    async ({ c, body }) => ({
+      session: await sessions.create(principalOf(c), body, idempotencyOf(c)),
+    }),
+  );
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/sessions",
+      summary: "Your sessions, newest first",
+      tag: TAG,
+      query: sessionFilter,
+      response: pageOf(sessionSchema),
+    },
+    ({ c, query }) => sessions.list(principalOf(c), query),
+  );
+  endpoint(
+    app,
+    { method: "get", path: "/api/sessions/{id}", summary: "One session", tag: TAG, response: one },
+    async ({ c }) => ({
+      session: await sessions.get(principalOf(c), requireId(c.req.param("id"), "session")),
+    }),
+  );
+  endpoint(
+    app,
+    {
+      method: "patch",
+      path: "/api/sessions/{id}",
+      summary: "Change its title, model, queue mode or instructions",
+      tag: TAG,
+      body: sessionChange,
+      response: one,
+    },
+    async ({ c, body }) => ({
+      session: await sessions.update(principalOf(c), requireId(c.req.param("id"), "session"), body),
+    }),
+  );
+  endpoint(
+    app,
+    {
+      method: "delete",
+      path: "/api/sessions/{id}",
+      summary: "Archive it for 7 days, then remove it; force stops a running turn",
+      tag: TAG,
+      query: z.strictObject({ force: z.enum(["true", "false"]).default("false") }),
+      response: one,
+    },
+    async ({ c, query }) => ({
+      session: await sessions.archive(
+        principalOf(c),
+        requireId(c.req.param("id"), "session"),
+        query.force === "true",
+      ),
+    }),
+  );
+  lifeRoutes(app, sessions);
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/sessions/{id}/transcript",
+      summary: "What was said and done, in order; the newest page first, older ones with `before`",
+      tag: TAG,
+      query: z.strictObject({
+        thread: line(200).optional(),
+        before: seq,
+        after: seq,
+        limit: pageQuery.limit,
+      }),
+      response: pageOf(entrySchema),
+    },
+    ({ c, query }) =>
+      sessions.transcript(principalOf(c), requireId(c.req.param("id"), "session"), query),
+  );
+}
+
+function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
+  const actions = {
+    stop: { summary: "End the running turn; what is queued goes on", act: sessions.stop },
+    hibernate: { summary: "Put it to sleep; the next prompt wakes it", act: sessions.hibernate },
+    wake: { summary: "Take it up again", act: sessions.wake },
+    terminate: { summary: "End it and its children for good", act: sessions.terminate },
+  };
+  for (const [name, { summary, act }] of Object.entries(actions)) {
+    endpoint(
+      app,
+      {
+        method: "post",
+        path: `/api/sessions/{id}/${name}`,
+        summary,
+        tag: TAG,
+        body: z.strictObject({}),
+        response: one,
+      },
+      async ({ c }) => ({
+        session: await act(principalOf(c), requireId(c.req.param("id"), "session")),
+      }),
+    );
+  }
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/sessions/{id}/archive",
+      summary: "Archive it",
+      tag: TAG,
+      body: z.strictObject({ force: z.boolean().default(false) }),
+      response: one,
+    },
+    async ({ c, body }) => ({
+      session: await sessions.archive(
+        principalOf(c),
+        requireId(c.req.param("id"), "session"),
+        body.force,
+      ),
+    }),
+  );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/sessions/{id}/clear",
+      summary: "Begin a fresh context; history stays readable",
+      tag: TAG,
+      body: z.strictObject({ thread: line(200).min(1).default(MAIN_THREAD) }),
+      response: one,
+    },
+    async ({ c, body }) => ({
+      session: await sessions.clear(
+        principalOf(c),
+        requireId(c.req.param("id"), "session"),
+        body.thread,
+      ),
+    }),
+  );
+}

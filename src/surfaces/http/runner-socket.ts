@@ -1,0 +1,59 @@
+/** A runner's WebSocket: frames in, frames out, in order. */
+import type { WebSocket } from "ws";
+import type { Log } from "#base/log.ts";
+import type { Principal } from "#engine/index.ts";
+import type { Dispatcher } from "#engine/runs/index.ts";
+import { runnerFrameSchema } from "#protocol/frames.ts";
+
+const ALIVE_WITHIN_MS = 1_000;
+
+export function serveRunner(
+  socket: WebSocket,
+  principal: Extract<Principal, { kind: "runner" }>,
+  dispatcher: Dispatcher,
+  log: Log,
+): void {
+  const connection = dispatcher.connect(principal, {
+    send: (frame) => {
+      if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
+    },
+    close: (reason) => socket.close(1008, reason.slice(0, 100)),
+    isAlive: () => answersPing(socket),
+  });
+  socket.on("message", (data, isBinary) => {
+    const frame = isBinary ? undefined : parseFrame(String(data));
+    if (!frame) return socket.close(1007, "not a runner frame");
+    connection.receive(frame).catch((error: unknown) => {
+      // The runner keeps what was not acknowledged and sends it again on the next connection.
+      log.error({ err: error, op: frame.op }, "a runner frame failed");
+      socket.close(1011, "try again");
+    });
+  });
+  socket.on("close", () => {
+    dispatcher
+      .disconnect(connection)
+      .catch((error: unknown) => log.warn({ err: error }, "could not mark a runner offline"));
+  });
+  socket.on("error", (error) => log.warn({ err: error }, "a runner's socket failed"));
+}
+
+function parseFrame(text: string) {
+  try {
+    const parsed = runnerFrameSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function answersPing(socket: WebSocket): Promise<boolean> {
+  if (socket.readyState !== socket.OPEN) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ALIVE_WITHIN_MS);
+    socket.once("pong", () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+    socket.ping();
+  });
+}

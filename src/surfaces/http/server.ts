@@ -1,0 +1,288 @@
+/** The listener: HTTP requests to the app, upgrades to the live and runner sockets. */
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { getRequestListener } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type WebSocket, WebSocketServer } from "ws";
+import { z } from "zod";
+import type { Clock } from "#base/clock.ts";
+import type { Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
+import { type Kernel, requireMay } from "#engine/index.ts";
+import {
+  MAX_LIVE_FRAME_BYTES,
+  SessionFeeds,
+  serveLive,
+  streamEvents,
+} from "#surfaces/live/index.ts";
+import { type App, createApp, principalOf, requireCaller } from "./app.ts";
+import { type Authenticator, type Caller, type Callers, createCallers } from "./callers.ts";
+import { endpoint } from "./endpoint.ts";
+import { refusalBody, refusalStatus } from "./errors.ts";
+import { fileRoutes } from "./files.ts";
+import { type AllowedHosts, allowedHosts, checkHost, isOwnOrigin, refuseOrigin } from "./guard.ts";
+import { requireId } from "./input.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { authRoutes, type SignIn } from "./routes/auth-routes.ts";
+import { promptRoutes } from "./routes/prompt-routes.ts";
+import { runRoutes } from "./routes/run-routes.ts";
+import { type RunnerTokens, runnerRoutes } from "./routes/runner-routes.ts";
+import { sessionRoutes } from "./routes/session-routes.ts";
+import { serveRunner } from "./runner-socket.ts";
+
+export interface HttpOptions {
+  kernel: Kernel;
+  auth: Authenticator & SignIn & RunnerTokens;
+  clock: Clock;
+  log: Log;
+  host: string;
+  port: number;
+  publicUrl: string | undefined;
+  rateLimit: number;
+  /** Where the built pages are. */
+  filesFolder: string;
+  version: string;
+}
+
+export interface HttpServer {
+  url: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_RUNNER_FRAME_BYTES = 32 * 1024 * 1024;
+
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  const { kernel, auth, clock, log, host, publicUrl } = options;
+  let port = options.port;
+  const hosts = allowedHosts(host, () => port, publicUrl);
+  const cookieName = () => `muster_${port}`;
+  const baseUrl = () =>
+    publicUrl?.replace(/\/$/, "") ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const callers = createCallers({ auth, clock, hosts, cookieName, rateLimit: options.rateLimit });
+  const metrics = createMetrics(kernel, clock.now);
+  const feeds = new SessionFeeds(kernel.engine.announcer, kernel.sessions.events, (error) =>
+    log.error({ err: error }, "a live reader failed"),
+  );
+
+  const app = createApp({ callers, hosts, log });
+  plainRoutes(app, kernel, callers, metrics);
+  sessionRoutes(app, kernel);
+  promptRoutes(app, kernel);
+  runRoutes(app, kernel);
+  runnerRoutes(app, kernel, auth);
+  authRoutes(app, auth, {
+    name: cookieName,
+    secure: publicUrl?.startsWith("https:") ?? false,
+    baseUrl,
+  });
+  eventRoute(app, kernel, feeds);
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
+    type: "http",
+    scheme: "bearer",
+  });
+  app.get("/api/openapi.json", (c) =>
+    c.json(
+      app.getOpenAPI31Document({
+        openapi: "3.1.0",
+        info: { title: "Muster", version: options.version },
+      }),
+    ),
+  );
+  fileRoutes(app, options.filesFolder, callers);
+
+  const server = listener(app, metrics);
+  const sockets = socketServers();
+  server.on("upgrade", (request, socket, head) => {
+    upgrade({ request, socket, head, hosts, callers, sockets, options, feeds }).catch(
+      (error: unknown) => refuseUpgrade(socket, error, log),
+    );
+  });
+  await listen(server, host, options.port);
+  port = (server.address() as AddressInfo).port;
+  return { url: baseUrl(), port, close: () => closeAll(server, sockets) };
+}
+
+function listener(app: App, metrics: Metrics): Server {
+  const handle = getRequestListener(app.fetch as never, { overrideGlobalObjects: false });
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+    },
+    (request, response) => {
+      // `/api/v1/…` is the same as `/api/…`.
+      if (request.url?.startsWith("/api/v1/"))
+        request.url = `/api/${request.url.slice("/api/v1/".length)}`;
+      response.on("close", () => metrics.observe(request.method ?? "", response.statusCode));
+      void handle(request, response);
+    },
+  );
+  return server;
+}
+
+function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metrics): void {
+  app.get("/health", (c) => c.json({ ok: true }));
+  app.get("/ready", async (c) => {
+    await kernel.engine.store.read(async () => {});
+    return c.json({ ok: true });
+  });
+  app.get("/metrics", requireCaller(callers), async (c) => {
+    requireMay(principalOf(c), "operate");
+    const { type, body } = await metrics.text();
+    return c.body(body, 200, { "Content-Type": type });
+  });
+}
+
+function eventRoute(app: App, kernel: Kernel, feeds: SessionFeeds): void {
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/sessions/{id}/events",
+      summary:
+        "Its log as server-sent events: replayed after a seq, then live, with deltas in between",
+      tag: "Sessions",
+      query: z.strictObject({ after: z.coerce.number().int().min(0).optional() }),
+      response: z.unknown(),
+    },
+    async ({ c, query }) => {
+      const id = requireId(c.req.param("id"), "session");
+      await kernel.sessions.authorizeRead(principalOf(c), id);
+      const last = Number(c.req.header("last-event-id"));
+      const after = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
+      streamEvents(feeds, id, after, c.env.outgoing as never);
+      return RESPONSE_ALREADY_SENT;
+    },
+  );
+}
+
+interface Sockets {
+  live: WebSocketServer;
+  runner: WebSocketServer;
+}
+
+function socketServers(): Sockets {
+  const options = { noServer: true, perMessageDeflate: false, clientTracking: true } as const;
+  return {
+    live: new WebSocketServer({ ...options, maxPayload: MAX_LIVE_FRAME_BYTES }),
+    runner: new WebSocketServer({ ...options, maxPayload: MAX_RUNNER_FRAME_BYTES }),
+  };
+}
+
+interface Upgrade {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+  hosts: AllowedHosts;
+  callers: Callers;
+  sockets: Sockets;
+  options: HttpOptions;
+  feeds: SessionFeeds;
+}
+
+async function upgrade(parts: Upgrade): Promise<void> {
+  const { request, socket, head, hosts, callers, sockets, options, feeds } = parts;
+  socket.on("error", () => socket.destroy());
+  const { kernel, log } = options;
+  checkHost(hosts, request.headers.host);
+  const { origin } = request.headers;
+  if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
+  const path = (request.url ?? "").split("?")[0]?.replace(/^\/api\/v1\//, "/api/");
+  const caller = await callers.identify(
+    request.headers,
+    request.socket.remoteAddress ?? "unknown",
+    true,
+  );
+  const { principal } = caller;
+  if (path === "/api/live" && principal.kind !== "runner") {
+    return accept(sockets.live, request, socket, head, (ws) => {
+      serveLive(ws, principal, {
+        feeds,
+        announcer: kernel.engine.announcer,
+        authorizeRead: kernel.sessions.authorizeRead,
+        stillGood: () => isStillGood(options.auth, request, caller),
+        log,
+      });
+    });
+  }
+  if (path === "/api/runners/connect" && principal.kind === "runner") {
+    return accept(sockets.runner, request, socket, head, (ws) =>
+      serveRunner(ws, principal, kernel.dispatcher, log),
+    );
+  }
+  throw new Refusal(
+    "not_found",
+    "not_found",
+    "There is no socket at this address for this credential.",
+  );
+}
+
+function accept(
+  server: WebSocketServer,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  serve: (ws: WebSocket) => void,
+): void {
+  server.handleUpgrade(request, socket, head, serve);
+}
+
+async function isStillGood(
+  auth: Authenticator,
+  request: IncomingMessage,
+  caller: Caller,
+): Promise<boolean> {
+  const secret =
+    /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? cookieSecret(request);
+  return (
+    secret !== undefined && (await auth.authenticate(secret))?.credentialId === caller.credentialId
+  );
+}
+
+function cookieSecret(request: IncomingMessage): string | undefined {
+  return /\bmuster_\d+=([^;\s]+)/.exec(request.headers.cookie ?? "")?.[1];
+}
+
+function refuseUpgrade(socket: Duplex, error: unknown, log: Log): void {
+  if (!(error instanceof Refusal)) log.error({ err: error }, "an upgrade failed");
+  const refusal =
+    error instanceof Refusal
+      ? error
+      : new Refusal("unavailable", "internal_error", "Something went wrong on the server.");
+  const body = JSON.stringify(refusalBody(refusal));
+  const status = refusalStatus(refusal);
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EADDRINUSE") return reject(error);
+      reject(
+        new Refusal(
+          "conflict",
+          "port_in_use",
+          `Port ${port} on ${host} is taken. Stop what uses it, or set MUSTER_PORT to another one.`,
+        ),
+      );
+    });
+    server.listen(port, host, () => resolve());
+  });
+}
+
+async function closeAll(server: Server, sockets: Sockets): Promise<void> {
+  for (const group of Object.values(sockets) as WebSocketServer[])
+    for (const client of group.clients) client.close(1001, "server is stopping");
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  setTimeout(() => server.closeAllConnections(), 500).unref();
+  await closed;
+}

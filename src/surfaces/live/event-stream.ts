@@ -1,0 +1,42 @@
+/** A session's log as server-sent events. */
+import type { ServerResponse } from "node:http";
+import type { PreparedEvent, SessionFeeds, Sink } from "./session-feed.ts";
+
+const HEARTBEAT_MS = 15_000;
+
+export function streamEvents(
+  feeds: SessionFeeds,
+  sessionId: string,
+  after: number,
+  response: ServerResponse,
+): void {
+  response.writeHead(200, {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+    Connection: "keep-alive",
+  });
+  response.flushHeaders();
+  const leave = feeds.follow(sessionId, after, sinkOf(response));
+  const heartbeat = setInterval(() => {
+    if (!response.writableNeedDrain) response.write(": still here\n\n");
+  }, HEARTBEAT_MS);
+  response.on("close", () => {
+    clearInterval(heartbeat);
+    leave();
+  });
+}
+
+function sinkOf(response: ServerResponse): Sink {
+  return {
+    event: ({ seq, type, json }: PreparedEvent) =>
+      response.write(`id: ${seq}\nevent: ${type}\ndata: ${json}\n\n`),
+    delta: (json) => response.write(`event: delta\ndata: ${json}\n\n`),
+    drained: () =>
+      new Promise((resolve) =>
+        response.writableNeedDrain ? response.once("drain", resolve) : resolve(undefined),
+      ),
+    // The reader has the cursor in the ids it was sent; nothing needs to be said.
+    movedBack: () => {},
+  };
+}

@@ -1,0 +1,211 @@
+/**
+ * One `/api/live` connection: many topics over one socket. Session topics replay from a cursor;
+ * the others only say that something has changed.
+ */
+import type { WebSocket } from "ws";
+import type { Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
+import type { Announcer, Principal } from "#engine/index.ts";
+import {
+  type LiveClientFrame,
+  type LiveServerFrame,
+  liveClientFrameSchema,
+} from "#protocol/live.ts";
+import type { SessionFeeds, Sink } from "./session-feed.ts";
+
+/** Above this, a topic stops being pushed and continues from the database when the socket has drained. */
+const HIGH_WATER_BYTES = 256 * 1024;
+const LOW_WATER_BYTES = 32 * 1024;
+const MAX_TOPICS = 500;
+const HINT_PAUSE_MS = 100;
+const PING_EVERY_MS = 20_000;
+export const MAX_LIVE_FRAME_BYTES = 16 * 1024;
+
+export interface LiveOptions {
+  feeds: SessionFeeds;
+  announcer: Announcer;
+  authorizeRead(principal: Principal, sessionId: string): Promise<unknown>;
+  /** Whether the credential behind the socket is still good. */
+  stillGood(): Promise<boolean>;
+  log: Log;
+}
+
+const CHECK_EVERY_MS = 1_000;
+
+export function serveLive(socket: WebSocket, principal: Principal, options: LiveOptions): void {
+  const topics = new Map<string, () => void>();
+  const send = (frame: LiveServerFrame) => socket.send(JSON.stringify(frame));
+  const drains = createDrains(socket);
+
+  socket.on("message", (data, isBinary) => {
+    void receive(isBinary ? undefined : String(data)).catch((error: unknown) =>
+      options.log.error({ err: error }, "a live frame failed"),
+    );
+  });
+  const stopWatching = keepAlive(socket, options);
+  socket.on("close", () => {
+    stopWatching();
+    for (const leave of topics.values()) leave();
+    topics.clear();
+  });
+
+  async function receive(text: string | undefined): Promise<void> {
+    const frame = parseFrame(text);
+    if (!frame)
+      return send({
+        op: "error",
+        code: "invalid_frame",
+        message: "Send {op: subscribe | unsubscribe, topic, after?} as JSON.",
+      });
+    topics.get(frame.topic)?.();
+    topics.delete(frame.topic);
+    if (frame.op === "unsubscribe") return;
+    if (topics.size >= MAX_TOPICS)
+      return send({
+        op: "error",
+        topic: frame.topic,
+        code: "too_many_topics",
+        message: `At most ${MAX_TOPICS} topics on one socket.`,
+      });
+    try {
+      const leave = await subscribe(frame.topic, frame.after ?? 0);
+      if (socket.readyState !== socket.OPEN) return leave();
+      // A second subscribe may have come while this one was being allowed.
+      topics.get(frame.topic)?.();
+      topics.set(frame.topic, leave);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      send({ op: "error", topic: frame.topic, code: error.code, message: error.message });
+    }
+  }
+
+  async function subscribe(topic: string, after: number): Promise<() => void> {
+    if (topic.startsWith("session:")) {
+      const sessionId = topic.slice("session:".length);
+      await options.authorizeRead(principal, sessionId);
+      send({ op: "subscribed", topic, after });
+      return options.feeds.follow(sessionId, after, sinkOf(socket, topic, drains, send));
+    }
+    const source = hintSource(topic, principal);
+    if (source === undefined)
+      throw new Refusal(
+        "not_found",
+        "not_found",
+        "No such topic. Use session:<id>, me or runners.",
+      );
+    send({ op: "subscribed", topic, after: 0 });
+    return followHints(options.announcer, source, (hint) => send({ topic, ...hint }));
+  }
+}
+
+function hintSource(topic: string, principal: Principal): string | undefined {
+  if (principal.kind !== "user") return undefined;
+  if (topic === "me") return `user:${principal.userId}`;
+  return topic === "runners" ? "runners" : undefined;
+}
+
+/** Hints of a burst are told once for each thing. */
+function followHints(
+  announcer: Announcer,
+  source: string,
+  tell: (hint: { type: string; id: string; rev: number }) => void,
+): () => void {
+  const waiting = new Map<string, { type: string; id: string; rev: number }>();
+  let timer: NodeJS.Timeout | undefined;
+  const leave = announcer.onHint(source, (hint) => {
+    waiting.set(`${hint.type}:${hint.id}`, hint);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      for (const item of waiting.values()) tell(item);
+      waiting.clear();
+    }, HINT_PAUSE_MS);
+  });
+  return () => {
+    leave();
+    clearTimeout(timer);
+  };
+}
+
+interface Drains {
+  full(): boolean;
+  wait(): Promise<void>;
+  /** Called whenever something has left the socket. */
+  flushed(): void;
+}
+
+function createDrains(socket: WebSocket): Drains {
+  let waiters: (() => void)[] = [];
+  return {
+    full: () => socket.bufferedAmount > HIGH_WATER_BYTES,
+    wait: () =>
+      socket.bufferedAmount <= LOW_WATER_BYTES
+        ? Promise.resolve()
+        : new Promise((resolve) => waiters.push(resolve)),
+    flushed() {
+      if (waiters.length === 0 || socket.bufferedAmount > LOW_WATER_BYTES) return;
+      const due = waiters;
+      waiters = [];
+      for (const resolve of due) resolve();
+    },
+  };
+}
+
+function sinkOf(
+  socket: WebSocket,
+  topic: string,
+  drains: Drains,
+  send: (frame: LiveServerFrame) => void,
+): Sink {
+  const head = `{"topic":${JSON.stringify(topic)},`;
+  const deltaHead = `${head}"type":"delta",`;
+  const write = (text: string): boolean => {
+    if (drains.full()) {
+      // Near the limit the socket tells when it has room again; below it nobody needs to know.
+      socket.send(text, drains.flushed);
+      return false;
+    }
+    socket.send(text, drains.flushed);
+    return true;
+  };
+  return {
+    event: ({ json }) => write(head + json.slice(1)),
+    delta: (json) => write(deltaHead + json.slice(1)),
+    drained: drains.wait,
+    movedBack: (after) => send({ op: "reset", topic, after }),
+  };
+}
+
+function parseFrame(text: string | undefined): LiveClientFrame | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const parsed = liveClientFrameSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Notices a dead peer, and a credential that was taken away. */
+function keepAlive(socket: WebSocket, { stillGood, log }: LiveOptions): () => void {
+  let answered = true;
+  socket.on("pong", () => {
+    answered = true;
+  });
+  const pings = setInterval(() => {
+    if (!answered) return socket.terminate();
+    answered = false;
+    socket.ping();
+  }, PING_EVERY_MS);
+  const checks = setInterval(() => {
+    stillGood().then(
+      (good) => {
+        if (!good) socket.close(4401, "signed out");
+      },
+      (error: unknown) => log.warn({ err: error }, "could not check a credential"),
+    );
+  }, CHECK_EVERY_MS);
+  return () => {
+    clearInterval(pings);
+    clearInterval(checks);
+  };
+}

@@ -1,0 +1,199 @@
+/**
+ * What one session's watchers on this server share: each event is turned into text once, whoever
+ * reads it, and the entries being written are remembered so that a late watcher sees them whole.
+ *
+ * A follower is sent events strictly in the order of their seq. It is either live (each event is
+ * handed to it as it comes) or catching up (it reads the database from its cursor until it has
+ * everything). A reader that cannot keep up is moved back to its cursor: what waits for it is the
+ * database, not our memory.
+ */
+import type { Announcer } from "#engine/index.ts";
+import type { Delta, SessionEvent } from "#protocol/events.ts";
+
+export interface PreparedEvent {
+  seq: number;
+  type: string;
+  /** The event as JSON. */
+  json: string;
+}
+
+/** Where a follower's frames go. */
+export interface Sink {
+  /** Returns false when no more should be sent until `drained` resolves. */
+  event(event: PreparedEvent): boolean;
+  delta(json: string): boolean;
+  drained(): Promise<void>;
+  /** The reader lagged and now continues from the database. */
+  movedBack(after: number): void;
+}
+
+export type ReadEvents = (
+  sessionId: string,
+  after: number,
+  limit: number,
+) => Promise<SessionEvent[]>;
+
+const PAGE = 200;
+/** Entries longer than this are not remembered for late watchers; they see them when they are finished. */
+const MAX_PARTIAL_CHARS = 256 * 1024;
+const MAX_PARTIALS = 32;
+
+export class SessionFeeds {
+  readonly #announcer: Announcer;
+  readonly #read: ReadEvents;
+  readonly #onError: (error: unknown) => void;
+  readonly #feeds = new Map<string, SessionFeed>();
+
+  constructor(announcer: Announcer, read: ReadEvents, onError: (error: unknown) => void) {
+    this.#announcer = announcer;
+    this.#read = read;
+    this.#onError = onError;
+  }
+
+  /** Follows a session from a cursor. Returns the function that ends it. */
+  follow(sessionId: string, after: number, sink: Sink): () => void {
+    let feed = this.#feeds.get(sessionId);
+    if (!feed) {
+      feed = new SessionFeed(sessionId, this.#read, this.#onError);
+      const created = feed;
+      const leave = this.#announcer.watchSession(sessionId, created);
+      created.onEmpty = () => {
+        leave();
+        this.#feeds.delete(sessionId);
+      };
+      this.#feeds.set(sessionId, created);
+    }
+    return feed.add(after, sink);
+  }
+}
+
+interface Follower {
+  cursor: number;
+  live: boolean;
+  ended: boolean;
+  sink: Sink;
+}
+
+class SessionFeed {
+  onEmpty = () => {};
+  readonly #sessionId: string;
+  readonly #read: ReadEvents;
+  readonly #onError: (error: unknown) => void;
+  readonly #followers = new Set<Follower>();
+  readonly #partials = new Map<string, Delta>();
+  #lastSeq = 0;
+
+  constructor(sessionId: string, read: ReadEvents, onError: (error: unknown) => void) {
+    this.#sessionId = sessionId;
+    this.#read = read;
+    this.#onError = onError;
+  }
+
+  add(after: number, sink: Sink): () => void {
+    const follower: Follower = { cursor: after, live: false, ended: false, sink };
+    this.#followers.add(follower);
+    this.#catchUp(follower);
+    return () => {
+      follower.ended = true;
+      if (this.#followers.delete(follower) && this.#followers.size === 0) this.onEmpty();
+    };
+  }
+
+  appended(events: SessionEvent[]): void {
+    for (const event of events) {
+      this.#lastSeq = Math.max(this.#lastSeq, event.seq);
+      if (event.entryId !== null) this.#partials.delete(event.entryId);
+      if (event.type === "run_settled" || event.type === "run_lost") this.#partials.clear();
+      const prepared = prepare(event);
+      for (const follower of this.#followers) if (follower.live) this.#offer(follower, prepared);
+    }
+  }
+
+  grown(lastSeq: number): void {
+    if (lastSeq <= this.#lastSeq) return;
+    this.#lastSeq = lastSeq;
+    for (const follower of this.#followers) {
+      if (follower.live && follower.cursor < lastSeq) this.#fallBack(follower, false);
+    }
+  }
+
+  delta(delta: Delta): void {
+    this.#remember(delta);
+    const json = JSON.stringify(delta);
+    for (const follower of this.#followers) {
+      if (follower.live && !follower.sink.delta(json)) this.#fallBack(follower, true);
+    }
+  }
+
+  #remember(delta: Delta): void {
+    const known = this.#partials.get(delta.entryId);
+    const whole =
+      delta.offset === 0
+        ? delta
+        : known?.text.length === delta.offset
+          ? { ...known, text: known.text + delta.text }
+          : undefined;
+    if (
+      !whole ||
+      whole.text.length > MAX_PARTIAL_CHARS ||
+      (!known && this.#partials.size >= MAX_PARTIALS)
+    ) {
+      this.#partials.delete(delta.entryId);
+      return;
+    }
+    this.#partials.set(delta.entryId, whole);
+  }
+
+  #offer(follower: Follower, event: PreparedEvent): void {
+    if (event.seq <= follower.cursor) return;
+    if (event.seq > follower.cursor + 1) {
+      this.#fallBack(follower, false);
+      return;
+    }
+    follower.cursor = event.seq;
+    if (!follower.sink.event(event)) this.#fallBack(follower, true);
+  }
+
+  #fallBack(follower: Follower, lagged: boolean): void {
+    follower.live = false;
+    if (!lagged) {
+      this.#catchUp(follower);
+      return;
+    }
+    follower.sink.drained().then(
+      () => {
+        if (follower.ended) return;
+        follower.sink.movedBack(follower.cursor);
+        this.#catchUp(follower);
+      },
+      () => {},
+    );
+  }
+
+  #catchUp(follower: Follower): void {
+    this.#replay(follower).catch((error: unknown) => {
+      if (!follower.ended) this.#onError(error);
+    });
+  }
+
+  async #replay(follower: Follower): Promise<void> {
+    for (;;) {
+      const events = await this.#read(this.#sessionId, follower.cursor, PAGE);
+      for (const event of events) {
+        if (follower.ended) return;
+        follower.cursor = event.seq;
+        if (!follower.sink.event(prepare(event))) await follower.sink.drained();
+      }
+      if (follower.ended) return;
+      // From here to `live` nothing can come in between, so nothing can be missed.
+      if (events.length < PAGE && follower.cursor >= this.#lastSeq) break;
+    }
+    follower.live = true;
+    for (const partial of this.#partials.values())
+      follower.sink.delta(JSON.stringify({ ...partial, offset: 0 }));
+  }
+}
+
+function prepare(event: SessionEvent): PreparedEvent {
+  return { seq: event.seq, type: event.type, json: JSON.stringify(event) };
+}

@@ -1,0 +1,75 @@
+import { clsx } from "clsx";
+import { type ComponentProps, type ReactNode, useId } from "react";
+
+const CONTROL =
+  "w-full rounded-lg border border-line-strong bg-page px-3 text-ink outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base";
+
+interface LabelledProps {
+  label: string;
+  hint?: ReactNode;
+}
+
+export function TextField({
+  label,
+  hint,
+  className,
+  ...rest
+}: LabelledProps & ComponentProps<"input">) {
+  const id = useId();
+  return (
+    <div>
+      <FieldLabel id={id} label={label} hint={hint} />
+      <input id={id} className={clsx(CONTROL, "h-9", className)} {...rest} />
+    </div>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  className,
+  ...rest
+}: LabelledProps & ComponentProps<"textarea">) {
+  const id = useId();
+  return (
+    <div>
+      <FieldLabel id={id} label={label} hint={hint} />
+      <textarea id={id} className={clsx(CONTROL, "min-h-24 resize-y py-2", className)} {...rest} />
+    </div>
+  );
+}
+
+export function SelectField({
+  label,
+  hint,
+  className,
+  ...rest
+}: LabelledProps & ComponentProps<"select">) {
+  const id = useId();
+  return (
+    <div>
+      <FieldLabel id={id} label={label} hint={hint} />
+      <select id={id} className={clsx(CONTROL, "h-9 pr-8", className)} {...rest} />
+    </div>
+  );
+}
+
+function FieldLabel({ id, label, hint }: { id: string; label: string; hint?: ReactNode }) {
+  return (
+    <label
+      htmlFor={id}
+      className="mb-1 flex items-baseline gap-2 text-xs font-medium text-ink-soft"
+    >
+      {label}
+      {hint && <span className="font-normal text-ink-faint">{hint}</span>}
+    </label>
+  );
+}
+
+export function InlineError({ children }: { children: ReactNode }) {
+  return (
+    <p role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-sm break-words text-bad">
+      {children}
+    </p>
+  );
+}

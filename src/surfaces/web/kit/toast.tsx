@@ -1,0 +1,89 @@
+import { X } from "lucide-react";
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { messageOf } from "./api-client.ts";
+
+interface Toast {
+  id: number;
+  title: string;
+  text: string | null;
+  isError: boolean;
+}
+
+interface Toasts {
+  say: (title: string, text?: string) => void;
+  /** Shows what went wrong, in the server's own words. */
+  fail: (title: string, error: unknown) => void;
+}
+
+const ToastContext = createContext<Toasts | undefined>(undefined);
+const SHOWN_MS = 6_000;
+const SHOWN_AT_ONCE = 3;
+
+export function ToastProvider({ children }: { children: ReactNode }) {
+  const [toasts, setToasts] = useState<Toast[]>([]);
+  const nextId = useRef(1);
+  const dismiss = useCallback((id: number) => {
+    setToasts((shown) => shown.filter((toast) => toast.id !== id));
+  }, []);
+  const add = useCallback(
+    (title: string, text: string | null, isError: boolean) => {
+      const id = nextId.current++;
+      setToasts((shown) => [...shown.slice(1 - SHOWN_AT_ONCE), { id, title, text, isError }]);
+      window.setTimeout(() => dismiss(id), SHOWN_MS);
+    },
+    [dismiss],
+  );
+  const offer = useMemo<Toasts>(
+    () => ({
+      say: (title, text) => add(title, text ?? null, false),
+      fail: (title, error) => add(title, messageOf(error), true),
+    }),
+    [add],
+  );
+  return (
+    <ToastContext value={offer}>
+      {children}
+      <section
+        aria-label="Notifications"
+        className="pointer-events-none fixed inset-x-3 top-3 z-60 flex flex-col items-end gap-2"
+      >
+        {toasts.map((toast) => (
+          <div
+            key={toast.id}
+            role={toast.isError ? "alert" : "status"}
+            className="animate-rise pointer-events-auto flex w-full max-w-sm items-start gap-3 rounded-xl border border-line bg-raised py-2.5 pr-1.5 pl-3.5 shadow-float"
+          >
+            <div className="min-w-0 flex-1 py-0.5">
+              <p className={toast.isError ? "font-medium text-bad" : "font-medium"}>
+                {toast.title}
+              </p>
+              {toast.text && <p className="mt-0.5 break-words text-ink-soft">{toast.text}</p>}
+            </div>
+            <button
+              type="button"
+              aria-label="Dismiss"
+              onClick={() => dismiss(toast.id)}
+              className="grid size-7 shrink-0 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
+            >
+              <X size={15} aria-hidden />
+            </button>
+          </div>
+        ))}
+      </section>
+    </ToastContext>
+  );
+}
+
+export function useToasts(): Toasts {
+  const toasts = useContext(ToastContext);
+  if (toasts === undefined) throw new Error("useToasts needs a ToastProvider above it");
+  return toasts;
+}

@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api.ts";
+import { ApiError } from "#surfaces/web/kit/api-client.ts";
+import { Confirm } from "#surfaces/web/kit/dialog.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+
+interface ArchiveDialogProps {
+  session: Session;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** Asks once; when the session turns out to be busy, asks whether to stop it too. */
+export function ArchiveDialog({ session, isOpen, onClose }: ArchiveDialogProps) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const toasts = useToasts();
+  const archive = useMutation({
+    mutationFn: (force: boolean) => api.archiveSession(session.id, force),
+    onSuccess: async () => {
+      onClose();
+      toasts.say("Session archived", "It is kept for 7 days.");
+      await navigate({ to: "/", search: true });
+      void queryClient.invalidateQueries({ queryKey: keys.sessionLists });
+      queryClient.removeQueries({ queryKey: keys.session(session.id) });
+    },
+    onError: (error) => {
+      if (!isBusyError(error)) toasts.fail("The session was not archived", error);
+    },
+  });
+  const mustStop = session.activity === "working" || isBusyError(archive.error);
+  const close = () => {
+    archive.reset();
+    onClose();
+  };
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={close}
+      title={mustStop ? "Stop and archive this session?" : "Archive this session?"}
+      text={
+        mustStop
+          ? "It is working. The running turn is stopped, what it wrote so far is kept, and queued prompts will not run."
+          : "It takes no more prompts and leaves the list. It is kept for 7 days."
+      }
+      action={mustStop ? "Stop and archive" : "Archive"}
+      isBusy={archive.isPending}
+      onConfirm={() => archive.mutate(mustStop)}
+    />
+  );
+}
+
+function isBusyError(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "session_busy";
+}

@@ -1,0 +1,22 @@
+/** Which cached things a batch of events makes stale. Entries are patched in place and not listed. */
+import type { SessionEvent } from "#protocol/events.ts";
+
+export interface Stale {
+  session: boolean;
+  queue: boolean;
+  prompts: string[];
+}
+
+export function staleAfter(events: readonly SessionEvent[]): Stale {
+  const prompts = new Set<string>();
+  let session = false;
+  let queue = false;
+  for (const { type, promptId } of events) {
+    const isPrompt = type.startsWith("prompt_");
+    const isRun = type.startsWith("run_") || type.startsWith("gate_");
+    session ||= isPrompt || isRun || type.startsWith("session_");
+    queue ||= isPrompt || isRun;
+    if ((isPrompt || isRun) && promptId !== null) prompts.add(promptId);
+  }
+  return { session, queue, prompts: [...prompts] };
+}

@@ -1,0 +1,43 @@
+/**
+ * Text that is still being written, by entry. Follows the offset rule of the protocol: a delta is
+ * appended when exactly the text before it is held, offset 0 starts over, anything else waits for
+ * a start or for the finished entry.
+ */
+import type { Delta, SessionEvent } from "#protocol/events.ts";
+
+export interface Draft {
+  entryId: string;
+  thread: string;
+  kind: Delta["kind"];
+  text: string;
+}
+
+/** In order of appearance. */
+export type Drafts = readonly Draft[];
+
+export const NO_DRAFTS: Drafts = [];
+
+export function applyDelta(drafts: Drafts, delta: Delta): Drafts {
+  const held = drafts.find((draft) => draft.entryId === delta.entryId);
+  if (delta.offset !== (held?.text.length ?? 0) && delta.offset !== 0) return drafts;
+  if (held === undefined) {
+    const { entryId, thread, kind, text } = delta;
+    return [...drafts, { entryId, thread, kind, text }];
+  }
+  const text = delta.offset === 0 ? delta.text : held.text + delta.text;
+  return drafts.map((draft) => (draft === held ? { ...draft, text } : draft));
+}
+
+/** The finished entry replaces its draft; a run that ended leaves none behind in its thread. */
+export function settleDrafts(drafts: Drafts, event: SessionEvent): Drafts {
+  if (drafts.length === 0) return drafts;
+  const kept = drafts.filter((draft) => !isOver(draft, event));
+  return kept.length === drafts.length ? drafts : kept;
+}
+
+function isOver(draft: Draft, event: SessionEvent): boolean {
+  if (event.entryId !== null && draft.entryId === event.entryId) return true;
+  const runEnded =
+    event.type === "run_settled" || event.type === "run_lost" || event.type === "prompt_settled";
+  return runEnded && (event.thread === null || event.thread === draft.thread);
+}

@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import type { Entry } from "#protocol/sessions.ts";
+import { NO_DRAFTS } from "./drafts.ts";
+import { buildRows, type Row } from "./rows.ts";
+import { sampleEntry } from "./samples.ts";
+
+const tool = (fields: Partial<NonNullable<Entry["tool"]>> = {}) => ({
+  name: "bash",
+  callId: "c1",
+  input: null,
+  output: null,
+  error: null,
+  exitCode: null,
+  durationMs: null,
+  truncated: false,
+  ...fields,
+});
+const prompt = sampleEntry({ id: "p", seq: 1, kind: "prompt", role: "user", promptId: "pmt_1" });
+const call = sampleEntry({
+  id: "t",
+  seq: 2,
+  kind: "tool_call",
+  promptId: "pmt_1",
+  tool: tool({ input: { command: "ls" } }),
+});
+const types = (rows: Row[]) => rows.map((row) => row.type);
+const build = (entries: Entry[], isWorking = false) =>
+  buildRows({ entries, drafts: NO_DRAFTS, isWorking });
+
+test("a turn is the prompt, then who answers once, then what was said", () => {
+  const reasoning = sampleEntry({ id: "r", seq: 2, kind: "reasoning" });
+  const text = sampleEntry({ id: "a", seq: 3 });
+  expect(types(build([prompt, reasoning, text]))).toEqual([
+    "day",
+    "prompt",
+    "agent",
+    "reasoning",
+    "text",
+  ]);
+});
+
+test("a result joins its call; without the call it stands alone", () => {
+  const result = sampleEntry({
+    id: "t2",
+    seq: 3,
+    kind: "tool_result",
+    tool: tool({ output: "a.txt", exitCode: 0 }),
+  });
+  const joined = build([prompt, call, result]).at(-1);
+  expect(joined).toMatchObject({
+    type: "tool",
+    isDone: true,
+    use: { input: { command: "ls" }, output: "a.txt" },
+  });
+  expect(types(build([prompt, result]))).toEqual(["day", "prompt", "agent", "tool"]);
+});
+
+test("an unanswered call runs while the session works and was cut otherwise", () => {
+  expect(build([prompt, call], true).at(-1)).toMatchObject({
+    type: "tool",
+    isDone: false,
+    isLive: true,
+  });
+  expect(build([prompt, call], false).at(-1)).toMatchObject({ isDone: false, isLive: false });
+});
+
+test("at work with nothing in sight shows a pulse; a draft takes its place", () => {
+  expect(types(build([prompt], true))).toEqual(["day", "prompt", "pulse"]);
+  const drafts = [{ entryId: "d", thread: "main", kind: "text" as const, text: "Hel" }];
+  const rows = buildRows({ entries: [prompt], drafts, isWorking: true });
+  expect(types(rows)).toEqual(["day", "prompt", "agent", "text"]);
+  expect(rows.at(-1)).toMatchObject({ key: "d", isWriting: true });
+});
+
+test("the row of a finished entry has the key of its draft, so it stays where it is", () => {
+  const done = sampleEntry({ id: "d", seq: 2, promptId: "pmt_1" });
+  const drafts = [{ entryId: "d", thread: "main", kind: "text" as const, text: "Hel" }];
+  const keys = buildRows({ entries: [prompt, done], drafts, isWorking: false }).map(
+    (row) => row.key,
+  );
+  expect(keys.filter((key) => key === "d")).toHaveLength(1);
+});
+
+test("each new day is named once", () => {
+  const later = sampleEntry({ id: "b", seq: 3, at: "2026-03-03T10:00:00.000Z" });
+  expect(types(build([prompt, later]))).toEqual(["day", "prompt", "day", "agent", "text"]);
+});

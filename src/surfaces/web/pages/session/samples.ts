@@ -1,0 +1,72 @@
+/** Builders for tests of this folder: complete wire shapes from the few fields a test is about. */
+import type { SessionEvent } from "#protocol/events.ts";
+import type { Entry, Prompt } from "#protocol/sessions.ts";
+
+export const AT = "2026-03-01T10:00:00.000Z";
+
+export function sampleEvent(
+  fields: Partial<SessionEvent> & Pick<SessionEvent, "seq" | "type">,
+): SessionEvent {
+  return {
+    v: 1,
+    at: AT,
+    sessionId: "ses_1",
+    thread: "main",
+    promptId: null,
+    runId: null,
+    entryId: null,
+    kind: null,
+    role: null,
+    content: null,
+    toolName: null,
+    toolInput: null,
+    toolOutput: null,
+    error: null,
+    exitCode: null,
+    reason: null,
+    data: null,
+    ...fields,
+  };
+}
+
+export function sampleEntry(fields: Partial<Entry> & Pick<Entry, "id" | "seq">): Entry {
+  return {
+    thread: "main",
+    promptId: null,
+    kind: "text",
+    role: "assistant",
+    text: "text",
+    tool: null,
+    author: null,
+    partial: false,
+    at: AT,
+    ...fields,
+  };
+}
+
+export function samplePrompt(fields: Partial<Prompt> = {}): Prompt {
+  return {
+    id: "pmt_1",
+    sessionId: "ses_1",
+    thread: "main",
+    mode: "followup",
+    state: "queued",
+    outcome: null,
+    content: "do it",
+    attachments: [],
+    author: { kind: "user", id: "usr_1", name: "Ada" },
+    origin: { channelType: "web", channelId: null, scopeKey: null, replyRef: null },
+    dispatchId: null,
+    runId: null,
+    attempts: 0,
+    supersededBy: null,
+    mergedInto: null,
+    error: null,
+    acceptedAt: AT,
+    queuedAt: null,
+    startedAt: null,
+    settledAt: null,
+    waitingFor: null,
+    ...fields,
+  };
+}

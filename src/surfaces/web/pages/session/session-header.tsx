@@ -1,0 +1,125 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Archive, ChevronLeft, Pencil } from "lucide-react";
+import { type FormEvent, type ReactNode, useState } from "react";
+import type { Session } from "#protocol/sessions.ts";
+import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
+import { api } from "#surfaces/web/kit/api.ts";
+import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
+import { ConnectionTrouble } from "#surfaces/web/kit/connection-mark.tsx";
+import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { UNTITLED } from "#surfaces/web/pages/sessions/session-item.tsx";
+import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
+import { ArchiveDialog } from "./archive-dialog.tsx";
+
+export function SessionHeader({ session }: { session: Session }) {
+  const [isArchiving, setIsArchiving] = useState(false);
+  const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
+  return (
+    <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line py-2 pr-2 pl-2 md:pl-5">
+      <Link
+        to="/"
+        search={true}
+        aria-label="All sessions"
+        className="grid size-9 shrink-0 place-items-center rounded-lg text-ink-soft hover:bg-hover md:hidden"
+      >
+        <ChevronLeft size={20} aria-hidden />
+      </Link>
+      <div className="min-w-0 flex-1">
+        <Title session={session} />
+        <div className="flex min-w-0 items-center gap-x-1.5 overflow-hidden text-xs whitespace-nowrap text-ink-faint">
+          <span
+            role="status"
+            aria-label="Activity"
+            data-testid="activity"
+            data-activity={session.activity}
+          >
+            <ActivityLabel activity={session.activity} />
+          </span>
+          {isPutAway && <Fact>{session.lifecycle}</Fact>}
+          <Fact label="Runtime">{session.runtime}</Fact>
+          {session.model && <Fact label="Model">{session.model}</Fact>}
+          {session.hostname && <Fact label="Host">{session.hostname}</Fact>}
+        </div>
+      </div>
+      <div className="md:hidden">
+        <ConnectionTrouble />
+      </div>
+      {!isPutAway && (
+        <IconButton label="Archive session" onClick={() => setIsArchiving(true)}>
+          <Archive size={17} aria-hidden />
+        </IconButton>
+      )}
+      <ArchiveDialog session={session} isOpen={isArchiving} onClose={() => setIsArchiving(false)} />
+    </header>
+  );
+}
+
+function Fact({ label, children }: { label?: string; children: ReactNode }) {
+  return (
+    <>
+      <span aria-hidden>·</span>
+      <span title={label} className="truncate">
+        {label && <span className="sr-only">{label}: </span>}
+        {children}
+      </span>
+    </>
+  );
+}
+
+function Title({ session }: { session: Session }) {
+  const [text, setText] = useState<string | null>(null);
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const rename = useMutation({
+    mutationFn: (title: string) => api.renameSession(session.id, title),
+    onSuccess: ({ session: renamed }) => {
+      shareSession(queryClient, renamed);
+      setText(null);
+    },
+    onError: (error) => toasts.fail("The title was not changed", error),
+  });
+  if (text === null) {
+    return (
+      <div className="group flex min-w-0 items-center gap-1">
+        <h1 className="truncate text-[0.9375rem] font-semibold">{session.title ?? UNTITLED}</h1>
+        <IconButton
+          label="Rename session"
+          size="small"
+          className="-my-1 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 max-md:opacity-100"
+          onClick={() => setText(session.title ?? "")}
+        >
+          <Pencil size={14} aria-hidden />
+        </IconButton>
+      </div>
+    );
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const title = text.trim();
+    if (title === "" || title === session.title) setText(null);
+    else rename.mutate(title);
+  };
+  return (
+    <form className="flex items-center gap-1.5" onSubmit={submit}>
+      <input
+        aria-label="Session title"
+        ref={focusOnMount}
+        maxLength={200}
+        value={text}
+        disabled={rename.isPending}
+        onFocus={(event) => event.target.select()}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => event.key === "Escape" && setText(null)}
+        className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-raised px-2 font-semibold outline-none focus:border-accent md:max-w-md"
+      />
+      <Button type="submit" size="small" look="primary" disabled={rename.isPending}>
+        Save
+      </Button>
+      <Button size="small" look="ghost" onClick={() => setText(null)}>
+        Cancel
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,82 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api.ts";
+import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { useDocumentTitle } from "#surfaces/web/kit/use-document-title.ts";
+import { UNTITLED } from "#surfaces/web/pages/sessions/session-item.tsx";
+import { Composer } from "./composer.tsx";
+import { QueuePanel } from "./queue-panel.tsx";
+import { buildRows } from "./rows.ts";
+import { SessionHeader } from "./session-header.tsx";
+import { Transcript } from "./transcript.tsx";
+import { useSessionFeed } from "./use-session-feed.ts";
+import { useSubmissions } from "./use-submissions.ts";
+
+export function SessionPage() {
+  const { sessionId } = useParams({ from: "/app/sessions/$sessionId" });
+  return <OneSession key={sessionId} sessionId={sessionId} />;
+}
+
+function OneSession({ sessionId }: { sessionId: string }) {
+  const found = useQuery({
+    queryKey: keys.session(sessionId),
+    queryFn: ({ signal }) => api.getSession(sessionId, signal),
+  });
+  useDocumentTitle(found.data?.session.title ?? UNTITLED);
+  if (found.data) return <OpenSession session={found.data.session} />;
+  if (!found.isError)
+    return <div role="status" aria-label="Loading the session" className="h-full" />;
+  const isMissing = found.error instanceof ApiError && found.error.status === 404;
+  return (
+    <PageMessage title={isMissing ? "There is no such session" : "The session cannot be shown"}>
+      <p>{isMissing ? "It was removed, or it is not yours." : messageOf(found.error)}</p>
+      <div className="mt-4 flex justify-center gap-2">
+        {!isMissing && <Button onClick={() => void found.refetch()}>Try again</Button>}
+        <Link to="/" search={true} className="px-3 py-2 text-accent underline underline-offset-2">
+          All sessions
+        </Link>
+      </div>
+    </PageMessage>
+  );
+}
+
+function OpenSession({ session }: { session: Session }) {
+  const { transcript, entries, drafts } = useSessionFeed(session.id);
+  const submissions = useSubmissions(session.id);
+  const isWorking = session.activity === "working" || drafts.length > 0;
+  const rows = useMemo(
+    () => buildRows({ entries, drafts, isWorking }),
+    [entries, drafts, isWorking],
+  );
+  return (
+    <div className="flex h-full flex-col">
+      <SessionHeader session={session} />
+      {transcript.isError ? (
+        <PageMessage title="The transcript cannot be read">
+          <p>{messageOf(transcript.error)}</p>
+          <Button className="mt-4" onClick={() => void transcript.refetch()}>
+            Try again
+          </Button>
+        </PageMessage>
+      ) : (
+        <Transcript
+          rows={rows}
+          runtime={session.agentName ?? session.runtime}
+          isLoading={transcript.isPending}
+          hasOlder={transcript.hasNextPage}
+          isLoadingOlder={transcript.isFetchingNextPage}
+          onLoadOlder={() => void transcript.fetchNextPage()}
+        />
+      )}
+      <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:px-6">
+        <QueuePanel sessionId={session.id} submissions={submissions} />
+        <Composer session={session} isWorking={isWorking} submissions={submissions} />
+      </div>
+    </div>
+  );
+}

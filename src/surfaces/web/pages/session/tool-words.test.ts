@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { asText, callLine } from "./tool-words.ts";
+
+test("one line says what a call is about", () => {
+  expect(callLine({ timeout: 5, command: "npm test\n -- x" })).toBe("npm test -- x");
+  expect(callLine({ content: "long", path: "a.ts" })).toBe("a.ts");
+  expect(callLine({ limit: 5 })).toBe('{"limit":5}');
+  expect(callLine({})).toBe("");
+  expect(callLine(null)).toBe("");
+  expect(callLine("x".repeat(300))).toHaveLength(161);
+});
+
+test("text stays text, content blocks become theirs, the rest is JSON", () => {
+  expect(asText("a\nb")).toBe("a\nb");
+  expect(
+    asText({
+      content: [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+    }),
+  ).toBe("a\nb");
+  expect(asText({ changed: 1 })).toBe('{\n  "changed": 1\n}');
+  expect(asText(null)).toBe("");
+});

@@ -1,0 +1,68 @@
+/**
+ * The transcript as TanStack Query holds it, in two parts: `pages` of history, read backwards, and
+ * the `tail` of what came over the live socket. They are kept apart because a page that arrives
+ * replaces all pages, and would take entries with it that came while it was on its way.
+ */
+import type { InfiniteData } from "@tanstack/react-query";
+import type { SessionEvent } from "#protocol/events.ts";
+import type { Page } from "#protocol/page.ts";
+import type { Entry } from "#protocol/sessions.ts";
+import { entryFromEvent } from "./entry-from-event.ts";
+
+export const TRANSCRIPT_PAGE = 100;
+
+export type TranscriptPages = InfiniteData<Page<Entry>, unknown>;
+export type Tail = readonly Entry[];
+
+export const NO_TAIL: Tail = [];
+
+/** Where the page before this one ends; a page that is not full is the first of the session. */
+export function olderThan(page: Page<Entry>): number | undefined {
+  if (page.items.length < TRANSCRIPT_PAGE) return undefined;
+  return Math.min(...page.items.map((entry) => entry.seq));
+}
+
+/** Both parts in order, each entry once, the newest knowledge of it, at the place where it began. */
+export function mergeEntries(pages: TranscriptPages | undefined, tail: Tail): Entry[] {
+  const byKey = new Map<string, Entry>();
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const page of pages?.pages ?? []) {
+    for (const entry of page.items) {
+      byKey.set(entryKey(entry), entry);
+      oldest = Math.min(oldest, entry.seq);
+    }
+  }
+  for (const entry of tail) {
+    const known = byKey.get(entryKey(entry));
+    // A tail from an earlier visit may end before the pages begin: between them would be a hole.
+    if (known === undefined && byKey.size > 0 && entry.seq < oldest) continue;
+    byKey.set(
+      entryKey(entry),
+      known ? { ...entry, seq: known.seq, author: entry.author ?? known.author } : entry,
+    );
+  }
+  return [...byKey.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** The last event of which the cache already holds the entry: live reading starts after it. */
+export function lastSeq(pages: TranscriptPages | undefined, tail: Tail): number {
+  return mergeEntries(pages, tail).at(-1)?.seq ?? 0;
+}
+
+export function addToTail(tail: Tail, events: readonly SessionEvent[]): Tail {
+  const byKey = new Map(tail.map((entry) => [entryKey(entry), entry]));
+  let isChanged = false;
+  for (const event of events) {
+    const entry = entryFromEvent(event);
+    if (entry === undefined) continue;
+    const known = byKey.get(entryKey(entry));
+    byKey.set(entryKey(entry), known ? { ...entry, seq: known.seq } : entry);
+    isChanged = true;
+  }
+  return isChanged ? [...byKey.values()] : tail;
+}
+
+/** A tool's call and its result may share one entry id; they are still two entries. */
+function entryKey(entry: Entry): string {
+  return entry.kind === "tool_result" ? `${entry.id}:result` : entry.id;
+}

@@ -1,0 +1,107 @@
+import { ChevronRight } from "lucide-react";
+import { memo, useState } from "react";
+import { Markdown } from "#surfaces/web/kit/markdown.tsx";
+import { clockTime, dayName, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { PromptRow } from "./prompt-row.tsx";
+import type { Row } from "./rows.ts";
+import { ToolRow } from "./tool-row.tsx";
+
+export const TranscriptRow = memo(function TranscriptRow({
+  row,
+  runtime,
+}: {
+  row: Row;
+  runtime: string;
+}) {
+  switch (row.type) {
+    case "day":
+      return <DayLine at={row.at} />;
+    case "prompt":
+      return <PromptRow entry={row.entry} />;
+    case "agent":
+      return (
+        <p className="flex items-baseline gap-2 pt-3 pb-1 text-xs">
+          <span className="font-semibold">{runtime}</span>
+          {row.at !== "" && <Time at={row.at} />}
+        </p>
+      );
+    case "text":
+      return (
+        <div className="py-1.5" data-writing={row.isWriting}>
+          <Markdown text={row.text} />
+          {row.isPartial && <CutMark />}
+        </div>
+      );
+    case "reasoning":
+      return <Reasoning row={row} />;
+    case "tool":
+      return <ToolRow row={row} />;
+    case "notice":
+      return (
+        <p className="flex items-baseline justify-center gap-2 py-2 text-center text-xs text-ink-faint">
+          <span className="break-words">{row.text}</span>
+          <Time at={row.at} />
+        </p>
+      );
+    case "pulse":
+      return (
+        <p className="flex items-center gap-2 py-2 text-xs text-ink-faint">
+          <span aria-hidden className="animate-breathe size-2 rounded-full bg-accent" />
+          Working…
+        </p>
+      );
+  }
+});
+
+function DayLine({ at }: { at: string }) {
+  return (
+    <p className="flex items-center gap-3 py-2 text-2xs font-medium text-ink-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+      {dayName(at, Date.now())}
+    </p>
+  );
+}
+
+function Time({ at }: { at: string }) {
+  return (
+    <time
+      dateTime={at}
+      title={fullTime(at)}
+      className="shrink-0 text-2xs text-ink-faint tabular-nums"
+    >
+      {clockTime(at)}
+    </time>
+  );
+}
+
+function CutMark() {
+  return (
+    <p className="mt-1.5 inline-block rounded-md bg-warn-soft px-1.5 py-0.5 text-2xs text-warn">
+      Cut off here: the turn ended while this was being written
+    </p>
+  );
+}
+
+/** Open while it is being thought, out of the way afterwards. */
+function Reasoning({ row }: { row: Extract<Row, { type: "reasoning" }> }) {
+  const [choice, setChoice] = useState<boolean | null>(null);
+  const isOpen = choice ?? row.isWriting;
+  return (
+    <div className="py-0.5">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setChoice(!isOpen)}
+        className="-ml-1 flex items-center gap-1 rounded-md px-1 py-0.5 text-xs text-ink-faint hover:text-ink-soft"
+      >
+        <ChevronRight size={14} aria-hidden className={isOpen ? "rotate-90" : undefined} />
+        {row.isWriting ? "Thinking…" : "Reasoning"}
+      </button>
+      {isOpen && (
+        <div className="mt-1 ml-1 border-l-2 border-line pl-3.5 text-[0.8125rem] leading-relaxed break-words whitespace-pre-wrap text-ink-soft">
+          {row.text}
+        </div>
+      )}
+      {row.isPartial && <CutMark />}
+    </div>
+  );
+}

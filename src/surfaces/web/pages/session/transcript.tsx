@@ -1,0 +1,167 @@
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import {
+  type MouseEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import type { Row } from "./rows.ts";
+import { TranscriptRow } from "./transcript-row.tsx";
+
+interface TranscriptProps {
+  rows: Row[];
+  runtime: string;
+  isLoading: boolean;
+  hasOlder: boolean;
+  isLoadingOlder: boolean;
+  onLoadOlder: () => void;
+}
+
+/** Within this many pixels of the end the reader is "at the latest" and is kept there. */
+const END_ZONE_PX = 80;
+const NEVER_AT_END = -1;
+/** Older history is asked for this many rows before the reader gets there. */
+const ASK_AHEAD = 12;
+
+const ESTIMATES: Record<Row["type"], number> = {
+  day: 44,
+  agent: 32,
+  prompt: 96,
+  text: 120,
+  reasoning: 36,
+  tool: 40,
+  notice: 36,
+  pulse: 36,
+};
+
+export function Transcript({
+  rows,
+  runtime,
+  isLoading,
+  hasOlder,
+  isLoadingOlder,
+  onLoadOlder,
+}: TranscriptProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [isFollowing, setIsFollowing] = useState(true);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => ESTIMATES[rows[index]?.type ?? "text"],
+    getItemKey: (index) => rows[index]?.key ?? index,
+    overscan: 8,
+    paddingStart: 16,
+    paddingEnd: 24,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: isFollowing ? END_ZONE_PX : NEVER_AT_END,
+    useFlushSync: false,
+  });
+  const items = virtualizer.getVirtualItems();
+
+  const hasRows = rows.length > 0;
+  useFollowing(scroller, virtualizer, rows, isFollowing);
+  const lastTop = useRef(0);
+  const noteScroll = () => {
+    const top = scroller.current?.scrollTop ?? 0;
+    if (virtualizer.isAtEnd(END_ZONE_PX)) setIsFollowing(true);
+    else if (top < lastTop.current) setIsFollowing(false);
+    lastTop.current = top;
+  };
+  // What somebody opens stays where it is: it must not be pushed up to keep the end in sight.
+  const noteOpening = (event: MouseEvent) => {
+    const button = event.target instanceof Element ? event.target.closest("[aria-expanded]") : null;
+    if (button?.getAttribute("aria-expanded") === "false") setIsFollowing(false);
+  };
+
+  const firstIndex = items[0]?.index ?? 0;
+  const wantsOlder = hasRows && hasOlder && !isLoadingOlder && firstIndex < ASK_AHEAD;
+  useEffect(() => {
+    if (wantsOlder) onLoadOlder();
+  }, [wantsOlder, onLoadOlder]);
+
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={scroller}
+        role="log"
+        aria-label="Transcript"
+        aria-live="off"
+        aria-busy={isLoading}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+        tabIndex={0}
+        onScroll={noteScroll}
+        onClickCapture={noteOpening}
+        className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none] -outline-offset-2"
+      >
+        {!isLoading && !hasRows && (
+          <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
+            Nothing has been said yet. Write the first prompt below.
+          </p>
+        )}
+        {isLoadingOlder && (
+          <p
+            role="status"
+            className="absolute inset-x-0 top-2 z-10 text-center text-xs text-ink-faint"
+          >
+            Loading older entries…
+          </p>
+        )}
+        <div className="relative w-full" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            return row === undefined ? null : (
+              <div
+                key={item.key}
+                ref={virtualizer.measureElement}
+                data-index={item.index}
+                data-row={row.type}
+                className="absolute inset-x-0 top-0 mx-auto flow-root w-full max-w-3xl px-4 sm:px-7"
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                <TranscriptRow row={row} runtime={runtime} />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {!isFollowing && hasRows && (
+        <button
+          type="button"
+          onClick={() => setIsFollowing(true)}
+          className="animate-rise absolute bottom-3 left-1/2 flex h-8 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-raised pr-3.5 pl-3 text-xs font-medium shadow-float hover:bg-hover"
+        >
+          <ArrowDown size={14} aria-hidden />
+          Jump to latest
+        </button>
+      )}
+    </div>
+  );
+}
+
+/**
+ * Keeps the reader at the latest entry until they scroll up: through new rows, growing text, and a
+ * pane that shrinks because the queue or the keyboard takes room.
+ */
+function useFollowing(
+  scroller: RefObject<HTMLDivElement | null>,
+  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  rows: Row[],
+  isFollowing: boolean,
+): void {
+  const totalSize = virtualizer.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows whenever there is more to show
+  useLayoutEffect(() => {
+    if (isFollowing && rows.length > 0) virtualizer.scrollToEnd();
+  }, [isFollowing, rows, totalSize, virtualizer]);
+  useEffect(() => {
+    const pane = scroller.current;
+    if (pane === null || !isFollowing) return;
+    const observer = new ResizeObserver(() => virtualizer.scrollToEnd());
+    observer.observe(pane);
+    return () => observer.disconnect();
+  }, [isFollowing, scroller, virtualizer]);
+}

@@ -1,0 +1,133 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
+import { api, type NewSession } from "#surfaces/web/kit/api.ts";
+import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
+import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { randomId } from "#surfaces/web/kit/random-id.ts";
+import { shareSession } from "./use-session-lists.ts";
+
+export function NewSessionForm({
+  onCreated,
+  takesFocus = true,
+}: {
+  onCreated?: () => void;
+  takesFocus?: boolean;
+}) {
+  const [prompt, setPrompt] = useState("");
+  const [title, setTitle] = useState("");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
+  const choices = runtimes.data?.items ?? [];
+  const runtime = chosen ?? choices.find((choice) => choice.available)?.name;
+  const create = useCreateSession(onCreated);
+
+  const submit = () => {
+    const body: NewSession = {};
+    if (title.trim() !== "") body.title = title.trim();
+    if (runtime !== undefined) body.runtime = runtime;
+    if (prompt.trim() !== "") body.prompt = prompt;
+    create.mutate(body);
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    submit();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    if (!create.isPending) submit();
+  };
+  const isNothingAvailable = runtimes.isSuccess && runtime === undefined;
+  return (
+    <form
+      aria-label="New session"
+      className="space-y-3.5"
+      onSubmit={onSubmit}
+      onKeyDown={onKeyDown}
+    >
+      <TextArea
+        label="Prompt"
+        name="prompt"
+        placeholder="Describe the task and what counts as done"
+        ref={takesFocus ? focusOnMount : null}
+        rows={5}
+        value={prompt}
+        onChange={(event) => setPrompt(event.target.value)}
+      />
+      <div className="grid gap-3.5 sm:grid-cols-2">
+        <TextField
+          label="Title"
+          hint="optional"
+          name="title"
+          maxLength={200}
+          value={title}
+          onChange={(event) => setTitle(event.target.value)}
+        />
+        <SelectField
+          label="Runtime"
+          name="runtime"
+          value={runtime ?? ""}
+          disabled={choices.length === 0}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {runtime === undefined && (
+            <option value="">{runtimes.isPending ? "Loading…" : "None"}</option>
+          )}
+          {choices.map((choice) => (
+            <option key={choice.name} value={choice.name} disabled={!choice.available}>
+              {choice.available
+                ? choice.name
+                : `${choice.name} (${choice.reason ?? "not available"})`}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      {runtimes.isError && <InlineError>{messageOf(runtimes.error)}</InlineError>}
+      {isNothingAvailable && (
+        <InlineError>No runtime is available. Start a runner that offers one.</InlineError>
+      )}
+      {create.isError && <InlineError>{messageOf(create.error)}</InlineError>}
+      <div className="flex items-center justify-between gap-3">
+        <p className="text-xs text-ink-faint max-sm:hidden">
+          <kbd className="font-sans">Ctrl</kbd> + <kbd className="font-sans">Enter</kbd> starts it
+        </p>
+        <Button
+          type="submit"
+          look="primary"
+          className="max-sm:flex-1"
+          disabled={create.isPending || isNothingAvailable}
+        >
+          {create.isPending ? "Starting…" : "Start session"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function useCreateSession(onCreated: (() => void) | undefined) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  // The same form sent again is the same session; a changed form is another one.
+  const sent = useRef({ body: "", key: "" });
+  return useMutation({
+    mutationFn: (body: NewSession) => {
+      const text = JSON.stringify(body);
+      if (sent.current.body !== text) sent.current = { body: text, key: randomId() };
+      return api.createSession(body, sent.current.key);
+    },
+    onSuccess: async ({ session }) => {
+      sent.current = { body: "", key: "" };
+      shareSession(queryClient, session);
+      onCreated?.();
+      await navigate({
+        to: "/sessions/$sessionId",
+        params: { sessionId: session.id },
+        search: true,
+      });
+    },
+  });
+}

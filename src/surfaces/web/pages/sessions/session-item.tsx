@@ -1,0 +1,58 @@
+import { Link } from "@tanstack/react-router";
+import { memo } from "react";
+import type { Session } from "#protocol/sessions.ts";
+import { ActivityDot, activityWord } from "#surfaces/web/kit/activity-mark.tsx";
+import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
+
+export const UNTITLED = "Untitled session";
+
+export const SessionItem = memo(function SessionItem({
+  session,
+  now,
+}: {
+  session: Session;
+  now: number;
+}) {
+  const isLoud = session.activity === "needs_you" || session.activity === "failed";
+  return (
+    <li className="[contain-intrinsic-size:auto_3.25rem] [content-visibility:auto]">
+      <Link
+        to="/sessions/$sessionId"
+        params={{ sessionId: session.id }}
+        search={true}
+        className="flex gap-2.5 rounded-lg px-2.5 py-2 -outline-offset-2 hover:bg-hover data-[status=active]:bg-hover"
+      >
+        <ActivityDot activity={session.activity} className="mt-1.5" />
+        <span className="min-w-0 flex-1">
+          <span className="flex items-baseline gap-2">
+            <span className="min-w-0 flex-1 truncate font-medium">{session.title ?? UNTITLED}</span>
+            <time
+              dateTime={session.updatedAt}
+              title={fullTime(session.updatedAt)}
+              className="shrink-0 text-2xs text-ink-faint tabular-nums"
+            >
+              {ago(session.updatedAt, now)}
+            </time>
+          </span>
+          <span className="mt-0.5 flex gap-1.5 text-xs text-ink-faint">
+            <span
+              className={
+                isLoud ? (session.activity === "failed" ? "text-bad" : "text-warn") : undefined
+              }
+            >
+              {session.lifecycle === "archived" ? "Archived" : activityWord(session.activity)}
+            </span>
+            <span aria-hidden>·</span>
+            <span className="truncate">{session.runtime}</span>
+            {session.counts.queued > 0 && (
+              <>
+                <span aria-hidden>·</span>
+                <span className="shrink-0">{session.counts.queued} queued</span>
+              </>
+            )}
+          </span>
+        </span>
+      </Link>
+    </li>
+  );
+});

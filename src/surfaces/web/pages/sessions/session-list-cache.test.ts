@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { Session } from "#protocol/sessions.ts";
+import { filterFor, isShown, readListSearch } from "./list-search.ts";
+import { listedSessions, placeSession, type SessionPages } from "./session-list-cache.ts";
+
+const session = (id: string, fields: Partial<Session> = {}) =>
+  ({ id, lifecycle: "active", activity: "idle", status: "finished", ...fields }) as Session;
+const pagesOf = (...ids: string[]): SessionPages => ({
+  pages: [{ items: ids.map((id) => session(id)), next: null }],
+  pageParams: [undefined],
+});
+
+test("a listed session is replaced in its place", () => {
+  const placed = placeSession(pagesOf("a", "b"), {}, session("b", { activity: "working" }));
+  expect(placed && listedSessions(placed).map((item) => item.activity)).toEqual([
+    "idle",
+    "working",
+  ]);
+});
+
+test("a session that no longer matches leaves; one that never did changes nothing", () => {
+  const archived = session("b", { lifecycle: "archived" });
+  const placed = placeSession(pagesOf("a", "b"), { lifecycle: "active" }, archived);
+  expect(placed && listedSessions(placed).map((item) => item.id)).toEqual(["a"]);
+  const pages = pagesOf("a");
+  expect(placeSession(pages, { lifecycle: "active" }, archived)).toBe(pages);
+});
+
+test("a session that is not listed and may belong there asks for the list again", () => {
+  expect(placeSession(pagesOf("a"), {}, session("b"))).toBeUndefined();
+  expect(placeSession(pagesOf("a"), { q: "words" }, session("b"))).toBeUndefined();
+});
+
+test("a session on two pages is shown once", () => {
+  const pages = pagesOf("a");
+  pages.pages.push({ items: [session("a"), session("b")], next: null });
+  expect(listedSessions(pages).map((item) => item.id)).toEqual(["a", "b"]);
+});
+
+test("the address says what is listed, and nonsense in it is ignored", () => {
+  expect(readListSearch({ view: "archived", q: "x", other: 1 })).toEqual({
+    view: "archived",
+    q: "x",
+  });
+  expect(readListSearch({ view: "toString", q: 3 })).toEqual({});
+  expect(filterFor({ view: "archived", q: " x " })).toEqual({ lifecycle: "archived", q: "x" });
+  expect(filterFor({ view: "needs_you" })).toEqual({ status: "needs_you", q: undefined });
+  expect(isShown(session("a", { lifecycle: "archived" }), "open")).toBe(false);
+  expect(isShown(session("a", { lifecycle: "hibernated" }), "open")).toBe(true);
+});

@@ -1,0 +1,158 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from "react";
+import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { useNow } from "#surfaces/web/kit/use-now.ts";
+import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
+import { filterFor, isShown, type ListSearch, VIEWS, type View } from "./list-search.ts";
+import { SessionItem } from "./session-item.tsx";
+import { listedSessions } from "./session-list-cache.ts";
+import { useSessionList } from "./use-session-lists.ts";
+
+export function SessionList({ onCreate }: { onCreate: () => void }) {
+  const search: ListSearch = useSearch({ strict: false });
+  const list = useSessionList(filterFor(useDeferredValue(search)));
+  const now = useNow(30_000);
+  const view = search.view ?? "open";
+  const sessions = listedSessions(list.data).filter((session) => isShown(session, view));
+  const isFiltered = search.q !== undefined || view !== "open";
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
+  const end = useReachedEnd(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  });
+  return (
+    <nav aria-label="Sessions" className="flex min-h-0 flex-1 flex-col">
+      <ListFilter search={search} />
+      <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
+        {list.isError && (
+          <div className="space-y-2 p-2">
+            <InlineError>{messageOf(list.error)}</InlineError>
+            <Button size="small" onClick={() => void list.refetch()}>
+              Try again
+            </Button>
+          </div>
+        )}
+        {list.isPending && <Skeleton />}
+        {list.isSuccess && sessions.length === 0 && !hasNextPage && (
+          <NoSessions isFiltered={isFiltered} onCreate={onCreate} />
+        )}
+        <ul onKeyDown={moveFocus}>
+          {sessions.map((session) => (
+            <SessionItem key={session.id} session={session} now={now} />
+          ))}
+        </ul>
+        <div ref={end} className="h-6 text-center text-xs text-ink-faint">
+          {isFetchingNextPage && "Loading…"}
+        </div>
+      </div>
+    </nav>
+  );
+}
+
+function ListFilter({ search }: { search: ListSearch }) {
+  const navigate = useNavigate();
+  const box = useRef<HTMLInputElement>(null);
+  const [words, setWords] = useState(search.q ?? "");
+  useShortcut("/", () => box.current?.focus());
+  const go = (change: ListSearch) => {
+    const next = { ...search, ...change };
+    const kept: ListSearch = {};
+    if (next.view && next.view !== "open") kept.view = next.view;
+    if (next.q) kept.q = next.q;
+    void navigate({ to: ".", search: kept, replace: true });
+  };
+  return (
+    <search className="flex gap-2 px-3 pb-2">
+      <div className="relative min-w-0 flex-1">
+        <Search
+          size={14}
+          aria-hidden
+          className="absolute top-1/2 left-2.5 -translate-y-1/2 text-ink-faint"
+        />
+        <input
+          ref={box}
+          type="search"
+          aria-label="Search sessions"
+          placeholder="Search"
+          value={words}
+          onChange={(event) => {
+            setWords(event.target.value);
+            go({ q: event.target.value });
+          }}
+          className="h-8 w-full rounded-lg border border-line bg-raised pr-2 pl-8 text-sm outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-md:h-10 max-md:text-base"
+        />
+      </div>
+      <select
+        aria-label="Show"
+        value={search.view ?? "open"}
+        onChange={(event) => go({ view: event.target.value as View })}
+        className="h-8 rounded-lg border border-line bg-raised px-1.5 text-xs text-ink-soft max-md:h-10 max-md:text-base"
+      >
+        {Object.entries(VIEWS).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </search>
+  );
+}
+
+function NoSessions({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) {
+  if (isFiltered)
+    return <p className="px-3 py-8 text-center text-ink-faint">No session matches.</p>;
+  return (
+    <div className="px-3 py-10 text-center">
+      <p className="font-medium">No sessions yet</p>
+      <p className="mt-1 text-ink-soft">
+        A session is an agent with its own history and workspace. Start one and tell it what to do.
+      </p>
+      <Button look="primary" className="mt-4" onClick={onCreate}>
+        Start your first session
+      </Button>
+    </div>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div role="status" aria-label="Loading sessions" className="space-y-2 p-2">
+      {[70, 50, 85, 60].map((width) => (
+        <div key={width} className="animate-breathe space-y-2 py-2">
+          <div className="h-3 rounded bg-hover" style={{ width: `${width}%` }} />
+          <div className="h-2 w-1/3 rounded bg-hover" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Arrow keys walk through the list. */
+function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0) return;
+  const links = [...event.currentTarget.querySelectorAll("a")];
+  const next = links[links.indexOf(document.activeElement as HTMLAnchorElement) + step];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}
+
+function useReachedEnd(onReached: () => void) {
+  const mark = useRef<HTMLDivElement>(null);
+  const latest = useRef(onReached);
+  useEffect(() => {
+    latest.current = onReached;
+  });
+  useEffect(() => {
+    if (mark.current === null) return;
+    const observer = new IntersectionObserver((seen) => {
+      if (seen.some((entry) => entry.isIntersecting)) latest.current();
+    });
+    observer.observe(mark.current);
+    return () => observer.disconnect();
+  }, []);
+  return mark;
+}

@@ -1,0 +1,19 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
+
+/** A bug in this page, or a part of it that could not be loaded after an upgrade. */
+export function CrashPage({ error }: ErrorComponentProps) {
+  return (
+    <PageMessage title="This page broke">
+      <p>Nothing on the server is affected. Reload to go on.</p>
+      <pre className="mt-3 max-h-40 overflow-auto rounded-lg bg-panel p-3 text-left text-xs whitespace-pre-wrap">
+        {messageOf(error)}
+      </pre>
+      <Button look="primary" className="mt-4" onClick={() => location.reload()}>
+        Reload
+      </Button>
+    </PageMessage>
+  );
+}

@@ -1,0 +1,23 @@
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { ApiError } from "#surfaces/web/kit/api-client.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+
+/** Any answer of 401 means that nobody is signed in: `me` becomes null and the shell asks again. */
+export function createQueryClient(): QueryClient {
+  const noticeSignOut = (error: Error) => {
+    if (error instanceof ApiError && error.status === 401) client.setQueryData(keys.me, null);
+  };
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: noticeSignOut }),
+    mutationCache: new MutationCache({ onError: noticeSignOut }),
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        retry: (failures, error) => error instanceof ApiError && error.isUncertain && failures < 3,
+        retryDelay: (failures) => Math.min(8_000, 500 * 2 ** failures),
+      },
+      mutations: { retry: false },
+    },
+  });
+  return client;
+}

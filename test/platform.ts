@@ -1,0 +1,151 @@
+/** Boots everything in one process, on a database of its own, and talks to it as a client would. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, type Environment, loadConfig } from "#base/config.ts";
+import { createLog } from "#base/log.ts";
+import { createInlineTransport } from "#main/inline-transport.ts";
+import { ensureRunnerToken, readSecret } from "#main/owner.ts";
+import { type RunningRunner, startRunner } from "#main/runner.ts";
+import { type RunningServer, startServer } from "#main/server.ts";
+import type { SessionEvent } from "#protocol/events.ts";
+import type { Prompt, Session } from "#protocol/sessions.ts";
+
+export interface Answer<T = Record<string, unknown>> {
+  status: number;
+  body: T;
+  headers: Headers;
+}
+
+export interface Platform {
+  config: Config;
+  server: RunningServer;
+  key: string;
+  url: string;
+  request<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<T>>;
+  createSession(fields?: Record<string, unknown>): Promise<Session>;
+  prompt(sessionId: string, content: string, fields?: Record<string, unknown>): Promise<Prompt>;
+  /** Waits until a prompt has the wanted state. */
+  promptIn(id: string, state: Prompt["state"]): Promise<Prompt>;
+  events(sessionId: string): Promise<SessionEvent[]>;
+  startRunner(): Promise<RunningRunner>;
+  stop(): Promise<void>;
+}
+
+const WAIT_LIMIT_MS = 15_000;
+
+export async function startPlatform({
+  env = {},
+  runner = true,
+}: {
+  env?: Environment;
+  runner?: boolean;
+} = {}): Promise<Platform> {
+  const home = mkdtempSync(join(tmpdir(), "muster-test-"));
+  const config = loadConfig({
+    MUSTER_HOME: home,
+    MUSTER_PORT: "0",
+    MUSTER_RATE_LIMIT: "0",
+    MUSTER_MAX_SESSIONS: "1000",
+    MUSTER_MAX_ORG_SESSIONS: "10000",
+    MUSTER_LOG_LEVEL: "error",
+    ...env,
+  });
+  const log = createLog({ level: config.logLevel });
+  const server = await startServer(config, log, join(import.meta.dirname, "../dist"));
+  const key = readSecret(server.owner.keyFile);
+  const url = server.http.url;
+  let running: RunningRunner | undefined;
+
+  const platform: Platform = {
+    config,
+    server,
+    key,
+    url,
+    async request<T>(
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ) {
+      const response = await fetch(url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined
+          ? {}
+          : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        body: (text === "" ? {} : JSON.parse(text)) as T,
+        headers: response.headers,
+      };
+    },
+    async createSession(fields = {}) {
+      const { status, body } = await platform.request<{ session: Session }>(
+        "POST",
+        "/api/sessions",
+        { runtime: "scripted", ...fields },
+      );
+      if (status !== 201) throw new Error(`session refused: ${JSON.stringify(body)}`);
+      return body.session;
+    },
+    async prompt(sessionId, content, fields = {}) {
+      const { status, body } = await platform.request<{ prompt: Prompt }>(
+        "POST",
+        `/api/sessions/${sessionId}/prompts`,
+        { content, ...fields },
+      );
+      if (status !== 202) throw new Error(`prompt refused: ${JSON.stringify(body)}`);
+      return body.prompt;
+    },
+    async promptIn(id, state) {
+      const deadline = Date.now() + WAIT_LIMIT_MS;
+      for (;;) {
+        const { body } = await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${id}`);
+        if (body.prompt.state === state) return body.prompt;
+        if (Date.now() > deadline)
+          throw new Error(`prompt ${id} is ${body.prompt.state}, not ${state}`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    events: (sessionId) => server.kernel.sessions.events(sessionId, 0, 10_000),
+    async startRunner() {
+      const tokenFile = await ensureRunnerToken(server.auth, home, server.owner.keyFile);
+      const caller = await server.auth.authenticate(readSecret(tokenFile));
+      if (caller?.principal.kind !== "runner") throw new Error("not a runner's token");
+      const transport = createInlineTransport(server.kernel.dispatcher, caller.principal, log);
+      running = await startRunner(
+        {
+          folder: join(home, "runner"),
+          name: "test",
+          profile: "default",
+          tags: [],
+          projectDir: null,
+          capacity: 64,
+          drainMs: 100,
+        },
+        transport,
+        log,
+      );
+      return running;
+    },
+    async stop() {
+      await running?.stop();
+      await server.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+  if (runner) await platform.startRunner();
+  return platform;
+}
