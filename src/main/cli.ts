@@ -1,19 +1,23 @@
 /** Hands the command line what it needs of the program. */
+import type { Environment } from "#base/config.ts";
 import { kernelMigrations } from "#engine/index.ts";
 import { createProcessHost, createProgram } from "#surfaces/cli/index.ts";
 import { features } from "./features.ts";
+import type { RunnerStart } from "./runner.ts";
 import { VERSION } from "./version.ts";
 
-export async function runCli(
-  args: string[],
-  start: (args: string[]) => Promise<void>,
-): Promise<void> {
+export interface Starters {
+  serve(command: "up" | "server", env: Environment): Promise<void>;
+  runRunner(start: RunnerStart): Promise<void>;
+}
+
+export async function runCli(args: string[], { serve, runRunner }: Starters): Promise<void> {
   const host = createProcessHost({
     version: VERSION,
     env: process.env,
-    startUp: () => start(["up"]),
-    startServer: () => start(["server"]),
-    startRunner: () => start(["runner"]),
+    startUp: ({ env }) => serve("up", env),
+    startServer: ({ env }) => serve("server", env),
+    startRunner: runRunner,
     kernelMigrations: [
       ...kernelMigrations,
       ...features.flatMap((feature) => feature.migrations ?? []),

@@ -3,15 +3,17 @@
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Config, loadConfig } from "#base/config.ts";
+import { type Environment, loadConfig } from "#base/config.ts";
 import { createLog, type Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
+import type { RunnerStart } from "./runner.ts";
 
 const here = import.meta.dirname;
 /** Bundled, this file lies in dist/; from source, in src/main/. */
 const filesFolder = basename(here) === "main" ? join(here, "../../dist") : here;
 const program = fileURLToPath(import.meta.url);
 
+const DRAIN_MS = 20_000;
 const SIGNAL_TWICE_MS = 1_000;
 const EXIT_INTERRUPTED = 130;
 
@@ -20,23 +22,20 @@ interface Life {
   kill?(): void;
 }
 
+/**
+ * The plain starts are taken here, so that nothing but what they need is loaded. Everything else,
+ * and every start with options, goes through the command line.
+ */
 async function main(args: string[]): Promise<void> {
-  const [command = "help", ...rest] = args;
-  switch (command) {
-    case "up":
-    case "server":
-      return serve(command);
-    case "runner":
-      return runRunner(rest);
-    default: {
-      const { runCli } = await import("./cli.ts");
-      return runCli(args.length === 0 ? ["--help"] : args, main);
-    }
-  }
+  const [command = "--help", ...rest] = args;
+  if (rest.length === 0 && (command === "up" || command === "server")) return serve(command);
+  if (command === "runner" && rest.includes("--with-parent")) return runChild(rest);
+  const { runCli } = await import("./cli.ts");
+  return runCli(args.length === 0 ? [command] : args, { serve, runRunner });
 }
 
-async function serve(command: "up" | "server"): Promise<void> {
-  const config = loadConfig();
+async function serve(command: "up" | "server", env: Environment = process.env): Promise<void> {
+  const config = loadConfig(env);
   const log = createLog({ level: config.logLevel });
   if (command === "up") {
     const { up } = await import("./up.ts");
@@ -48,71 +47,54 @@ async function serve(command: "up" | "server"): Promise<void> {
   live(server, log);
 }
 
-async function runRunner(args: string[]): Promise<void> {
-  const config = loadConfig();
+async function runRunner(start: RunnerStart): Promise<void> {
+  const config = loadConfig(start.env);
   const log = createLog({ level: config.logLevel });
-  const { remoteTransport, startRunner } = await import("./runner.ts");
-  const settings = runnerSettings(config, args);
-  if (settings.withParent) endWithParent();
-  const running = await startRunner(
-    settings,
-    remoteTransport(settings.server, settings.token),
-    log,
-  );
-  live({ stop: () => running.drain() }, log);
-  await running.runner.ended();
-}
-
-function runnerSettings(config: Config, args: string[]) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      server: { type: "string" },
-      token: { type: "string" },
-      "token-file": { type: "string" },
-      folder: { type: "string" },
-      name: { type: "string" },
-      profile: { type: "string", default: "default" },
-      tag: { type: "string", multiple: true, default: [] },
-      "project-dir": { type: "string" },
-      capacity: { type: "string" },
-      "drain-ms": { type: "string", default: "20000" },
-      "with-parent": { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-    },
-  });
-  const token =
-    values.token ??
-    (values["token-file"] === undefined ? config.token : readToken(values["token-file"]));
+  const { readSecret } = await import("./owner.ts");
+  const token = start.tokenFile === undefined ? config.token : readSecret(start.tokenFile);
   if (token === undefined) {
     throw new Refusal(
       "invalid",
       "token_required",
-      "A runner needs a token: make one with `npx muster runners token NAME`, then give it with --token, --token-file or MUSTER_TOKEN.",
+      "A runner needs a token: make one with `npx muster runners token NAME`, then give it with --token-file or MUSTER_TOKEN.",
     );
   }
-  return {
-    server: values.server ?? config.server ?? `http://127.0.0.1:${config.port}`,
-    token,
-    withParent: values["with-parent"],
-    folder: resolve(values.folder ?? join(config.home, "runner")),
-    name: values.name,
-    profile: values.profile,
-    tags: values.tag,
-    projectDir: values["project-dir"] ?? null,
-    capacity: wholeNumber("--capacity", values.capacity, config.runnerCapacity),
-    drainMs: wholeNumber("--drain-ms", values["drain-ms"], 0),
+  const { remoteTransport, startRunner } = await import("./runner.ts");
+  const serverUrl = config.server ?? `http://127.0.0.1:${config.port}`;
+  const settings = {
+    folder: resolve(start.folder ?? join(config.home, "runner")),
+    name: start.name,
+    profile: start.profile ?? "default",
+    tags: start.tags,
+    projectDir: start.projectDir ?? null,
+    capacity: config.runnerCapacity,
+    drainMs: start.drainMs ?? DRAIN_MS,
   };
+  const running = await startRunner(settings, remoteTransport(serverUrl, token), log);
+  live({ stop: () => running.drain() }, log);
+  await running.runner.ended();
 }
 
-function readToken(path: string): string {
-  return process.getBuiltinModule("node:fs").readFileSync(path, "utf8").trim();
-}
-
-function wholeNumber(name: string, text: string | undefined, fallback: number): number {
-  if (text === undefined) return fallback;
-  if (/^\d+$/.test(text)) return Number(text);
-  throw new Refusal("invalid", "usage", `${name} must be a whole number.`);
+/** The runner that `muster up` starts beside its server. */
+function runChild(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      server: { type: "string", default: "" },
+      "token-file": { type: "string", default: "" },
+      folder: { type: "string", default: "" },
+      "drain-ms": { type: "string", default: "0" },
+      "with-parent": { type: "boolean" },
+    },
+  });
+  endWithParent();
+  return runRunner({
+    env: { ...process.env, MUSTER_SERVER: values.server },
+    tags: [],
+    tokenFile: values["token-file"],
+    folder: values.folder,
+    drainMs: Number(values["drain-ms"]),
+  });
 }
 
 /** A runner started by a server must not outlive it, even when the server is killed. */

@@ -1,6 +1,7 @@
 /** Puts a runner together: identity, runtimes, connection. */
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { Environment } from "#base/config.ts";
 import { acquireFileLock } from "#base/file-lock.ts";
 import { createIds } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
@@ -12,6 +13,18 @@ import { createEchoRuntime } from "#execution/runtimes/echo/echo-runtime.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import { createScriptedRuntime } from "#execution/runtimes/scripted/scripted-runtime.ts";
 import { VERSION } from "./version.ts";
+
+/** What a person may say when starting a runner. */
+export interface RunnerStart {
+  env: Environment;
+  tags: readonly string[];
+  name?: string;
+  profile?: string;
+  tokenFile?: string;
+  folder?: string;
+  projectDir?: string;
+  drainMs?: number;
+}
 
 export interface RunnerSettings {
   /** Its own folder: who runs here is the runner of this folder, and there can be only one. */

@@ -44,14 +44,15 @@ export async function startServer(
     },
   });
   try {
-    return await assemble(config, log, filesFolder, store);
+    return await assembleServer(config, log, filesFolder, store);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function assemble(
+/** On a store that is open already, and stays the caller's to close when this fails. */
+export async function assembleServer(
   config: Config,
   log: Log,
   filesFolder: string,

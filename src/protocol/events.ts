@@ -73,6 +73,9 @@ export const deltaSchema = z.object({
 });
 export type Delta = z.infer<typeof deltaSchema>;
 
+/** The answer to a tool call whose attempt was lost while it was under way. */
+export const INTERRUPTED = "interrupted, outcome unknown";
+
 /** What a runner may append to the log of the session whose run it holds. */
 export const journalItemSchema = z.discriminatedUnion("type", [
   z.object({

@@ -32,7 +32,11 @@ export async function openGate(
   question: Question,
 ): Promise<GateRow> {
   const earlier = await findGateByCall(work.tx, run.prompt_id, question.callId);
-  if (earlier) return earlier;
+  if (earlier) {
+    // The turn was resumed and asks again: it waits for the same answer.
+    if (earlier.state === "pending") await setWaiting(work, session, run, true);
+    return earlier;
+  }
   const gate: GateRow = {
     id: work.ids.mint("gat"),
     org_id: run.org_id,

@@ -1,6 +1,7 @@
 /** A run whose runner is gone: it is tried again, or, when that is hopeless, ended with a reason. */
 import type { RunRow } from "../schema.ts";
-import { findPrompt } from "../sessions/prompt-queries.ts";
+import { answerOpenCalls } from "../sessions/cut-turn.ts";
+import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { settleRun } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { afterLoss } from "./attempts.ts";
@@ -28,6 +29,7 @@ export async function loseRun(
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   if (run.stop_reason !== null) {
     // It was to be ended anyway.
+    await answerOpenCalls(work, session, run);
     await settleRun(work, session, prompt, run, {
       outcome: outcomeOf(run.stop_reason),
       ...(run.stop_by_prompt ? { supersededBy: run.stop_by_prompt } : {}),
@@ -43,6 +45,7 @@ export async function loseRun(
   });
   run.strikes = next.strikes;
   if (next.kind === "give_up") {
+    await answerOpenCalls(work, session, run);
     await settleRun(work, session, prompt, run, {
       outcome: "failed",
       error: {
@@ -51,6 +54,10 @@ export async function loseRun(
       },
     });
     return;
+  }
+  if (prompt.state === "gated") {
+    prompt.state = "running";
+    await savePrompt(work.tx, prompt);
   }
   run.state = "pending";
   run.lease_until = null;

@@ -17,7 +17,7 @@ import type { RunRow } from "../schema.ts";
 import { MAIN_THREAD } from "../sessions/admit-prompt.ts";
 import { withdrawPrompt } from "../sessions/change-queue.ts";
 import { createSession } from "../sessions/create-session.ts";
-import { stopRun } from "../sessions/lifecycle.ts";
+import { cutTurn } from "../sessions/cut-turn.ts";
 import { findPrompt, findPromptByRun } from "../sessions/prompt-queries.ts";
 import { admitFrom } from "../sessions/prompts.ts";
 import { findSession } from "../sessions/queries.ts";
@@ -216,5 +216,5 @@ async function stopById(work: Work, principal: Principal, id: string): Promise<v
 }
 
 async function stopIfLive(work: Work, session: SessionWriter, run: RunRow): Promise<void> {
-  if (run.outcome === null) await stopRun(work, session, run);
+  if (run.outcome === null) await cutTurn(work, session, run, "stop", null);
 }

@@ -7,12 +7,12 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
 import type { Attachment, Author, Origin, QueueMode } from "#protocol/sessions.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
-import { requestStop } from "../runs/request-stop.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { setTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { flushCollected } from "./collect.ts";
+import { cutTurn } from "./cut-turn.ts";
 import {
   countWaiting,
   findPrompt,
@@ -128,7 +128,7 @@ async function carryOut(
     await pump(work, session, session.row.exclusive === 1 ? [] : undefined);
     return;
   }
-  if (live && decision.cut) await requestStop(work, session, live, decision.cut, prompt.id);
+  if (live && decision.cut) await cutTurn(work, session, live, decision.cut, prompt.id);
   else if (!live) await pump(work, session);
 }
 
@@ -198,7 +198,8 @@ async function decide(
     {
       live: live
         ? {
-            claimed: live.state !== "pending",
+            // One that waits for another attempt has begun: it cannot go back to the queue.
+            claimed: live.state !== "pending" || live.attempts > 0,
             cutting: live.state === "stopping",
             authorKey: cutting ? `${cutting.author_kind}:${cutting.author_id}` : "",
           }

@@ -1,12 +1,12 @@
 /** What people may do to a prompt that still waits: withdraw it, edit it, send it now. */
 import { cleanText } from "#base/text.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
-import { requestStop } from "../runs/request-stop.ts";
 import type { PromptRow, RunRow } from "../schema.ts";
 import { clearTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { COLLECT_TIMER } from "./admit-prompt.ts";
 import { refuseUnlessWaiting } from "./collect.ts";
+import { cutTurn } from "./cut-turn.ts";
 import { listCollecting, savePrompt } from "./prompt-queries.ts";
 import { RANK_FIRST } from "./prompt-queue.ts";
 import { pump, settlePrompt } from "./turns.ts";
@@ -58,11 +58,11 @@ export async function promotePrompt(
   session.record({ type: "prompt_promoted", thread: prompt.thread, promptId: prompt.id });
   const inTheWay = await liveRunFor(work, session, prompt);
   if (!inTheWay) return pump(work, session);
-  if (inTheWay.state === "pending") {
+  if (inTheWay.state === "pending" && inTheWay.attempts === 0) {
     await deleteRun(work.tx, inTheWay.id);
     return pump(work, session, row.exclusive === 1 ? [] : undefined);
   }
-  if (inTheWay.state !== "stopping") await requestStop(work, session, inTheWay, "steer", prompt.id);
+  await cutTurn(work, session, inTheWay, "steer", prompt.id);
 }
 
 async function liveRunFor(

@@ -2,26 +2,18 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Lifecycle } from "#protocol/sessions.ts";
 import { listLiveRuns } from "../runs/queries.ts";
-import { outcomeOf, requestStop } from "../runs/request-stop.ts";
-import type { RunRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
-import { findPrompt, listWaiting } from "./prompt-queries.ts";
+import { cutTurn } from "./cut-turn.ts";
+import { listWaiting } from "./prompt-queries.ts";
 import { listChildren } from "./queries.ts";
 import { mayBecome } from "./states.ts";
-import { pump, settlePrompt, settleRun } from "./turns.ts";
+import { pump, settlePrompt } from "./turns.ts";
 
 /** Ends the turn that runs; what is queued goes on. Returns how many turns were told to end. */
 export async function stopTurns(work: Work, session: SessionWriter): Promise<number> {
   const live = await listLiveRuns(work.tx, session.row.id);
-  for (const run of live) await stopRun(work, session, run);
+  for (const run of live) await cutTurn(work, session, run, "stop", null);
   return live.length;
-}
-
-export async function stopRun(work: Work, session: SessionWriter, run: RunRow): Promise<void> {
-  if (run.state === "stopping") return;
-  if (run.state !== "pending") return requestStop(work, session, run, "stop", null);
-  const prompt = await findPrompt(work.tx, run.prompt_id);
-  if (prompt) await settleRun(work, session, prompt, run, { outcome: outcomeOf("stop") });
 }
 
 export async function changeLifecycle(

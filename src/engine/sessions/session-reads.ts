@@ -84,9 +84,9 @@ export function createSessionReads({ store }: Engine) {
       return { items: shown.map(entryView), next: more && edge ? String(edge.seq) : null };
     },
 
-    /** For the live surfaces, which check once and then follow. */
-    async authorizeRead(principal: Principal, id: string): Promise<void> {
-      await readable(principal, id);
+    /** For the live surfaces, which check once and then follow. Tells where the log ends. */
+    async authorizeRead(principal: Principal, id: string): Promise<{ lastSeq: number }> {
+      return { lastSeq: (await readable(principal, id)).last_seq };
     },
 
     async events(id: string, after: number, limit: number): Promise<SessionEvent[]> {

@@ -21,7 +21,7 @@
 import type { Delta, JournalItem, Settlement } from "#protocol/events.ts";
 import type { Assignment, CancelReason, ExecutorBinding, HistoryItem } from "#protocol/frames.ts";
 
-export const INTERRUPTED = "interrupted, outcome unknown";
+export { INTERRUPTED } from "#protocol/events.ts";
 
 /** How a turn ended, and the last items of its journal. */
 export interface TurnEnd extends Settlement {

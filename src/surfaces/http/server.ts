@@ -153,9 +153,11 @@ function eventRoute(app: App, kernel: Kernel, feeds: SessionFeeds): void {
     },
     async ({ c, query }) => {
       const id = requireId(c.req.param("id"), "session");
-      await kernel.sessions.authorizeRead(principalOf(c), id);
+      const { lastSeq } = await kernel.sessions.authorizeRead(principalOf(c), id);
       const last = Number(c.req.header("last-event-id"));
-      const after = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
+      const asked = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
+      // A cursor from beyond the end is from before a restore; what there is now follows it.
+      const after = Math.min(asked, lastSeq);
       streamEvents(feeds, id, after, c.env.outgoing as never);
       return RESPONSE_ALREADY_SENT;
     },

@@ -24,7 +24,7 @@ export const MAX_LIVE_FRAME_BYTES = 16 * 1024;
 export interface LiveOptions {
   feeds: SessionFeeds;
   announcer: Announcer;
-  authorizeRead(principal: Principal, sessionId: string): Promise<unknown>;
+  authorizeRead(principal: Principal, sessionId: string): Promise<{ lastSeq: number }>;
   /** Whether the credential behind the socket is still good. */
   stillGood(): Promise<boolean>;
   log: Log;
@@ -82,9 +82,12 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
   async function subscribe(topic: string, after: number): Promise<() => void> {
     if (topic.startsWith("session:")) {
       const sessionId = topic.slice("session:".length);
-      await options.authorizeRead(principal, sessionId);
+      const { lastSeq } = await options.authorizeRead(principal, sessionId);
       send({ op: "subscribed", topic, after });
-      return options.feeds.follow(sessionId, after, sinkOf(socket, topic, drains, send));
+      // A cursor from beyond the end is from before a restore.
+      if (after > lastSeq) send({ op: "reset", topic, after: lastSeq });
+      const from = Math.min(after, lastSeq);
+      return options.feeds.follow(sessionId, from, sinkOf(socket, topic, drains, send));
     }
     const source = hintSource(topic, principal);
     if (source === undefined)

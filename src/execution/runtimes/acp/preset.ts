@@ -24,5 +24,3 @@ export const OPENCODE: AgentPreset = {
   },
   install: "Add it with `muster agents add opencode`, or put `opencode` into the runner's PATH.",
 };
-
-export const AGENT_PRESETS: readonly AgentPreset[] = [OPENCODE];

@@ -1,0 +1,64 @@
+/**
+ * Cutting a turn short. One that a runner holds is told, and ends when its runner says so; one that
+ * waits for its next attempt, because its runner was lost, is ended at once.
+ */
+import { INTERRUPTED } from "#protocol/events.ts";
+import type { CancelReason } from "#protocol/frames.ts";
+import { outcomeOf, requestStop } from "../runs/request-stop.ts";
+import type { RunRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { listTurnEntries } from "./event-queries.ts";
+import { findPrompt } from "./prompt-queries.ts";
+import { settleRun } from "./turns.ts";
+
+/** `by`: the prompt that cuts this turn. */
+export async function cutTurn(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  reason: CancelReason,
+  by: string | null,
+): Promise<void> {
+  if (run.state === "stopping") return;
+  if (run.state !== "pending") return requestStop(work, session, run, reason, by);
+  const prompt = await findPrompt(work.tx, run.prompt_id);
+  if (!prompt) throw new Error(`run ${run.id} has no prompt`);
+  await answerOpenCalls(work, session, run);
+  await settleRun(work, session, prompt, run, {
+    outcome: outcomeOf(reason),
+    ...(by === null ? {} : { supersededBy: by }),
+  });
+}
+
+/**
+ * For a turn that ends without a word from its runner: a call must not stand in a finished turn
+ * without a result, because models refuse such a history.
+ */
+export async function answerOpenCalls(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+): Promise<void> {
+  if (run.attempts === 0) return;
+  const entries = await listTurnEntries(work.tx, session.row.id, run.first_seq, run.prompt_id);
+  const callOf = (data: string | null) => (JSON.parse(data ?? "{}") as { callId?: string }).callId;
+  const answered = new Set(
+    entries.filter(({ type }) => type === "post_tool").map(({ data }) => callOf(data)),
+  );
+  for (const { type, data, tool_name, tool_input } of entries) {
+    if (type !== "pre_tool" || answered.has(callOf(data))) continue;
+    session.record({
+      type: "post_tool",
+      thread: run.thread,
+      promptId: run.prompt_id,
+      runId: run.id,
+      entryId: work.ids.mint("ent"),
+      kind: "tool_result",
+      role: "system",
+      toolName: tool_name ?? "",
+      toolInput: tool_input === null ? null : JSON.parse(tool_input),
+      error: INTERRUPTED,
+      data: JSON.parse(data ?? "{}") as Record<string, unknown>,
+    });
+  }
+}
