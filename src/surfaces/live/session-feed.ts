@@ -34,6 +34,7 @@ export type ReadEvents = (
 ) => Promise<SessionEvent[]>;
 
 const PAGE = 200;
+const RETRY_MS = 1_000;
 /** Entries longer than this are not remembered for late watchers; they see them when they are finished. */
 const MAX_PARTIAL_CHARS = 256 * 1024;
 const MAX_PARTIALS = 32;
@@ -172,7 +173,12 @@ class SessionFeed {
 
   #catchUp(follower: Follower): void {
     this.#replay(follower).catch((error: unknown) => {
-      if (!follower.ended) this.#onError(error);
+      if (follower.ended) return;
+      this.#onError(error);
+      // The reader must not be left standing where the database failed it.
+      setTimeout(() => {
+        if (!follower.ended) this.#catchUp(follower);
+      }, RETRY_MS).unref();
     });
   }
 

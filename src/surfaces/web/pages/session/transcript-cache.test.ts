@@ -79,3 +79,9 @@ test("older history begins before a full page and nowhere after a short one", ()
   expect(olderThan({ items, next: null })).toBe(7);
   expect(olderThan({ items: items.slice(1), next: null })).toBeUndefined();
 });
+
+test("a session without history shows everything that comes live", () => {
+  const tail = addToTail(NO_TAIL, [message(5, "e1", "a"), message(9, "e2", "b")]);
+  expect(shown(mergeEntries(pagesOf([]), tail))).toEqual(["5:a", "9:b"]);
+  expect(shown(mergeEntries(undefined, tail))).toEqual(["5:a", "9:b"]);
+});

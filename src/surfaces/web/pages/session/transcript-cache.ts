@@ -32,10 +32,11 @@ export function mergeEntries(pages: TranscriptPages | undefined, tail: Tail): En
       oldest = Math.min(oldest, entry.seq);
     }
   }
+  const hasHistory = byKey.size > 0;
   for (const entry of tail) {
     const known = byKey.get(entryKey(entry));
     // A tail from an earlier visit may end before the pages begin: between them would be a hole.
-    if (known === undefined && byKey.size > 0 && entry.seq < oldest) continue;
+    if (known === undefined && hasHistory && entry.seq < oldest) continue;
     byKey.set(
       entryKey(entry),
       known ? { ...entry, seq: known.seq, author: entry.author ?? known.author } : entry,
