@@ -28,10 +28,6 @@ const settingsSchema = z.object({
     .string()
     .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, "sqlite:<path> or postgres://…")
     .optional(),
-  MUSTER_NATS_URL: z
-    .string()
-    .regex(/^(nats|tls|wss?):\/\/.+$/, "nats://host:port")
-    .optional(),
   MUSTER_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: "an http:// or https:// address" })
     .optional(),
@@ -63,7 +59,6 @@ export interface Config {
   host: string;
   port: number;
   databaseUrl: string;
-  natsUrl: string | undefined;
   publicUrl: string | undefined;
   secretKey: string | undefined;
   model: string | undefined;
@@ -91,6 +86,7 @@ export function loadConfig(env: Environment = process.env): Config {
     ...present(env),
     MUSTER_HOME: home,
   };
+  if (env.MUSTER_NATS_URL) throw noNats();
   const parsed = settingsSchema.safeParse(merged);
   if (!parsed.success) throw badSettings(parsed.error);
   const settings = parsed.data;
@@ -100,7 +96,6 @@ export function loadConfig(env: Environment = process.env): Config {
     host: settings.MUSTER_HOST,
     port: settings.MUSTER_PORT,
     databaseUrl: settings.MUSTER_DATABASE_URL ?? `sqlite:${join(home, "muster.db")}`,
-    natsUrl: settings.MUSTER_NATS_URL,
     publicUrl: settings.MUSTER_PUBLIC_URL,
     secretKey: settings.MUSTER_SECRET_KEY,
     model: settings.MUSTER_MODEL,
@@ -121,6 +116,14 @@ export function loadConfig(env: Environment = process.env): Config {
     },
     warnings,
   };
+}
+
+function noNats(): Refusal {
+  return new Refusal(
+    "invalid",
+    "config_invalid",
+    "MUSTER_NATS_URL: must be left out; this version has no NATS bus. Several servers on one PostgreSQL work without it.",
+  );
 }
 
 function present(env: Environment): Record<string, string> {

@@ -66,8 +66,6 @@ export const assignmentSchema = z.object({
   instructions: z.string().nullable(),
   /** What this turn has journaled before, in order: a runtime continues after it and repeats none of it. */
   journal: z.array(journalItemSchema),
-  /** The run token's plain text: good for this session's tools, revoked when the run ends. */
-  token: z.string().nullable(),
 });
 export type Assignment = z.infer<typeof assignmentSchema>;
 

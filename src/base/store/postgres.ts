@@ -2,10 +2,12 @@
  * PostgreSQL: a pool, one transaction a command, commands locked by their session's row.
  *
  * A transaction is run again after a serialisation failure, a deadlock or a lost connection. When
- * the connection is lost during COMMIT nobody knows whether it took effect, so the transaction's
- * id is asked for afterwards: committed means done, anything else means run again.
+ * the connection is lost during COMMIT nobody knows whether it took effect. So every transaction
+ * that writes also writes its number into its connection's row of `commit_marks`: what stands there
+ * once the connection is gone tells. (Transaction ids do not: after a crash PostgreSQL gives the ids
+ * of transactions that left no trace to others.)
  */
-import { createHash } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
@@ -20,6 +22,15 @@ const RETRY_LIMIT_MS = 15_000;
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 400;
 const MIGRATION_LOCK = 7_474_747;
+/** Room on each page, so that a mark is overwritten in place. */
+const MARKS_TABLE =
+  "create table if not exists commit_marks (id bigint primary key, mark bigint not null, at timestamptz not null) with (fillfactor = 20)";
+
+/** A connection, and how many of its transactions have written. */
+interface Line {
+  id: number;
+  mark: number;
+}
 
 export interface PostgresOptions {
   url: string;
@@ -55,6 +66,7 @@ class PostgresStore implements Store {
   #pool: pg.Pool;
   #clock: Clock;
   #log: Log;
+  readonly #lines = new WeakMap<pg.PoolClient, Line>();
 
   constructor(pool: pg.Pool, { clock, log }: PostgresOptions) {
     this.#pool = pool;
@@ -91,6 +103,8 @@ class PostgresStore implements Store {
         await client.query(
           "create table if not exists schema_migrations (id text primary key, applied_at bigint not null)",
         );
+        await client.query(MARKS_TABLE);
+        await client.query("delete from commit_marks where at < now() - interval '1 day'");
         await applyMigrations(migrations, migrationTarget(client, this.#clock));
         await client.query("select pg_advisory_unlock($1)", [MIGRATION_LOCK]);
       } finally {
@@ -110,8 +124,8 @@ class PostgresStore implements Store {
     const client = await this.#pool.connect();
     const lost = watch(client);
     try {
-      const { xid, now } = await begin(client);
-      const tx = new PostgresTx(client, now);
+      const line = await this.#lineOf(client);
+      const tx = new PostgresTx(client, await begin(client));
       let result: T;
       try {
         result = await work(tx);
@@ -119,7 +133,8 @@ class PostgresStore implements Store {
         await client.query("rollback").catch((cause: unknown) => lost.because(cause));
         throw error;
       }
-      await this.#commit(client, xid, lost);
+      if (tx.hasWritten) await this.#commit(client, line, lost);
+      else await client.query("commit");
       return { result, announcements: tx.announcements };
     } catch (error) {
       lost.because(error);
@@ -129,26 +144,47 @@ class PostgresStore implements Store {
     }
   }
 
-  async #commit(client: pg.PoolClient, xid: string, lost: Lost): Promise<void> {
+  /** Each connection holds a lock of its own for as long as it lives. */
+  async #lineOf(client: pg.PoolClient): Promise<Line> {
+    let line = this.#lines.get(client);
+    if (!line) {
+      line = { id: randomInt(2 ** 47), mark: 0 };
+      await client.query("select pg_advisory_lock($1)", [line.id]);
+      this.#lines.set(client, line);
+    }
+    return line;
+  }
+
+  async #commit(client: pg.PoolClient, line: Line, lost: Lost): Promise<void> {
+    line.mark += 1;
     try {
-      await client.query("commit");
+      await client.query(
+        `insert into commit_marks (id, mark, at) values (${line.id}, ${line.mark}, now()) on conflict (id) do update set mark = excluded.mark, at = excluded.at; commit`,
+      );
     } catch (error) {
-      if (!isRetryable(error) || isConflict(error)) throw error;
+      if (!isRetryable(error) || isConflict(error)) {
+        await client.query("rollback").catch((cause: unknown) => lost.because(cause));
+        throw error;
+      }
       lost.because(error);
-      if ((await this.#fateOf(xid)) !== "committed") throw error;
+      if (!(await this.#isCommitted(line))) throw error;
     }
   }
 
-  /** What became of a transaction whose COMMIT was never answered. */
-  #fateOf(xid: string): Promise<string | null> {
+  /** What became of the last transaction of a connection that is lost. */
+  #isCommitted({ id, mark }: Line): Promise<boolean> {
     return this.#retrying(async () => {
-      const { rows } = await this.#pool.query("select pg_xact_status($1::text::xid8) as fate", [
-        xid,
-      ]);
-      const fate = (rows[0] as { fate: string | null }).fate;
-      if (fate === "in progress")
-        throw Object.assign(new Error("still committing"), { code: "57P03" });
-      return fate;
+      // Its lock is free when PostgreSQL has given the connection up, and not before.
+      const { rows } = await this.#pool.query<{ gone: boolean }>(
+        "select pg_try_advisory_xact_lock($1) as gone",
+        [id],
+      );
+      if (!rows[0]?.gone) throw Object.assign(new Error("still committing"), { code: "57P03" });
+      const marks = await this.#pool.query<{ mark: number }>(
+        "select mark from commit_marks where id = $1",
+        [id],
+      );
+      return marks.rows[0]?.mark === mark;
     });
   }
 
@@ -169,13 +205,14 @@ class PostgresStore implements Store {
   }
 }
 
-async function begin(client: pg.PoolClient): Promise<{ xid: string; now: number }> {
+/** Returns the instant of the transaction. */
+async function begin(client: pg.PoolClient): Promise<number> {
   const results = (await client.query(
-    "begin; select pg_current_xact_id()::text as xid, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now",
-  )) as unknown as pg.QueryResult<{ xid: string; now: number }>[];
+    "begin; select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now",
+  )) as unknown as pg.QueryResult<{ now: number }>[];
   const [row] = results[1]?.rows ?? [];
   if (!row) throw new Error("PostgreSQL did not answer BEGIN");
-  return row;
+  return row.now;
 }
 
 function migrationTarget(client: pg.PoolClient, clock: Clock) {
@@ -231,6 +268,7 @@ class PostgresReader implements Reader {
 class PostgresTx extends PostgresReader implements Tx {
   readonly now: number;
   readonly announcements: (() => void)[] = [];
+  hasWritten = false;
 
   constructor(client: pg.PoolClient, now: number) {
     super(client);
@@ -238,9 +276,11 @@ class PostgresTx extends PostgresReader implements Tx {
   }
 
   async run<P>(statement: Statement<P, unknown>, params: P): Promise<number> {
+    this.hasWritten = true;
     return (await this.send(statement.bind("postgres", params), true)).rowCount ?? 0;
   }
   async execute(compiled: CompiledStatement<unknown>): Promise<number> {
+    this.hasWritten = true;
     return (await this.send(compiled, true)).rowCount ?? 0;
   }
   afterCommit(announce: () => void): void {

@@ -7,7 +7,15 @@ import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
 import type { Caller, Callers } from "./callers.ts";
 import { answerError } from "./errors.ts";
-import { type AllowedHosts, checkHost, MAX_BODY_BYTES, parseJson, tooLarge } from "./guard.ts";
+import {
+  type AllowedHosts,
+  checkHost,
+  isOwnOrigin,
+  MAX_BODY_BYTES,
+  parseJson,
+  refuseOrigin,
+  tooLarge,
+} from "./guard.ts";
 
 export interface AppEnv {
   Bindings: HttpBindings;
@@ -40,6 +48,8 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
   );
   app.use(async (c, next) => {
     checkHost(hosts, c.req.header("host"));
+    const origin = c.req.header("origin");
+    if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
     if (!READING.has(c.req.method)) await readBody(c);
     await next();
   });

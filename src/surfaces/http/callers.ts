@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "#base/clock.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/index.ts";
-import { type AllowedHosts, isOwnOrigin, refuseOrigin } from "./guard.ts";
+import { refuseOrigin } from "./guard.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
 export interface Caller {
@@ -22,7 +22,6 @@ export interface Authenticator {
 export interface CallerOptions {
   auth: Authenticator;
   clock: Clock;
-  hosts: AllowedHosts;
   cookieName: () => string;
   /** Requests a second for each credential; 0 is off. */
   rateLimit: number;
@@ -36,7 +35,7 @@ const STRANGER_BURST = 40;
 
 export type Callers = ReturnType<typeof createCallers>;
 
-export function createCallers({ auth, clock, hosts, cookieName, rateLimit }: CallerOptions) {
+export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOptions) {
   const known = createRateLimiter(rateLimit, rateLimit * BURST_FACTOR);
   const owners = createRateLimiter(
     rateLimit * OWNER_FACTOR,
@@ -85,12 +84,12 @@ export function createCallers({ auth, clock, hosts, cookieName, rateLimit }: Cal
     },
   };
 
+  /** Foreign origins were refused at the door; here, a page must say that it is ours at all. */
   function checkOrigin(headers: IncomingHttpHeaders, changes: boolean): void {
     const { origin } = headers;
-    const foreignSite =
-      headers["sec-fetch-site"] === "cross-site" || headers["sec-fetch-site"] === "same-site";
-    if (origin === undefined ? changes || foreignSite : !isOwnOrigin(hosts, origin))
-      throw refuseOrigin();
+    const site = headers["sec-fetch-site"];
+    const foreign = site === "cross-site" || site === "same-site";
+    if (foreign || (origin === undefined && changes)) throw refuseOrigin();
   }
 }
 

@@ -10,6 +10,7 @@ import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import { type Kernel, requireMay } from "#engine/index.ts";
+import { readyBacklog } from "#engine/runs/index.ts";
 import {
   MAX_LIVE_FRAME_BYTES,
   SessionFeeds,
@@ -51,6 +52,8 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** Other servers on the same database are not heard of otherwise. */
+const LOOK_EVERY_MS = 1_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -63,11 +66,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const cookieName = () => `muster_${port}`;
   const baseUrl = () =>
     publicUrl?.replace(/\/$/, "") ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const callers = createCallers({ auth, clock, hosts, cookieName, rateLimit: options.rateLimit });
+  const callers = createCallers({ auth, clock, cookieName, rateLimit: options.rateLimit });
   const metrics = createMetrics(kernel, clock.now);
-  const feeds = new SessionFeeds(kernel.engine.announcer, kernel.sessions.events, (error) =>
-    log.error({ err: error }, "a live reader failed"),
-  );
+  const feeds = new SessionFeeds({
+    announcer: kernel.engine.announcer,
+    read: kernel.sessions.events,
+    onError: (error) => log.error({ err: error }, "a live reader failed"),
+    lookEveryMs: kernel.engine.store.dialect === "postgres" ? LOOK_EVERY_MS : 0,
+  });
 
   const app = createApp({ callers, hosts, log });
   plainRoutes(app, kernel, callers, metrics);
@@ -104,7 +110,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   });
   await listen(server, host, options.port);
   port = (server.address() as AddressInfo).port;
-  return { url: baseUrl(), port, close: () => closeAll(server, sockets) };
+  return {
+    url: baseUrl(),
+    port,
+    close: () => {
+      feeds.close();
+      return closeAll(server, sockets);
+    },
+  };
 }
 
 function listener(app: App, metrics: Metrics): Server {
@@ -129,7 +142,7 @@ function listener(app: App, metrics: Metrics): Server {
 function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metrics): void {
   app.get("/health", (c) => c.json({ ok: true }));
   app.get("/ready", async (c) => {
-    await kernel.engine.store.read(async () => {});
+    await kernel.engine.store.read((reader) => readyBacklog(reader, 0));
     return c.json({ ok: true });
   });
   app.get("/metrics", requireCaller(callers), async (c) => {

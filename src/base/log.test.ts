@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { createLog } from "./log.ts";
+
+describe("log lines", () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "info", write: (line) => lines.push(line) });
+  const last = () => lines.at(-1) ?? "";
+
+  it("keep secrets out, by the name of their field and by their look", () => {
+    log.info({ token: "abc", nested: { Authorization: "x", password: "y" } }, "fields");
+    expect(JSON.parse(last())).toMatchObject({
+      token: "[redacted]",
+      nested: { Authorization: "[redacted]", password: "[redacted]" },
+    });
+    log.info(
+      { url: "postgres://me:hunter2@db/x", note: "Bearer abcdefgh123 mst_key_abcdefgh123" },
+      "look",
+    );
+    expect(last()).not.toMatch(/hunter2|abcdefgh123/);
+  });
+
+  it("tell errors with their cause, without their secrets", () => {
+    const error = new Error("failed for sk-12345678901", { cause: new Error("because") });
+    log.error({ err: error }, "broken");
+    expect(last()).toContain("because");
+    expect(last()).not.toContain("sk-12345678901");
+  });
+
+  it("bear what refers to itself", () => {
+    const loop: Record<string, unknown> = {};
+    loop.self = loop;
+    log.info({ loop }, "loop");
+    expect(last()).toContain("[deep]");
+  });
+
+  it("leave out what is below their level", () => {
+    const before = lines.length;
+    log.debug({}, "unheard");
+    expect(lines).toHaveLength(before);
+  });
+});

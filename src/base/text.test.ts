@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { cleanJson, cleanText } from "./text.ts";
+
+describe("text for the store", () => {
+  it("loses NUL and lone surrogates, and nothing else", () => {
+    expect(cleanText("a\u0000b\ud800c\udc00")).toBe("a\ufffdb\ufffdc\ufffd");
+    expect(cleanText("🙂 é \u0001")).toBe("🙂 é \u0001");
+  });
+
+  it("is cleaned inside JSON too, also where it is written as an escape", () => {
+    expect(JSON.parse(cleanJson({ a: ["x\u0000", { b: "\ud800" }] }))).toEqual({
+      a: ["x\ufffd", { b: "\ufffd" }],
+    });
+    expect(cleanJson({ a: "\\u0000 as text" })).toBe('{"a":"\\\\u0000 as text"}');
+    expect(cleanJson(undefined)).toBe("null");
+  });
+});
