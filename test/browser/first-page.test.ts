@@ -144,8 +144,9 @@ describe.skipIf(!chromiumFile)("the first page", () => {
     await open(session.id);
     await log().getByText("answer", { exact: true }).waitFor();
     await picture("session-phone");
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - window.innerWidth,
+    // As text, because this file is compiled without the browser's types.
+    const overflow = await page.evaluate<number>(
+      "document.documentElement.scrollWidth - window.innerWidth",
     );
     expect(overflow).toBeLessThanOrEqual(0);
   });

@@ -143,7 +143,6 @@ export function assignmentOf(given: Partial<Assignment> & { run: string }): Assi
     executorSessionId: null,
     instructions: null,
     journal: [],
-    token: null,
     ...given,
   };
 }

@@ -49,7 +49,6 @@ export class FakeTurn implements Turn {
       executorSessionId: null,
       instructions: null,
       journal: [],
-      token: null,
       ...given,
     };
     this.journaled = this.assignment.journal;

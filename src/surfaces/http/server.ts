@@ -52,8 +52,6 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Other servers on the same database are not heard of otherwise. */
-const LOOK_EVERY_MS = 1_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -68,12 +66,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     publicUrl?.replace(/\/$/, "") ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const callers = createCallers({ auth, clock, cookieName, rateLimit: options.rateLimit });
   const metrics = createMetrics(kernel, clock.now);
-  const feeds = new SessionFeeds({
-    announcer: kernel.engine.announcer,
-    read: kernel.sessions.events,
-    onError: (error) => log.error({ err: error }, "a live reader failed"),
-    lookEveryMs: kernel.engine.store.dialect === "postgres" ? LOOK_EVERY_MS : 0,
-  });
+  const feeds = new SessionFeeds(kernel.engine.announcer, kernel.sessions.events, (error) =>
+    log.error({ err: error }, "a live reader failed"),
+  );
 
   const app = createApp({ callers, hosts, log });
   plainRoutes(app, kernel, callers, metrics);
@@ -113,10 +108,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   return {
     url: baseUrl(),
     port,
-    close: () => {
-      feeds.close();
-      return closeAll(server, sockets);
-    },
+    close: () => closeAll(server, sockets),
   };
 }
 

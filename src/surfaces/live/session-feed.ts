@@ -39,34 +39,16 @@ const RETRY_MS = 1_000;
 const MAX_PARTIAL_CHARS = 256 * 1024;
 const MAX_PARTIALS = 32;
 
-export interface FeedOptions {
-  announcer: Announcer;
-  read: ReadEvents;
-  onError: (error: unknown) => void;
-  /** How often to look for what other servers wrote, where no bus tells; 0 where there are none. */
-  lookEveryMs: number;
-}
-
 export class SessionFeeds {
   readonly #announcer: Announcer;
   readonly #read: ReadEvents;
   readonly #onError: (error: unknown) => void;
   readonly #feeds = new Map<string, SessionFeed>();
-  readonly #looking: NodeJS.Timeout | undefined;
 
-  constructor({ announcer, read, onError, lookEveryMs }: FeedOptions) {
+  constructor(announcer: Announcer, read: ReadEvents, onError: (error: unknown) => void) {
     this.#announcer = announcer;
     this.#read = read;
     this.#onError = onError;
-    if (lookEveryMs > 0) this.#looking = setInterval(() => this.#look(), lookEveryMs).unref();
-  }
-
-  close(): void {
-    clearInterval(this.#looking);
-  }
-
-  #look(): void {
-    for (const feed of this.#feeds.values()) feed.look().catch(this.#onError);
   }
 
   /** Follows a session from a cursor. Returns the function that ends it. */
@@ -134,15 +116,6 @@ class SessionFeed {
     for (const follower of this.#followers) {
       if (follower.live && follower.cursor < lastSeq) this.#fallBack(follower, false);
     }
-  }
-
-  /** Reads what was appended without a word. */
-  async look(): Promise<void> {
-    const live = [...this.#followers].filter((follower) => follower.live);
-    if (live.length === 0) return;
-    const after = Math.max(...live.map((follower) => follower.cursor));
-    const events = await this.#read(this.#sessionId, after, PAGE);
-    if (events.length > 0) this.appended(events);
   }
 
   delta(delta: Delta): void {
