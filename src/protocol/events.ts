@@ -3,7 +3,7 @@
  * entry that is still being written. `data` is what each type carries; readers must ignore fields
  * they do not know, and `v` lets a later version translate old rows.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { ENTRY_KINDS, OUTCOMES } from "./sessions.ts";
 
 export const EVENT_TYPES = [

@@ -9,7 +9,7 @@
  *
  * A new tool adds no frame: `tool` carries any of them.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { journalItemSchema, settlementSchema } from "./events.ts";
 import { attachmentSchema, authorSchema } from "./sessions.ts";
 

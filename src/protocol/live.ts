@@ -1,5 +1,5 @@
 /** Frames of the `/api/live` socket. Only session topics have a log to replay; others carry hints. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Delta, SessionEvent } from "./events.ts";
 
 export const liveClientFrameSchema = z.discriminatedUnion("op", [

@@ -1,5 +1,5 @@
 /** Runs and runners as clients see them. */
-import { z } from "zod";
+import * as z from "zod";
 import { isoTime } from "./page.ts";
 import { OUTCOMES } from "./sessions.ts";
 

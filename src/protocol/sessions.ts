@@ -1,5 +1,5 @@
 /** Sessions, prompts and transcripts as clients see them. Pure: loaded by every process and the browser. */
-import { z } from "zod";
+import * as z from "zod";
 import { isoTime } from "./page.ts";
 
 export const SESSION_KINDS = ["task", "review", "orchestrator", "org_orchestrator"] as const;

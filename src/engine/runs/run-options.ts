@@ -1,5 +1,5 @@
 /** What a prompt remembers about the run it asks for, until the run exists. */
-import { z } from "zod";
+import * as z from "zod";
 import { demandsSchema, EXECUTION_MODES, RUN_TYPES } from "#protocol/runs.ts";
 
 const runOptionsSchema = z.object({

@@ -3,7 +3,7 @@
  * and a handler. The registry validates, calls and turns every failure into text that tells the
  * model what to do next; a handler never sees input its schema refuses.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { Engine } from "../work.ts";
 

@@ -1,7 +1,6 @@
 /** The HTTP application: limits, then identity, then routes, then one translation of refusals. */
 import type { HttpBindings } from "@hono/node-server";
-import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context, MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
@@ -16,13 +15,18 @@ import {
   refuseOrigin,
   tooLarge,
 } from "./guard.ts";
+import type { EndpointSpec } from "./openapi.ts";
 
 export interface AppEnv {
   Bindings: HttpBindings;
   Variables: { caller: Caller; rawBody: string; json: unknown };
 }
 
-export type App = OpenAPIHono<AppEnv>;
+/** The routes, and what is said about them in the API document. */
+export interface App {
+  hono: Hono<AppEnv>;
+  specs: EndpointSpec[];
+}
 
 export interface AppOptions {
   callers: Callers;
@@ -33,7 +37,7 @@ export interface AppOptions {
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 export function createApp({ callers, hosts, log }: AppOptions): App {
-  const app: App = new OpenAPIHono<AppEnv>();
+  const app = new Hono<AppEnv>();
   app.onError((error, c) => answerError(log, error, c));
   app.notFound((c) =>
     answerError(
@@ -64,7 +68,7 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
     } else callers.stranger(addressOf(c));
     await next();
   });
-  return app;
+  return { hono: app, specs: [] };
 }
 
 /** Signing in is how one gets an identity, so it cannot need one. */

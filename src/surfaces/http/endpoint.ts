@@ -3,20 +3,14 @@
  * the handler. Answers are built by our own code and are not validated again on the way out.
  */
 import type { Context } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import type { App, AppEnv } from "./app.ts";
 import { refuseInvalid } from "./input.ts";
+import type { EndpointSpec } from "./openapi.ts";
 
-export interface Endpoint<Q extends z.ZodType, B extends z.ZodType> {
-  method: "get" | "post" | "patch" | "delete" | "put";
-  /** With `{name}` for parameters. */
-  path: string;
-  summary: string;
-  tag: string;
+export interface Endpoint<Q extends z.ZodType, B extends z.ZodType> extends EndpointSpec {
   query?: Q;
   body?: B;
-  status?: 200 | 201 | 202;
-  response: z.ZodType;
 }
 
 export interface Input<Q, B> {
@@ -25,16 +19,6 @@ export interface Input<Q, B> {
   body: B;
 }
 
-const errorSchema = z
-  .object({
-    error: z.object({
-      code: z.string(),
-      message: z.string(),
-      details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-    }),
-  })
-  .meta({ id: "Error" });
-
 const none = z.object({});
 
 export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType = typeof none>(
@@ -42,9 +26,9 @@ export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType 
   spec: Endpoint<Q, B>,
   handle: (input: Input<z.infer<Q>, z.infer<B>>) => Promise<unknown>,
 ): void {
-  register(app, spec);
+  app.specs.push(spec);
   const status = spec.status ?? 200;
-  app.on(spec.method.toUpperCase(), spec.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
+  app.hono.on(spec.method.toUpperCase(), spec.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
     const query = spec.query ? check(spec.query, queryOf(c)) : {};
     const body = spec.body ? check(spec.body, c.get("json") ?? {}) : {};
     const answer = await handle({ c, query: query as z.infer<Q>, body: body as z.infer<B> });
@@ -70,34 +54,4 @@ function queryOf(c: Context<AppEnv>): Record<string, string | string[]> {
       values.length === 1 ? (values[0] as string) : values,
     ]),
   );
-}
-
-function register<Q extends z.ZodType, B extends z.ZodType>(app: App, spec: Endpoint<Q, B>): void {
-  const names = [...spec.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
-  app.openAPIRegistry.registerPath({
-    method: spec.method,
-    path: spec.path,
-    summary: spec.summary,
-    tags: [spec.tag],
-    security: [{ bearer: [] }],
-    request: {
-      ...(names.length > 0
-        ? { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }
-        : {}),
-      ...(spec.query ? { query: spec.query as never } : {}),
-      ...(spec.body
-        ? { body: { content: { "application/json": { schema: spec.body as never } } } }
-        : {}),
-    },
-    responses: {
-      [spec.status ?? 200]: {
-        description: "Done",
-        content: { "application/json": { schema: spec.response as never } },
-      },
-      default: {
-        description: "A refusal with a stable code",
-        content: { "application/json": { schema: errorSchema as never } },
-      },
-    },
-  });
 }

@@ -39,16 +39,16 @@ const DOCS_START = `SwaggerUIBundle({ url: "/api/openapi.json", dom_id: "#swagge
 export function fileRoutes(app: App, folder: string, callers: Callers): void {
   const signedIn = requireCaller(callers);
   const docs = join(folder, "docs");
-  app.get("/api/docs", signedIn, (c) => c.html(DOCS_PAGE, 200, PAGE_HEADERS));
-  app.get("/api/docs/start.js", (c) =>
+  app.hono.get("/api/docs", signedIn, (c) => c.html(DOCS_PAGE, 200, PAGE_HEADERS));
+  app.hono.get("/api/docs/start.js", (c) =>
     c.body(DOCS_START, 200, { "Content-Type": "text/javascript", ...PAGE_HEADERS }),
   );
-  app.get(
+  app.hono.get(
     "/api/docs/:file{[\\w.-]+}",
     fileFrom(docs, (path) => path.slice("/api/docs/".length)),
   );
   const web = join(folder, "web");
-  if (existsSync(web)) app.get("*", pageOrFile(web));
+  if (existsSync(web)) app.hono.get("*", pageOrFile(web));
 }
 
 function fileFrom(folder: string, nameOf: (path: string) => string): MiddlewareHandler<AppEnv> {

@@ -1,5 +1,5 @@
 /** What requests may contain: shared pieces of their schemas, and how a bad one is told. */
-import { z } from "zod";
+import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type WebSocket, WebSocketServer } from "ws";
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -25,6 +25,7 @@ import { fileRoutes } from "./files.ts";
 import { type AllowedHosts, allowedHosts, checkHost, isOwnOrigin, refuseOrigin } from "./guard.ts";
 import { requireId } from "./input.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { openApiDocument } from "./openapi.ts";
 import { authRoutes, type SignIn } from "./routes/auth-routes.ts";
 import { promptRoutes } from "./routes/prompt-routes.ts";
 import { runRoutes } from "./routes/run-routes.ts";
@@ -82,18 +83,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     baseUrl,
   });
   eventRoute(app, kernel, feeds);
-  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
-    type: "http",
-    scheme: "bearer",
-  });
-  app.get("/api/openapi.json", (c) =>
-    c.json(
-      app.getOpenAPI31Document({
-        openapi: "3.1.0",
-        info: { title: "Muster", version: options.version },
-      }),
-    ),
-  );
+  app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, options.version)));
   fileRoutes(app, options.filesFolder, callers);
 
   const server = listener(app, metrics);
@@ -113,7 +103,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 function listener(app: App, metrics: Metrics): Server {
-  const handle = getRequestListener(app.fetch as never, { overrideGlobalObjects: false });
+  const handle = getRequestListener(app.hono.fetch as never, { overrideGlobalObjects: false });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -132,12 +122,12 @@ function listener(app: App, metrics: Metrics): Server {
 }
 
 function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metrics): void {
-  app.get("/health", (c) => c.json({ ok: true }));
-  app.get("/ready", async (c) => {
+  app.hono.get("/health", (c) => c.json({ ok: true }));
+  app.hono.get("/ready", async (c) => {
     await kernel.engine.store.read((reader) => readyBacklog(reader, 0));
     return c.json({ ok: true });
   });
-  app.get("/metrics", requireCaller(callers), async (c) => {
+  app.hono.get("/metrics", requireCaller(callers), async (c) => {
     requireMay(principalOf(c), "operate");
     const { type, body } = await metrics.text();
     return c.body(body, 200, { "Content-Type": type });

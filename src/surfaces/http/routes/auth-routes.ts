@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type App, userOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
 import { line } from "../input.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { Kernel } from "#engine/index.ts";
 import { type BlobInput, MAIN_THREAD } from "#engine/sessions/index.ts";

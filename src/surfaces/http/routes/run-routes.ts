@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { pageOf } from "#protocol/page.ts";
 import { demandsSchema, EXECUTION_MODES, RUN_TYPES, type Run, runSchema } from "#protocol/runs.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { pageOf } from "#protocol/page.ts";
 import { runnerSchema } from "#protocol/runs.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Kernel } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import { pageOf } from "#protocol/page.ts";

@@ -1,0 +1,143 @@
+/** The program: `muster <command>`. What a command does not need is not loaded. */
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type Environment, loadConfig } from "#base/config.ts";
+import { createLog, type Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
+import type { RunnerStart } from "./runner.ts";
+
+const DRAIN_MS = 20_000;
+const SIGNAL_TWICE_MS = 1_000;
+const EXIT_INTERRUPTED = 130;
+
+/** Where this program lies: its entry, for starting itself again, and its pages. */
+export interface Place {
+  program: string;
+  filesFolder: string;
+}
+
+interface Life {
+  stop(): Promise<void>;
+  kill?(): void;
+}
+
+/**
+ * The plain starts are taken here, so that nothing but what they need is loaded. Everything else,
+ * and every start with options, goes through the command line.
+ */
+async function main(args: string[], place: Place): Promise<void> {
+  const [command = "--help", ...rest] = args;
+  const serve = (name: "up" | "server", env?: Environment) => startServing(name, place, env);
+  if (rest.length === 0 && (command === "up" || command === "server")) return serve(command);
+  if (command === "runner" && rest.includes("--with-parent")) return runChild(rest);
+  const { runCli } = await import("./cli.ts");
+  return runCli(args.length === 0 ? [command] : args, { serve, runRunner });
+}
+
+async function startServing(
+  command: "up" | "server",
+  { program, filesFolder }: Place,
+  env: Environment = process.env,
+): Promise<void> {
+  const config = loadConfig(env);
+  const log = createLog({ level: config.logLevel });
+  if (command === "up") {
+    const { up } = await import("./up.ts");
+    return live(await up(config, log, program, filesFolder), log);
+  }
+  const { startServer } = await import("./server.ts");
+  const server = await startServer(config, log, filesFolder);
+  process.stdout.write(`Muster is ready at ${server.http.url}\n`);
+  live(server, log);
+}
+
+async function runRunner(start: RunnerStart): Promise<void> {
+  const config = loadConfig(start.env);
+  const log = createLog({ level: config.logLevel });
+  const { readSecret } = await import("./owner.ts");
+  const token = start.tokenFile === undefined ? config.token : readSecret(start.tokenFile);
+  if (token === undefined) {
+    throw new Refusal(
+      "invalid",
+      "token_required",
+      "A runner needs a token: make one with `npx muster runners token NAME`, then give it with --token-file or MUSTER_TOKEN.",
+    );
+  }
+  const { remoteTransport, startRunner } = await import("./runner.ts");
+  const serverUrl = config.server ?? `http://127.0.0.1:${config.port}`;
+  const settings = {
+    folder: resolve(start.folder ?? join(config.home, "runner")),
+    name: start.name,
+    profile: start.profile ?? "default",
+    tags: start.tags,
+    projectDir: start.projectDir ?? null,
+    capacity: config.runnerCapacity,
+    drainMs: start.drainMs ?? DRAIN_MS,
+  };
+  const running = await startRunner(settings, remoteTransport(serverUrl, token), log);
+  live({ stop: () => running.drain() }, log);
+  await running.runner.ended();
+}
+
+/** The runner that `muster up` starts beside its server. */
+function runChild(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      server: { type: "string", default: "" },
+      "token-file": { type: "string", default: "" },
+      folder: { type: "string", default: "" },
+      "drain-ms": { type: "string", default: "0" },
+      "with-parent": { type: "boolean" },
+    },
+  });
+  endWithParent();
+  return runRunner({
+    env: { ...process.env, MUSTER_SERVER: values.server },
+    tags: [],
+    tokenFile: values["token-file"],
+    folder: values.folder,
+    drainMs: Number(values["drain-ms"]),
+  });
+}
+
+/** A runner started by a server must not outlive it, even when the server is killed. */
+function endWithParent(): void {
+  process.stdin.on("end", () => process.kill(process.pid, "SIGKILL"));
+  process.stdin.resume();
+}
+
+/** Ends in order at the first signal, at once at the second. */
+function live(running: Life, log: Log): void {
+  let askedAt: number | undefined;
+  const onSignal = () => {
+    const now = Date.now();
+    if (askedAt === undefined) {
+      askedAt = now;
+      running.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, "could not stop in order");
+          process.exit(1);
+        },
+      );
+      return;
+    }
+    // A terminal and a parent may both pass on the same signal.
+    if (now - askedAt < SIGNAL_TWICE_MS) return;
+    running.kill?.();
+    process.exit(EXIT_INTERRUPTED);
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+}
+
+/** Runs a command; what it throws ends the process with a sentence and a code. */
+export function start(args: string[], place: Place): void {
+  main(args, place).catch((error: unknown) => {
+    const isRefusal = error instanceof Refusal;
+    const text = error instanceof Error && !isRefusal ? error.stack : undefined;
+    process.stderr.write(`${text ?? (error instanceof Error ? error.message : String(error))}\n`);
+    process.exit(isRefusal && error.kind === "invalid" ? 2 : 1);
+  });
+}
