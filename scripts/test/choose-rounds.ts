@@ -16,9 +16,11 @@ function namedRound([, name, ...rest]: string[]): Round {
 /** Arguments are filters for the unit round, and then the other rounds are not asked for. */
 function plainRun(filters: string[]): Round[] {
   if (filters.length > 0) return [namedRound(["--round", "unit", ...filters])];
-  return rounds.flatMap((round) =>
-    round.inEveryRun ? { ...round, command: [...round.command, ...round.inEveryRun.args] } : [],
-  );
+  return rounds.flatMap((round) => {
+    if (!round.inEveryRun) return [];
+    const { args, timeoutMs = round.timeoutMs } = round.inEveryRun;
+    return { ...round, command: [...round.command, ...args], timeoutMs };
+  });
 }
 
 async function withImportedServices(round: Round): Promise<Round> {

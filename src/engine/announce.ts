@@ -25,6 +25,10 @@ export interface SessionWatcher {
 export interface Announcer {
   watchSession(sessionId: string, watcher: SessionWatcher): () => void;
   isWatched(sessionId: string): boolean;
+  /** The sessions that somebody on this server follows. */
+  watched(): string[];
+  /** Tells the watchers here how far a log reaches, for what the bus did not tell. */
+  grown(sessionId: string, lastSeq: number): void;
   appended(sessionId: string, events: () => SessionEvent[], lastSeq: number): void;
   delta(sessionId: string, delta: Delta): void;
   runsReady(): void;
@@ -76,6 +80,8 @@ export function createAnnouncer(bus: Bus, serverId: string): Announcer {
       };
     },
     isWatched: (sessionId) => watchers.has(sessionId),
+    watched: () => [...watchers.keys()],
+    grown: (sessionId, lastSeq) => each(sessionId, (watcher) => watcher.grown(lastSeq)),
     appended(sessionId, events, lastSeq) {
       if (watchers.has(sessionId)) {
         const list = events();

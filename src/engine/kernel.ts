@@ -70,7 +70,7 @@ export async function createKernel({
       ...features.map((feature) => feature.timers ?? {}),
     ),
     deliverers: Object.assign({}, ...features.map((feature) => feature.deliverers ?? {})),
-    poke: () => dispatcher.poke(),
+    sweepRunners: () => dispatcher.sweep(),
   });
   return {
     engine,

@@ -12,9 +12,19 @@ export type Principal =
       name: string;
       role: "admin" | "member";
       scopes: readonly string[];
+      /** Where this person speaks from. */
+      channel: "web" | "api";
     }
   | { kind: "session"; orgId: string; sessionId: string; ownerId: string | null; name: string }
-  | { kind: "runner"; orgId: string; credentialId: string; scope: string; name: string }
+  | {
+      kind: "runner";
+      orgId: string;
+      credentialId: string;
+      scope: string;
+      /** Given with its token; it has them besides its own. */
+      tags: readonly string[];
+      name: string;
+    }
   | { kind: "system"; orgId: string; name: string };
 
 /** What may be done to things, in one table. */

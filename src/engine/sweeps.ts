@@ -10,12 +10,17 @@ import { forgetOldKeys } from "./idempotency.ts";
 import { deliverDue } from "./outbox/index.ts";
 import { expireLeases } from "./runs/leases.ts";
 import { failUnmatched } from "./runs/unmatched.ts";
+import { tellGrowth } from "./sessions/growth.ts";
 import { purgeArchived } from "./sessions/purge.ts";
 import { runDueTimers } from "./timers.ts";
 import type { Engine } from "./work.ts";
 
 const TICK_MS = 500;
+/** How late a reader on one server may hear of what another server wrote, when the bus does not tell. */
+const GROWTH_EVERY_MS = 1_000;
 const SLOW_EVERY_MS = 60_000;
+/** Rounds of deliveries that may be under way at once. */
+const MAX_DELIVERY_ROUNDS = 10;
 /** A tick that comes this late, or from the past, means that the clock was moved or the machine slept. */
 const JUMP_MS = 5_000;
 
@@ -26,7 +31,7 @@ export interface SweepOptions {
   timers: Readonly<Record<string, TimerHandler>>;
   deliverers: Readonly<Record<string, Deliverer>>;
   /** Looks for runs whose hint was lost, or whose pause is over. */
-  poke: () => void;
+  sweepRunners: () => Promise<void>;
 }
 
 export class Sweeps {
@@ -34,8 +39,10 @@ export class Sweeps {
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #noExpiryBefore = 0;
+  readonly #deliveries = new Set<Promise<void>>();
   #lastTick = 0;
   #lastSlow = 0;
+  #lastGrowth = 0;
 
   constructor(options: SweepOptions) {
     this.#options = options;
@@ -52,23 +59,35 @@ export class Sweeps {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
+    await Promise.all(this.#deliveries);
   }
 
   /** One round; also called by tests and the simulation. */
   async tick(): Promise<void> {
-    const { engine, clock, timers, deliverers, poke } = this.#options;
+    const { engine, clock, timers, deliverers, sweepRunners } = this.#options;
     const now = clock.now();
     this.#noticeJump(now);
     await this.#attempt("timers", () => runDueTimers(engine, timers, now));
-    await this.#attempt("outbox", () => deliverDue(engine, deliverers, now));
+    this.#deliver(() => deliverDue(engine, deliverers, now));
     if (now >= this.#noExpiryBefore) await this.#attempt("leases", () => expireLeases(engine, now));
+    if (now - this.#lastGrowth >= GROWTH_EVERY_MS) {
+      this.#lastGrowth = now;
+      await this.#attempt("growth", () => tellGrowth(engine));
+    }
     if (now - this.#lastSlow >= SLOW_EVERY_MS) {
       this.#lastSlow = now;
       await this.#attempt("unmatched", () => failUnmatched(engine, now));
       await this.#attempt("idempotency", () => forgetOldKeys(engine, now));
       await this.#attempt("purge", () => purgeArchived(engine, now));
     }
-    poke();
+    await this.#attempt("runners", sweepRunners);
+  }
+
+  /** Nothing waits for the outside: a delivery that hangs must not hold up leases and timers. */
+  #deliver(sweep: () => Promise<unknown>): void {
+    if (this.#deliveries.size >= MAX_DELIVERY_ROUNDS) return;
+    const round = this.#attempt("outbox", sweep).finally(() => this.#deliveries.delete(round));
+    this.#deliveries.add(round);
   }
 
   #noticeJump(now: number): void {

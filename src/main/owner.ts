@@ -25,7 +25,7 @@ export async function ensureOwner(auth: Auth, home: string): Promise<Owner> {
   if (key !== undefined) writePrivate(keyFile, key);
   // A file that was lost, or never got written before a crash, is made good with a new key.
   else if (!existsSync(keyFile) || (await auth.authenticate(readSecret(keyFile))) === undefined) {
-    writePrivate(keyFile, await auth.replaceOwnerKey(owner));
+    writePrivate(keyFile, await auth.renewOwnerKey(owner));
   }
   return { userId: owner.id, keyFile };
 }

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { type Environment, loadConfig } from "#base/config.ts";
 import { createLog, type Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
+import { exitCodeOf } from "#surfaces/cli/exit-codes.ts";
 import type { RunnerStart } from "./runner.ts";
 
 const DRAIN_MS = 20_000;
@@ -138,6 +139,6 @@ export function start(args: string[], place: Place): void {
     const isRefusal = error instanceof Refusal;
     const text = error instanceof Error && !isRefusal ? error.stack : undefined;
     process.stderr.write(`${text ?? (error instanceof Error ? error.message : String(error))}\n`);
-    process.exit(isRefusal && error.kind === "invalid" ? 2 : 1);
+    process.exit(exitCodeOf(error));
   });
 }

@@ -59,7 +59,7 @@ async function startLocalRunner(
       program,
       "runner",
       "--server",
-      `http://127.0.0.1:${server.http.port}`,
+      localAddress(config.host, server.http.port),
       "--token-file",
       tokenFile,
       "--folder",
@@ -89,4 +89,10 @@ async function startLocalRunner(
     log,
   );
   return { stop: () => running.drain(), kill: () => {} };
+}
+
+/** Where this machine reaches its own server: the address it listens on, or loopback for all of them. */
+function localAddress(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }

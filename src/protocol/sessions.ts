@@ -127,6 +127,7 @@ export const WAIT_REASONS = [
   "behind_other_prompts",
   "session_busy",
   "no_runner",
+  "no_matching_runner",
   "runner_busy",
   "workspace_offline",
   "retry_backoff",

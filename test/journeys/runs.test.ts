@@ -145,7 +145,7 @@ describe("runs", () => {
     );
     expect(receipt.body.prompt).toMatchObject({
       state: "queued",
-      waitingFor: { reason: "runner_busy" },
+      waitingFor: { reason: "no_matching_runner" },
     });
     await platform.request("POST", `/api/runs/${body.run.id}/stop`, {});
   });

@@ -26,6 +26,11 @@ const MIGRATION_LOCK = 7_474_747;
 const MARKS_TABLE =
   "create table if not exists commit_marks (id bigint primary key, mark bigint not null, at timestamptz not null) with (fillfactor = 20)";
 
+interface Attempt<T> {
+  result: T;
+  announcements: (() => void)[];
+}
+
 /** A connection, and how many of its transactions have written. */
 interface Line {
   id: number;
@@ -118,30 +123,38 @@ class PostgresStore implements Store {
     await this.#pool.end();
   }
 
-  async #attempt<T>(
-    work: (tx: Tx) => Promise<T>,
-  ): Promise<{ result: T; announcements: (() => void)[] }> {
+  async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<Attempt<T>> {
     const client = await this.#pool.connect();
     const lost = watch(client);
+    let attempt: Attempt<T>;
+    let doubt: { line: Line; error: unknown } | undefined;
     try {
       const line = await this.#lineOf(client);
       const tx = new PostgresTx(client, await begin(client));
-      let result: T;
-      try {
-        result = await work(tx);
-      } catch (error) {
-        await client.query("rollback").catch((cause: unknown) => lost.because(cause));
+      const result = await work(tx).catch(async (error: unknown) => {
+        await rollback(client, lost);
         throw error;
+      });
+      attempt = { result, announcements: tx.announcements };
+      try {
+        await commit(client, tx.hasWritten ? line : undefined);
+      } catch (error) {
+        if (!isRetryable(error) || isConflict(error)) {
+          await rollback(client, lost);
+          throw error;
+        }
+        lost.because(error);
+        doubt = { line, error };
       }
-      if (tx.hasWritten) await this.#commit(client, line, lost);
-      else await client.query("commit");
-      return { result, announcements: tx.announcements };
     } catch (error) {
       lost.because(error);
       throw error;
     } finally {
       client.release(lost.broken());
     }
+    // Asked when the connection has been given back: many may have lost theirs at once.
+    if (doubt && !(await this.#isCommitted(doubt.line))) throw doubt.error;
+    return attempt;
   }
 
   /** Each connection holds a lock of its own for as long as it lives. */
@@ -153,22 +166,6 @@ class PostgresStore implements Store {
       this.#lines.set(client, line);
     }
     return line;
-  }
-
-  async #commit(client: pg.PoolClient, line: Line, lost: Lost): Promise<void> {
-    line.mark += 1;
-    try {
-      await client.query(
-        `insert into commit_marks (id, mark, at) values (${line.id}, ${line.mark}, now()) on conflict (id) do update set mark = excluded.mark, at = excluded.at; commit`,
-      );
-    } catch (error) {
-      if (!isRetryable(error) || isConflict(error)) {
-        await client.query("rollback").catch((cause: unknown) => lost.because(cause));
-        throw error;
-      }
-      lost.because(error);
-      if (!(await this.#isCommitted(line))) throw error;
-    }
   }
 
   /** What became of the last transaction of a connection that is lost. */
@@ -185,10 +182,10 @@ class PostgresStore implements Store {
         [id],
       );
       return marks.rows[0]?.mark === mark;
-    });
+    }, unknownFate);
   }
 
-  async #retrying<T>(work: () => Promise<T>): Promise<T> {
+  async #retrying<T>(work: () => Promise<T>, giveUp = unavailable): Promise<T> {
     const deadline = this.#clock.now() + RETRY_LIMIT_MS;
     let pauseMs = RETRY_FIRST_MS;
     for (;;) {
@@ -196,13 +193,29 @@ class PostgresStore implements Store {
         return await work();
       } catch (error) {
         if (!isRetryable(error)) throw error;
-        if (this.#clock.now() >= deadline) throw unavailable(error);
+        if (this.#clock.now() >= deadline) throw giveUp(error);
         this.#log.debug({ err: error }, "running a database command again");
         await this.#clock.sleep(pauseMs * (0.5 + Math.random()));
         pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
       }
     }
   }
+}
+
+/** `line`: given when the transaction has written. */
+async function commit(client: pg.PoolClient, line: Line | undefined): Promise<void> {
+  if (!line) {
+    await client.query("commit");
+    return;
+  }
+  line.mark += 1;
+  await client.query(
+    `insert into commit_marks (id, mark, at) values (${line.id}, ${line.mark}, now()) on conflict (id) do update set mark = excluded.mark, at = excluded.at; commit`,
+  );
+}
+
+async function rollback(client: pg.PoolClient, lost: Lost): Promise<void> {
+  await client.query("rollback").catch((cause: unknown) => lost.because(cause));
 }
 
 /** Returns the instant of the transaction. */
@@ -337,13 +350,19 @@ function isRetryable(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): Refusal {
-  return new Refusal(
-    "unavailable",
-    "store_unavailable",
+  return refusal(
     "The database cannot be reached now. Nothing was changed; try again shortly.",
-    {
-      retryAfterMs: 2_000,
-      cause,
-    },
+    cause,
   );
+}
+
+function unknownFate(cause: unknown): Refusal {
+  return refusal(
+    "The database was lost while it stored this, so nobody knows yet whether it did. Look first, or send it again with the same Idempotency-Key.",
+    cause,
+  );
+}
+
+function refusal(message: string, cause: unknown): Refusal {
+  return new Refusal("unavailable", "store_unavailable", message, { retryAfterMs: 2_000, cause });
 }

@@ -6,7 +6,7 @@
  * fails is undone alone. `work` functions wait for nothing but statements, which are synchronous
  * underneath, so a batch runs to its end without the event loop turning.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
@@ -53,6 +53,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   let lock: FileLock | undefined;
   if (!inMemory) {
     mkdirSync(dirname(path), { recursive: true });
+    // SQLite gives its log the rights of the database, so this covers both.
+    closeSync(openSync(path, "a", 0o600));
     lock = await acquireFileLock(`${path}.lock`).catch((error: unknown) => {
       throw new Refusal(
         "conflict",

@@ -50,7 +50,8 @@ export function statements<Tables>() {
       bind(dialect, params) {
         let known = compiled.get(dialect);
         if (!known) {
-          known = build(builder<Tables>(dialect), slot as unknown as Slots<P>, dialect).compile();
+          const built = build(builder<Tables>(dialect), slot as unknown as Slots<P>, dialect);
+          known = withFixedValues(dialect, built.compile());
           compiled.set(dialect, known);
         }
         const values = known.parameters.map((value) =>
@@ -60,6 +61,26 @@ export function statements<Tables>() {
       },
     };
   };
+}
+
+/**
+ * Values that are the same in every call become part of the text: a partial index is used only when
+ * its condition can be read there (`state in ('queued', 'collecting')`).
+ */
+function withFixedValues(
+  dialect: Dialect,
+  { sql, parameters }: { sql: string; parameters: readonly unknown[] },
+): { sql: string; parameters: readonly unknown[] } {
+  const left: unknown[] = [];
+  let next = 0;
+  const text = sql.replaceAll(dialect === "sqlite" ? /\?/g : /\$\d+/g, () => {
+    const value = parameters[next++];
+    if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
+    if (Number.isSafeInteger(value)) return String(value);
+    left.push(value);
+    return dialect === "sqlite" ? "?" : `$${left.length}`;
+  });
+  return { sql: text, parameters: left };
 }
 
 const builders = {

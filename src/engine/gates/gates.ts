@@ -5,9 +5,10 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text.ts";
-import { findRun, saveRun } from "../runs/queries.ts";
+import { findRun, HELD_STATES, saveRun } from "../runs/queries.ts";
 import type { GateRow, RunRow, TimerRow } from "../schema.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
+import { showRunState } from "../sessions/run-state.ts";
 import { clearTimer, setTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findGate, findGateByCall, hasPendingGate, insertGate, saveGate } from "./queries.ts";
@@ -25,12 +26,20 @@ export interface Question {
   ttlMs?: number;
 }
 
+/** The session must be locked and the run read under that lock. */
 export async function openGate(
   work: Work,
   session: SessionWriter,
   run: RunRow,
   question: Question,
 ): Promise<GateRow> {
+  if (!(HELD_STATES as readonly string[]).includes(run.state)) {
+    throw new Refusal(
+      "conflict",
+      "run_not_held",
+      "The turn that asks has ended, or waits for its next attempt. Nobody was asked.",
+    );
+  }
   const earlier = await findGateByCall(work.tx, run.prompt_id, question.callId);
   if (earlier) {
     // The turn was resumed and asks again: it waits for the same answer.
@@ -148,7 +157,7 @@ async function setWaiting(
   if (run.state === "stopping") return;
   run.state = waiting ? "gated" : "running";
   await saveRun(work.tx, run);
-  if (session.row.exclusive === 1) session.row.run_state = run.state;
+  await showRunState(work, session, run);
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt || prompt.state === "settled") return;
   prompt.state = waiting ? "gated" : "running";

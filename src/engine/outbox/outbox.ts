@@ -8,7 +8,7 @@ import { cleanJson } from "#base/text.ts";
 import type { Deliverer } from "../feature.ts";
 import type { OutboxRow } from "../schema.ts";
 import type { Engine, Work } from "../work.ts";
-import { finishOutbox, listDue, putOutbox, takeOutbox } from "./queries.ts";
+import { listDue, markDelivered, markFailed, putOutbox, takeOutbox } from "./queries.ts";
 
 export const MAX_DELIVERIES = 10;
 /** A delivery that has not said anything for this long may be tried by another server. */
@@ -58,10 +58,11 @@ async function deliverOne(
   deliver: Deliverer | undefined,
   row: OutboxRow,
 ): Promise<void> {
-  const mine = await engine.store.transaction((tx) =>
-    takeOutbox(tx, row.id, row.due_at, tx.now + DELIVERY_LIMIT_MS),
-  );
-  if (!mine) return;
+  const takenUntil = await engine.store.transaction(async (tx) => {
+    const until = tx.now + DELIVERY_LIMIT_MS;
+    return (await takeOutbox(tx, row.id, row.due_at, until)) ? until : null;
+  });
+  if (takenUntil === null) return;
   let failure: string | null = null;
   try {
     if (!deliver) throw new Error(`nothing delivers ${row.kind}`);
@@ -70,22 +71,14 @@ async function deliverOne(
     failure = redactText(error instanceof Error ? error.message : String(error)).slice(0, 1_000);
   }
   await engine.store.transaction((tx) => {
+    if (failure === null) return markDelivered(tx, row.id);
     const attempts = row.attempts + 1;
-    if (failure === null)
-      return finishOutbox(tx, {
-        id: row.id,
-        state: "delivered",
-        last_error: null,
-        due_at: tx.now,
-        delivered_at: tx.now,
-      });
-    const state = attempts >= MAX_DELIVERIES ? "dead" : "pending";
-    return finishOutbox(tx, {
+    return markFailed(tx, {
       id: row.id,
-      state,
-      last_error: failure,
-      due_at: tx.now + backoffMs(attempts),
-      delivered_at: null,
+      takenUntil,
+      state: attempts >= MAX_DELIVERIES ? "dead" : "pending",
+      error: failure,
+      dueAt: tx.now + backoffMs(attempts),
     });
   });
 }

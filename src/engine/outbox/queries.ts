@@ -57,23 +57,33 @@ export async function takeOutbox(
   return (await tx.run(claimRow, { id, dueAt, nextDueAt })) > 0;
 }
 
-const finishRow = prepare<
-  Pick<OutboxRow, "id" | "state" | "last_error" | "due_at" | "delivered_at">,
-  unknown
->((db, p) =>
+const deliveredRow = prepare<{ id: string; now: number }, unknown>((db, p) =>
   db
     .updateTable("outbox")
-    .set({
-      state: p("state"),
-      last_error: p("last_error"),
-      due_at: p("due_at"),
-      delivered_at: p("delivered_at"),
-    })
-    .where("id", "=", p("id")),
+    .set({ state: "delivered", last_error: null, due_at: p("now"), delivered_at: p("now") })
+    .where("id", "=", p("id"))
+    .where("state", "=", "pending"),
 );
-export function finishOutbox(
-  tx: Tx,
-  change: Pick<OutboxRow, "id" | "state" | "last_error" | "due_at" | "delivered_at">,
-): Promise<number> {
-  return tx.run(finishRow, change);
+export function markDelivered(tx: Tx, id: string): Promise<number> {
+  return tx.run(deliveredRow, { id, now: tx.now });
+}
+
+interface FailedDelivery {
+  id: string;
+  /** What `takeOutbox` set: another attempt that began meanwhile is not disturbed. */
+  takenUntil: number;
+  state: OutboxRow["state"];
+  error: string;
+  dueAt: number;
+}
+const failedRow = prepare<FailedDelivery, unknown>((db, p) =>
+  db
+    .updateTable("outbox")
+    .set({ state: p("state"), last_error: p("error"), due_at: p("dueAt") })
+    .where("id", "=", p("id"))
+    .where("state", "=", "pending")
+    .where("due_at", "=", p("takenUntil")),
+);
+export function markFailed(tx: Tx, failed: FailedDelivery): Promise<number> {
+  return tx.run(failedRow, failed);
 }

@@ -12,7 +12,14 @@ import { listTurnEntries } from "../sessions/event-queries.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { fits, type RunnerOffer, wishOf } from "./fit.ts";
-import { findRun, listReady, lockFreeSessions, type ReadyRun, saveRun } from "./queries.ts";
+import {
+  countHeldBy,
+  findRun,
+  listReady,
+  lockFreeSessions,
+  type ReadyRun,
+  saveRun,
+} from "./queries.ts";
 
 const PAGE = 32;
 const MAX_PAGES = 8;
@@ -25,11 +32,13 @@ export interface Claimer {
 
 export function claimRuns(engine: Engine, { runner, offer, free }: Claimer): Promise<Assignment[]> {
   return command(engine, async (work) => {
+    // Counted here, because a runner that comes back may not know of all it has been given.
+    const places = Math.min(free, runner.capacity - (await countHeldBy(work.tx, runner.id)));
     const assignments: Assignment[] = [];
     const search: Search = { offer, seen: new Set(), unfit: new Set() };
-    for (let page = 0; page < MAX_PAGES && assignments.length < free; page++) {
+    for (let page = 0; page < MAX_PAGES && assignments.length < places; page++) {
       const { fitting, exhausted } = await nextFitting(work, search);
-      const wanted = fitting.slice(0, free - assignments.length);
+      const wanted = fitting.slice(0, places - assignments.length);
       assignments.push(...(await claimAll(work, wanted, runner)));
       if (exhausted) break;
     }
@@ -169,7 +178,6 @@ async function assignmentOf(
     executorSessionId: row.executor_session_id,
     instructions: row.instructions,
     journal: journal.map(journalItem),
-    token: null,
   };
 }
 

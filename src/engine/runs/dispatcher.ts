@@ -39,6 +39,7 @@ export class Dispatcher {
       tools: this.#tools,
       log: this.#log,
       isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
+      replaceOthers: (newer, runnerId) => this.#replaceOthers(newer, runnerId),
       ready: () => this.poke(),
     });
     this.#connections.add(connection);
@@ -50,10 +51,22 @@ export class Dispatcher {
     await connection.disconnected();
   }
 
+  #replaceOthers(newer: RunnerConnection, runnerId: string): void {
+    for (const connection of this.#connections)
+      if (connection !== newer && connection.runnerId === runnerId) connection.replace();
+  }
+
   /** Ends the connections of a runner whose token was taken away. */
   drop(runnerId: string, reason: string): void {
     for (const connection of this.#connections)
-      if (connection.runner?.id === runnerId) connection.close(reason);
+      if (connection.runnerId === runnerId) connection.close(reason);
+  }
+
+  /** By the clock: makes up for lost hints and for places that were given up in silence. */
+  async sweep(): Promise<void> {
+    for (const connection of this.#connections)
+      if (connection.free === 0 && !connection.closed) await connection.recount();
+    this.poke();
   }
 
   poke(): void {

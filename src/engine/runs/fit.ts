@@ -50,6 +50,7 @@ export function fits(offer: RunnerOffer, wish: RunWish): boolean {
       offer.projectDir === null ||
       demands.projectDir === offer.projectDir) &&
     (demands.profile === undefined || demands.profile === offer.profile) &&
+    (demands.runtime === undefined || offer.runtimes.includes(demands.runtime)) &&
     (demands.tags ?? []).every((tag) => offer.tags.includes(tag))
   );
 }
@@ -65,6 +66,7 @@ export function demandKey(wish: RunWish): string {
     demands.hostname ?? null,
     demands.projectDir ?? null,
     demands.profile ?? null,
+    demands.runtime ?? null,
     [...(demands.tags ?? [])].sort(),
   ]);
 }

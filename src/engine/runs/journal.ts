@@ -110,7 +110,7 @@ async function settle(
   const { outcome, error, result, usage } = settlement;
   const cut = run.stop_reason !== null && (outcome === "aborted" || outcome === "superseded");
   await settleRun(work, session, prompt, run, {
-    outcome: cut ? outcomeOf(run.stop_reason) : outcome,
+    outcome: cut ? outcomeOf(run.stop_reason) : outcome === "superseded" ? "aborted" : outcome,
     ...(error ? { error } : {}),
     ...(result === undefined ? {} : { result }),
     ...(usage ? { usage } : {}),

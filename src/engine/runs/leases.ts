@@ -47,7 +47,8 @@ export async function freeHeldRuns(
   engine: Engine,
   runnerId: string,
   holding: readonly RunRef[],
-  reason: "runner_restarted" | "runner_removed",
+  /** False when the registration has been overtaken: what is held then is not its to judge. */
+  isCurrent: () => boolean,
 ): Promise<void> {
   const held = await engine.store.read((reader) => listHeldBy(reader, runnerId));
   const kept = new Set(holding.map(({ run, fence }) => `${run}#${fence}`));
@@ -56,15 +57,9 @@ export async function freeHeldRuns(
     await command(engine, async (work) => {
       const session = await work.session(session_id);
       const run = session && (await findRun(work.tx, id));
-      if (
-        !session ||
-        !run ||
-        run.fence !== fence ||
-        run.runner_id !== runnerId ||
-        !isHeld(run.state)
-      )
-        return;
-      await loseRun(work, session, run, reason);
+      const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeld(run.state);
+      if (session && run && isTheirs && isCurrent())
+        await loseRun(work, session, run, "runner_restarted");
     });
   }
 }

@@ -2,13 +2,14 @@
 import type { RunRow } from "../schema.ts";
 import { answerOpenCalls } from "../sessions/cut-turn.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
+import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { afterLoss } from "./attempts.ts";
 import { saveRun } from "./queries.ts";
 import { outcomeOf } from "./request-stop.ts";
 
-export type LossReason = "lease_expired" | "runner_restarted" | "runner_removed" | "released";
+export type LossReason = "lease_expired" | "runner_restarted" | "released";
 
 /** The session must be locked and the run read under that lock. */
 export async function loseRun(
@@ -64,6 +65,6 @@ export async function loseRun(
   run.runner_id = null;
   run.available_at = work.now + next.backoffMs;
   await saveRun(work.tx, run);
-  if (session.row.exclusive === 1) session.row.run_state = "pending";
+  await showRunState(work, session, run);
   if (next.backoffMs === 0) work.tx.afterCommit(() => work.announcer.runsReady());
 }

@@ -254,6 +254,17 @@ export function listHeldBy(reader: Reader, runnerId: string): Promise<RunRow[]> 
   return reader.all(selectHeldBy, { runnerId });
 }
 
+const countHeldRuns = prepare<{ runnerId: string }, { n: number }>((db, p) =>
+  db
+    .selectFrom("runs")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("runner_id", "=", p("runnerId"))
+    .where("state", "in", HELD_STATES),
+);
+export async function countHeldBy(reader: Reader, runnerId: string): Promise<number> {
+  return (await reader.first(countHeldRuns, { runnerId }))?.n ?? 0;
+}
+
 const updateLease = prepare<
   { id: string; fence: number; runnerId: string; leaseUntil: number },
   unknown

@@ -1,16 +1,14 @@
-/**
- * Asking a live run to end. An unclaimed run is ended at once; a claimed one is told, and ends when
- * its runner says so, or when its lease is gone.
- */
+/** Asking a run that is held to end: it is told, and ends when its runner says so, or when its lease is gone. */
 import type { CancelReason } from "#protocol/frames.ts";
 import type { RunRow } from "../schema.ts";
+import { showRunState } from "../sessions/run-state.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { saveRun } from "./queries.ts";
 
 export const STEER_GRACE_MS = 10_000;
 export const STOP_GRACE_MS = 5_000;
 
-/** `by`: the prompt that cuts this one, for steer and interrupt. The run must be claimed. */
+/** `by`: the prompt that cuts this one, for steer and interrupt. The run must be held. */
 export async function requestStop(
   work: Work,
   session: SessionWriter,
@@ -24,7 +22,7 @@ export async function requestStop(
   run.stop_by = work.now + graceMs;
   run.stop_by_prompt = by;
   await saveRun(work.tx, run);
-  if (session.row.exclusive === 1) session.row.run_state = "stopping";
+  await showRunState(work, session, run);
   session.record({
     type: "run_stopping",
     thread: run.thread,

@@ -39,6 +39,8 @@ export interface ConnectionHost {
   tools: ToolHost;
   log: Log;
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
+  /** Ends every other connection of this runner. */
+  replaceOthers(connection: RunnerConnection, runnerId: string): void;
   /** Called when the runner is ready for work, or has a place free. */
   ready(connection: RunnerConnection): void;
 }
@@ -49,11 +51,14 @@ const MAX_HISTORY = 200;
 export class RunnerConnection {
   readonly principal: Extract<Principal, { kind: "runner" }>;
   readonly held = new Map<string, Held>();
+  /** Set as soon as it is known who wants to register; `runner` is set when it has. */
+  runnerId: string | undefined;
   runner: RunnerRow | undefined;
   draining = false;
   closed = false;
   readonly #link: RunnerLink;
   readonly #host: ConnectionHost;
+  #replaced = false;
 
   constructor(
     principal: Extract<Principal, { kind: "runner" }>,
@@ -84,14 +89,22 @@ export class RunnerConnection {
     this.#link.send({ op: "cancel", ...order });
   }
 
+  /** It gets no more work at once; a wire that is broken may take long to say that it is closed. */
   close(reason: string): void {
+    this.closed = true;
     this.#link.close(reason);
+  }
+
+  /** The runner has come back on another wire, whatever this one still looks like. */
+  replace(): void {
+    this.#replaced = true;
+    this.close("replaced by a newer connection");
   }
 
   /** The wire is gone. Its runs stay its own until their leases end. */
   async disconnected(): Promise<void> {
     this.closed = true;
-    if (this.runner) await markRunner(this.#host.engine, this.runner, "offline");
+    if (this.runner && !this.#replaced) await markRunner(this.#host.engine, this.runner, "offline");
   }
 
   async receive(frame: RunnerFrame): Promise<void> {
@@ -110,7 +123,7 @@ export class RunnerConnection {
         return this.#history(frame);
       case "release":
         await releaseRun(this.#host.engine, this.runner.id, frame);
-        this.held.delete(frame.run);
+        this.#forget(frame.run, frame.fence);
         return this.#link.send({ op: "done", id: frame.id });
       case "drain":
         this.draining = true;
@@ -121,23 +134,28 @@ export class RunnerConnection {
 
   async #register(frame: Frame<"register">): Promise<void> {
     const { engine } = this.#host;
+    let runner: RunnerRow;
     try {
       const { protocol, bootId, profile, holding } = frame;
       const isConnected = (id: string, boot: string) => this.#host.isConnected(id, boot);
-      this.runner = await registerRunner(engine, {
+      runner = await registerRunner(engine, {
         principal: this.principal,
         protocol,
         bootId,
         profile,
         holding,
         isConnected,
+        accepted: (id) => {
+          this.runnerId = id;
+          this.#host.replaceOthers(this, id);
+        },
+        isCurrent: () => !this.closed,
       });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#link.send({ op: "refused", id: frame.id, code: error.code, message: error.message });
       return this.close(error.code);
     }
-    const { runner } = this;
     const mine = await engine.store.read((reader) => listHeldBy(reader, runner.id));
     const kept = mine.filter((run) =>
       frame.holding.some((ref) => ref.run === run.id && ref.fence === run.fence),
@@ -150,6 +168,9 @@ export class RunnerConnection {
         promptId: run.prompt_id,
       });
     }
+    // Only now is it known how many places are free.
+    this.runner = runner;
+    if (this.closed) return this.disconnected();
     const lost = frame.holding.map((ref) => ref.run).filter((id) => !this.held.has(id));
     this.#link.send({
       op: "registered",
@@ -176,6 +197,21 @@ export class RunnerConnection {
     }
   }
 
+  /** Frees the places of runs that this runner has lost without a word from either side. */
+  async recount(): Promise<void> {
+    const { runner } = this;
+    if (!runner) return;
+    const counted = [...this.held];
+    const mine = await this.#host.engine.store.read((reader) => listHeldBy(reader, runner.id));
+    for (const [run, { fence }] of counted)
+      if (!mine.some((row) => row.id === run && row.fence === fence)) this.#forget(run, fence);
+  }
+
+  /** A late word about an earlier attempt must not free the place of the present one. */
+  #forget(run: string, fence: number): void {
+    if (this.held.get(run)?.fence === fence) this.held.delete(run);
+  }
+
   #delta({ run, fence, entryId, kind, offset, text }: Frame<"delta">): void {
     const held = this.held.get(run);
     if (held?.fence !== fence) return;
@@ -200,10 +236,10 @@ export class RunnerConnection {
       settle,
     });
     if (!done.ok) {
-      this.held.delete(run);
+      this.#forget(run, fence);
       this.#link.send({ op: "lost", id, run, code: done.code });
     } else {
-      if (settle) this.held.delete(run);
+      if (settle) this.#forget(run, fence);
       this.#link.send({ op: "journaled", id, run, lastOrdinal: done.lastOrdinal });
     }
     if (settle || !done.ok) this.#host.ready(this);
@@ -211,7 +247,7 @@ export class RunnerConnection {
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
     const lost = await renewLeases(this.#host.engine, runner.id, runs);
-    for (const run of lost) this.held.delete(run);
+    for (const { run, fence } of runs) if (lost.includes(run)) this.#forget(run, fence);
     this.#link.send({ op: "renewed", id, lost });
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
     await this.#repeatCancels(runner);

@@ -5,7 +5,6 @@ import type { Runner } from "#protocol/runs.ts";
 import { type Principal, requireMay } from "../principal.ts";
 import type { Engine } from "../work.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { freeHeldRuns } from "./leases.ts";
 import { countHeldByRunner, deleteRunner, listRunners } from "./runner-queries.ts";
 import { runnerView } from "./runners.ts";
 
@@ -41,7 +40,10 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       }));
     },
 
-    /** Forgets a runner: its runs go to others, its connection ends. Its token is the caller's to revoke. */
+    /**
+     * Forgets a runner and ends its connection. Its runs go to others when their leases end: until
+     * then it may still be at work. Its token is the caller's to revoke.
+     */
     async remove(principal: Principal, id: string): Promise<{ credentialId: string }> {
       requireMay(principal, "runner.manage");
       const row = (await store.read((reader) => listRunners(reader, principal.orgId))).find(
@@ -50,7 +52,6 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       if (!row) throw notFound("runner");
       await store.transaction((tx) => deleteRunner(tx, principal.orgId, id));
       dispatcher.drop(id, "runner removed");
-      await freeHeldRuns(engine, id, [], "runner_removed");
       return { credentialId: row.credential_id };
     },
   };

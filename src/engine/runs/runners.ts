@@ -20,6 +20,10 @@ export interface Registration {
   holding: readonly RunRef[];
   /** Whether a connection of that boot is open on this server now. */
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
+  /** Called before anything is changed, when no living connection is in the way. */
+  accepted(runnerId: string): void;
+  /** False when the wire is gone, or the runner has come back on another one. */
+  isCurrent(): boolean;
 }
 
 /** The id is the same for the same credential, machine, folder and profile, so a restart keeps it. */
@@ -46,8 +50,10 @@ export async function registerRunner(
   const before = await engine.store.read((reader) => findRunner(reader, id));
   if (before && before.boot_id !== bootId && (await registration.isConnected(id, before.boot_id)))
     throw duplicate(profile);
+  registration.accepted(id);
   const row = await engine.store.transaction(async (tx) => {
     const known = await lockRunner(tx, id);
+    if (!registration.isCurrent()) throw replaced();
     if (known && known.boot_id !== bootId && isElsewhere(engine, known, tx.now))
       throw duplicate(profile);
     const fresh = runnerRow(engine, registration, id, tx.now, known);
@@ -55,7 +61,7 @@ export async function registerRunner(
     return fresh;
   });
   // A new boot under the same identity means that the old process is gone.
-  await freeHeldRuns(engine, id, holding, "runner_restarted");
+  await freeHeldRuns(engine, id, holding, registration.isCurrent);
   engine.announcer.hint("runners", "runner", id);
   return row;
 }
@@ -67,6 +73,14 @@ function isElsewhere(engine: Engine, known: RunnerRow, now: number): boolean {
     known.server_id !== null &&
     known.server_id !== engine.serverId &&
     now - known.last_seen_at < LEASE_MS
+  );
+}
+
+function replaced(): Refusal {
+  return new Refusal(
+    "conflict",
+    "connection_replaced",
+    "This runner has connected again meanwhile. Go on with the newer connection.",
   );
 }
 
@@ -97,7 +111,7 @@ function runnerRow(
     folder: profile.folder,
     project_dir: profile.projectDir,
     profile: profile.profile,
-    tags: JSON.stringify(profile.tags),
+    tags: JSON.stringify([...new Set([...principal.tags, ...profile.tags])]),
     runtimes: JSON.stringify(profile.runtimes),
     capacity: profile.capacity,
     version: profile.version,

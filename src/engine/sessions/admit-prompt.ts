@@ -124,7 +124,6 @@ async function carryOut(
   if (decision.flushBuffer) await flushCollected(work, session, prompt.thread, prompt.position);
   if (live && decision.putBackUnclaimed) {
     await deleteRun(work.tx, live.id);
-    session.row.run_state = null;
     await pump(work, session, session.row.exclusive === 1 ? [] : undefined);
     return;
   }
@@ -191,6 +190,8 @@ async function decide(
   const { row } = session;
   const mode = input.mode ?? row.queue_mode;
   const waiting = row.waiting === 0 ? 0 : await countWaiting(work.tx, row.id, input.thread);
+  // What follows from something that has happened is never refused: that would undo what happened.
+  const counted = input.causeKey === null ? waiting : 0;
   const collecting = waiting === 0 ? [] : await listCollecting(work.tx, row.id, input.thread);
   const wantsCut = mode === "steer" || mode === "interrupt";
   const cutting = live && wantsCut ? await findPrompt(work.tx, live.prompt_id) : undefined;
@@ -204,7 +205,7 @@ async function decide(
             authorKey: cutting ? `${cutting.author_kind}:${cutting.author_id}` : "",
           }
         : null,
-      waiting,
+      waiting: counted,
       collectingSince: collecting[0]?.accepted_at ?? null,
       now: work.now,
     },

@@ -2,14 +2,17 @@
  * `async_callback`: when a run ends, the parent of its session is prompted with what came of it, in
  * the transaction that settles the run, once.
  */
+import { parseRunOptions } from "../runs/run-options.ts";
 import type { KernelEvent, Work } from "../work.ts";
 import { admitPrompt, MAIN_THREAD } from "./admit-prompt.ts";
 
 const MAX_RESULT_CHARS = 16_000;
 
 export async function promptParentWhenDone(work: Work, event: KernelEvent): Promise<void> {
-  if (event.type !== "prompt_settled" || event.run?.execution_mode !== "async_callback") return;
+  if (event.type !== "prompt_settled") return;
   const { session, prompt, run } = event;
+  // Also of a run that never began: whoever asked for it has its id and waits to hear of it.
+  if (parseRunOptions(prompt.run_options).executionMode !== "async_callback") return;
   const parentId = session.row.parent_session_id;
   const parent = parentId === null ? undefined : await work.session(parentId);
   if (!parent || parent.row.lifecycle === "terminated") {
@@ -37,16 +40,21 @@ export async function promptParentWhenDone(work: Work, event: KernelEvent): Prom
       session.row.title ?? session.row.id,
       session.row.id,
       prompt.outcome ?? "",
-      run.result,
-      run.error_message,
+      run?.result ?? null,
+      prompt.error_message,
     ),
     thread: MAIN_THREAD,
     mode: "followup",
     author: { kind: "system", id: session.row.id, name: session.row.title ?? session.row.id },
-    origin: { channelType: "session", channelId: session.row.id, scopeKey: null, replyRef: run.id },
+    origin: {
+      channelType: "session",
+      channelId: session.row.id,
+      scopeKey: null,
+      replyRef: prompt.run_id,
+    },
     createdBy: `session:${session.row.id}`,
     dispatchId: null,
-    causeKey: `callback:${run.id}`,
+    causeKey: `callback:${prompt.run_id}`,
     attachments: [],
     runOptions: null,
   });

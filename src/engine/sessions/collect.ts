@@ -8,10 +8,11 @@ import { pump, settlePrompt } from "./turns.ts";
 
 /** Called when nothing has arrived for the debounce time. */
 export async function collectTimerDue(work: Work, timer: TimerRow): Promise<void> {
-  const [sessionId = "", thread = ""] = timer.subject.split("/", 2);
-  const session = await work.session(sessionId);
+  // A session's id holds no slash; a thread's name may.
+  const slash = timer.subject.indexOf("/");
+  const session = await work.session(timer.subject.slice(0, slash));
   if (!session) return;
-  await flushCollected(work, session, thread);
+  await flushCollected(work, session, timer.subject.slice(slash + 1));
   await pump(work, session);
 }
 

@@ -5,9 +5,11 @@ import type { Page } from "#protocol/page.ts";
 import type { Prompt, PromptState } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";
 import { may, type Principal, sessionThing } from "../principal.ts";
+import { fits, wishOf } from "../runs/fit.ts";
 import { findRun } from "../runs/queries.ts";
 import { listRunners } from "../runs/runner-queries.ts";
-import type { PromptRow, SessionRow } from "../schema.ts";
+import { offerOf } from "../runs/runners.ts";
+import type { PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { findBlob, findPrompt, listPrompts, listWaiting } from "./prompt-queries.ts";
 import { findSession } from "./queries.ts";
@@ -34,7 +36,7 @@ export function createPromptReads({ store, clock }: Engine) {
       run,
       ahead: queue.findIndex((prompt) => prompt.id === row.id),
       sessionBusy: session?.run_state != null,
-      runnersOnline: runners.some((runner) => runner.state === "online"),
+      runners: run?.state === "pending" ? meeting(runners, run) : "fit",
       now: clock.now(),
     });
   }
@@ -74,6 +76,12 @@ export function createPromptReads({ store, clock }: Engine) {
         return { name: named.name, mediaType: named.mediaType, data: blob.data };
       }),
   };
+}
+
+function meeting(runners: readonly RunnerRow[], run: RunRow): "none" | "unfit" | "fit" {
+  const online = runners.filter((runner) => runner.state === "online");
+  if (online.length === 0) return "none";
+  return online.some((runner) => fits(offerOf(runner), wishOf(run))) ? "fit" : "unfit";
 }
 
 function isVisible(principal: Principal, session: SessionRow | undefined): boolean {

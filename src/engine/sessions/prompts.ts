@@ -114,6 +114,6 @@ function authorOf(principal: Principal): Author {
 }
 
 function originOf(principal: Principal, session: SessionRow): Origin {
-  const channelType = principal.kind === "user" ? "web" : principal.kind;
+  const channelType = principal.kind === "user" ? principal.channel : principal.kind;
   return { channelType, channelId: null, scopeKey: session.scope_key, replyRef: null };
 }

@@ -1,4 +1,5 @@
 /** The only SQL on sessions and threads. */
+import { sql } from "kysely";
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { Lifecycle } from "#protocol/sessions.ts";
 import type { KernelTables, SessionRow, ThreadRow } from "../schema.ts";
@@ -67,6 +68,18 @@ const selectSessionLocked = prepare<{ id: string }, SessionRow>((db, p, dialect)
 
 export function findSession(reader: Reader, id: string): Promise<SessionRow | undefined> {
   return reader.first(selectSession, { id });
+}
+
+/** How far the logs of these sessions reach. */
+export function listLastSeqs(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<Pick<SessionRow, "id" | "last_seq">[]> {
+  const query = builder<KernelTables>(reader.dialect)
+    .selectFrom("sessions")
+    .select(["id", "last_seq"])
+    .where("id", "in", ids);
+  return reader.query(query.compile());
 }
 
 /** SQLite has one writer, so there the transaction itself is the lock. */
@@ -181,7 +194,7 @@ export function listSessions(reader: Reader, filter: SessionFilter): Promise<Ses
   if (filter.repo !== undefined) query = query.where("repo", "=", filter.repo);
   if (filter.q !== undefined) {
     const pattern = `%${filter.q.toLowerCase().replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`;
-    query = query.where((eb) => eb(eb.fn<string>("lower", ["title"]), "like", pattern));
+    query = query.where(sql<boolean>`lower(title) like ${pattern} escape '\\'`);
   }
   const { before } = filter;
   if (before) {

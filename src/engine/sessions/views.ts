@@ -65,7 +65,8 @@ export interface PromptSurroundings {
   run: RunRow | undefined;
   /** How many prompts run before it. */
   ahead: number;
-  runnersOnline: boolean;
+  /** How the connected runners meet its run. */
+  runners: "none" | "unfit" | "fit";
   sessionBusy: boolean;
   now: number;
 }
@@ -74,7 +75,7 @@ export interface PromptSurroundings {
 const UNKNOWN: PromptSurroundings = {
   run: undefined,
   ahead: 0,
-  runnersOnline: true,
+  runners: "fit",
   sessionBusy: false,
   now: 0,
 };
@@ -111,6 +112,8 @@ const WHY: Record<WaitReason, string> = {
   behind_other_prompts: "Other prompts of this session come first.",
   session_busy: "The session is working on another turn.",
   no_runner: "No runner is connected. Start one with: muster runner",
+  no_matching_runner:
+    "No connected runner offers what this asks for. Add one that does, or use another runtime.",
   runner_busy: "Waiting for a runner with a free place.",
   workspace_offline: "The machine that holds this session's files is not connected.",
   retry_backoff: "The runner was lost; it will be tried again shortly.",
@@ -123,9 +126,15 @@ function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waiting
   return reason && { reason, message: WHY[reason], ahead: Math.max(0, around.ahead) };
 }
 
+const WAITS_FOR_RUNNER = {
+  none: "no_runner",
+  unfit: "no_matching_runner",
+  fit: "runner_busy",
+} as const;
+
 function waitReason(
   row: PromptRow,
-  { run, ahead, runnersOnline, sessionBusy, now }: PromptSurroundings,
+  { run, ahead, runners, sessionBusy, now }: PromptSurroundings,
 ): WaitReason | null {
   if (row.state === "settled") return null;
   if (row.state === "collecting") return "collecting";
@@ -134,5 +143,5 @@ function waitReason(
   if (run.state === "stopping") return "stopping";
   if (run.state !== "pending") return null;
   if (run.available_at > now) return "retry_backoff";
-  return runnersOnline ? "runner_busy" : "no_runner";
+  return WAITS_FOR_RUNNER[runners];
 }

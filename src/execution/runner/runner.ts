@@ -1,7 +1,7 @@
 /**
  * The runner: holds the line to the server, works the runs it is assigned, keeps their leases, and
  * leaves in an orderly way. It must never work on a run whose lease it cannot vouch for; see
- * DESIGN's rule of lease and fence.
+ * the rule of lease and fence.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";

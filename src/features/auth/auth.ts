@@ -9,7 +9,7 @@ import { notFound } from "#base/refusal.ts";
 import type { Store } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, Principal, UserRow } from "#engine/index.ts";
 import { isGood, issueCredential } from "./issue.ts";
-import { ensureOwner, replaceOwnerKey } from "./owner.ts";
+import { ensureOwner, renewOwnerKey } from "./owner.ts";
 import { findCredentialByHash, findOrg, findUser, revokeCredential } from "./queries.ts";
 import { hashSecret, mintSecret } from "./secrets.ts";
 import { createLink, type Proof, signIn } from "./sign-in.ts";
@@ -58,8 +58,8 @@ export function createAuth({ store, ids, clock }: AuthOptions) {
     },
 
     ensureOwner: (name: string) => ensureOwner(store, ids, name),
-    async replaceOwnerKey(owner: UserRow): Promise<string> {
-      const key = await replaceOwnerKey(store, ids, owner);
+    async renewOwnerKey(owner: UserRow): Promise<string> {
+      const key = await renewOwnerKey(store, ids, owner);
       remembered.clear();
       return key;
     },
@@ -123,11 +123,12 @@ function userPrincipal(user: UserRow, credential: CredentialRow): UserPrincipal 
     name: user.name,
     role: user.role,
     scopes: credential.scopes.split(" "),
+    channel: credential.kind === "cookie" ? "web" : "api",
   };
 }
 
 function runnerPrincipal(credential: CredentialRow): Principal {
-  const { scope } = JSON.parse(credential.scopes) as { scope: string };
+  const { scope, tags } = JSON.parse(credential.scopes) as { scope: string; tags: string[] };
   const { org_id: orgId, id: credentialId, name } = credential;
-  return { kind: "runner", orgId, credentialId, scope, name };
+  return { kind: "runner", orgId, credentialId, scope, tags, name };
 }

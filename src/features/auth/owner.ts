@@ -40,13 +40,15 @@ export function ensureOwner(
   });
 }
 
-/** A new owner key in place of the old one, for when its file was lost. */
-export async function replaceOwnerKey(store: Store, ids: Ids, owner: UserRow): Promise<string> {
+/**
+ * A new owner key, for when its file was lost. The lost one is revoked, except where several
+ * servers share the database: there the file may lie in another server's folder.
+ */
+export async function renewOwnerKey(store: Store, ids: Ids, owner: UserRow): Promise<string> {
   const secret = mintSecret("key");
   await store.transaction(async (tx) => {
-    for (const old of await listCredentials(tx, owner.id, "owner_key")) {
-      await revokeCredential(tx, old.id);
-    }
+    const lost = tx.dialect === "sqlite" ? await listCredentials(tx, owner.id, "owner_key") : [];
+    for (const old of lost) await revokeCredential(tx, old.id);
     await issueCredential(tx, ids, {
       kind: "owner_key",
       secret,

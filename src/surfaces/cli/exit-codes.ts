@@ -19,7 +19,7 @@ const MEANINGS: Record<keyof typeof EXIT, string> = {
   failed: "the turn failed, or doctor found a problem",
   usage: "wrong usage or a wrong setting",
   unreachable: "the server cannot be reached",
-  refused: "the server refused",
+  refused: "refused",
   unauthorised: "not signed in, or not allowed",
   notFound: "no such thing",
   conflict: "not possible in the present state",
@@ -32,13 +32,16 @@ export function describeExitCodes(): string {
   return `Exit codes:\n${lines.join("\n")}`;
 }
 
-const OF_REFUSAL: Partial<Record<RefusalKind, number>> = {
+const OF_REFUSAL: Record<RefusalKind, number> = {
   invalid: EXIT.usage,
   unauthenticated: EXIT.unauthorised,
   forbidden: EXIT.unauthorised,
   not_found: EXIT.notFound,
   conflict: EXIT.conflict,
   unavailable: EXIT.unreachable,
+  too_large: EXIT.refused,
+  unsupported: EXIT.refused,
+  limit: EXIT.refused,
 };
 
 const OF_STATUS: Record<number, number> = {
@@ -55,6 +58,6 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof ServerRefusal) {
     return OF_STATUS[error.status] ?? (error.status < 500 ? EXIT.refused : EXIT.failed);
   }
-  if (error instanceof Refusal) return OF_REFUSAL[error.kind] ?? EXIT.failed;
+  if (error instanceof Refusal) return OF_REFUSAL[error.kind];
   return EXIT.failed;
 }

@@ -59,6 +59,13 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
       slowDown(strangers.take(address, clock.now()));
     },
 
+    /** Whether a credential that opened a socket may keep it. */
+    async isStillGood(headers: IncomingHttpHeaders, caller: Caller): Promise<boolean> {
+      const { secret } = secretOf(headers, cookieName());
+      if (secret === undefined) return false;
+      return (await auth.authenticate(secret))?.credentialId === caller.credentialId;
+    },
+
     async identify(
       headers: IncomingHttpHeaders,
       address: string,

@@ -12,7 +12,9 @@ export function createMetrics(kernel: Kernel, now: () => number): Metrics {
   let registry: Promise<import("prom-client").Registry> | undefined;
 
   async function build(): Promise<import("prom-client").Registry> {
-    const { collectDefaultMetrics, Counter, Gauge, Registry } = await import("prom-client");
+    const module = await import("prom-client");
+    // Bundled, a CommonJS package has everything under its default.
+    const { collectDefaultMetrics, Counter, Gauge, Registry } = module.default ?? module;
     const made = new Registry();
     collectDefaultMetrics({ register: made, prefix: "muster_" });
     new Counter({

@@ -18,7 +18,7 @@ import {
   streamEvents,
 } from "#surfaces/live/index.ts";
 import { type App, createApp, principalOf, requireCaller } from "./app.ts";
-import { type Authenticator, type Caller, type Callers, createCallers } from "./callers.ts";
+import { type Authenticator, type Callers, createCallers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
 import { refusalBody, refusalStatus } from "./errors.ts";
 import { fileRoutes } from "./files.ts";
@@ -203,7 +203,7 @@ async function upgrade(parts: Upgrade): Promise<void> {
         feeds,
         announcer: kernel.engine.announcer,
         authorizeRead: kernel.sessions.authorizeRead,
-        stillGood: () => isStillGood(options.auth, request, caller),
+        stillGood: () => callers.isStillGood(request.headers, caller),
         log,
       });
     });
@@ -228,22 +228,6 @@ function accept(
   serve: (ws: WebSocket) => void,
 ): void {
   server.handleUpgrade(request, socket, head, serve);
-}
-
-async function isStillGood(
-  auth: Authenticator,
-  request: IncomingMessage,
-  caller: Caller,
-): Promise<boolean> {
-  const secret =
-    /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? cookieSecret(request);
-  return (
-    secret !== undefined && (await auth.authenticate(secret))?.credentialId === caller.credentialId
-  );
-}
-
-function cookieSecret(request: IncomingMessage): string | undefined {
-  return /\bmuster_\d+=([^;\s]+)/.exec(request.headers.cookie ?? "")?.[1];
 }
 
 function refuseUpgrade(socket: Duplex, error: unknown, log: Log): void {

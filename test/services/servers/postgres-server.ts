@@ -1,7 +1,7 @@
 // A throw-away PostgreSQL cluster: loopback only, no password, durable like a real one.
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { chownSync, closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import type { Cleanup } from "./cleanup.ts";
@@ -56,15 +56,22 @@ export class PostgresServer {
     return server;
   }
 
+  /** What it says goes to a file: after a crash it complains about every client that is early. */
+  get #logFile(): string {
+    return join(this.#folder, "server.log");
+  }
+
   /** Starts it (again), on the same port; resolves when it answers. */
   async start(): Promise<void> {
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const args = ["-D", dataFolder(this.#folder), "-p", String(this.#port), ...options];
+    const log = openSync(this.#logFile, "a");
     this.#process = this.#cleanup.spawn(this.#program, args, {
       ...unprivilegedAccount(),
       cwd: this.#folder,
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", "ignore", log],
     });
+    closeSync(log);
     await waitUntil(() => this.#answer(), START_WITHIN_MS);
   }
 
@@ -87,7 +94,10 @@ export class PostgresServer {
   }
 
   async #answer(): Promise<void> {
-    if (this.#process?.exitCode != null) throw new Unavailable("PostgreSQL ended while starting");
+    if (this.#process?.exitCode != null) {
+      const said = readFileSync(this.#logFile, "utf8").trim().split("\n").at(-1);
+      throw new Unavailable(`PostgreSQL ended while starting: ${said}`);
+    }
     const client = new Client({ connectionString: this.url });
     try {
       await client.connect();

@@ -22,5 +22,5 @@ export const OPENCODE: AgentPreset = {
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
   },
-  install: "Add it with `muster agents add opencode`, or put `opencode` into the runner's PATH.",
+  install: "Put `opencode` into the runner's PATH.",
 };

@@ -43,6 +43,7 @@ export function addRunCommand(program: Command, host: CliHost): void {
         "followup",
         "collect",
         "steer",
+        "interrupt",
       ]),
     )
     .addHelpText("after", EXAMPLES)

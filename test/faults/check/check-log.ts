@@ -1,0 +1,105 @@
+/** One session's log: no gaps, every write under the claim that was in force, one run at a time. */
+import type { SessionEvent } from "#protocol/events.ts";
+import type { ObservedSession } from "../history.ts";
+
+/** One broken promise usually breaks many of its kind. */
+export function firstOf(violations: string[], limit = 5): string[] {
+  if (violations.length <= limit) return violations;
+  return [...violations.slice(0, limit), `… and ${violations.length - limit} more like the last`];
+}
+
+interface RunHistory {
+  id: string;
+  fence: number;
+  held: boolean;
+  settled: boolean;
+}
+
+export function checkLog(session: ObservedSession): string[] {
+  return [...checkSeq(session), ...firstOf(checkClaims(session)), ...checkTranscript(session)];
+}
+
+function checkSeq({ id, log, lastSeq }: ObservedSession): string[] {
+  const at = log.findIndex(({ event }, n) => event.seq !== n + 1);
+  if (at !== -1) return [`gap: ${id} has ${log[at]?.event.seq} where ${at + 1} should be`];
+  return log.length === lastSeq ? [] : [`gap: ${id} ends at ${log.length} of ${lastSeq}`];
+}
+
+const JOURNALED = new Set(["message", "pre_tool", "post_tool", "notice"]);
+
+/** What a runner writes. Only the holder of the run may, so each must lie inside a claim. */
+function isJournal({ type, role, runId }: SessionEvent): boolean {
+  if (runId === null) return false;
+  // What the server itself adds to a turn, it adds as the system.
+  return type === "run_bound" || (role === "assistant" && JOURNALED.has(type));
+}
+
+function checkClaims({ id, log }: ObservedSession): string[] {
+  const runs = new Map<string, RunHistory>();
+  const violations: string[] = [];
+  for (const { event } of log) {
+    const { runId, seq } = event;
+    if (runId === null) continue;
+    const run = runs.get(runId) ?? { id: runId, fence: 0, held: false, settled: false };
+    runs.set(runId, run);
+    follow(run, event, runs, (what) => violations.push(`${id} #${seq}: ${runId} ${what}`));
+  }
+  for (const [runId, { held }] of runs)
+    if (held) violations.push(`${id}: ${runId} is held to the end`);
+  return violations;
+}
+
+type Say = (what: string) => void;
+
+function follow(
+  run: RunHistory,
+  event: SessionEvent,
+  runs: ReadonlyMap<string, RunHistory>,
+  say: Say,
+): void {
+  const { type } = event;
+  if (run.settled && (isJournal(event) || type.startsWith("run_")))
+    say(`has ${type} after its end`);
+  if (isJournal(event) && !run.held) say(`has ${type} while nobody holds it`);
+  if (type === "run_claimed") claim(run, event, runs, say);
+  if (type === "run_lost") lose(run, event, say);
+  if (type === "run_settled") Object.assign(run, { held: false, settled: true });
+}
+
+function claim(
+  run: RunHistory,
+  { data }: SessionEvent,
+  runs: ReadonlyMap<string, RunHistory>,
+  say: Say,
+): void {
+  if (run.held) say("is claimed twice at once");
+  const other = [...runs.values()].find(({ id, held }) => held && id !== run.id);
+  if (other) say(`is claimed while ${other.id} is held`);
+  if (data?.fence !== run.fence + 1) say(`is claimed with fence ${data?.fence} after ${run.fence}`);
+  run.fence = Number(data?.fence);
+  run.held = true;
+}
+
+function lose(run: RunHistory, { data }: SessionEvent, say: Say): void {
+  if (!run.held) say("is lost while nobody holds it");
+  if (data?.fence !== run.fence)
+    say(`is lost with fence ${data?.fence}, claimed with ${run.fence}`);
+  run.held = false;
+}
+
+/** The transcript is what the log has entries of, each once. */
+function checkTranscript({ id, log, transcript }: ObservedSession): string[] {
+  const logged = log.flatMap(({ event }) => (event.entryId === null ? [] : [event]));
+  const violations: string[] = [];
+  if (new Set(logged.map(({ entryId }) => entryId)).size !== logged.length)
+    violations.push(`transcript: ${id} has an entry twice`);
+  const same =
+    transcript.length === logged.length &&
+    transcript.every((entry, n) => entry.seq === logged[n]?.seq && entry.id === logged[n]?.entryId);
+  if (!same) {
+    violations.push(
+      `transcript: ${id} shows ${transcript.length} entries, its log has ${logged.length}`,
+    );
+  }
+  return violations;
+}

@@ -1,0 +1,193 @@
+/**
+ * The judge of a fault round. Given what the clients were told and what the program says after
+ * everything has come to rest, it names every promise that was broken. It knows nothing of how the
+ * round was made.
+ */
+import type { Prompt } from "#protocol/sessions.ts";
+import { checkLog, firstOf } from "./check/check-log.ts";
+import { checkTurns } from "./check/check-turns.ts";
+import type {
+  FollowerRecord,
+  History,
+  Observation,
+  ObservedSession,
+  SentPrompt,
+} from "./history.ts";
+
+export interface CheckOptions {
+  /** Runners were killed while their server lived, so a prompt may have run out of attempts. */
+  mayExhaust: boolean;
+}
+
+export interface Verdict {
+  violations: string[];
+  figures: { acknowledged: number; outcomes: Record<string, number>; events: number };
+}
+
+export function check(
+  history: History,
+  observation: Observation,
+  { mayExhaust }: CheckOptions,
+): Verdict {
+  const sessions = new Map(observation.sessions.map((session) => [session.id, session]));
+  const violations = [
+    ...history.badAnswers.map((answer) => `bad answer: ${answer}`),
+    ...history.prompts.flatMap((prompt) => checkAcknowledged(prompt, observation, sessions)),
+    ...history.withdrawn.flatMap((id) => checkWithdrawn(id, observation)),
+    ...history.reached.flatMap(({ sessionId, lastSeq }) => {
+      const now = sessions.get(sessionId)?.lastSeq ?? 0;
+      return now >= lastSeq
+        ? []
+        : [`log taken back: ${sessionId} was acknowledged up to ${lastSeq} and ends at ${now}`];
+    }),
+    ...history.followers.flatMap((follower) =>
+      checkFollower(follower, sessions.get(follower.sessionId)),
+    ),
+    ...observation.sessions.flatMap((session) => [
+      ...checkLog(session),
+      ...checkTurns(session),
+      ...checkOutcomes(session, mayExhaust),
+      ...checkOrder(session, new Set(history.promoted)),
+    ]),
+  ];
+  return { violations, figures: figuresOf(history, observation) };
+}
+
+/** Acknowledged means: still there, unchanged, once, and come to exactly one outcome. */
+function checkAcknowledged(
+  sent: SentPrompt,
+  { readings }: Observation,
+  sessions: ReadonlyMap<string, ObservedSession>,
+): string[] {
+  const [first, second] = readings.get(sent.id) ?? [null, null];
+  const session = sessions.get(sent.sessionId);
+  if (!first || !second || !session) return [`lost: acknowledged prompt ${sent.id} is not found`];
+  const violations: string[] = [];
+  if (first.content !== sent.content || first.sessionId !== sent.sessionId)
+    violations.push(`changed: ${sent.id} is not what was acknowledged`);
+  if (first.state !== "settled") {
+    const why = JSON.stringify(first.waitingFor);
+    violations.push(`stuck: ${sent.id} in ${sent.sessionId} is ${first.state}, waiting for ${why}`);
+  } else if (first.outcome !== second.outcome || second.state !== "settled") {
+    violations.push(
+      `two outcomes: ${sent.id} was ${first.outcome} and is now ${second.state} ${second.outcome}`,
+    );
+  }
+  const accepted = session.log.filter(
+    ({ event }) => event.type === "prompt_accepted" && event.promptId === sent.id,
+  );
+  if (accepted.length !== 1)
+    violations.push(`${sent.id} is accepted ${accepted.length} times in the log`);
+  const twins = session.prompts.filter(({ content }) => content === sent.content);
+  if (twins.length !== 1)
+    violations.push(`${sent.id} was admitted ${twins.length} times: ${twins.map(({ id }) => id)}`);
+  return violations;
+}
+
+function checkWithdrawn(id: string, { readings }: Observation): string[] {
+  const outcome = readings.get(id)?.[0]?.outcome;
+  return outcome === "withdrawn"
+    ? []
+    : [`withdrawal lost: ${id} was acknowledged as withdrawn and is ${outcome}`];
+}
+
+/** Across all its connections a follower saw each event once, in order, and as the log has it now. */
+function checkFollower(follower: FollowerRecord, session: ObservedSession | undefined): string[] {
+  const violations: string[] = [];
+  const log = new Map(session?.log.map(({ event, digest }) => [event.seq, digest]));
+  let expected = 1;
+  for (const { seq, digest } of follower.sightings) {
+    if (seq < expected) violations.push(`${follower.name} saw ${seq} twice`);
+    if (seq > expected) violations.push(`${follower.name} missed ${expected} to ${seq - 1}`);
+    if (log.get(seq) !== digest)
+      violations.push(`taken back: ${follower.name} saw ${seq}, and the log has another`);
+    expected = seq + 1;
+  }
+  const lastSeq = session?.lastSeq ?? 0;
+  if (expected <= lastSeq)
+    violations.push(`${follower.name} stands still at ${expected - 1} of ${lastSeq}`);
+  return firstOf(violations);
+}
+
+/** Whatever was admitted, by whomever, settles once in the log, as its row says, and for a reason. */
+function checkOutcomes(session: ObservedSession, mayExhaust: boolean): string[] {
+  const settledBy = new Map<string, string[]>();
+  const lost = new Map<string, number>();
+  for (const { event } of session.log) {
+    const { promptId, type } = event;
+    if (promptId === null) continue;
+    if (type === "prompt_settled")
+      settledBy.set(promptId, [...(settledBy.get(promptId) ?? []), event.reason ?? ""]);
+    if (type === "run_lost") lost.set(promptId, (lost.get(promptId) ?? 0) + 1);
+  }
+  const known = new Map(session.prompts.map((prompt) => [prompt.id, prompt]));
+  return session.prompts.flatMap((prompt) => {
+    const outcomes = settledBy.get(prompt.id) ?? [];
+    const violations: string[] = [];
+    if (outcomes.length !== 1 || outcomes[0] !== prompt.outcome)
+      violations.push(
+        `outcome: ${prompt.id} is ${prompt.state} ${prompt.outcome}, its log says [${outcomes}]`,
+      );
+    violations.push(...checkReason(prompt, known, lost.get(prompt.id) ?? 0, mayExhaust));
+    return violations;
+  });
+}
+
+function checkReason(
+  prompt: Prompt,
+  known: ReadonlyMap<string, Prompt>,
+  timesLost: number,
+  mayExhaust: boolean,
+): string[] {
+  const { id, outcome, error, content } = prompt;
+  switch (outcome) {
+    case "failed": {
+      // Several scripts under one heading are no script.
+      if (error?.code === "script_error" && content.startsWith("[Follow-up messages")) return [];
+      if (error?.code === "attempts_exhausted" && mayExhaust && timesLost >= 3) return [];
+      return [`failed: ${id} after ${timesLost} losses: ${JSON.stringify(error)}`];
+    }
+    case "merged": {
+      const into = known.get(prompt.mergedInto ?? "");
+      return into?.content.includes(JSON.stringify(content))
+        ? []
+        : [`merged: ${id} is not part of ${prompt.mergedInto}`];
+    }
+    case "superseded":
+      return known.has(prompt.supersededBy ?? "")
+        ? []
+        : [`superseded: ${id} by ${prompt.supersededBy}, which does not exist`];
+    default:
+      return [];
+  }
+}
+
+/** Prompts that wait for their turn begin in the order in which they were accepted. */
+function checkOrder(session: ObservedSession, promoted: ReadonlySet<string>): string[] {
+  const waits = new Set(
+    session.prompts
+      .filter(({ id, mode, mergedInto }) => mode === "followup" && !promoted.has(id) && !mergedInto)
+      .map(({ id }) => id),
+  );
+  const accepted: string[] = [];
+  const begun: string[] = [];
+  for (const { event } of session.log) {
+    const { promptId } = event;
+    if (promptId === null || !waits.has(promptId)) continue;
+    if (event.type === "prompt_accepted") accepted.push(promptId);
+    if (event.type === "message" && event.kind === "prompt") begun.push(promptId);
+  }
+  const started = new Set(begun);
+  const expected = accepted.filter((id) => started.has(id));
+  const at = expected.findIndex((id, n) => begun[n] !== id);
+  return at === -1 ? [] : [`order: ${session.id} began ${begun[at]} before ${expected[at]}`];
+}
+
+function figuresOf(history: History, { sessions }: Observation): Verdict["figures"] {
+  const outcomes: Record<string, number> = {};
+  for (const { prompts } of sessions)
+    for (const { outcome } of prompts)
+      outcomes[outcome ?? "open"] = (outcomes[outcome ?? "open"] ?? 0) + 1;
+  const events = sessions.reduce((sum, { log }) => sum + log.length, 0);
+  return { acknowledged: history.prompts.length, outcomes, events };
+}

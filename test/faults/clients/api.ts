@@ -1,0 +1,170 @@
+/** The program's HTTP door, as a client that expects it to be killed at any moment. */
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const ANSWER_WITHIN_MS = 30_000;
+const RETRY_EVERY_MS = 40;
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+  retryAfter: string | null;
+  tookMs: number;
+}
+
+export interface SseFrame {
+  seq: number;
+  type: string;
+  json: string;
+}
+
+/** The connection broke, or nothing came back in time: nobody knows what became of the request. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+export interface ApiOptions {
+  url: string;
+  key: string;
+  /** Called for every answer, also for those that are tried again. */
+  onAnswer?: (answer: Answer, what: string) => void;
+}
+
+export class Api {
+  readonly #options: ApiOptions;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+  }
+
+  /** One try. */
+  async send(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const { url, key, onAnswer } = this.#options;
+    const startedAt = performance.now();
+    let answer: Answer;
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body ? { "content-type": "application/json" } : {}),
+          ...headers,
+        },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+      const text = await response.text();
+      answer = {
+        status: response.status,
+        body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>,
+        retryAfter: response.headers.get("retry-after"),
+        tookMs: performance.now() - startedAt,
+      };
+    } catch (error) {
+      throw new NoAnswer(`${method} ${path}`, { cause: error });
+    }
+    onAnswer?.(answer, `${method} ${path}`);
+    return answer;
+  }
+
+  /** Tries until there is an answer other than "not now". Give it what makes a repeated request harmless. */
+  async insist(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+    withinMs = 60_000,
+  ): Promise<Answer> {
+    const deadline = Date.now() + withinMs;
+    for (;;) {
+      const answer = await this.send(method, path, body, headers).catch((error: unknown) => {
+        if (!(error instanceof NoAnswer) || Date.now() > deadline) throw error;
+        return undefined;
+      });
+      if (answer && answer.status !== 503) return answer;
+      if (Date.now() > deadline) throw new NoAnswer(`${method} ${path}: still refused`);
+      await sleep(RETRY_EVERY_MS);
+    }
+  }
+
+  /** Must succeed. */
+  async get(path: string): Promise<Record<string, unknown>> {
+    const answer = await this.insist("GET", path);
+    if (answer.status !== 200)
+      throw new Error(`GET ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** All pages of a list. */
+  async list<T>(path: string, limit = 200): Promise<T[]> {
+    const items: T[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const glue = path.includes("?") ? "&" : "?";
+      const page = await this.get(`${path}${glue}limit=${limit}${query}`);
+      items.push(...(page.items as T[]));
+      cursor = page.next as string | null;
+    } while (cursor !== null);
+    return items;
+  }
+
+  /** The durable events of one connection, until it breaks, `signal` aborts or it falls silent. */
+  async *events(
+    sessionId: string,
+    after: number,
+    signal: AbortSignal,
+    silentMs: number,
+  ): AsyncGenerator<SseFrame> {
+    const { url, key } = this.#options;
+    const over = new AbortController();
+    const stop = () => over.abort();
+    signal.addEventListener("abort", stop);
+    let silence = setTimeout(stop, silentMs);
+    try {
+      const response = await fetch(`${url}/api/sessions/${sessionId}/events?after=${after}`, {
+        headers: { authorization: `Bearer ${key}` },
+        signal: over.signal,
+      });
+      if (response.status !== 200 || !response.body)
+        throw new NoAnswer(`events: ${response.status}`);
+      let text = "";
+      for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+        clearTimeout(silence);
+        silence = setTimeout(stop, silentMs);
+        const frames = (text + chunk).split("\n\n");
+        text = frames.pop() ?? "";
+        yield* frames.flatMap(parseFrame);
+      }
+    } catch (error) {
+      if (!over.signal.aborted) throw new NoAnswer("events", { cause: error });
+    } finally {
+      clearTimeout(silence);
+      signal.removeEventListener("abort", stop);
+      over.abort();
+    }
+  }
+}
+
+/** Nothing for deltas and heartbeats. */
+function parseFrame(frame: string): SseFrame[] {
+  let seq: number | undefined;
+  let type = "";
+  let json = "";
+  for (const line of frame.split("\n")) {
+    if (line.startsWith("id: ")) seq = Number(line.slice(4));
+    else if (line.startsWith("event: ")) type = line.slice(7);
+    else if (line.startsWith("data: ")) json += line.slice(6);
+  }
+  return seq === undefined ? [] : [{ seq, type, json }];
+}
+
+/** What stands for an event's whole text. */
+export function digestOf(json: string): string {
+  return createHash("sha1").update(json).digest("base64url").slice(0, 12);
+}

@@ -1,0 +1,173 @@
+/**
+ * The load of a fault round: sessions with clients that send prompts in all modes, withdraw,
+ * promote and stop, and readers that follow along. Everything that was acknowledged is recorded; a
+ * request without an answer is repeated until it has one.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
+import { emptyHistory, type History, type ScriptRuntime } from "../history.ts";
+import type { Random } from "../random.ts";
+import { type Answer, Api, NoAnswer } from "./api.ts";
+import { Follower } from "./follower.ts";
+import { writePrompt } from "./scripts.ts";
+
+/** A session with more unsettled prompts than this gets no new ones for a while. */
+const MAX_OPEN = 8;
+
+export interface LoadOptions {
+  /** One or several servers of the same database. */
+  urls: readonly string[];
+  key: string;
+  random: Random;
+  sessions: number;
+  /** The pause of a client between two requests. */
+  pauseMs: [min: number, max: number];
+}
+
+export interface LoadedSession {
+  id: string;
+  runtime: ScriptRuntime;
+}
+
+export class Load {
+  readonly history: History = emptyHistory();
+  readonly sessions: LoadedSession[] = [];
+  readonly followers: Follower[] = [];
+  readonly apis: Api[];
+  readonly #options: LoadOptions;
+  readonly #open = new Map<string, string[]>();
+  #clients: Promise<void>[] = [];
+  #ending = false;
+  #sent = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    const onAnswer = (answer: Answer, what: string) => this.#judge(answer, what);
+    this.apis = options.urls.map((url) => new Api({ url, key: options.key, onAnswer }));
+  }
+
+  async start(): Promise<void> {
+    for (let n = 0; n < this.#options.sessions; n++) {
+      const runtime: ScriptRuntime = n % 2 === 0 ? "scripted" : "echo";
+      const answer = await this.#api(n).insist(
+        "POST",
+        "/api/sessions",
+        { title: `fault ${n}`, runtime },
+        { "idempotency-key": randomUUID() },
+      );
+      if (answer.status !== 201) throw new Error(`no session: ${JSON.stringify(answer.body)}`);
+      const { id } = answer.body.session as Session;
+      this.sessions.push({ id, runtime });
+      this.#open.set(id, []);
+      this.followers.push(new Follower(this.#apisFrom(n), id, `follower of ${id}`));
+    }
+    this.#clients = this.sessions.map((session, n) =>
+      this.#client(session, n, this.#options.random.fork()),
+    );
+  }
+
+  /** No more requests; what was asked gets its answer first. The followers stay. */
+  async end(): Promise<void> {
+    this.#ending = true;
+    await Promise.all(this.#clients);
+  }
+
+  /** The followers go, and their records join the history. */
+  async leave(): Promise<void> {
+    await Promise.all(this.followers.map((follower) => follower.leave()));
+    this.history.followers = this.followers.map(({ record }) => record);
+  }
+
+  #api(n: number): Api {
+    return this.apis[n % this.apis.length] as Api;
+  }
+
+  #apisFrom(n: number): Api[] {
+    const from = n % this.apis.length;
+    return [...this.apis.slice(from), ...this.apis.slice(0, from)];
+  }
+
+  async #client(session: LoadedSession, n: number, random: Random): Promise<void> {
+    const [minMs, maxMs] = this.#options.pauseMs;
+    const follower = this.followers[n] as Follower;
+    while (!this.#ending) {
+      const open = (this.#open.get(session.id) ?? []).filter((id) => !follower.settled.has(id));
+      this.#open.set(session.id, open);
+      const api = this.#api(random.between(0, this.apis.length - 1));
+      if (open.length < MAX_OPEN || random.chance(0.1)) {
+        await this.#act(api, session, open, random).catch((error: unknown) => {
+          if (!(error instanceof NoAnswer)) throw error;
+        });
+      }
+      await sleep(random.between(minMs, maxMs));
+    }
+  }
+
+  async #act(
+    api: Api,
+    session: LoadedSession,
+    open: readonly string[],
+    random: Random,
+  ): Promise<void> {
+    const choice = random.next();
+    const victim = open[random.between(0, open.length)];
+    if (choice < 0.1 && victim) return this.#withdraw(api, victim);
+    if (choice < 0.13 && victim) return this.#promote(api, victim);
+    if (choice < 0.18) return this.#stop(api, session.id);
+    await this.#prompt(api, session, random);
+  }
+
+  async #prompt(api: Api, session: LoadedSession, random: Random): Promise<void> {
+    const mark = `m${this.#sent++}-${randomUUID().slice(0, 8)}`;
+    const content = writePrompt(session.runtime, mark, random);
+    const mode = modeOf(random);
+    const path = `/api/sessions/${session.id}/prompts`;
+    // Both ways of saying "this is the same request" are used.
+    const answer = random.chance(0.5)
+      ? await api.insist("POST", path, { content, mode, dispatchId: mark })
+      : await api.insist("POST", path, { content, mode }, { "idempotency-key": mark });
+    if (answer.status !== 202) return;
+    const prompt = answer.body.prompt as Prompt;
+    this.history.prompts.push({
+      id: prompt.id,
+      sessionId: session.id,
+      content,
+      runtime: session.runtime,
+      mode,
+    });
+    this.#open.get(session.id)?.push(prompt.id);
+  }
+
+  async #withdraw(api: Api, promptId: string): Promise<void> {
+    const answer = await api.insist("DELETE", `/api/prompts/${promptId}`);
+    if (answer.status === 200) this.history.withdrawn.push(promptId);
+  }
+
+  async #promote(api: Api, promptId: string): Promise<void> {
+    this.history.promoted.push(promptId);
+    await api.insist("POST", `/api/prompts/${promptId}/promote`, {});
+  }
+
+  async #stop(api: Api, sessionId: string): Promise<void> {
+    const answer = await api.send("POST", `/api/sessions/${sessionId}/stop`, {});
+    if (answer.status !== 200) return;
+    const { lastSeq } = answer.body.session as Session;
+    this.history.reached.push({ sessionId, lastSeq });
+  }
+
+  /** Whatever happens to the program, its clients only ever get one of these. */
+  #judge({ status, body, retryAfter }: Answer, what: string): void {
+    if (status < 500 && status !== 401 && status !== 403 && status !== 400) return;
+    const { code } = (body.error ?? {}) as { code?: string };
+    if (status === 503 && code === "store_unavailable" && retryAfter !== null) return;
+    this.history.badAnswers.push(`${what}: ${status} ${JSON.stringify(body)}`);
+  }
+}
+
+function modeOf(random: Random): QueueMode {
+  const choice = random.next();
+  if (choice < 0.6) return "followup";
+  if (choice < 0.8) return "collect";
+  return choice < 0.93 ? "steer" : "interrupt";
+}

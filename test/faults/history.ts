@@ -1,0 +1,75 @@
+/**
+ * What the clients of a fault round were told, and what the program says when everything has come
+ * to rest. The checker compares the two.
+ */
+import type { SessionEvent } from "#protocol/events.ts";
+import type { Entry, Prompt, QueueMode } from "#protocol/sessions.ts";
+
+export type ScriptRuntime = "echo" | "scripted";
+
+/** A prompt whose acceptance was answered. */
+export interface SentPrompt {
+  id: string;
+  sessionId: string;
+  content: string;
+  runtime: ScriptRuntime;
+  mode: QueueMode;
+}
+
+/** One event as a follower was sent it. */
+export interface Sighting {
+  seq: number;
+  digest: string;
+}
+
+/** A reader of one session's live log, across all its connections. */
+export interface FollowerRecord {
+  name: string;
+  sessionId: string;
+  sightings: Sighting[];
+}
+
+export interface History {
+  prompts: SentPrompt[];
+  /** Prompts whose withdrawal was acknowledged. */
+  withdrawn: string[];
+  /** Prompts somebody tried to move to the front. */
+  promoted: string[];
+  /** How far a session's log was acknowledged to reach, by any answer. */
+  reached: { sessionId: string; lastSeq: number }[];
+  followers: FollowerRecord[];
+  /** Answers that a client must never get. */
+  badAnswers: string[];
+}
+
+export interface ObservedSession {
+  id: string;
+  runtime: ScriptRuntime;
+  lastSeq: number;
+  log: LoggedEvent[];
+  transcript: Entry[];
+  /** Everything that was ever admitted, also by the system itself. */
+  prompts: Prompt[];
+}
+
+export interface LoggedEvent {
+  event: SessionEvent;
+  digest: string;
+}
+
+export interface Observation {
+  sessions: ObservedSession[];
+  /** Each acknowledged prompt, read twice; null where it was not found. */
+  readings: Map<string, [Prompt | null, Prompt | null]>;
+}
+
+export function emptyHistory(): History {
+  return {
+    prompts: [],
+    withdrawn: [],
+    promoted: [],
+    reached: [],
+    followers: [],
+    badAnswers: [],
+  };
+}

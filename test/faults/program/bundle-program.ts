@@ -1,0 +1,24 @@
+/** The program as it is now, bundled once for the whole run, so that nothing changes under it. */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildPrograms } from "../../../scripts/build/programs.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+export interface Bundle {
+  program: string;
+  remove(): void;
+}
+
+/** Inside node_modules, because native packages are looked up from where the bundle lies. */
+export async function bundleProgram(): Promise<Bundle> {
+  process.chdir(ROOT);
+  const folder = join(ROOT, "node_modules/.cache/muster-faults", String(process.pid));
+  mkdirSync(folder, { recursive: true });
+  await buildPrograms(folder);
+  return {
+    program: join(folder, "muster.js"),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

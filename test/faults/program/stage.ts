@@ -1,0 +1,117 @@
+/** Where a round takes place: a data folder, a port, and the program's processes on them. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Cleanup } from "#test/services/servers/cleanup.ts";
+import { findFreePort } from "#test/services/servers/free-port.ts";
+import { Api } from "../clients/api.ts";
+import { MusterProcess, tailOf } from "./muster-process.ts";
+
+export interface StageOptions {
+  cleanup: Cleanup;
+  /** Arguments of Node that stand for `muster`. */
+  program: string;
+  /** Further settings of the server. */
+  env?: Record<string, string>;
+}
+
+export class Stage {
+  readonly home: string;
+  readonly url: string;
+  /** Settings of the server; may be added to before it is started. */
+  readonly env: Record<string, string>;
+  readonly #options: StageOptions;
+  #server: MusterProcess | undefined;
+  #runner: MusterProcess | undefined;
+  #token: string | undefined;
+
+  private constructor(options: StageOptions, home: string, port: number) {
+    this.#options = options;
+    this.home = home;
+    this.url = `http://127.0.0.1:${port}`;
+    this.env = {
+      MUSTER_HOME: home,
+      MUSTER_PORT: String(port),
+      MUSTER_RATE_LIMIT: "0",
+      MUSTER_MAX_SESSIONS: "100000",
+      MUSTER_MAX_ORG_SESSIONS: "100000",
+      MUSTER_LOG_LEVEL: "warn",
+      ...options.env,
+    };
+  }
+
+  static async create(options: StageOptions): Promise<Stage> {
+    return new Stage(options, options.cleanup.createFolder(), await findFreePort());
+  }
+
+  get server(): MusterProcess {
+    if (!this.#server) throw new Error("no server was started");
+    return this.#server;
+  }
+
+  get key(): string {
+    return readFileSync(join(this.home, "owner.key"), "utf8").trim();
+  }
+
+  /** `muster server`, or another program in its place; resolves when it takes requests. */
+  async startServer(args = [this.#options.program, "server"]): Promise<void> {
+    this.#server = this.#launch(args, "server.log", this.env);
+    await this.#server.ready(this.url);
+  }
+
+  /** `muster up`: server and runner. */
+  async startBoth(): Promise<void> {
+    this.#server = this.#launch([this.#options.program, "up"], "server.log", this.env);
+    await this.#server.ready(this.url);
+  }
+
+  /** Starts a process and does not wait for anything, so that it can be killed while it starts. */
+  launchServer(command: "server" | "up"): void {
+    this.#server = this.#launch([this.#options.program, command], "server.log", this.env);
+  }
+
+  /** A runner of its own; the first start gets it a token. */
+  async startRunner(): Promise<void> {
+    this.#token ??= await this.#createToken();
+    const args = [this.#options.program, "runner", "--server", this.url, "--token", this.#token];
+    const env = { ...this.env, MUSTER_HOME: join(this.home, "runner-home") };
+    this.#runner = this.#launch(args, "runner.log", env);
+  }
+
+  async stopServer(): Promise<void> {
+    await this.#server?.stop();
+  }
+
+  async killServer(): Promise<void> {
+    await this.#server?.kill();
+  }
+
+  async killRunner(): Promise<void> {
+    await this.#runner?.kill();
+  }
+
+  async killAll(): Promise<void> {
+    await Promise.all([this.killServer(), this.killRunner()]);
+  }
+
+  /** What the processes said last, for a report. */
+  logTail(): string {
+    const files = ["server.log", "runner.log"].map((name) => join(this.home, name));
+    return files
+      .filter((file) => existsSync(file))
+      .map((file) => `— ${file.slice(this.home.length + 1)}\n${tailOf(file)}`)
+      .join("\n");
+  }
+
+  #launch(args: string[], logName: string, env: Record<string, string>): MusterProcess {
+    const logFile = join(this.home, logName);
+    return new MusterProcess({ cleanup: this.#options.cleanup, args, env, logFile });
+  }
+
+  async #createToken(): Promise<string> {
+    const api = new Api({ url: this.url, key: this.key });
+    const answer = await api.insist("POST", "/api/runners/tokens", { name: "fault runner" });
+    const token = answer.body.token;
+    if (typeof token !== "string") throw new Error(`no token: ${JSON.stringify(answer.body)}`);
+    return token;
+  }
+}
