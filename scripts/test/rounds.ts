@@ -33,6 +33,7 @@ export const rounds: Round[] = [
     name: "simulation",
     command: ["test/simulation/run.ts"],
     needs: [],
-    timeoutMs: 60 * MINUTE_MS,
+    inEveryRun: { args: [], timeoutMs: 10 * MINUTE_MS },
+    timeoutMs: 240 * MINUTE_MS,
   },
 ];

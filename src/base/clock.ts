@@ -1,12 +1,15 @@
 /** Time, so that tests and the simulation can own it. Instants are epoch milliseconds. */
 export interface Clock {
   now(): number;
+  /** Goes on when nobody looks and cannot be set: tells that `now` was moved. Its zero means nothing. */
+  steady?(): number;
   /** Resolves after `delayMs`, or at once when the signal aborts. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: Date.now,
+  steady: () => performance.now(),
   sleep(delayMs, signal) {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();

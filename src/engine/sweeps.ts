@@ -21,8 +21,10 @@ const GROWTH_EVERY_MS = 1_000;
 const SLOW_EVERY_MS = 60_000;
 /** Rounds of deliveries that may be under way at once. */
 const MAX_DELIVERY_ROUNDS = 10;
-/** A tick that comes this late, or from the past, means that the clock was moved or the machine slept. */
-const JUMP_MS = 5_000;
+/** A tick that comes this late means that the machine was asleep or overwhelmed. */
+const LATE_MS = 5_000;
+/** The clock was moved when it differs by more than this from one that nobody can set. */
+const JUMP_MS = 250;
 
 export interface SweepOptions {
   engine: Engine;
@@ -41,6 +43,7 @@ export class Sweeps {
   #noExpiryBefore = 0;
   readonly #deliveries = new Set<Promise<void>>();
   #lastTick = 0;
+  #drift = 0;
   #lastSlow = 0;
   #lastGrowth = 0;
 
@@ -51,6 +54,7 @@ export class Sweeps {
   start(): void {
     const now = this.#options.clock.now();
     this.#lastTick = now;
+    this.#drift = this.#driftAt(now);
     // Runners need the time of one lease to come back after a server start.
     this.#noExpiryBefore = now + LEASE_MS;
     this.#running = this.#loop();
@@ -92,8 +96,16 @@ export class Sweeps {
 
   #noticeJump(now: number): void {
     const elapsed = now - this.#lastTick;
-    if (elapsed < 0 || elapsed > TICK_MS + JUMP_MS) this.#noExpiryBefore = now + LEASE_MS;
+    const drift = this.#driftAt(now);
+    const isMoved = elapsed < 0 || Math.abs(drift - this.#drift) > JUMP_MS;
+    if (isMoved) this.#drift = drift;
+    if (isMoved || elapsed > TICK_MS + LATE_MS) this.#noExpiryBefore = now + LEASE_MS;
     this.#lastTick = now;
+  }
+
+  /** Compared over all ticks, not from one to the next, so that small moves add up. */
+  #driftAt(now: number): number {
+    return now - (this.#options.clock.steady?.() ?? now);
   }
 
   async #loop(): Promise<void> {

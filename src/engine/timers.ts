@@ -1,5 +1,6 @@
 /** Timers are rows with a due time, so a restart loses none. One timer for each kind and subject. */
 import type { Tx } from "#base/store/index.ts";
+import { eachApart } from "./each-apart.ts";
 import type { TimerHandler } from "./feature.ts";
 import { deleteTimer, insertTimer, listDueTimers, takeTimer } from "./timer-queries.ts";
 import { command, type Engine, type Work } from "./work.ts";
@@ -30,10 +31,10 @@ export async function runDueTimers(
   now: number,
 ): Promise<number> {
   const due = await engine.store.read((reader) => listDueTimers(reader, now, BATCH));
-  for (const timer of due) {
-    await command(engine, async (work) => {
+  await eachApart(due, (timer) =>
+    command(engine, async (work) => {
       if (await takeTimer(work.tx, timer.id)) await handlers[timer.kind]?.(work, timer);
-    });
-  }
+    }),
+  );
   return due.length;
 }

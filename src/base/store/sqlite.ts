@@ -117,6 +117,7 @@ class SqliteStore implements Store {
   #read: Connection | undefined;
   #queue: Job[] = [];
   #pumping = false;
+  #closing = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -125,12 +126,13 @@ class SqliteStore implements Store {
   }
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closing) return Promise.reject(closed());
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
       if (!this.#pumping) {
         this.#pumping = true;
-        // A microtask later, so that commands of the same moment share a transaction.
-        queueMicrotask(() => void this.#pump());
+        // After all that has arrived by now was read, so that commands of the same moment share a transaction.
+        setImmediate(() => void this.#pump());
       }
     });
   }
@@ -174,6 +176,8 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     const { gate, reader, writer, lock } = this.#parts;
+    this.#closing = true;
+    while (this.#pumping) await new Promise((resolve) => setImmediate(resolve));
     await gate.covered();
     await gate.close();
     reader?.close();
@@ -347,6 +351,17 @@ async function retryBusy<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
       await clock.sleep(BUSY_RETRY_MS);
     }
   }
+}
+
+function closed(): Refusal {
+  return new Refusal(
+    "unavailable",
+    "store_unavailable",
+    "The server is stopping. Try again shortly.",
+    {
+      retryAfterMs: 2_000,
+    },
+  );
 }
 
 /** What SQLite says when the machine, not the statement, is at fault. */

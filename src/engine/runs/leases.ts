@@ -1,5 +1,6 @@
 /** Leases: renewed by the runner that holds them, given back by a draining one, expired by the sweep. */
 import { LEASE_MS } from "#protocol/frames.ts";
+import { eachApart } from "../each-apart.ts";
 import { command, type Engine } from "../work.ts";
 import { loseRun } from "./lose-run.ts";
 import { findRun, HELD_STATES, listExpired, listHeldBy, renewLease } from "./queries.ts";
@@ -65,22 +66,36 @@ export async function freeHeldRuns(
 }
 
 const SWEEP_BATCH = 100;
+/**
+ * A lease is taken away this much after its end: a runner counts from the moment it knows of, which
+ * may be a little later than the one the server wrote down.
+ */
+const EXPIRY_MARGIN_MS = 2_000;
 
 /** Takes runs away from runners that have not renewed. Safe to run on every server at once. */
-export async function expireLeases(engine: Engine, now: number): Promise<number> {
-  const expired = await engine.store.read((reader) => listExpired(reader, now, SWEEP_BATCH));
-  let taken = 0;
-  for (const { id, session_id, fence } of expired) {
-    taken += await command(engine, async (work) => {
+export async function expireLeases(engine: Engine, now: number): Promise<void> {
+  const expired = await engine.store.read((reader) =>
+    listExpired(reader, lifeOfLeases(now), SWEEP_BATCH),
+  );
+  await eachApart(expired, ({ id, session_id, fence }) =>
+    command(engine, async (work) => {
       const session = await work.session(session_id);
       const run = session && (await findRun(work.tx, id));
-      if (!session || !run || run.fence !== fence || !isHeld(run.state)) return 0;
-      if (run.lease_until === null || run.lease_until >= work.now) return 0;
+      if (!session || !run || run.fence !== fence || !isHeld(run.state)) return;
+      if (run.lease_until === null || isGood(run.lease_until, work.now)) return;
       await loseRun(work, session, run, "lease_expired");
-      return 1;
-    });
-  }
-  return taken;
+    }),
+  );
+}
+
+function lifeOfLeases(now: number): { past: number; future: number } {
+  // No lease reaches further than one that begins now, unless the clock was moved back.
+  return { past: now - EXPIRY_MARGIN_MS, future: now + LEASE_MS };
+}
+
+function isGood(leaseUntil: number, now: number): boolean {
+  const { past, future } = lifeOfLeases(now);
+  return leaseUntil >= past && leaseUntil <= future;
 }
 
 function isHeld(state: string): boolean {

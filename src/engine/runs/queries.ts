@@ -285,20 +285,21 @@ export async function renewLease(
 }
 
 const selectExpired = prepare<
-  { now: number; limit: number },
+  { past: number; future: number; limit: number },
   Pick<RunRow, "id" | "session_id" | "fence">
 >((db, p) =>
   db
     .selectFrom("runs")
     .select(["id", "session_id", "fence"])
     .where("state", "in", HELD_STATES)
-    .where("lease_until", "<", p("now"))
+    .where((eb) => eb.or([eb("lease_until", "<", p("past")), eb("lease_until", ">", p("future"))]))
     .limit(p("limit")),
 );
+/** Held runs whose lease ends outside of this span. */
 export function listExpired(
   reader: Reader,
-  now: number,
+  span: { past: number; future: number },
   limit: number,
 ): Promise<Pick<RunRow, "id" | "session_id" | "fence">[]> {
-  return reader.all(selectExpired, { now, limit });
+  return reader.all(selectExpired, { ...span, limit });
 }

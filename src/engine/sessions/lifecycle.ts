@@ -56,6 +56,14 @@ export async function endSession(
       "A turn is running. Stop it first, or use force to stop it now.",
     );
   }
+  // What is collected has no turn yet, and nothing wakes a session but the next prompt.
+  if (to === "hibernated" && session.row.waiting > 0) {
+    throw new Refusal(
+      "conflict",
+      "session_busy",
+      "Prompts are waiting. Let them run or withdraw them first.",
+    );
+  }
   // The lifecycle changes first, so that ending one turn does not start the next.
   await changeLifecycle(work, session, to);
   await stopTurns(work, session);

@@ -39,6 +39,8 @@ const OUTCOME_OF = {
   steer: "superseded",
 } as const;
 const RESOLVED = Promise.resolve();
+/** One for all: making an error records a stack, and this one is no news. */
+const SETTLED = new LeaseLost("The turn is settled.");
 
 export interface HeldRunOptions {
   assignment: Assignment;
@@ -292,14 +294,14 @@ export class HeldRun implements Turn {
         .append([], { settle: { outcome: "failed", error: refused } })
         .catch(() => {});
     }
-    this.#letGo(new LeaseLost("The turn is settled."));
+    this.#letGo(SETTLED);
   }
 
   #letGo(reason: LeaseLost): void {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#rejectSteps(reason.message);
-    this.#finish.abort();
+    this.#finish.abort(reason);
     if (this.#openRequests > 0) this.#options.link.forget(this, reason);
     this.#options.over(this);
   }

@@ -7,17 +7,30 @@ import { type Clock, systemClock } from "#base/clock.ts";
 
 /** Less than this is the coarseness of the uptime, not sleep. */
 const SLEEP_NOTICED_MS = 1000;
+const RECHECK_MS = 100;
 
 export function createSteadyClock(): Clock {
   if (process.platform !== "linux")
     return { now: () => performance.now(), sleep: systemClock.sleep };
   const offsetMs = uptime() * 1000 - performance.now();
   let asleepMs = 0;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let wallOffsetMs = 0;
   return {
     now() {
       const awakeMs = performance.now();
-      const missedMs = uptime() * 1000 - awakeMs - offsetMs;
-      if (missedMs > asleepMs + SLEEP_NOTICED_MS) asleepMs = missedMs;
+      const wallMs = Date.now() - awakeMs;
+      // Asking for the uptime reads a file: it is done now and then, and whenever the time of day
+      // went on without us.
+      if (
+        awakeMs - checkedAt > RECHECK_MS ||
+        Math.abs(wallMs - wallOffsetMs) > SLEEP_NOTICED_MS / 2
+      ) {
+        checkedAt = awakeMs;
+        wallOffsetMs = wallMs;
+        const missedMs = uptime() * 1000 - awakeMs - offsetMs;
+        if (missedMs > asleepMs + SLEEP_NOTICED_MS) asleepMs = missedMs;
+      }
       return awakeMs + asleepMs;
     },
     sleep: systemClock.sleep,

@@ -1,5 +1,5 @@
 /** Secrets that name a principal: random, shown once, stored as a hash. */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 export function mintSecret(kind: "key" | "link" | "web" | "rnr"): string {
   return `mst_${kind}_${randomBytes(24).toString("base64url")}`;
@@ -7,5 +7,5 @@ export function mintSecret(kind: "key" | "link" | "web" | "rnr"): string {
 
 /** The secret has 192 random bits, so a plain hash is enough: there is nothing to guess. */
 export function hashSecret(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+  return hash("sha256", secret, "hex");
 }

@@ -72,7 +72,7 @@ describe("muster backup", () => {
       MUSTER_DATABASE_URL: "postgres://ada:s3cret@db:5432/muster?sslpassword=x",
     };
     const backup = await run(["backup", "it's.dump"], { env });
-    expect(backup.code).toBe(1);
+    expect(backup.code).toBe(4);
     expect(backup.err).toContain(
       `pg_dump --format=custom --file='it'\\''s.dump' 'postgres://ada@db:5432/muster'`,
     );

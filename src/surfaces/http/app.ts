@@ -58,8 +58,9 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
     await next();
   });
   app.use("/api/*", async (c, next) => {
-    c.header("Cache-Control", "no-store");
-    c.header("X-Content-Type-Options", "nosniff");
+    // On Node's own response, so that every kind of answer carries them.
+    c.env.outgoing.setHeader("Cache-Control", "no-store");
+    c.env.outgoing.setHeader("X-Content-Type-Options", "nosniff");
     if (!isPublic(c.req.path)) {
       c.set(
         "caller",
@@ -104,16 +105,23 @@ async function readBody(c: Context<AppEnv>): Promise<void> {
   c.set("json", parseJson(text));
 }
 
-async function boundedText(c: Context<AppEnv>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of c.env.incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-  return bytes.toString("utf8");
+function boundedText(c: Context<AppEnv>): Promise<string> {
+  const { incoming } = c.env;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) reject(tooLarge());
+      else chunks.push(chunk);
+    });
+    incoming.on("end", () => {
+      const [first] = chunks;
+      if (!first) return resolve("");
+      resolve((chunks.length === 1 ? first : Buffer.concat(chunks)).toString("utf8"));
+    });
+    incoming.on("error", reject);
+  });
 }
 
 export function principalOf(c: Context<AppEnv>): Principal {

@@ -31,7 +31,7 @@ function sinkOf(response: ServerResponse): Sink {
   return {
     event: ({ seq, type, json }: PreparedEvent) =>
       response.write(`id: ${seq}\nevent: ${type}\ndata: ${json}\n\n`),
-    delta: (json) => response.write(`event: delta\ndata: ${json}\n\n`),
+    delta: ({ json }) => response.write(`event: delta\ndata: ${json}\n\n`),
     drained: () =>
       new Promise((resolve) =>
         response.writableNeedDrain ? response.once("drain", resolve) : resolve(undefined),

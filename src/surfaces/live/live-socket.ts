@@ -31,6 +31,7 @@ export interface LiveOptions {
 }
 
 const CHECK_EVERY_MS = 1_000;
+const TEXT = { binary: false };
 
 export function serveLive(socket: WebSocket, principal: Principal, options: LiveOptions): void {
   const topics = new Map<string, () => void>();
@@ -161,18 +162,21 @@ function sinkOf(
 ): Sink {
   const head = `{"topic":${JSON.stringify(topic)},`;
   const deltaHead = `${head}"type":"delta",`;
-  const write = (text: string): boolean => {
-    if (drains.full()) {
-      // Near the limit the socket tells when it has room again; below it nobody needs to know.
-      socket.send(text, drains.flushed);
-      return false;
-    }
-    socket.send(text, drains.flushed);
-    return true;
+  const write = (payload: Buffer): boolean => {
+    const full = drains.full();
+    socket.send(payload, TEXT, drains.flushed);
+    return !full;
   };
   return {
-    event: ({ json }) => write(head + json.slice(1)),
-    delta: (json) => write(deltaHead + json.slice(1)),
+    // All followers of a session's feed have the same topic, so they share the bytes.
+    event: (event) => {
+      event.payload ??= Buffer.from(head + event.json.slice(1));
+      return write(event.payload);
+    },
+    delta: (delta) => {
+      delta.payload ??= Buffer.from(deltaHead + delta.json.slice(1));
+      return write(delta.payload);
+    },
     drained: drains.wait,
     movedBack: (after) => send({ op: "reset", topic, after }),
   };

@@ -15,13 +15,17 @@ export interface PreparedEvent {
   type: string;
   /** The event as JSON. */
   json: string;
+  /** As a WebSocket frame's payload: made by the first socket that needs it, and shared by all. */
+  payload?: Buffer;
 }
+
+export type PreparedDelta = Pick<PreparedEvent, "json" | "payload">;
 
 /** Where a follower's frames go. */
 export interface Sink {
   /** Returns false when no more should be sent until `drained` resolves. */
   event(event: PreparedEvent): boolean;
-  delta(json: string): boolean;
+  delta(delta: PreparedDelta): boolean;
   drained(): Promise<void>;
   /** The reader lagged and now continues from the database. */
   movedBack(after: number): void;
@@ -120,9 +124,9 @@ class SessionFeed {
 
   delta(delta: Delta): void {
     this.#remember(delta);
-    const json = JSON.stringify(delta);
+    const prepared = { json: JSON.stringify(delta) };
     for (const follower of this.#followers) {
-      if (follower.live && !follower.sink.delta(json)) this.#fallBack(follower, true);
+      if (follower.live && !follower.sink.delta(prepared)) this.#fallBack(follower, true);
     }
   }
 
@@ -196,7 +200,7 @@ class SessionFeed {
     }
     follower.live = true;
     for (const partial of this.#partials.values())
-      follower.sink.delta(JSON.stringify({ ...partial, offset: 0 }));
+      follower.sink.delta({ json: JSON.stringify({ ...partial, offset: 0 }) });
   }
 }
 

@@ -40,7 +40,7 @@ export function authRoutes(app: App, auth: SignIn, cookie: CookieSettings): void
     },
     async ({ c, body }) => {
       const { cookie: secret, expiresAt } = await auth.signIn(body);
-      c.header(
+      c.env.outgoing.setHeader(
         "Set-Cookie",
         `${cookie.name()}=${secret}; ${attributes}; Expires=${new Date(expiresAt).toUTCString()}`,
       );
@@ -60,7 +60,7 @@ export function authRoutes(app: App, auth: SignIn, cookie: CookieSettings): void
     async ({ c }) => {
       const { kind, credentialId } = c.get("caller");
       if (kind === "cookie") await auth.signOut(credentialId);
-      c.header("Set-Cookie", `${cookie.name()}=; ${attributes}; Max-Age=0`);
+      c.env.outgoing.setHeader("Set-Cookie", `${cookie.name()}=; ${attributes}; Max-Age=0`);
       return {};
     },
   );

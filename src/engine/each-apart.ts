@@ -1,0 +1,15 @@
+/** For sweeps: one item that fails does not keep the others waiting; the first failure is told at the end. */
+export async function eachApart<T>(
+  items: readonly T[],
+  act: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const item of items) {
+    try {
+      await act(item);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
