@@ -1,8 +1,10 @@
 // The commands: what each needs built, and the program it hands over to.
+import { readFileSync } from "node:fs";
 import { inRoot } from "./paths.mjs";
 
-// The one place for Node options of the server, runner and command line.
-const MUSTER_NODE_OPTIONS = ["--enable-source-maps"];
+// The Node options of the server, runner and command line; the bench uses them too. A small nursery
+// keeps an idle server small after a burst. Source maps are left off: they cost 30 MiB.
+const MUSTER_NODE_OPTIONS = JSON.parse(readFileSync(inRoot("scripts/node-options.json"), "utf8"));
 
 const muster = (...fixed) => ({
   builds: ["programs", "web", "docs"],

@@ -373,6 +373,7 @@ create table sessions (
   last_resumed_at bigint, archived_at bigint
 );
 create index sessions_listed on sessions (org_id, owner_id, created_at, id);
+create index sessions_active on sessions (org_id, owner_id) where lifecycle = 'active';
 create index sessions_parent on sessions (parent_session_id) where parent_session_id is not null;
 create index sessions_executor on sessions (executor_session_id) where executor_session_id is not null;
 create index sessions_hostname on sessions (hostname) where hostname is not null;

@@ -4,7 +4,7 @@ import { cleanText } from "#base/text.ts";
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
-import { countActiveInOrg, countActiveSessions } from "./queries.ts";
+import { hasActiveInOrg, hasActiveSessions } from "./queries.ts";
 
 export interface SessionLimits {
   activePerUser: number;
@@ -54,12 +54,12 @@ async function refuseOverLimit(
   { orgId, ownerId, parent }: NewSession,
   limits: SessionLimits,
 ): Promise<void> {
-  if ((await countActiveInOrg(work.tx, orgId)) >= limits.activePerOrg) {
+  if (await hasActiveInOrg(work.tx, orgId, limits.activePerOrg)) {
     throw limitReached(`The org has ${limits.activePerOrg} active sessions.`);
   }
   // Children are bounded by their parent's own limits.
   if (ownerId === null || parent !== null) return;
-  if ((await countActiveSessions(work.tx, orgId, ownerId)) >= limits.activePerUser) {
+  if (await hasActiveSessions(work.tx, orgId, ownerId, limits.activePerUser)) {
     throw limitReached(`You have ${limits.activePerUser} active sessions.`);
   }
 }

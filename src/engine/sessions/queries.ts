@@ -121,33 +121,44 @@ export function saveSession(tx: Tx, row: SessionRow): Promise<number> {
   return tx.run(updateSession, row);
 }
 
-const countActive = prepare<{ orgId: string; ownerId: string }, { n: number }>((db, p) =>
-  db
-    .selectFrom("sessions")
-    .select((eb) => eb.fn.countAll<number>().as("n"))
-    .where("org_id", "=", p("orgId"))
-    .where("owner_id", "=", p("ownerId"))
-    .where("lifecycle", "=", "active")
-    .where("parent_session_id", "is", null)
-    .where("kind", "in", ["task", "review"]),
+const nthActive = prepare<{ orgId: string; ownerId: string; offset: number }, { id: string }>(
+  (db, p) =>
+    db
+      .selectFrom("sessions")
+      .select("id")
+      .where("org_id", "=", p("orgId"))
+      .where("owner_id", "=", p("ownerId"))
+      .where("lifecycle", "=", "active")
+      .where("parent_session_id", "is", null)
+      .where("kind", "in", ["task", "review"])
+      .limit(1)
+      .offset(p("offset")),
 );
-const countOrgActive = prepare<{ orgId: string }, { n: number }>((db, p) =>
+const nthActiveInOrg = prepare<{ orgId: string; offset: number }, { id: string }>((db, p) =>
   db
     .selectFrom("sessions")
-    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .select("id")
     .where("org_id", "=", p("orgId"))
-    .where("lifecycle", "=", "active"),
+    .where("lifecycle", "=", "active")
+    .limit(1)
+    .offset(p("offset")),
 );
 
-export async function countActiveSessions(
+/** Looks at no more rows than the limit, however many there are. */
+export async function hasActiveSessions(
   reader: Reader,
   orgId: string,
   ownerId: string,
-): Promise<number> {
-  return (await reader.first(countActive, { orgId, ownerId }))?.n ?? 0;
+  atLeast: number,
+): Promise<boolean> {
+  return (await reader.first(nthActive, { orgId, ownerId, offset: atLeast - 1 })) !== undefined;
 }
-export async function countActiveInOrg(reader: Reader, orgId: string): Promise<number> {
-  return (await reader.first(countOrgActive, { orgId }))?.n ?? 0;
+export async function hasActiveInOrg(
+  reader: Reader,
+  orgId: string,
+  atLeast: number,
+): Promise<boolean> {
+  return (await reader.first(nthActiveInOrg, { orgId, offset: atLeast - 1 })) !== undefined;
 }
 
 const selectChildren = prepare<{ parentId: string }, { id: string; lifecycle: Lifecycle }>(

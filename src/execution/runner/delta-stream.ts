@@ -6,7 +6,7 @@
 import type { Clock } from "#base/clock.ts";
 import type { Delta } from "#protocol/events.ts";
 
-const GATHER_MS = 25;
+const GATHER_MS = 50;
 const RESEND_WHOLE_MS = 2000;
 
 export interface OpenEntry {

@@ -231,7 +231,7 @@ describe("deltas", () => {
     await settle();
     for (const text of ["a", "b", "c"]) turn().delta({ entryId: "ent_1", kind: "text", text });
     expect(server.all("delta").map(({ offset, text }) => [offset, text])).toEqual([[0, "a"]]);
-    await pass(25, 5);
+    await pass(50, 5);
     turn().delta({ entryId: "ent_1", kind: "text", text: "d" });
     await turn().append(message("ent_1", "abcd"));
     turn().delta({ entryId: "ent_1", kind: "text", text: "late" });

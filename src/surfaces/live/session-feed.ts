@@ -123,30 +123,27 @@ class SessionFeed {
   }
 
   delta(delta: Delta): void {
-    this.#remember(delta);
-    const prepared = { json: JSON.stringify(delta) };
+    const fresh = this.#remember(delta);
+    if (!fresh) return;
+    const prepared = { json: JSON.stringify(fresh) };
     for (const follower of this.#followers) {
       if (follower.live && !follower.sink.delta(prepared)) this.#fallBack(follower, true);
     }
   }
 
-  #remember(delta: Delta): void {
+  /** Returns the piece that followers here do not have yet; undefined when there is none. */
+  #remember(delta: Delta): Delta | undefined {
     const known = this.#partials.get(delta.entryId);
-    const whole =
-      delta.offset === 0
-        ? delta
-        : known?.text.length === delta.offset
-          ? { ...known, text: known.text + delta.text }
-          : undefined;
-    if (
-      !whole ||
-      whole.text.length > MAX_PARTIAL_CHARS ||
-      (!known && this.#partials.size >= MAX_PARTIALS)
-    ) {
-      this.#partials.delete(delta.entryId);
-      return;
-    }
-    this.#partials.set(delta.entryId, whole);
+    const fresh = unseenPart(known, delta);
+    const text =
+      known && fresh?.offset === known.text.length ? known.text + fresh.text : fresh?.text;
+    if (fresh === undefined || text === undefined) return undefined;
+    const isWhole = fresh.offset === 0 || fresh.offset === known?.text.length;
+    const hasRoom = known !== undefined || this.#partials.size < MAX_PARTIALS;
+    if (isWhole && hasRoom && text.length <= MAX_PARTIAL_CHARS) {
+      this.#partials.set(delta.entryId, { ...fresh, offset: 0, text });
+    } else this.#partials.delete(delta.entryId);
+    return fresh;
   }
 
   #offer(follower: Follower, event: PreparedEvent): void {
@@ -202,6 +199,15 @@ class SessionFeed {
     for (const partial of this.#partials.values())
       follower.sink.delta({ json: JSON.stringify({ ...partial, offset: 0 }) });
   }
+}
+
+/** An entry that is resent whole is passed on without what everybody has. */
+function unseenPart(known: Delta | undefined, delta: Delta): Delta | undefined {
+  if (!known || delta.offset !== 0 || !delta.text.startsWith(known.text)) return delta;
+  const offset = known.text.length;
+  return delta.text.length === offset
+    ? undefined
+    : { ...delta, offset, text: delta.text.slice(offset) };
 }
 
 function prepare(event: SessionEvent): PreparedEvent {

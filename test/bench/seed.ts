@@ -1,0 +1,86 @@
+/** Fills a database with many sessions by copying the rows of one, so that a hundred thousand take seconds. */
+import { join } from "node:path";
+import Database from "better-sqlite3";
+
+type Rows = Record<string, unknown>[];
+
+/** The tables that hold a session, and the column that says whose row it is. */
+const TABLES = [
+  ["sessions", "id"],
+  ["threads", "session_id"],
+  ["prompts", "session_id"],
+  ["runs", "session_id"],
+  ["events", "session_id"],
+] as const;
+
+const COUNTER_CHARS = 8;
+const ID = /\b(?:ses|thr|pmt|run|ent)_[0-9a-z]{26}\b/g;
+
+/** The id of a copy: as long as the original, and sorted by its number. */
+export function copyOf(id: string, number: number): string {
+  return id.slice(0, -COUNTER_CHARS) + String(number).padStart(COUNTER_CHARS, "0");
+}
+
+/** Copies one session of ours, with all that belongs to it. The server must not be running. */
+export function copySession(home: string, sessionId: string, from: number, count: number): void {
+  const db = openFast(join(home, "muster.db"));
+  const copiers = TABLES.flatMap(([table, column]) => {
+    const rows = db.prepare(`select * from ${table} where ${column} = ?`).all(sessionId) as Rows;
+    return rows.map((row) => rowCopier(db, table, row));
+  });
+  db.transaction(() => {
+    for (let number = from; number < from + count; number++)
+      for (const copy of copiers) copy(number);
+  })();
+  db.close();
+}
+
+/** The same for the floor. */
+export function copyFloorSession(
+  home: string,
+  state: "accepted" | "settled",
+  from: number,
+  count: number,
+): void {
+  const db = openFast(join(home, "floor.db"));
+  const session = db.prepare("insert into sessions values (?, 0)");
+  const prompt = db.prepare("insert into prompts values (?, ?, 'first', ?, 0, 0, 0)");
+  const entry = db.prepare(
+    "insert into entries (session_id, prompt_id, text) values (?, ?, 'first')",
+  );
+  db.transaction(() => {
+    for (let number = from; number < from + count; number++) {
+      session.run(`s${number}`);
+      prompt.run(`p${number}`, `s${number}`, state);
+      if (state === "settled") entry.run(`s${number}`, `p${number}`);
+    }
+  })();
+  db.close();
+}
+
+function openFast(path: string): Database.Database {
+  const db = new Database(path);
+  db.pragma("synchronous = OFF");
+  db.pragma("cache_size = -200000");
+  return db;
+}
+
+function rowCopier(
+  db: Database.Database,
+  table: string,
+  row: Record<string, unknown>,
+): (number: number) => void {
+  const columns = Object.keys(row);
+  const marks = columns.map(() => "?").join(", ");
+  const insert = db.prepare(`insert into ${table} (${columns.join(", ")}) values (${marks})`);
+  const values = Object.values(row);
+  const withIds = values.flatMap((value, index) =>
+    typeof value === "string" && value.search(ID) >= 0 ? [index] : [],
+  );
+  return (number) => {
+    const copy = [...values];
+    for (const index of withIds)
+      copy[index] = (values[index] as string).replaceAll(ID, (id) => copyOf(id, number));
+    insert.run(copy);
+  };
+}
