@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createLog } from "./log.ts";
 
@@ -17,6 +18,16 @@ describe("log lines", () => {
       "look",
     );
     expect(last()).not.toMatch(/hunter2|abcdefgh123/);
+  });
+
+  it("keep out every secret we make, whatever its letters", () => {
+    for (let i = 0; i < 500; i++) {
+      const secret = `mst_key_${randomBytes(24).toString("base64url")}`;
+      log.info({ note: `used ${secret} here` }, "secret");
+      expect(last()).not.toContain(secret.slice(-12));
+    }
+    log.info({ a: "postgres://:s3cret@h/x", b: "postgres://me:p@ss/w@h/x" }, "urls");
+    expect(last()).not.toMatch(/s3cret|p@ss|ss\/w/);
   });
 
   it("tell errors with their cause, without their secrets", () => {

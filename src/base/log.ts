@@ -18,8 +18,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const SECRET_FIELD =
   /^(authorization|cookie|set-cookie|token|key|apikey|api_key|secret|password|passphrase|credential)s?$/i;
 const SECRET_TEXT =
-  /\b(?:Bearer\s+[\w.~+/=-]{8,}|sk-[\w-]{8,}|mst_[\w]{8,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,})/g;
-const URL_PASSWORD = /(\w+:\/\/[^\s:/@]+:)[^\s@/]+@/g;
+  /\b(?:Bearer\s+[\w.~+/=-]{8,}|sk-[\w-]{8,}|mst_[\w-]{8,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,})/g;
+const URL_PASSWORD = /(\w+:\/\/[^\s:/@]*:)\S*@/g;
 const REDACTED = "[redacted]";
 const MAX_DEPTH = 6;
 

@@ -451,6 +451,7 @@ create table gates (
   expires_at bigint not null, decided_at bigint
 );
 create unique index gates_call on gates (prompt_id, call_id);
+create index gates_session on gates (session_id);
 create index gates_pending on gates (expires_at) where state = 'pending';
 create table outbox (
   id ID primary key, org_id ID not null, kind text not null, cause_key ID not null unique,

@@ -1,5 +1,5 @@
 /** The only SQL on timers. */
-import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, TimerRow } from "./schema.ts";
 
 const prepare = statements<KernelTables>();
@@ -24,14 +24,19 @@ export async function takeTimer(tx: Tx, id: string): Promise<boolean> {
   return (await tx.run(deleteById, { id })) > 0;
 }
 
-const selectDue = prepare<{ now: number; limit: number }, TimerRow>((db, p) =>
-  db
+/** Only kinds that this program knows: another version's timers are left to it. */
+export function listDueTimers(
+  reader: Reader,
+  kinds: readonly string[],
+  now: number,
+  limit: number,
+): Promise<TimerRow[]> {
+  const query = builder<KernelTables>(reader.dialect)
     .selectFrom("timers")
     .selectAll()
-    .where("due_at", "<=", p("now"))
+    .where("due_at", "<=", now)
+    .where("kind", "in", kinds)
     .orderBy("due_at")
-    .limit(p("limit")),
-);
-export function listDueTimers(reader: Reader, now: number, limit: number): Promise<TimerRow[]> {
-  return reader.all(selectDue, { now, limit });
+    .limit(limit);
+  return reader.query<TimerRow>(query.compile());
 }

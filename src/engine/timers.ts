@@ -30,7 +30,9 @@ export async function runDueTimers(
   handlers: Readonly<Record<string, TimerHandler>>,
   now: number,
 ): Promise<number> {
-  const due = await engine.store.read((reader) => listDueTimers(reader, now, BATCH));
+  const due = await engine.store.read((reader) =>
+    listDueTimers(reader, Object.keys(handlers), now, BATCH),
+  );
   await eachApart(due, (timer) =>
     command(engine, async (work) => {
       if (await takeTimer(work.tx, timer.id)) await handlers[timer.kind]?.(work, timer);

@@ -68,11 +68,19 @@ export class SessionWriter {
   readonly isNew: boolean;
   readonly appended: EventRow[] = [];
   readonly #now: number;
+  readonly #before: SessionRow;
 
   constructor(row: SessionRow, isNew: boolean, now: number) {
     this.row = row;
     this.isNew = isNew;
     this.#now = now;
+    this.#before = { ...row };
+  }
+
+  /** A command that did nothing writes nothing. */
+  get hasChanged(): boolean {
+    const names = Object.keys(this.row) as (keyof SessionRow)[];
+    return this.isNew || names.some((name) => this.row[name] !== this.#before[name]);
   }
 
   /** Appends to the log; returns the event's seq. */
@@ -128,6 +136,7 @@ export class Work {
 
   async #flushOne(writer: SessionWriter): Promise<void> {
     const { row, appended, isNew } = writer;
+    if (!writer.hasChanged) return;
     row.updated_at = this.now;
     if (isNew) await insertSession(this.tx, row);
     else await saveSession(this.tx, row);
@@ -162,14 +171,14 @@ function eventRow(session: SessionRow, draft: EventDraft, now: number): EventRow
     thread: draft.thread ?? null,
     prompt_id: draft.promptId ?? null,
     run_id: draft.runId ?? null,
-    entry_id: draft.entryId ?? null,
+    entry_id: clean(draft.entryId),
     kind: draft.kind ?? null,
     role: draft.role ?? null,
     content: json(draft.content),
-    tool_name: draft.toolName ?? null,
+    tool_name: clean(draft.toolName),
     tool_input: json(draft.toolInput),
     tool_output: json(draft.toolOutput),
-    error: draft.error == null ? null : cleanText(draft.error),
+    error: clean(draft.error),
     exit_code: draft.exitCode ?? null,
     reason: draft.reason ?? null,
     data: json(draft.data),
@@ -178,3 +187,4 @@ function eventRow(session: SessionRow, draft: EventDraft, now: number): EventRow
 }
 
 const json = (value: unknown) => (value === undefined || value === null ? null : cleanJson(value));
+const clean = (text: string | null | undefined) => (text == null ? null : cleanText(text));

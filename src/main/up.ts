@@ -22,7 +22,7 @@ export async function up(
 ): Promise<Running> {
   const server = await startServer(config, log, filesFolder);
   const runner = await startLocalRunner(config, log, program, server);
-  const { token } = await server.auth.createLink(server.owner.userId);
+  const { token } = await server.auth.createLink(server.owner.userId, ["*"]);
   process.stdout.write(
     [
       "",

@@ -23,7 +23,8 @@ export const STEP_FRESHNESS_MS = 10_000;
 export const CANCEL_REASONS = ["stop", "steer", "interrupt", "timeout"] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
-const runRef = { run: z.string(), fence: z.number().int() };
+const ID = z.string().regex(/^[\w:.@-]{1,200}$/, "an id");
+const runRef = { run: ID, fence: z.number().int() };
 
 export const runnerProfileSchema = z.object({
   name: z.string().min(1).max(200),

@@ -124,6 +124,17 @@ describe("the doors", () => {
     expect(await send()).toMatchObject({ status, body: { error: { code } } });
   });
 
+  it("is not slowed down by a body made to be slow, nor reads much of a stranger's", async () => {
+    // Scanned more than once for each quote, this would take hours.
+    const nasty = `{"title":"${'\\"'.repeat(3_000_000)}`;
+    expect(await post("/api/sessions", nasty)).toMatchObject({ status: 400 });
+    const large = JSON.stringify({ token: "x".repeat(10_000) });
+    expect(await post("/api/auth/sign-in", large)).toMatchObject({
+      status: 413,
+      body: { error: { code: "body_too_large" } },
+    });
+  });
+
   it("replaces in free text what cannot be stored", async () => {
     const prompt = await platform.request(
       "POST",
@@ -199,6 +210,50 @@ describe("the doors", () => {
     });
     expect(out.status).toBe(200);
     expect((await me({})).status).toBe(401);
+  });
+
+  it("survives frames that break the protocol", async () => {
+    const open = () =>
+      new Promise<WebSocket>((resolve) => {
+        const ws = new WebSocket(`${platform.url.replace("http", "ws")}/api/live`, {
+          headers: { authorization: `Bearer ${platform.key}` },
+        });
+        ws.on("error", () => {});
+        ws.on("open", () => resolve(ws));
+      });
+    const closed = (ws: WebSocket) => new Promise((resolve) => ws.once("close", resolve));
+    const large = await open();
+    large.send("x".repeat(100_000));
+    await closed(large);
+    const broken = await open();
+    // A reserved opcode, unmasked: not even a WebSocket frame.
+    (broken as unknown as { _socket: { write(data: Buffer): void } })._socket.write(
+      Buffer.from([0xff, 0xff, 0xff, 0xff]),
+    );
+    await closed(broken);
+    expect((await platform.request("GET", "/api/me")).status).toBe(200);
+  });
+
+  it("ends a stream when its credential is taken away", async () => {
+    const { body } = await platform.request<{ link: string }>("POST", "/api/auth/links", {});
+    const token = new URL(body.link).hash.slice("#token=".length);
+    const json = { "content-type": "application/json", origin: platform.url };
+    const signedIn = await fetch(`${platform.url}/api/auth/sign-in`, {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify({ token }),
+    });
+    const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const stream = await fetch(`${platform.url}/api/sessions/${sessionId}/events`, {
+      headers: { cookie },
+    });
+    const ended = stream.text();
+    await fetch(`${platform.url}/api/auth/sign-out`, {
+      method: "POST",
+      headers: { ...json, cookie },
+      body: "{}",
+    });
+    expect(await ended).toContain("session_created");
   });
 
   it("opens no socket for a foreign page, a stranger or the wrong credential", async () => {

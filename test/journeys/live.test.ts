@@ -89,7 +89,7 @@ describe("live", () => {
       expect(data).toMatchObject({ entryId: written?.entryId, thread: "main", kind: "text" });
       text = text.slice(0, data.offset) + data.text;
     }
-    const whole = (written?.content?.[0] as { text: string }).text;
+    const whole = String(written?.content?.[0]?.text);
     expect(whole.startsWith(text)).toBe(true);
     expect(whole.split(" ")).toHaveLength(20);
     expect(prompt.state).toBe("queued");

@@ -206,6 +206,17 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await sessionNow(session.id)).toMatchObject({ activity: "failed", status: "error" });
     });
 
+    it("settles also what a runner says in words that cannot be stored", async () => {
+      const session = await platform.createSession();
+      const prompt = await platform.prompt(
+        session.id,
+        'tool a\u0001b {"x": "\\u0000"}\nsay \u0001',
+      );
+      const failing = await platform.prompt(session.id, "fail because");
+      expect((await platform.promptIn(prompt.id, "settled")).outcome).not.toBeNull();
+      expect((await platform.promptIn(failing.id, "settled")).outcome).toBe("failed");
+    });
+
     it("starts a fresh context with /clear, in its turn, and keeps the history", async () => {
       const session = await platform.createSession();
       await platform.prompt(session.id, "say one");

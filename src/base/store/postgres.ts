@@ -12,6 +12,7 @@ import pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "../refusal.ts";
+import { announceAll } from "./announce-all.ts";
 import { applyMigrations } from "./migrate.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
 import type { Migration, Reader, Store, Tx } from "./store.ts";
@@ -81,7 +82,7 @@ class PostgresStore implements Store {
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const attempt = await this.#retrying(() => this.#attempt(work));
-    for (const announce of attempt.announcements) announce();
+    announceAll(attempt.announcements);
     return attempt.result;
   }
 

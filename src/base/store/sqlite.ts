@@ -6,13 +6,14 @@
  * fails is undone alone. `work` functions wait for nothing but statements, which are synchronous
  * underneath, so a batch runs to its end without the event loop turning.
  */
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import type { Clock } from "../clock.ts";
 import { acquireFileLock, type FileLock } from "../file-lock.ts";
 import { Refusal } from "../refusal.ts";
+import { announceAll } from "./announce-all.ts";
 import { applyMigrations } from "./migrate.ts";
 import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
@@ -171,7 +172,11 @@ class SqliteStore implements Store {
 
   async backup(path: string): Promise<void> {
     if (existsSync(path)) return;
-    this.#parts.writer.prepare("vacuum into ?").run(path);
+    // A copy that was cut short must not look like one that was finished.
+    const unfinished = `${path}.part`;
+    rmSync(unfinished, { force: true });
+    this.#parts.writer.prepare("vacuum into ?").run(unfinished);
+    renameSync(unfinished, path);
   }
 
   async close(): Promise<void> {
@@ -203,7 +208,7 @@ class SqliteStore implements Store {
         continue;
       }
       job.resolve(result);
-      for (const announce of announcements) announce();
+      announceAll(announcements);
     }
   }
 

@@ -18,7 +18,7 @@ import {
   listReady,
   lockFreeSessions,
   type ReadyRun,
-  saveRun,
+  saveRunAndLease,
 } from "./queries.ts";
 
 const PAGE = 32;
@@ -113,7 +113,7 @@ async function claimOne(
     data: { runnerId: runner.id, fence: run.fence, attempt: run.attempts },
   });
   await savePrompt(work.tx, prompt);
-  await saveRun(work.tx, run);
+  await saveRunAndLease(work.tx, run);
   return assignmentOf(work, session, prompt, run);
 }
 

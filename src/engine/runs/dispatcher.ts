@@ -56,10 +56,10 @@ export class Dispatcher {
       if (connection !== newer && connection.runnerId === runnerId) connection.replace();
   }
 
-  /** Ends the connections of a runner whose token was taken away. */
-  drop(runnerId: string, reason: string): void {
+  /** Ends the connections of a token that was taken away. */
+  drop(credentialId: string, reason: string): void {
     for (const connection of this.#connections)
-      if (connection.runnerId === runnerId) connection.close(reason);
+      if (connection.principal.credentialId === credentialId) connection.close(reason);
   }
 
   /** By the clock: makes up for lost hints and for places that were given up in silence. */

@@ -2,6 +2,7 @@
  * What a runner writes: batches of journal items and the settlement of its run. One fence check
  * covers a batch; items that were appended before are left out, so a batch may be sent again.
  */
+import { cleanText } from "#base/text.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import type { ExecutorBinding } from "#protocol/frames.ts";
 import type { RunRow } from "../schema.ts";
@@ -84,8 +85,9 @@ function apply(
   run.journaled += items.length;
 }
 
-function bindExecutor(session: SessionWriter, run: RunRow, bind: ExecutorBinding): void {
+function bindExecutor(session: SessionWriter, run: RunRow, given: ExecutorBinding): void {
   const { row } = session;
+  const bind = cleanBinding(given);
   row.executor_session_id = bind.executorSessionId ?? row.executor_session_id;
   row.executor_type = bind.executorType;
   row.executor_profile = bind.executorProfile ?? row.executor_profile;
@@ -97,6 +99,16 @@ function bindExecutor(session: SessionWriter, run: RunRow, bind: ExecutorBinding
     runId: run.id,
     data: { executorSessionId: bind.executorSessionId, executorType: bind.executorType },
   });
+}
+
+function cleanBinding(given: ExecutorBinding): ExecutorBinding {
+  const clean = (text: string | null) => (text === null ? null : cleanText(text));
+  return {
+    executorSessionId: clean(given.executorSessionId),
+    executorType: cleanText(given.executorType),
+    executorProfile: clean(given.executorProfile),
+    projectDir: clean(given.projectDir),
+  };
 }
 
 async function settle(

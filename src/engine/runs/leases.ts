@@ -82,20 +82,23 @@ export async function expireLeases(engine: Engine, now: number): Promise<void> {
       const session = await work.session(session_id);
       const run = session && (await findRun(work.tx, id));
       if (!session || !run || run.fence !== fence || !isHeld(run.state)) return;
-      if (run.lease_until === null || isGood(run.lease_until, work.now)) return;
+      if (run.lease_until === null || !isOver(run.lease_until, now, work.now)) return;
       await loseRun(work, session, run, "lease_expired");
     }),
   );
 }
 
+/** No lease reaches further than one that begins now, unless the clock was moved back. */
 function lifeOfLeases(now: number): { past: number; future: number } {
-  // No lease reaches further than one that begins now, unless the clock was moved back.
   return { past: now - EXPIRY_MARGIN_MS, future: now + LEASE_MS };
 }
 
-function isGood(leaseUntil: number, now: number): boolean {
-  const { past, future } = lifeOfLeases(now);
-  return leaseUntil >= past && leaseUntil <= future;
+/** By both clocks alike: the time may have been moved since the sweep began. */
+function isOver(leaseUntil: number, ...instants: number[]): boolean {
+  const lives = instants.map(lifeOfLeases);
+  return (
+    lives.every(({ past }) => leaseUntil < past) || lives.every(({ future }) => leaseUntil > future)
+  );
 }
 
 function isHeld(state: string): boolean {

@@ -6,7 +6,7 @@ import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { afterLoss } from "./attempts.ts";
-import { saveRun } from "./queries.ts";
+import { saveRunAndLease } from "./queries.ts";
 import { outcomeOf } from "./request-stop.ts";
 
 export type LossReason = "lease_expired" | "runner_restarted" | "released";
@@ -64,7 +64,7 @@ export async function loseRun(
   run.lease_until = null;
   run.runner_id = null;
   run.available_at = work.now + next.backoffMs;
-  await saveRun(work.tx, run);
+  await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);
   if (next.backoffMs === 0) work.tx.afterCommit(() => work.announcer.runsReady());
 }

@@ -1,4 +1,4 @@
-/** The only SQL on runs and runners. */
+/** The only SQL on runs. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { RunState } from "#protocol/runs.ts";
 import type { KernelTables, RunRow } from "../schema.ts";
@@ -63,41 +63,53 @@ export function insertRun(tx: Tx, row: RunRow): Promise<number> {
   return tx.execute(insertRunRow(tx.dialect, [row]));
 }
 
+type Column = <K extends keyof RunRow & string>(name: K) => RunRow[K];
+
+const changes = (p: Column) => ({
+  state: p("state"),
+  outcome: p("outcome"),
+  runner_id: p("runner_id"),
+  runner_boot: p("runner_boot"),
+  server_boot: p("server_boot"),
+  fence: p("fence"),
+  attempts: p("attempts"),
+  strikes: p("strikes"),
+  progressed: p("progressed"),
+  journaled: p("journaled"),
+  first_seq: p("first_seq"),
+  stop_reason: p("stop_reason"),
+  stop_by: p("stop_by"),
+  stop_by_prompt: p("stop_by_prompt"),
+  error_code: p("error_code"),
+  error_message: p("error_message"),
+  result: p("result"),
+  input_tokens: p("input_tokens"),
+  output_tokens: p("output_tokens"),
+  cost_micros: p("cost_micros"),
+  ready_at: p("ready_at"),
+  available_at: p("available_at"),
+  claimed_at: p("claimed_at"),
+  started_at: p("started_at"),
+  settled_at: p("settled_at"),
+});
 const updateRun = prepare<RunRow, unknown>((db, p) =>
+  db.updateTable("runs").set(changes(p)).where("id", "=", p("id")),
+);
+const updateRunAndLease = prepare<RunRow, unknown>((db, p) =>
   db
     .updateTable("runs")
-    .set({
-      state: p("state"),
-      outcome: p("outcome"),
-      runner_id: p("runner_id"),
-      runner_boot: p("runner_boot"),
-      server_boot: p("server_boot"),
-      fence: p("fence"),
-      attempts: p("attempts"),
-      strikes: p("strikes"),
-      progressed: p("progressed"),
-      journaled: p("journaled"),
-      first_seq: p("first_seq"),
-      lease_until: p("lease_until"),
-      stop_reason: p("stop_reason"),
-      stop_by: p("stop_by"),
-      stop_by_prompt: p("stop_by_prompt"),
-      error_code: p("error_code"),
-      error_message: p("error_message"),
-      result: p("result"),
-      input_tokens: p("input_tokens"),
-      output_tokens: p("output_tokens"),
-      cost_micros: p("cost_micros"),
-      ready_at: p("ready_at"),
-      available_at: p("available_at"),
-      claimed_at: p("claimed_at"),
-      started_at: p("started_at"),
-      settled_at: p("settled_at"),
-    })
+    .set({ ...changes(p), lease_until: p("lease_until") })
     .where("id", "=", p("id")),
 );
+
+/** Leaves the lease alone: it is renewed without the session's lock, and must not be undone here. */
 export function saveRun(tx: Tx, row: RunRow): Promise<number> {
   return tx.run(updateRun, row);
+}
+
+/** For what begins or ends a hold: a claim, a loss, a settlement. */
+export function saveRunAndLease(tx: Tx, row: RunRow): Promise<number> {
+  return tx.run(updateRunAndLease, row);
 }
 
 const deleteRunRow = prepare<{ id: string }, unknown>((db, p) =>

@@ -3,13 +3,22 @@ import { notFound } from "#base/refusal.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { type Principal, requireMay } from "../principal.ts";
+import type { RunnerRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { countHeldByRunner, deleteRunner, listRunners } from "./runner-queries.ts";
+import { countHeldByRunner, deleteRunner, findRunner, listRunners } from "./runner-queries.ts";
 import { runnerView } from "./runners.ts";
 
 export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
   const { store } = engine;
+
+  async function find(principal: Principal, id: string): Promise<RunnerRow> {
+    requireMay(principal, "runner.manage");
+    const row = await store.read((reader) => findRunner(reader, id));
+    if (row?.org_id !== principal.orgId) throw notFound("runner");
+    return row;
+  }
+
   return {
     async list(principal: Principal): Promise<Page<Runner>> {
       requireMay(principal, "runner.read");
@@ -40,19 +49,19 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       }));
     },
 
+    /** Whose token it is, so that the caller can revoke it first. */
+    async credentialOf(principal: Principal, id: string): Promise<string> {
+      return (await find(principal, id)).credential_id;
+    },
+
     /**
-     * Forgets a runner and ends its connection. Its runs go to others when their leases end: until
-     * then it may still be at work. Its token is the caller's to revoke.
+     * Forgets a runner and ends the connections of its token, which the caller has revoked. Its
+     * runs go to others when their leases end: until then it may still be at work.
      */
-    async remove(principal: Principal, id: string): Promise<{ credentialId: string }> {
-      requireMay(principal, "runner.manage");
-      const row = (await store.read((reader) => listRunners(reader, principal.orgId))).find(
-        (runner) => runner.id === id,
-      );
-      if (!row) throw notFound("runner");
+    async remove(principal: Principal, id: string): Promise<void> {
+      const row = await find(principal, id);
       await store.transaction((tx) => deleteRunner(tx, principal.orgId, id));
-      dispatcher.drop(id, "runner removed");
-      return { credentialId: row.credential_id };
+      dispatcher.drop(row.credential_id, "runner removed");
     },
   };
 }

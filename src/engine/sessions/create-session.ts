@@ -4,7 +4,7 @@ import { cleanText } from "#base/text.ts";
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
-import { hasActiveInOrg, hasActiveSessions } from "./queries.ts";
+import { hasActiveInOrg, hasActiveSessions, lockOrg } from "./queries.ts";
 
 export interface SessionLimits {
   activePerUser: number;
@@ -54,21 +54,25 @@ async function refuseOverLimit(
   { orgId, ownerId, parent }: NewSession,
   limits: SessionLimits,
 ): Promise<void> {
+  await lockOrg(work.tx, orgId);
   if (await hasActiveInOrg(work.tx, orgId, limits.activePerOrg)) {
-    throw limitReached(`The org has ${limits.activePerOrg} active sessions.`);
+    throw limitReached(
+      `The org has ${limits.activePerOrg} active sessions.`,
+      "MUSTER_MAX_ORG_SESSIONS",
+    );
   }
-  // Children are bounded by their parent's own limits.
-  if (ownerId === null || parent !== null) return;
+  // The children of an orchestrator are bounded by its own limits.
+  if (ownerId === null || parent?.kind.endsWith("orchestrator")) return;
   if (await hasActiveSessions(work.tx, orgId, ownerId, limits.activePerUser)) {
-    throw limitReached(`You have ${limits.activePerUser} active sessions.`);
+    throw limitReached(`You have ${limits.activePerUser} active sessions.`, "MUSTER_MAX_SESSIONS");
   }
 }
 
-function limitReached(what: string): Refusal {
+function limitReached(what: string, setting: string): Refusal {
   return new Refusal(
     "limit",
     "session_limit_reached",
-    `${what} Archive or hibernate one, or raise MUSTER_MAX_SESSIONS.`,
+    `${what} Archive or hibernate one, or raise ${setting}.`,
     {
       retryAfterMs: 60_000,
     },

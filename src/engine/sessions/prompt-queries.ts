@@ -175,18 +175,56 @@ export function listCollecting(
   return reader.all(selectCollecting, { sessionId, thread });
 }
 
-const selectWaiting = prepare<{ sessionId: string }, PromptRow>((db, p) =>
+const selectWaiting = prepare<{ sessionId: string; limit: number }, PromptRow>((db, p) =>
   db
     .selectFrom("prompts")
     .selectAll()
     .where("session_id", "=", p("sessionId"))
     .where("state", "in", WAITING)
     .orderBy("rank")
-    .orderBy("position"),
+    .orderBy("position")
+    .limit(p("limit")),
 );
 /** In the order in which they will run. */
-export function listWaiting(reader: Reader, sessionId: string): Promise<PromptRow[]> {
-  return reader.all(selectWaiting, { sessionId });
+export function listWaiting(
+  reader: Reader,
+  sessionId: string,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<PromptRow[]> {
+  return reader.all(selectWaiting, { sessionId, limit });
+}
+
+const selectWaitingIds = prepare<{ sessionId: string }, { id: string }>((db, p) =>
+  db
+    .selectFrom("prompts")
+    .select("id")
+    .where("session_id", "=", p("sessionId"))
+    .where("state", "in", WAITING)
+    .orderBy("rank")
+    .orderBy("position"),
+);
+export async function listWaitingIds(reader: Reader, sessionId: string): Promise<string[]> {
+  return (await reader.all(selectWaitingIds, { sessionId })).map((row) => row.id);
+}
+
+const countBefore = prepare<{ sessionId: string; rank: number; position: number }, { n: number }>(
+  (db, p) =>
+    db
+      .selectFrom("prompts")
+      .select((eb) => eb.fn.countAll<number>().as("n"))
+      .where("session_id", "=", p("sessionId"))
+      .where("state", "in", WAITING)
+      .where((eb) =>
+        eb.or([
+          eb("rank", "<", p("rank")),
+          eb.and([eb("rank", "=", p("rank")), eb("position", "<", p("position"))]),
+        ]),
+      ),
+);
+/** How many run before this one. */
+export async function countAhead(reader: Reader, row: PromptRow): Promise<number> {
+  const { session_id: sessionId, rank, position } = row;
+  return (await reader.first(countBefore, { sessionId, rank, position }))?.n ?? 0;
 }
 
 export interface PromptFilter {

@@ -6,12 +6,19 @@ import type { Prompt, PromptState } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";
 import { may, type Principal, sessionThing } from "../principal.ts";
 import { fits, wishOf } from "../runs/fit.ts";
-import { findRun } from "../runs/queries.ts";
+import { listLiveRuns } from "../runs/queries.ts";
 import { listRunners } from "../runs/runner-queries.ts";
 import { offerOf } from "../runs/runners.ts";
 import type { PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
-import { findBlob, findPrompt, listPrompts, listWaiting } from "./prompt-queries.ts";
+import {
+  countAhead,
+  findBlob,
+  findPrompt,
+  listPrompts,
+  listWaiting,
+  listWaitingIds,
+} from "./prompt-queries.ts";
 import { findSession } from "./queries.ts";
 import { promptView } from "./views.ts";
 
@@ -24,23 +31,6 @@ export interface PromptQuery {
 const LIST = "prompts";
 
 export function createPromptReads({ store, clock }: Engine) {
-  /** A receipt says not only where a prompt is, but also why it waits. */
-  async function receipt(reader: Reader, row: PromptRow): Promise<Prompt> {
-    if (row.state === "settled") return promptView(row);
-    const run = await findRun(reader, row.run_id);
-    const behind = row.state === "queued" && !run;
-    const queue = behind ? await listWaiting(reader, row.session_id) : [];
-    const session = behind ? await findSession(reader, row.session_id) : undefined;
-    const runners = run?.state === "pending" ? await listRunners(reader, row.org_id) : [];
-    return promptView(row, {
-      run,
-      ahead: queue.findIndex((prompt) => prompt.id === row.id),
-      sessionBusy: session?.run_state != null,
-      runners: run?.state === "pending" ? meeting(runners, run) : "fit",
-      now: clock.now(),
-    });
-  }
-
   async function readable(reader: Reader, principal: Principal, id: string): Promise<PromptRow> {
     const row = await findPrompt(reader, id);
     const session = row && (await findSession(reader, row.session_id));
@@ -50,17 +40,26 @@ export function createPromptReads({ store, clock }: Engine) {
 
   return {
     get: (principal: Principal, id: string): Promise<Prompt> =>
-      store.read(async (reader) => receipt(reader, await readable(reader, principal, id))),
+      store.read(async (reader) => {
+        const row = await readable(reader, principal, id);
+        if (row.state === "settled") return promptView(row);
+        const ahead = row.state === "queued" ? await countAhead(reader, row) : 0;
+        const around = await lookAround(reader, row.session_id, row.org_id);
+        return receipt(row, around, ahead, clock.now());
+      }),
 
     list(principal: Principal, sessionId: string, query: PromptQuery): Promise<Page<Prompt>> {
       const before = decodeCursor(LIST, query.cursor);
       return store.read(async (reader) => {
-        if (!isVisible(principal, await findSession(reader, sessionId))) throw notFound("session");
+        const session = await findSession(reader, sessionId);
+        if (!session || !isVisible(principal, session)) throw notFound("session");
         const page = isQueue(query.states)
-          ? await queuePage(reader, sessionId, query.states)
+          ? await queuePage(reader, sessionId, query.states, query.limit)
           : await historyPage(reader, sessionId, query, before);
-        const items: Prompt[] = [];
-        for (const row of page.items) items.push(await receipt(reader, row));
+        const around = await lookAround(reader, sessionId, session.org_id);
+        const order = new Map((await listWaitingIds(reader, sessionId)).map((id, at) => [id, at]));
+        const now = clock.now();
+        const items = page.items.map((row) => receipt(row, around, order.get(row.id) ?? 0, now));
         return { items, next: page.next };
       });
     },
@@ -78,6 +77,31 @@ export function createPromptReads({ store, clock }: Engine) {
   };
 }
 
+interface Around {
+  live: readonly RunRow[];
+  runners: readonly RunnerRow[];
+}
+
+/** What explains why the prompts of a session wait, read once for all of them. */
+async function lookAround(reader: Reader, sessionId: string, orgId: string): Promise<Around> {
+  const live = await listLiveRuns(reader, sessionId);
+  const isWaiting = live.some((run) => run.state === "pending");
+  return { live, runners: isWaiting ? await listRunners(reader, orgId) : [] };
+}
+
+/** A receipt says not only where a prompt is, but also why it waits. */
+function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: number): Prompt {
+  if (row.state === "settled") return promptView(row);
+  const run = live.find((one) => one.id === row.run_id);
+  return promptView(row, {
+    run,
+    ahead,
+    sessionBusy: live.length > 0,
+    runners: run?.state === "pending" ? meeting(runners, run) : "fit",
+    now,
+  });
+}
+
 function meeting(runners: readonly RunnerRow[], run: RunRow): "none" | "unfit" | "fit" {
   const online = runners.filter((runner) => runner.state === "online");
   if (online.length === 0) return "none";
@@ -92,9 +116,14 @@ function isQueue(states: PromptQuery["states"]): states is readonly PromptState[
   return states?.every((state) => state === "queued" || state === "collecting") ?? false;
 }
 
-/** The queue is bounded by its own limit, so it is one page, in the order in which it will run. */
-async function queuePage(reader: Reader, sessionId: string, states: readonly PromptState[]) {
-  const waiting = await listWaiting(reader, sessionId);
+/** The head of the queue, in the order in which it will run: what changes too fast to be paged. */
+async function queuePage(
+  reader: Reader,
+  sessionId: string,
+  states: readonly PromptState[],
+  limit: number,
+) {
+  const waiting = await listWaiting(reader, sessionId, limit);
   return { items: waiting.filter((prompt) => states.includes(prompt.state)), next: null };
 }
 

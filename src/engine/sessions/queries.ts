@@ -121,6 +121,15 @@ export function saveSession(tx: Tx, row: SessionRow): Promise<number> {
   return tx.run(updateSession, row);
 }
 
+const selectOrgLocked = prepare<{ id: string }, { id: string }>((db, p, dialect) => {
+  const query = db.selectFrom("orgs").select("id").where("id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+/** So that two who count at once do not both find room for the last one. */
+export async function lockOrg(tx: Tx, id: string): Promise<void> {
+  await tx.first(selectOrgLocked, { id });
+}
+
 const nthActive = prepare<{ orgId: string; ownerId: string; offset: number }, { id: string }>(
   (db, p) =>
     db
@@ -129,7 +138,6 @@ const nthActive = prepare<{ orgId: string; ownerId: string; offset: number }, { 
       .where("org_id", "=", p("orgId"))
       .where("owner_id", "=", p("ownerId"))
       .where("lifecycle", "=", "active")
-      .where("parent_session_id", "is", null)
       .where("kind", "in", ["task", "review"])
       .limit(1)
       .offset(p("offset")),
@@ -297,7 +305,8 @@ const deleteSession = prepare<{ id: string }, unknown>((db, p) =>
 /** Children stay, without a parent. */
 export async function purgeSession(tx: Tx, id: string, before: number): Promise<void> {
   const row = await lockSession(tx, id);
-  if (!row || row.archived_at === null || row.archived_at >= before) return;
+  if (!row || row.run_state !== null) return;
+  if (row.archived_at === null || row.archived_at >= before) return;
   await tx.run(orphanChildren, { id });
   for (const statement of purgeStatements) await tx.run(statement, { id });
   await tx.run(deleteSession, { id });

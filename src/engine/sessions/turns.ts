@@ -4,10 +4,11 @@
  * once too often does nothing. `settleRun` and `settlePrompt` end a prompt: exactly one outcome, and
  * in the same transaction every consequence inside the database.
  */
+import { cleanText } from "#base/text.ts";
 import type { Outcome } from "#protocol/sessions.ts";
 import { cancelGates } from "../gates/queries.ts";
 import { demandKey, type RunWish } from "../runs/fit.ts";
-import { insertRun, listLiveRuns, saveRun } from "../runs/queries.ts";
+import { insertRun, listLiveRuns, saveRunAndLease } from "../runs/queries.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
@@ -155,13 +156,13 @@ export async function settleRun(
 ): Promise<void> {
   run.state = RUN_STATE_AFTER[ending.outcome as "completed"] ?? "stopped";
   run.outcome = ending.outcome;
-  run.error_code = ending.error?.code ?? null;
-  run.error_message = ending.error?.message ?? null;
-  run.result = ending.result ?? null;
+  run.error_code = clean(ending.error?.code);
+  run.error_message = clean(ending.error?.message);
+  run.result = clean(ending.result);
   run.lease_until = null;
   run.settled_at = work.now;
   if (ending.usage) addUsage(session, run, ending.usage);
-  await saveRun(work.tx, run);
+  await saveRunAndLease(work.tx, run);
   session.record({
     type: "run_settled",
     thread: run.thread,
@@ -188,8 +189,8 @@ export async function settlePrompt(
   prompt.outcome = ending.outcome;
   prompt.superseded_by = ending.supersededBy ?? null;
   prompt.merged_into = ending.mergedInto ?? null;
-  prompt.error_code = ending.error?.code ?? null;
-  prompt.error_message = ending.error?.message ?? null;
+  prompt.error_code = clean(ending.error?.code);
+  prompt.error_message = clean(ending.error?.message);
   prompt.settled_at = work.now;
   await savePrompt(work.tx, prompt);
   session.record({
@@ -232,3 +233,6 @@ function addUsage(session: SessionWriter, run: RunRow, usage: NonNullable<Ending
   if (usage.costMicros === null) session.row.cost_unknown = 1;
   else session.row.cost_micros += usage.costMicros;
 }
+
+/** What a runner sends may hold what a database cannot. */
+const clean = (text: string | undefined) => (text === undefined ? null : cleanText(text));

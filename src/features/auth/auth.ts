@@ -64,7 +64,9 @@ export function createAuth({ store, ids, clock }: AuthOptions) {
       return key;
     },
 
-    createLink: (userId: string) => createLink(store, ids, userId),
+    /** Never for more than the one who asks may do. */
+    createLink: (userId: string, scopes: readonly string[]) =>
+      createLink(store, ids, userId, scopes),
     signIn: (proof: Proof) => signIn(store, ids, proof),
     signOut: revoke,
     revoke,

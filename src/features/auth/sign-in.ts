@@ -16,13 +16,14 @@ export function createLink(
   store: Store,
   ids: Ids,
   userId: string,
+  scopes: readonly string[],
 ): Promise<{ token: string; expiresAt: number }> {
   const secret = mintSecret("link");
   return store.transaction(async (tx) => {
     const user = await findUser(tx, userId);
     if (!user) throw notFound("user");
     const expiresAt = tx.now + LINK_TTL_MS;
-    const holder = heldBy(user, "sign-in link");
+    const holder = heldBy(user, "sign-in link", scopes.join(" "));
     await issueCredential(tx, ids, { kind: "sign_in_link", secret, holder, expiresAt });
     return { token: secret, expiresAt };
   });

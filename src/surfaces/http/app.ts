@@ -11,6 +11,7 @@ import {
   checkHost,
   isOwnOrigin,
   MAX_BODY_BYTES,
+  MAX_STRANGER_BODY_BYTES,
   parseJson,
   refuseOrigin,
   tooLarge,
@@ -54,19 +55,19 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
     checkHost(hosts, c.req.header("host"));
     const origin = c.req.header("origin");
     if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
-    if (!READING.has(c.req.method)) await readBody(c);
     await next();
   });
   app.use("/api/*", async (c, next) => {
     // On Node's own response, so that every kind of answer carries them.
     c.env.outgoing.setHeader("Cache-Control", "no-store");
     c.env.outgoing.setHeader("X-Content-Type-Options", "nosniff");
-    if (!isPublic(c.req.path)) {
-      c.set(
-        "caller",
-        await callers.identify(c.env.incoming.headers, addressOf(c), !READING.has(c.req.method)),
-      );
+    const changes = !READING.has(c.req.method);
+    const known = !isPublic(c.req.path);
+    if (known) {
+      c.set("caller", await callers.identify(c.env.incoming.headers, addressOf(c), changes));
     } else callers.stranger(addressOf(c));
+    // Only now: nobody makes the server read much before it is known who they are.
+    if (changes) await readBody(c, known ? MAX_BODY_BYTES : MAX_STRANGER_BODY_BYTES);
     await next();
   });
   return { hono: app, specs: [] };
@@ -89,9 +90,9 @@ export function addressOf(c: Context<AppEnv>): string {
 }
 
 /** Reads the body once, within bounds, and checks that it is JSON of a bearable depth. */
-async function readBody(c: Context<AppEnv>): Promise<void> {
-  if (Number(c.req.header("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const text = await boundedText(c);
+async function readBody(c: Context<AppEnv>, limit: number): Promise<void> {
+  if (Number(c.req.header("content-length") ?? 0) > limit) throw tooLarge(limit);
+  const text = await boundedText(c, limit);
   c.set("rawBody", text);
   if (text === "") return;
   const type = c.req.header("content-type") ?? "";
@@ -105,14 +106,14 @@ async function readBody(c: Context<AppEnv>): Promise<void> {
   c.set("json", parseJson(text));
 }
 
-function boundedText(c: Context<AppEnv>): Promise<string> {
+function boundedText(c: Context<AppEnv>, limit: number): Promise<string> {
   const { incoming } = c.env;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) reject(tooLarge());
+      if (size > limit) reject(tooLarge(limit));
       else chunks.push(chunk);
     });
     incoming.on("end", () => {

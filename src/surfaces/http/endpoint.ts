@@ -34,7 +34,7 @@ export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType 
     const body = spec.body ? check(spec.body, c.get("json") ?? {}) : {};
     const answer = await handle({ c, query: query as z.infer<Q>, body: body as z.infer<B> });
     if (answer instanceof Response) return answer;
-    return sendJson(c, answer, (c.get("status" as never) as typeof status | undefined) ?? status);
+    return sendJson(c, answer, status);
   });
 }
 

@@ -3,8 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize, sep } from "node:path";
 import type { MiddlewareHandler } from "hono";
-import { type App, type AppEnv, requireCaller } from "./app.ts";
-import type { Callers } from "./callers.ts";
+import type { App, AppEnv } from "./app.ts";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -36,10 +35,9 @@ const DOCS_PAGE = `<!doctype html>
 </html>`;
 const DOCS_START = `SwaggerUIBundle({ url: "/api/openapi.json", dom_id: "#swagger-ui", deepLinking: true });`;
 
-export function fileRoutes(app: App, folder: string, callers: Callers): void {
-  const signedIn = requireCaller(callers);
+export function fileRoutes(app: App, folder: string): void {
   const docs = join(folder, "docs");
-  app.hono.get("/api/docs", signedIn, (c) => c.html(DOCS_PAGE, 200, PAGE_HEADERS));
+  app.hono.get("/api/docs", (c) => c.html(DOCS_PAGE, 200, PAGE_HEADERS));
   app.hono.get("/api/docs/start.js", (c) =>
     c.body(DOCS_START, 200, { "Content-Type": "text/javascript", ...PAGE_HEADERS }),
   );

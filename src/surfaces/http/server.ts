@@ -82,9 +82,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     secure: publicUrl?.startsWith("https:") ?? false,
     baseUrl,
   });
-  eventRoute(app, kernel, feeds);
+  eventRoute(app, kernel, feeds, callers);
   app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, options.version)));
-  fileRoutes(app, options.filesFolder, callers);
+  fileRoutes(app, options.filesFolder);
 
   const server = listener(app, metrics);
   const sockets = socketServers();
@@ -134,7 +134,7 @@ function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metric
   });
 }
 
-function eventRoute(app: App, kernel: Kernel, feeds: SessionFeeds): void {
+function eventRoute(app: App, kernel: Kernel, feeds: SessionFeeds, callers: Callers): void {
   endpoint(
     app,
     {
@@ -153,7 +153,11 @@ function eventRoute(app: App, kernel: Kernel, feeds: SessionFeeds): void {
       const asked = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
       // A cursor from beyond the end is from before a restore; what there is now follows it.
       const after = Math.min(asked, lastSeq);
-      streamEvents(feeds, id, after, c.env.outgoing as never);
+      const caller = c.get("caller");
+      const { incoming, outgoing } = c.env;
+      streamEvents(feeds, id, after, outgoing as never, () =>
+        callers.isStillGood(incoming.headers, caller),
+      );
       return RESPONSE_ALREADY_SENT;
     },
   );
@@ -227,7 +231,11 @@ function accept(
   head: Buffer,
   serve: (ws: WebSocket) => void,
 ): void {
-  server.handleUpgrade(request, socket, head, serve);
+  server.handleUpgrade(request, socket, head, (ws) => {
+    // A frame that breaks the protocol closes its own socket and nothing else.
+    ws.on("error", () => ws.terminate());
+    serve(ws);
+  });
 }
 
 function refuseUpgrade(socket: Duplex, error: unknown, log: Log): void {

@@ -3,13 +3,18 @@ import type { ServerResponse } from "node:http";
 import type { PreparedEvent, SessionFeeds, Sink } from "./session-feed.ts";
 
 const HEARTBEAT_MS = 15_000;
+/** A credential that was taken away ends what it opened. */
+const CHECK_EVERY_MS = 1_000;
 
 export function streamEvents(
   feeds: SessionFeeds,
   sessionId: string,
   after: number,
   response: ServerResponse,
+  stillGood: () => Promise<boolean>,
 ): void {
+  // It may have closed while the reader's rights were looked up; then nothing would ever end this.
+  if (response.destroyed || response.closed) return;
   response.writeHead(200, {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
@@ -21,8 +26,17 @@ export function streamEvents(
   const heartbeat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(": still here\n\n");
   }, HEARTBEAT_MS);
+  const check = setInterval(() => {
+    stillGood().then(
+      (good) => {
+        if (!good) response.end();
+      },
+      () => {},
+    );
+  }, CHECK_EVERY_MS);
   response.on("close", () => {
     clearInterval(heartbeat);
+    clearInterval(check);
     leave();
   });
 }

@@ -17,6 +17,8 @@ import type { SessionFeeds, Sink } from "./session-feed.ts";
 const HIGH_WATER_BYTES = 256 * 1024;
 const LOW_WATER_BYTES = 32 * 1024;
 const MAX_TOPICS = 500;
+const MAX_WAITING_FRAMES = 1_000;
+const TOPIC = /^[\w:.@-]+$/;
 const HINT_PAUSE_MS = 100;
 const PING_EVERY_MS = 20_000;
 export const MAX_LIVE_FRAME_BYTES = 16 * 1024;
@@ -38,10 +40,15 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
   const send = (frame: LiveServerFrame) => socket.send(JSON.stringify(frame));
   const drains = createDrains(socket);
 
+  // One at a time: a frame must not overtake the one before it.
+  let turn = Promise.resolve();
+  let waiting = 0;
   socket.on("message", (data, isBinary) => {
-    void receive(isBinary ? undefined : String(data)).catch((error: unknown) =>
-      options.log.error({ err: error }, "a live frame failed"),
-    );
+    if (++waiting > MAX_WAITING_FRAMES) return socket.close(1008, "too many frames at once");
+    turn = turn
+      .then(() => receive(isBinary ? undefined : String(data)))
+      .catch((error: unknown) => options.log.error({ err: error }, "a live frame failed"))
+      .finally(() => waiting--);
   });
   const stopWatching = keepAlive(socket, options);
   socket.on("close", () => {
@@ -71,8 +78,6 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
     try {
       const leave = await subscribe(frame.topic, frame.after ?? 0);
       if (socket.readyState !== socket.OPEN) return leave();
-      // A second subscribe may have come while this one was being allowed.
-      topics.get(frame.topic)?.();
       topics.set(frame.topic, leave);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -81,7 +86,7 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
   }
 
   async function subscribe(topic: string, after: number): Promise<() => void> {
-    if (topic.startsWith("session:")) {
+    if (topic.startsWith("session:") && TOPIC.test(topic)) {
       const sessionId = topic.slice("session:".length);
       const { lastSeq } = await options.authorizeRead(principal, sessionId);
       send({ op: "subscribed", topic, after });

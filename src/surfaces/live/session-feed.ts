@@ -184,20 +184,26 @@ class SessionFeed {
   }
 
   async #replay(follower: Follower): Promise<void> {
-    for (;;) {
+    let isBehind = true;
+    while (isBehind) {
       const events = await this.#read(this.#sessionId, follower.cursor, PAGE);
-      for (const event of events) {
-        if (follower.ended) return;
-        follower.cursor = event.seq;
-        if (!follower.sink.event(prepare(event))) await follower.sink.drained();
-      }
+      await sendAll(follower, events);
       if (follower.ended) return;
-      // From here to `live` nothing can come in between, so nothing can be missed.
-      if (events.length < PAGE && follower.cursor >= this.#lastSeq) break;
+      // From here to `live` nothing can come in between, so nothing can be missed. A log that is
+      // shorter than what was told has been purged.
+      isBehind = events.length === PAGE || (events.length > 0 && follower.cursor < this.#lastSeq);
     }
     follower.live = true;
     for (const partial of this.#partials.values())
       follower.sink.delta({ json: JSON.stringify({ ...partial, offset: 0 }) });
+  }
+}
+
+async function sendAll(follower: Follower, events: readonly SessionEvent[]): Promise<void> {
+  for (const event of events) {
+    if (follower.ended) return;
+    follower.cursor = event.seq;
+    if (!follower.sink.event(prepare(event))) await follower.sink.drained();
   }
 }
 

@@ -11,7 +11,10 @@ export interface SignIn {
     proof: { token: string } | { key: string },
   ): Promise<{ cookie: string; expiresAt: number }>;
   signOut(credentialId: string): Promise<void>;
-  createLink(userId: string): Promise<{ token: string; expiresAt: number }>;
+  createLink(
+    userId: string,
+    scopes: readonly string[],
+  ): Promise<{ token: string; expiresAt: number }>;
   me(principal: ReturnType<typeof userOf>): Promise<unknown>;
 }
 
@@ -76,7 +79,8 @@ export function authRoutes(app: App, auth: SignIn, cookie: CookieSettings): void
       response: z.object({ link: z.string(), expiresAt: z.string() }),
     },
     async ({ c }) => {
-      const { token, expiresAt } = await auth.createLink(userOf(c).userId);
+      const { userId, scopes } = userOf(c);
+      const { token, expiresAt } = await auth.createLink(userId, scopes);
       return {
         link: `${cookie.baseUrl()}/sign-in#token=${token}`,
         expiresAt: new Date(expiresAt).toISOString(),

@@ -32,6 +32,10 @@ const newRun = z
   .refine(
     (body) => (body.prompt === undefined) !== (body.parameters === undefined),
     "give either `prompt` or `parameters`",
+  )
+  .refine(
+    (body) => JSON.stringify(body.parameters ?? null).length <= MAX_PROMPT_CHARS,
+    `parameters may have at most ${MAX_PROMPT_CHARS} characters`,
   );
 
 export function runRoutes(app: App, kernel: Kernel): void {

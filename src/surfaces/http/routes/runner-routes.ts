@@ -73,11 +73,10 @@ export function runnerRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens
       response: z.object({}),
     },
     async ({ c }) => {
-      const { credentialId } = await runners.remove(
-        principalOf(c),
-        requireId(c.req.param("id"), "runner"),
-      );
-      await tokens.revoke(credentialId);
+      const id = requireId(c.req.param("id"), "runner");
+      // First the token: one that is dropped tries to come back at once.
+      await tokens.revoke(await runners.credentialOf(principalOf(c), id));
+      await runners.remove(principalOf(c), id);
       return {};
     },
   );
