@@ -1,0 +1,69 @@
+/**
+ * How likely what is. Each seed draws its own weather, so that some are all crashes and some are all
+ * steering; what every seed does a little of, no seed does much of.
+ */
+import type { Random } from "./random.ts";
+
+export interface Odds {
+  /** Mean time between two steps. */
+  stepMs: number;
+  busDrops: number;
+  busRepeats: number;
+  slowStore: number;
+  /** A command is run again from its start. */
+  conflicts: number;
+  slowWire: number;
+  /** An answer to a client is lost on the way. */
+  lostAnswers: number;
+  deliveryFails: number;
+  deliveryHangs: number;
+  timerFails: number;
+  /** How often a step is a fault rather than something a person does. */
+  faults: number;
+  serverCrash: number;
+  serverRestart: number;
+  runnerCrash: number;
+  partition: number;
+  stall: number;
+  clockJump: number;
+  storeAway: number;
+  drain: number;
+  removeRunner: number;
+  /** How a runner's turns go. */
+  turnMs: number;
+  hang: number;
+  gates: number;
+  misbehaves: number;
+  unmatched: number;
+}
+
+export function drawOdds(random: Random): Odds {
+  const level = (...values: number[]) => random.pick(values);
+  return {
+    stepMs: level(15, 40, 40, 120),
+    busDrops: level(0, 0.1, 0.5, 1),
+    busRepeats: level(0, 0.2),
+    slowStore: level(0, 0.01, 0.05),
+    conflicts: level(0, 0.03),
+    slowWire: level(0, 0.02, 0.1),
+    lostAnswers: level(0, 0.05, 0.3),
+    deliveryFails: level(0, 0.2, 0.6),
+    deliveryHangs: level(0, 0.02),
+    timerFails: level(0, 0.2),
+    faults: level(0.005, 0.02, 0.06),
+    serverCrash: level(0, 1, 3),
+    serverRestart: level(0, 1),
+    runnerCrash: level(0, 1, 3),
+    partition: level(0, 1, 3),
+    stall: level(0, 1, 3),
+    clockJump: level(0, 1, 4),
+    storeAway: level(0, 1),
+    drain: level(0, 1),
+    removeRunner: level(0, 0.5),
+    turnMs: level(20, 200, 600),
+    hang: level(0, 0.03),
+    gates: level(0, 0.1, 0.4),
+    misbehaves: level(0, 0.05, 0.05),
+    unmatched: level(0, 0, 0, 0.03),
+  };
+}

@@ -1,0 +1,195 @@
+/** What must hold for the rows of a session whenever nobody is in the middle of changing them. */
+import type { Tx } from "#base/store/index.ts";
+import type { GateRow, PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
+import type { World } from "../world.ts";
+import { type Model, must, type PromptModel, settledForm } from "./model.ts";
+
+const MAX_WAITING = 100;
+const TELLING = ["gated", "stopping", "running", "claimed", "pending"];
+
+type Unsettled = Pick<PromptRow, "id" | "thread" | "state" | "author_kind" | "started_at"> & {
+  run_state: RunRow["state"] | null;
+  run_attempts: number | null;
+};
+
+export function createRowChecks(world: World, model: Model) {
+  /** A row that was written: what it may say, given what it said before. */
+  function promptRow(row: PromptRow, edited: ReadonlySet<string>): void {
+    const prompt = model.prompt(row.id);
+    const what = `prompt ${row.id}`;
+    if (prompt.settledAs !== null) {
+      must(prompt.settledAs === settledForm(row), () => `${what} changed after its end`);
+      return;
+    }
+    if (row.content !== prompt.content) {
+      must(edited.has(row.id), () => `${what} changed its content and nobody edited it`);
+      must(world.oracle.mayRead(row.id, row.content), () => `${what} has words nobody sent`);
+      must(!prompt.isStarted, () => `${what} was edited after it began`);
+      prompt.content = row.content;
+    }
+    must(row.attachments === prompt.attachments, () => `${what} changed its attachments`);
+    must(prompt.isStarted === (row.started_at !== null), () => `${what}: history and row disagree`);
+    must(
+      (row.state === "settled") === (prompt.outcome !== null) && row.outcome === prompt.outcome,
+      () => `${what} is ${row.state} with ${row.outcome}; its log says ${prompt.outcome}`,
+    );
+    if (row.outcome === null) return;
+    prompt.settledAs = settledForm(row);
+    outcome(row, prompt);
+  }
+
+  function outcome(row: PromptRow, prompt: PromptModel): void {
+    const what = `prompt ${row.id}`;
+    const run = model.runs.get(row.run_id);
+    if (row.outcome === "withdrawn" || row.outcome === "merged")
+      must(!prompt.isStarted && !run, () => `${what} is ${row.outcome} and has run`);
+    if (row.outcome === "superseded") superseded(row);
+    else if (row.outcome === "aborted")
+      must(run?.stopReason !== "steer", () => `${what} was steered and is aborted`);
+    if (row.outcome === "completed" && row.content.trim() !== "/clear")
+      must(run, () => `${what} is completed and never ran`);
+    if (row.outcome === "merged") merged(row);
+    const isOpen = (gate: GateRow) => gate.prompt_id === row.id && gate.state === "pending";
+    must(![...model.gates.values()].some(isOpen), () => `${what} ended with a gate open`);
+  }
+
+  function superseded(row: PromptRow): void {
+    const what = `prompt ${row.id}`;
+    const run = model.run(row.run_id);
+    must(row.superseded_by !== null, () => `${what} is superseded by nobody`);
+    const by = model.prompt(row.superseded_by);
+    // A turn that waits for its next attempt is not told to stop; it is ended.
+    must(run.stopReason === "steer" || run.stopReason === null, () => `${what} was not steered`);
+    must(run.stopBy === null || run.stopBy === by.id, () => `${what} was steered by ${run.stopBy}`);
+    must(
+      by.mode === "steer" || by.isPromoted,
+      () => `${what} is superseded by ${by.id} (${by.mode})`,
+    );
+  }
+
+  function merged(row: PromptRow): void {
+    const into = model.prompt(row.merged_into);
+    const says = into.content.includes(JSON.stringify(row.content));
+    must(
+      says && into.mergedFrom.includes(row.id) && into.thread === row.thread,
+      () => `prompt ${row.id} is not in ${into.id}, which it was merged into`,
+    );
+  }
+
+  function gateRow(row: GateRow): void {
+    const before = model.gates.get(row.id);
+    must(
+      before === undefined ||
+        before.state === "pending" ||
+        JSON.stringify(before) === JSON.stringify(row),
+      () => `gate ${row.id} was ${before?.state} and became ${row.state} (${row.decided_by})`,
+    );
+    model.gates.set(row.id, row);
+  }
+
+  function runRow(row: RunRow): void {
+    const run = model.runs.get(row.id);
+    if (!run) return;
+    must(
+      row.fence === run.fence,
+      () => `run ${row.id}: fence ${row.fence}, claimed as ${run.fence}`,
+    );
+    must(row.journaled === run.journaled, () => `run ${row.id}: ${row.journaled} journaled`);
+    if (row.lease_until === run.leaseUntil) return;
+    run.leaseUntil = row.lease_until;
+    run.renewedAt = world.scheduler.now;
+  }
+
+  async function session(tx: Tx, row: SessionRow): Promise<Unsettled[]> {
+    const unsettled = await tx.query<Unsettled>({
+      sql: `select p.id, p.thread, p.state, p.author_kind, p.started_at, r.state as run_state, r.attempts as run_attempts
+            from prompts p left join runs r on r.id = p.run_id
+            where p.session_id = ? and p.state <> 'settled'`,
+      parameters: [row.id],
+    });
+    const live = await tx.query<Pick<RunRow, "id" | "thread" | "state" | "runner_id">>({
+      sql: "select id, thread, state, runner_id from runs where session_id = ? and state in ('pending', 'claimed', 'running', 'gated', 'stopping')",
+      parameters: [row.id],
+    });
+    const waiting = unsettled.filter((p) => p.state === "queued" || p.state === "collecting");
+    const what = `session ${row.id}`;
+    must(
+      row.waiting === waiting.length,
+      () => `${what} counts ${row.waiting} of ${waiting.length} waiting`,
+    );
+    if (row.lifecycle === "hibernated")
+      must(waiting.length === 0, () => `${what} sleeps and ${waiting.length} prompts wait`);
+    if (row.exclusive === 1) must(live.length <= 1, () => `${what} has ${live.length} live runs`);
+    const threads = new Set(live.map((run) => run.thread));
+    must(threads.size === live.length, () => `${what} has two live runs in a thread`);
+    const telling = TELLING.find((state) => live.some((run) => run.state === state)) ?? null;
+    must(
+      row.run_state === telling,
+      () => `${what} shows ${row.run_state}; its runs are ${telling}`,
+    );
+    for (const run of live)
+      if (run.state !== "pending")
+        must(model.run(run.id).isHeld, () => `run ${run.id} is ${run.state} and was never claimed`);
+    for (const prompt of unsettled) unsettledPrompt(prompt);
+    queueMoves(row, waiting, threads);
+    await collectTimers(tx, row, waiting);
+    return unsettled;
+  }
+
+  function unsettledPrompt(prompt: Unsettled): void {
+    const { id, state, run_state: runState, run_attempts: attempts } = prompt;
+    const what = `prompt ${id} is ${state}, its run ${runState}`;
+    const isLive = runState !== null && TELLING.includes(runState);
+    if (state === "queued" || state === "collecting")
+      must(!model.prompt(id).isStarted, () => `${what}, and it is in history`);
+    if (state === "collecting") must(runState === null, () => what);
+    else if (state === "queued")
+      must(runState === null || (runState === "pending" && attempts === 0), () => what);
+    else must(isLive, () => what);
+    if (state === "gated") must(runState === "gated" || runState === "stopping", () => what);
+    if (runState === "gated") {
+      const open = [...model.gates.values()].some(
+        (g) => g.prompt_id === id && g.state === "pending",
+      );
+      must(state === "gated" && open, () => `${what}, and gate open: ${open}`);
+    }
+  }
+
+  /** Whoever makes room starts what waits: nothing is queued behind nothing. */
+  function queueMoves(
+    row: SessionRow,
+    waiting: readonly Unsettled[],
+    busy: ReadonlySet<string>,
+  ): void {
+    const perThread = new Map<string, number>();
+    for (const { id, state, thread, author_kind: author } of waiting) {
+      if (author !== "system") perThread.set(thread, (perThread.get(thread) ?? 0) + 1);
+      if (state !== "queued" || row.lifecycle !== "active") continue;
+      const blocked = row.exclusive === 1 ? busy.size > 0 : busy.has(thread);
+      must(blocked, () => `prompt ${id} waits and nothing is in its way`);
+    }
+    for (const [thread, count] of perThread)
+      must(count <= MAX_WAITING, () => `${count} prompts wait in ${row.id}/${thread}`);
+  }
+
+  async function collectTimers(
+    tx: Tx,
+    row: SessionRow,
+    waiting: readonly Unsettled[],
+  ): Promise<void> {
+    for (const thread of new Set(
+      waiting.filter((p) => p.state === "collecting").map((p) => p.thread),
+    )) {
+      const timers = await tx.query<{ id: string }>({
+        sql: "select id from timers where kind = 'collect' and subject = ?",
+        parameters: [`${row.id}/${thread}`],
+      });
+      must(
+        timers.length === 1,
+        () => `prompts are collected in ${row.id}/${thread} without a timer`,
+      );
+    }
+  }
+
+  return { promptRow, gateRow, runRow, session };
+}

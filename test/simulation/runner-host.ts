@@ -1,0 +1,41 @@
+/** A machine on which a runner is started again and again: its identity outlives its processes. */
+import { runnerIdOf } from "#engine/runs/runners.ts";
+import type { RunnerProfile } from "#protocol/frames.ts";
+import { RunnerProcess } from "./runner-process.ts";
+import type { World } from "./world.ts";
+
+export class RunnerHost {
+  readonly credentialId: string;
+  readonly scope: string;
+  readonly profile: RunnerProfile;
+  readonly runnerId: string;
+  process: RunnerProcess | undefined;
+  readonly #world: World;
+  #boots = 0;
+
+  constructor(world: World, name: string, scope: string, profile: Partial<RunnerProfile>) {
+    this.#world = world;
+    this.credentialId = `crd_${name}`;
+    this.scope = scope;
+    this.profile = {
+      name,
+      hostname: name,
+      folder: `folder-of-${name}`,
+      profile: "default",
+      projectDir: null,
+      tags: [],
+      runtimes: ["native", "scripted"],
+      capacity: 3,
+      version: "0.0.0",
+      ...profile,
+    };
+    this.runnerId = runnerIdOf(this.credentialId, this.profile);
+  }
+
+  boot(): void {
+    if (this.process?.isUp) return;
+    this.#boots += 1;
+    this.process = new RunnerProcess(this.#world, this, `${this.profile.name}-${this.#boots}`);
+    this.#world.note(`runner ${this.process.bootId} starts`);
+  }
+}

@@ -1,0 +1,96 @@
+/** A feature as any other: it listens, sets timers, sends things out and has a tool that asks people. */
+import * as z from "zod";
+import type { Migration } from "#base/store/index.ts";
+import { openGate } from "#engine/gates/index.ts";
+import { command, type Feature } from "#engine/index.ts";
+import { sendLater } from "#engine/outbox/index.ts";
+import { findRun } from "#engine/runs/queries.ts";
+import { defineTool, type Tool } from "#engine/tools/index.ts";
+import { Staged } from "./expected.ts";
+import type { World } from "./world.ts";
+
+export const SIM_TIMER = "sim";
+export const ASK_TOOL = "sim_ask";
+
+/** Every change is written down by the database itself, whoever makes it. */
+const WATCHED = {
+  sessions: "id",
+  prompts: "session_id",
+  runs: "session_id",
+  gates: "session_id",
+} as const;
+const watchers = Object.entries(WATCHED).flatMap(([table, session]) =>
+  (["insert", "update", "delete"] as const).map((what) => {
+    const row = what === "delete" ? "old" : "new";
+    return `create trigger sim_${table}_${what} after ${what} on ${table} begin insert into sim_changes (kind, what, id, session_id) values ('${table}', '${what}', ${row}.id, ${row}.${session}); end`;
+  }),
+);
+
+export const simMigration: Migration = {
+  id: "9000-simulation",
+  statements: () => [
+    "create table sim_changes (kind text not null, what text not null, id text not null, session_id text not null)",
+    "create table sim_fired (subject text not null, at integer not null)",
+    "create index sim_unsettled on prompts (session_id) where state <> 'settled'",
+    ...watchers,
+    "create trigger sim_outbox_deleted after delete on outbox begin insert into sim_changes (kind, what, id, session_id) values ('outbox', 'deleted', old.id, ''); end",
+    "create trigger sim_outbox_reverted after update on outbox when old.state = 'delivered' and new.state <> 'delivered' begin insert into sim_changes (kind, what, id, session_id) values ('outbox', 'taken back after its delivery', old.id, ''); end",
+  ],
+};
+
+export function simFeature(world: World): Feature {
+  const { random, odds } = world;
+  return {
+    name: "simulation",
+    listeners: [
+      async (work, event) => {
+        if (event.type !== "prompt_settled") return;
+        const { prompt } = event;
+        await sendLater(work, prompt.org_id, "sim", `settled:${prompt.id}`, { id: prompt.id });
+      },
+    ],
+    timers: {
+      [SIM_TIMER]: async (work, timer) => {
+        if (!world.calm && random.chance(odds.timerFails))
+          throw new Staged("the timer's work failed");
+        await work.tx.execute({
+          sql: "insert into sim_fired (subject, at) values (?, ?)",
+          parameters: [timer.subject, work.now],
+        });
+      },
+    },
+    deliverers: {
+      sim: async (_payload, causeKey) => {
+        if (!world.calm && random.chance(odds.deliveryHangs))
+          await world.clock.sleep(random.between(1_000, 90_000));
+        if (!world.calm && random.chance(odds.deliveryFails)) throw new Staged("nobody answers");
+        world.oracle.delivered(causeKey);
+      },
+    },
+  };
+}
+
+export function simTools(world: World): Tool[] {
+  return [
+    defineTool({
+      name: ASK_TOOL,
+      description: "Asks a person.",
+      schema: z.object({ ttlMs: z.number() }),
+      handle: (engine, call, { ttlMs }) =>
+        command(engine, async (work) => {
+          const session = await work.session(call.sessionId);
+          const run = session && (await findRun(work.tx, call.runId));
+          if (!session || !run) return { output: null, error: "the run is gone" };
+          const gate = await openGate(work, session, run, {
+            callId: call.callId,
+            kind: "question",
+            tool: ASK_TOOL,
+            target: null,
+            shown: { text: world.seed },
+            ttlMs,
+          });
+          return { output: { gate: gate.id, state: gate.state }, error: null };
+        }),
+    }),
+  ];
+}
