@@ -289,7 +289,8 @@ export class RunnerProcess {
         op: "journal",
         id: this.nextId(),
         run,
-        fence: random.chance(0.8) ? fence : fence + 1,
+        // The next fence could become this very runner's own; one far ahead never is.
+        fence: random.chance(0.8) ? fence : fence + 1_000,
         firstOrdinal: random.chance(0.9) ? 1 : 1_000,
         items: Array.from({ length: random.between(0, 6) }, (_, i) => staleItem(gone, i + 1)),
         ...(random.chance(0.5) ? { settle: { outcome: "completed", result: mark(gone) } } : {}),
