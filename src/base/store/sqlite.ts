@@ -119,9 +119,15 @@ class SqliteStore implements Store {
   #queue: Job[] = [];
   #pumping = false;
   #closing = false;
+  /**
+   * After all that has arrived by now was read, so that commands of the same moment share a
+   * transaction. In memory there is no sync to share, and tests count on nothing coming in between.
+   */
+  readonly #soon: (act: () => void) => void;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#soon = parts.reader ? setImmediate : queueMicrotask;
     this.#write = new Connection(parts.writer);
     this.#read = parts.reader && new Connection(parts.reader);
   }
@@ -132,8 +138,7 @@ class SqliteStore implements Store {
       this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
       if (!this.#pumping) {
         this.#pumping = true;
-        // After all that has arrived by now was read, so that commands of the same moment share a transaction.
-        setImmediate(() => void this.#pump());
+        this.#soon(() => void this.#pump());
       }
     });
   }

@@ -7,6 +7,7 @@ import type { Principal } from "../principal.ts";
 import type { ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { claimRuns } from "./claim.ts";
+import { EXPIRY_MARGIN_MS, releaseRun } from "./leases.ts";
 import { RunnerConnection, type RunnerLink } from "./runner-connection.ts";
 import { offerOf } from "./runners.ts";
 
@@ -97,9 +98,16 @@ export class Dispatcher {
     const { runner, free } = connection;
     if (!runner || free === 0) return;
     try {
+      const { clock } = this.#engine;
+      const instant = clock.steady ?? clock.now;
+      const askedAt = instant();
       const assignments = await claimRuns(this.#engine, { runner, offer: offerOf(runner), free });
-      // If the wire broke meanwhile, the leases end by themselves and the runs are claimed again.
-      for (const assignment of assignments) connection.assign(assignment);
+      const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
+      for (const assignment of assignments) {
+        // A runner counts its lease from the moment it is told; told late, it would count too far.
+        if (isFresh && !connection.closed) connection.assign(assignment);
+        else await releaseRun(this.#engine, runner.id, assignment);
+      }
     } catch (error) {
       if (!this.#closed)
         this.#log.error(

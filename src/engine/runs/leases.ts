@@ -70,7 +70,7 @@ const SWEEP_BATCH = 100;
  * A lease is taken away this much after its end: a runner counts from the moment it knows of, which
  * may be a little later than the one the server wrote down.
  */
-const EXPIRY_MARGIN_MS = 2_000;
+export const EXPIRY_MARGIN_MS = 2_000;
 
 /** Takes runs away from runners that have not renewed. Safe to run on every server at once. */
 export async function expireLeases(engine: Engine, now: number): Promise<void> {

@@ -329,7 +329,7 @@ export class Clients {
         this.#world.oracle.acknowledged(id);
         const { known } = named;
         must(
-          known === undefined || (known.id === id && known.wish === wish),
+          known === undefined || (known.id === id && isSame(known.wish, wish)),
           () => `${named.dispatchId} stands for ${known?.id} and ${id}`,
         );
         named.known = { id, wish };
@@ -526,4 +526,9 @@ export class Clients {
       refused: (code) => must(code === "not_found", () => `a stranger was told ${code}`),
     });
   }
+}
+
+/** Two wishes that were thought up apart may still be for the same words. */
+function isSame(one: PromptWish, other: PromptWish): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -177,6 +177,8 @@ export class Oracle {
   assigned(runner: RunnerProcess, assignment: Assignment): void {
     void this.guard(() => {
       const run = this.model.run(assignment.run);
+      // Told too late: it knows that its lease is over, and does nothing.
+      if (runner.believes(run.id) === undefined) return;
       const what = `${assignment.run}#${assignment.fence}, given to ${runner.bootId}`;
       for (const host of this.#world.hosts) {
         if (host.process === runner) continue;

@@ -54,7 +54,9 @@ beforeAll(async () => {
   model = await startModelServer();
   home = mkdtempSync(join(tmpdir(), "muster-acp-"));
   shared = openCode();
-});
+  // The first start of the program sets itself up, which is not what is tested here.
+  if (program !== "") await new FakeTurn({ content: "SAY ready" }).work(shared);
+}, 120_000);
 afterAll(async () => {
   await shared.close?.();
   await model.close();
@@ -68,7 +70,7 @@ describe.skipIf(program === "")("OpenCode over ACP", () => {
     name: "acp",
     create: () => shared,
     prompts: { answer: "SAY a longer answer", slow: "SLOW 200 50", tool: BASH },
-    timeoutMs: 8000,
+    timeoutMs: 15_000,
     skip: [
       {
         reason: "the agent performs its tools itself; see the permission tests here",
@@ -124,7 +126,7 @@ describe.skipIf(program === "")("OpenCode over ACP", () => {
     expect(next.items).toMatchObject([{ type: "message", text: "again" }]);
     expect(next.bindings[0]?.executorSessionId).toBe(executorSessionId);
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("from-the-agent");
-  }, 20_000);
+  }, 60_000);
 });
 
 describe("an agent program that is not what it should be", () => {
