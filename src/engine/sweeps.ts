@@ -21,7 +21,7 @@ const GROWTH_EVERY_MS = 1_000;
 const SLOW_EVERY_MS = 60_000;
 /** Rounds of deliveries that may be under way at once. */
 const MAX_DELIVERY_ROUNDS = 10;
-/** A tick that comes this late means that the machine was asleep or overwhelmed. */
+/** A look at the clock that comes this late means that the machine was asleep or overwhelmed. */
 const LATE_MS = 5_000;
 /** The clock was moved when it differs by more than this from one that nobody can set. */
 const JUMP_MS = 250;
@@ -42,7 +42,7 @@ export class Sweeps {
   #running: Promise<void> | undefined;
   #noExpiryBefore = 0;
   readonly #deliveries = new Set<Promise<void>>();
-  #lastTick = 0;
+  #lastLook = 0;
   #drift = 0;
   #lastSlow = 0;
   #lastGrowth = 0;
@@ -53,7 +53,7 @@ export class Sweeps {
 
   start(): void {
     const now = this.#options.clock.now();
-    this.#lastTick = now;
+    this.#lastLook = now;
     this.#drift = this.#driftAt(now);
     // Runners need the time of one lease to come back after a server start.
     this.#noExpiryBefore = now + LEASE_MS;
@@ -70,10 +70,10 @@ export class Sweeps {
   async tick(): Promise<void> {
     const { engine, clock, timers, deliverers, sweepRunners } = this.#options;
     const now = clock.now();
-    this.#noticeJump(now);
     await this.#attempt("timers", () => runDueTimers(engine, timers, now));
     this.#deliver(() => deliverDue(engine, deliverers, now));
-    if (now >= this.#noExpiryBefore) await this.#attempt("leases", () => expireLeases(engine, now));
+    if (this.#mayExpire())
+      await this.#attempt("leases", () => expireLeases(engine, now, () => this.#mayExpire()));
     if (now - this.#lastGrowth >= GROWTH_EVERY_MS) {
       this.#lastGrowth = now;
       await this.#attempt("growth", () => tellGrowth(engine));
@@ -94,16 +94,22 @@ export class Sweeps {
     this.#deliveries.add(round);
   }
 
+  #mayExpire(): boolean {
+    const now = this.#options.clock.now();
+    this.#noticeJump(now);
+    return now >= this.#noExpiryBefore;
+  }
+
   #noticeJump(now: number): void {
-    const elapsed = now - this.#lastTick;
+    const elapsed = now - this.#lastLook;
     const drift = this.#driftAt(now);
     const isMoved = elapsed < 0 || Math.abs(drift - this.#drift) > JUMP_MS;
     if (isMoved) this.#drift = drift;
     if (isMoved || elapsed > TICK_MS + LATE_MS) this.#noExpiryBefore = now + LEASE_MS;
-    this.#lastTick = now;
+    this.#lastLook = now;
   }
 
-  /** Compared over all ticks, not from one to the next, so that small moves add up. */
+  /** Compared over all looks, not from one to the next, so that small moves add up. */
   #driftAt(now: number): number {
     return now - (this.#options.clock.steady?.() ?? now);
   }

@@ -72,8 +72,15 @@ const SWEEP_BATCH = 100;
  */
 export const EXPIRY_MARGIN_MS = 2_000;
 
-/** Takes runs away from runners that have not renewed. Safe to run on every server at once. */
-export async function expireLeases(engine: Engine, now: number): Promise<void> {
+/**
+ * Takes runs away from runners that have not renewed. Safe to run on every server at once.
+ * `mayExpire` is asked again for each: the clock may be moved at any moment.
+ */
+export async function expireLeases(
+  engine: Engine,
+  now: number,
+  mayExpire: () => boolean,
+): Promise<void> {
   const expired = await engine.store.read((reader) =>
     listExpired(reader, lifeOfLeases(now), SWEEP_BATCH),
   );
@@ -82,7 +89,8 @@ export async function expireLeases(engine: Engine, now: number): Promise<void> {
       const session = await work.session(session_id);
       const run = session && (await findRun(work.tx, id));
       if (!session || !run || run.fence !== fence || !isHeld(run.state)) return;
-      if (run.lease_until === null || !isOver(run.lease_until, now, work.now)) return;
+      if (run.lease_until === null || !isOver(run.lease_until, work.now)) return;
+      if (!mayExpire()) return;
       await loseRun(work, session, run, "lease_expired");
     }),
   );
@@ -93,12 +101,9 @@ function lifeOfLeases(now: number): { past: number; future: number } {
   return { past: now - EXPIRY_MARGIN_MS, future: now + LEASE_MS };
 }
 
-/** By both clocks alike: the time may have been moved since the sweep began. */
-function isOver(leaseUntil: number, ...instants: number[]): boolean {
-  const lives = instants.map(lifeOfLeases);
-  return (
-    lives.every(({ past }) => leaseUntil < past) || lives.every(({ future }) => leaseUntil > future)
-  );
+function isOver(leaseUntil: number, now: number): boolean {
+  const { past, future } = lifeOfLeases(now);
+  return leaseUntil < past || leaseUntil > future;
 }
 
 function isHeld(state: string): boolean {

@@ -336,7 +336,7 @@ export class Clients {
       },
       refused: (code) =>
         must(
-          code !== "dispatch_conflict" || named.known?.wish !== wish,
+          code !== "dispatch_conflict" || !named.known || !isSame(named.known.wish, wish),
           () => `${named.dispatchId} was refused, and it had been taken`,
         ),
     });
