@@ -3,7 +3,8 @@ import { systemClock } from "#base/clock.ts";
 import { silentLog } from "#base/log.ts";
 import { openStore, type Store } from "#base/store/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import { kernelMigrations, type RunRow } from "../schema.ts";
+import { kernelMigrations } from "../migrations.ts";
+import type { RunRow } from "../schema.ts";
 import { findRun, insertRun, renewLease, saveRun } from "./queries.ts";
 
 /** Two commands at once need two connections, so this is told on PostgreSQL. */

@@ -10,7 +10,7 @@ import {
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { kernelMigrations } from "#engine/schema.ts";
+import { kernelMigrations } from "#engine/migrations.ts";
 import { createFakeHost, type FakeHostOptions, runCommand } from "./testing/fake-host.ts";
 import { createSampleFolder, type SampleFolder, sql } from "./testing/sample-database.ts";
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { silentLog } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
-import { kernelMigrations } from "#engine/schema.ts";
+import { kernelMigrations } from "#engine/migrations.ts";
 import { createTestDatabase, postgresUrl } from "#test/services/postgres.ts";
 import { compareSchema } from "./database/sqlite-file.ts";
 import { checkSchema } from "./doctor/check-schema.ts";

@@ -1,5 +1,5 @@
 /** The command line as a process of its own, for tests that send it signals. */
-import { kernelMigrations } from "#engine/schema.ts";
+import { kernelMigrations } from "#engine/migrations.ts";
 import { createProcessHost, createProgram } from "../index.ts";
 
 const notHere = async () => {

@@ -1,6 +1,6 @@
 /** A host for tests: what a command wrote, how it ended, and a keyboard to interrupt it with. */
 import { CommanderError } from "commander";
-import { kernelMigrations } from "#engine/schema.ts";
+import { kernelMigrations } from "#engine/migrations.ts";
 import type { CliHost, Input, StartRunnerOptions } from "../host.ts";
 import { createProgram } from "../index.ts";
 

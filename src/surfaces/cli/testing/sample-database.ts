@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import { systemClock } from "#base/clock.ts";
 import { silentLog } from "#base/log.ts";
 import { openStore, type Store } from "#base/store/index.ts";
-import { kernelMigrations } from "#engine/schema.ts";
+import { kernelMigrations } from "#engine/migrations.ts";
 
 export interface SampleFolder {
   home: string;

@@ -1,0 +1,148 @@
+/** How the kernel's tables come to be. Steps are only ever added. */
+import type { Dialect, Migration } from "#base/store/index.ts";
+
+const LIVE_RUN = "state in ('pending', 'claimed', 'running', 'gated', 'stopping')";
+
+/** `ID` sorts by bytes on both databases; `BYTES` is their blob. */
+function ddl(dialect: Dialect, text: string): string[] {
+  const id = dialect === "postgres" ? 'text collate "C"' : "text";
+  const bytes = dialect === "postgres" ? "bytea" : "blob";
+  return text
+    .replaceAll(/\bID\b/g, id)
+    .replaceAll(/\bBYTES\b/g, bytes)
+    .split(";")
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== "");
+}
+
+const peopleTables = `
+create table orgs (
+  id ID primary key, name text not null, slug text not null unique, created_at bigint not null
+);
+create table users (
+  id ID primary key, org_id ID not null, name text not null, email text, role text not null,
+  timezone text not null, locale text not null, created_at bigint not null
+);
+create unique index users_email on users (email) where email is not null;
+create table credentials (
+  id ID primary key, org_id ID not null, kind text not null, hash ID not null unique, name text not null,
+  principal_kind text not null, principal_id ID not null, scopes text not null, created_by ID not null,
+  created_at bigint not null, expires_at bigint, last_used_at bigint, revoked_at bigint
+);
+create index credentials_principal on credentials (principal_id, kind);
+`;
+
+const sessionTables = `
+create table sessions (
+  id ID primary key, org_id ID not null, owner_id ID, created_by ID not null, title text, kind text not null,
+  purpose text not null, lifecycle text not null, parent_session_id ID, root_session_id ID not null,
+  depth integer not null, runtime text not null, model text, repo text, branch text, persona_slug text,
+  scope_key text, queue_mode text not null, instructions text, enable_memory integer not null,
+  budget_micros bigint, project_dir text, agent_name text, executor_session_id ID, executor_profile text,
+  executor_type text, hostname text, incarnation integer not null, exclusive integer not null,
+  last_seq bigint not null, next_position bigint not null, waiting integer not null,
+  prompts_total bigint not null, run_state text, last_outcome text, cost_micros bigint not null,
+  cost_unknown integer not null, created_at bigint not null, updated_at bigint not null,
+  last_resumed_at bigint, archived_at bigint
+);
+create index sessions_listed on sessions (org_id, owner_id, created_at, id);
+create index sessions_active on sessions (org_id, owner_id) where lifecycle = 'active';
+create index sessions_parent on sessions (parent_session_id) where parent_session_id is not null;
+create index sessions_executor on sessions (executor_session_id) where executor_session_id is not null;
+create index sessions_hostname on sessions (hostname) where hostname is not null;
+create index sessions_archived on sessions (archived_at) where archived_at is not null;
+create table threads (
+  id ID primary key, org_id ID not null, session_id ID not null, name text not null,
+  context_after_seq bigint not null, created_at bigint not null
+);
+create unique index threads_name on threads (session_id, name);
+create table prompts (
+  id ID primary key, org_id ID not null, owner_id ID, created_by ID not null, session_id ID not null,
+  thread text not null, author_kind text not null, author_id ID not null, author_name text not null,
+  origin text not null, mode text not null, state text not null, outcome text, rank integer not null,
+  position bigint not null, content text not null, attachments text not null, content_hash text not null,
+  dispatch_id text, cause_key ID, run_id ID not null, run_options text, attempts integer not null,
+  superseded_by ID, merged_into ID, error_code text, error_message text, accepted_at bigint not null,
+  queued_at bigint, started_at bigint, settled_at bigint
+);
+create unique index prompts_dispatch on prompts (session_id, dispatch_id) where dispatch_id is not null;
+create unique index prompts_cause on prompts (cause_key) where cause_key is not null;
+create unique index prompts_run on prompts (run_id);
+create index prompts_waiting on prompts (session_id, rank, position) where state in ('queued', 'collecting');
+create index prompts_listed on prompts (session_id, accepted_at, id);
+create table events (
+  session_id ID not null, seq bigint not null, org_id ID not null, type text not null, v integer not null,
+  at bigint not null, thread text, prompt_id ID, run_id ID, entry_id ID, kind text, role text, content text,
+  tool_name text, tool_input text, tool_output text, error text, exit_code integer, reason text, data text,
+  redacted_at bigint, primary key (session_id, seq)
+);
+create table blobs (
+  org_id ID not null, sha256 ID not null, size bigint not null, media_type text not null, data BYTES not null,
+  created_at bigint not null, primary key (org_id, sha256)
+);
+create table idempotency_keys (
+  principal ID not null, key text not null, fingerprint text not null, resource ID not null,
+  created_at bigint not null, primary key (principal, key)
+);
+create index idempotency_age on idempotency_keys (created_at);
+`;
+
+const runTables = `
+create table runs (
+  id ID primary key, org_id ID not null, owner_id ID, created_by ID not null, session_id ID not null,
+  thread text not null, prompt_id ID not null unique, type text not null, state text not null, outcome text,
+  execution_mode text not null, runtime text not null, agent_name text, demands text not null,
+  demand_key text not null, exclusive integer not null, pinned_runner_id ID, runner_id ID, runner_boot ID,
+  server_boot ID, fence integer not null, attempts integer not null, strikes integer not null,
+  progressed integer not null, journaled integer not null, first_seq bigint not null, lease_until bigint,
+  stop_reason text, stop_by bigint, stop_by_prompt ID, error_code text, error_message text, result text,
+  input_tokens bigint not null, output_tokens bigint not null, cost_micros bigint, ready_at bigint not null,
+  available_at bigint not null, created_at bigint not null, claimed_at bigint, started_at bigint,
+  settled_at bigint
+);
+create unique index runs_one_per_session on runs (session_id) where exclusive = 1 and ${LIVE_RUN};
+create unique index runs_one_per_thread on runs (session_id, thread) where ${LIVE_RUN};
+create index runs_ready on runs (ready_at, id) where state = 'pending';
+create index runs_held on runs (runner_id) where state in ('claimed', 'running', 'gated', 'stopping');
+create index runs_listed on runs (session_id, created_at, id);
+create table runners (
+  id ID primary key, org_id ID not null, owner_id ID, created_by ID not null, scope ID not null,
+  credential_id ID not null, name text not null, hostname text not null, folder text not null,
+  project_dir text, profile text not null, tags text not null, runtimes text not null,
+  capacity integer not null, version text not null, protocol integer not null, state text not null,
+  boot_id ID not null, server_id ID, last_seen_at bigint not null, created_at bigint not null
+);
+create table workspaces (
+  id ID primary key, org_id ID not null, session_id ID not null, runner_id ID not null,
+  bytes bigint not null, created_at bigint not null
+);
+create unique index workspaces_session on workspaces (session_id);
+create table gates (
+  id ID primary key, org_id ID not null, session_id ID not null, thread text not null, prompt_id ID not null,
+  run_id ID not null, call_id text not null, kind text not null, tool text not null, target text,
+  shown text not null, state text not null, decision text, decided_by ID, asked_at bigint not null,
+  expires_at bigint not null, decided_at bigint
+);
+create unique index gates_call on gates (prompt_id, call_id);
+create index gates_session on gates (session_id);
+create index gates_pending on gates (expires_at) where state = 'pending';
+create table outbox (
+  id ID primary key, org_id ID not null, kind text not null, cause_key ID not null unique,
+  payload text not null, state text not null, attempts integer not null, due_at bigint not null,
+  last_error text, created_at bigint not null, delivered_at bigint
+);
+create index outbox_due on outbox (due_at) where state = 'pending';
+create table timers (
+  id ID primary key, org_id ID not null, kind text not null, subject ID not null, due_at bigint not null
+);
+create unique index timers_subject on timers (kind, subject);
+create index timers_due on timers (due_at);
+`;
+
+export const kernelMigrations: readonly Migration[] = [
+  {
+    id: "0001-kernel",
+    statements: (dialect) =>
+      [peopleTables, sessionTables, runTables].flatMap((text) => ddl(dialect, text)),
+  },
+];
