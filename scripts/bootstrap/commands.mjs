@@ -34,6 +34,7 @@ export const commands = {
   unit: script("test.ts", "--round", "unit"),
   faults: { ...script("test.ts", "--round", "faults"), builds: ["programs"] },
   simulation: { ...script("test.ts", "--round", "simulation"), builds: ["programs"] },
+  escape: script("test.ts", "--round", "escape"),
   check: { ...script("check.ts"), builds: ["programs", "web", "docs"] },
   format: script("format.ts"),
 };

@@ -36,4 +36,11 @@ export const rounds: Round[] = [
     inEveryRun: { args: [], timeoutMs: 10 * MINUTE_MS },
     timeoutMs: 240 * MINUTE_MS,
   },
+  {
+    // A short round of it runs with the unit tests.
+    name: "escape",
+    command: ["test/escape/run.ts"],
+    needs: ["bubblewrap"],
+    timeoutMs: 30 * MINUTE_MS,
+  },
 ];

@@ -1,6 +1,15 @@
 /** The wire format of Anthropic's Messages API. */
 import type { Conversation, Reply } from "./script.ts";
-import { asList, eachPiece, type Json, shortId, textOf, type WireFormat } from "./wire.ts";
+import {
+  argumentPieces,
+  asList,
+  callIds,
+  eachPiece,
+  type Json,
+  shortId,
+  textOf,
+  type WireFormat,
+} from "./wire.ts";
 
 export const anthropicMessages: WireFormat = {
   read(body) {
@@ -25,8 +34,9 @@ export const anthropicMessages: WireFormat = {
     if (reply.reasoning)
       content.push({ type: "thinking", thinking: reply.reasoning, signature: "sig" });
     if (reply.pieces.length > 0) content.push({ type: "text", text: reply.pieces.join("") });
-    for (const { name, json } of reply.calls) {
-      content.push({ type: "tool_use", id: shortId("toolu_"), name, input: JSON.parse(json) });
+    const ids = callIds(reply, "toolu_");
+    for (const [place, { name, json }] of reply.calls.entries()) {
+      content.push({ type: "tool_use", id: ids[place], name, input: JSON.parse(json) });
     }
     return {
       ...messageHead(model, reply),
@@ -60,21 +70,27 @@ export const anthropicMessages: WireFormat = {
       if (!sent) return;
       send("content_block_stop", { index: index++ });
     }
-    for (const { name, json } of reply.calls) {
-      const block = { type: "tool_use", id: shortId("toolu_"), name, input: {} };
+    const ids = callIds(reply, "toolu_");
+    for (const [place, { name, json }] of reply.calls.entries()) {
+      const block = { type: "tool_use", id: ids[place], name, input: {} };
       send("content_block_start", { index, content_block: block });
-      send("content_block_delta", {
-        index,
-        delta: { type: "input_json_delta", partial_json: json },
-      });
+      for (const partial_json of argumentPieces(reply, json)) {
+        send("content_block_delta", { index, delta: { type: "input_json_delta", partial_json } });
+      }
       send("content_block_stop", { index: index++ });
     }
     const delta = { stop_reason: stopReason(reply), stop_sequence: null };
-    send("message_delta", { delta, usage: { output_tokens: reply.usage.outputTokens } });
+    const { outputTokens, reasoningTokens } = reply.usage;
+    const details = { thinking_tokens: reasoningTokens };
+    send("message_delta", {
+      delta,
+      usage: { output_tokens: outputTokens, output_tokens_details: details },
+    });
     send("message_stop", {});
   },
 
-  error(status) {
+  error(status, said) {
+    if (said) return { type: "error", error: said };
     const type =
       status === 529 ? "overloaded_error" : status === 429 ? "rate_limit_error" : "api_error";
     return { type: "error", error: { type, message: "scripted failure" } };
@@ -98,9 +114,9 @@ function stopReason({ calls }: Reply): string {
 
 function usageOf({ usage }: Reply): Json {
   return {
-    input_tokens: usage.inputTokens,
+    input_tokens: usage.inputTokens - usage.cachedTokens,
     output_tokens: usage.outputTokens,
-    cache_read_input_tokens: 0,
+    cache_read_input_tokens: usage.cachedTokens,
     cache_creation_input_tokens: 0,
   };
 }

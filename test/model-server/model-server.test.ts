@@ -69,6 +69,36 @@ describe.each(FORMATS)("$name", ({ path, body, textIn, callIn, end }) => {
     expect(answer).toContain("all at once");
   });
 
+  it("says of a failure what it is told to", async () => {
+    const failing = body("FAIL 429 99\nHEADER retry-after 7\nERROR insufficient_quota used up");
+    const response = await post(path, failing);
+    expect(response.headers.get("retry-after")).toBe("7");
+    expect(await response.text()).toContain('"type":"insufficient_quota","message":"used up"');
+  });
+
+  it("splits arguments, invents tools and repeats ids", async () => {
+    const stream = await streamed('SPLIT 2\nSAMEID\nINVENT jump {"at":1}\nALSO look {"at":2}');
+    expect(stream).toContain('"jump"');
+    expect(stream).toContain('"1}"');
+    const ids = new Set([...stream.matchAll(/"(?:call_|toolu_)[0-9a-f]{8}"/g)].map(([id]) => id));
+    expect(ids.size).toBe(1);
+  });
+
+  it("goes wrong midway, as often as it is told to", async () => {
+    const text = `SAY a longer answer in pieces\nFAULT end 1 ${path}`;
+    expect(await streamed(text)).not.toContain(end);
+    expect(await streamed(text)).toContain(end);
+    expect(await streamed("SAY a longer answer in pieces\nFAULT garble")).toContain("not json");
+    await expect(streamed("SAY a longer answer in pieces\nFAULT cut")).rejects.toThrow();
+    const odd = await post(path, { ...body("FAULT body"), stream: true });
+    expect(odd.status).toBe(200);
+    expect(await odd.text()).toContain("scripted failure");
+  });
+
+  it("sends as much as it is told to", async () => {
+    expect((await streamed("HUGE 2")).length).toBeGreaterThan(2e6);
+  });
+
   it("fails as often as it is told to", async () => {
     const failing = body(`FAIL 503 2\nSAY better by ${path}`);
     const statuses: number[] = [];
@@ -99,6 +129,23 @@ it("goes through the rounds of a script and reports the last results", async () 
   expect((await next()).inputs).toEqual([{ n: 3 }]);
   expect((await next()).text).toBe("Tool said: seen");
 });
+
+it.each(["FAULT hang", "SAY a longer answer in pieces\nFAULT stall", "FAULT line"])(
+  "%j lasts until the client has gone",
+  async (text) => {
+    const gone = new AbortController();
+    const messages = [{ role: "user", content: text }];
+    const answer = fetch(`${server.url}/v1/messages`, {
+      method: "POST",
+      body: JSON.stringify({ stream: true, messages }),
+      signal: gone.signal,
+    });
+    await expect.poll(() => server.requests.at(-1)?.conversation.userText).toBe(text);
+    gone.abort();
+    await expect(answer.then((response) => response.text())).rejects.toThrow();
+    await expect.poll(() => server.requests.at(-1)?.wasCut).toBe(true);
+  },
+);
 
 it("notices that a client has gone", async () => {
   const gone = new AbortController();

@@ -2,6 +2,7 @@
  * A model on localhost that does what the prompt tells it (see `script.ts`) and speaks Anthropic
  * Messages, OpenAI chat completions and OpenAI Responses, whole or streamed, under any path prefix.
  */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -83,8 +84,12 @@ async function answer(
     record.wasCut = !response.writableFinished;
   });
   const plan = planReply(conversation, failures);
-  if ("failStatus" in plan)
-    return sendJson(response, plan.failStatus, format.error(plan.failStatus));
+  if ("failStatus" in plan) {
+    const { failStatus, headers, error } = plan;
+    return sendJson(response, failStatus, format.error(failStatus, error), headers);
+  }
+  if (plan.fault === "hang") return;
+  if (plan.fault === "body") return sendJson(response, 200, format.error(500));
   if (!conversation.isStream) return sendJson(response, 200, format.whole(plan, conversation));
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   await format.stream(plan, conversation, eventSink(response, plan));
@@ -93,6 +98,7 @@ async function answer(
 
 function eventSink(response: ServerResponse, { pauseMs }: Reply): EventSink {
   const isOpen = () => !response.destroyed;
+  const closed = once(response, "close");
   return {
     event(data, name) {
       if (!isOpen()) return false;
@@ -104,6 +110,22 @@ function eventSink(response: ServerResponse, { pauseMs }: Reply): EventSink {
       if (pauseMs > 0) await sleep(pauseMs);
       return isOpen();
     },
+    async drain() {
+      if (isOpen() && response.writableNeedDrain) {
+        await Promise.race([once(response, "drain"), closed]);
+      }
+      return isOpen();
+    },
+    raw(text) {
+      if (isOpen()) response.write(text);
+      return isOpen();
+    },
+    cut: () => {
+      // Only what was flushed has been seen by the client when the connection breaks.
+      response.write(": cut\n\n", () => response.destroy());
+      return closed.then(() => undefined);
+    },
+    gone: () => closed.then(() => undefined),
   };
 }
 
@@ -113,8 +135,14 @@ async function readJson(request: IncomingMessage): Promise<Json> {
   return text === "" ? {} : (JSON.parse(text) as Json);
 }
 
-function sendJson(response: ServerResponse, status: number, body: Json): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: Json,
+  headers: Record<string, string> = {},
+): void {
+  const type = { "content-type": "application/json" };
+  response.writeHead(status, { ...type, ...headers }).end(JSON.stringify(body));
 }
 
 function modelList(): Json {

@@ -1,6 +1,15 @@
 /** The wire format of OpenAI's chat completions, and of everything that is compatible with them. */
 import type { Reply } from "./script.ts";
-import { asList, eachPiece, type Json, shortId, textOf, type WireFormat } from "./wire.ts";
+import {
+  argumentPieces,
+  asList,
+  callIds,
+  eachPiece,
+  type Json,
+  shortId,
+  textOf,
+  type WireFormat,
+} from "./wire.ts";
 
 export const openaiChat: WireFormat = {
   read(body) {
@@ -46,19 +55,27 @@ export const openaiChat: WireFormat = {
     if (reply.reasoning) send({ reasoning_content: reply.reasoning });
     if (!(await eachPiece(reply, sink, (content) => send({ content })))) return;
     toolCalls(reply).forEach((call, index) => {
-      send({ tool_calls: [{ index, ...call }] });
+      const { name, arguments: whole } = call.function as { name: string; arguments: string };
+      const [first = "", ...rest] = argumentPieces(reply, whole);
+      send({ tool_calls: [{ index, ...call, function: { name, arguments: first } }] });
+      for (const piece of rest) send({ tool_calls: [{ index, function: { arguments: piece } }] });
     });
     send({}, finishReason(reply));
     sink.event({ ...head, choices: [], usage: usageOf(reply) });
     sink.event("[DONE]");
   },
 
-  error: () => ({ error: { message: "scripted failure", type: "server_error" } }),
+  error: (_status, said) => ({
+    error: said
+      ? { ...said, code: said.type }
+      : { message: "scripted failure", type: "server_error" },
+  }),
 };
 
-function toolCalls({ calls }: Reply): Json[] {
-  return calls.map(({ name, json }) => ({
-    id: shortId("call_"),
+function toolCalls(reply: Reply): Json[] {
+  const ids = callIds(reply, "call_");
+  return reply.calls.map(({ name, json }, place) => ({
+    id: ids[place],
     type: "function",
     function: { name, arguments: json },
   }));
@@ -73,5 +90,7 @@ function usageOf({ usage }: Reply): Json {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
     total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   };
 }

@@ -1,7 +1,9 @@
 /** The wire format of OpenAI's Responses API. */
 import type { Reply } from "./script.ts";
 import {
+  argumentPieces,
   asList,
+  callIds,
   type EventSink,
   eachPiece,
   type Json,
@@ -55,7 +57,11 @@ export const openaiResponses: WireFormat = {
     send("response.completed", { response: finished(base, items, reply) });
   },
 
-  error: () => ({ error: { message: "scripted failure", type: "server_error" } }),
+  error: (_status, said) => ({
+    error: said
+      ? { ...said, code: said.type }
+      : { message: "scripted failure", type: "server_error" },
+  }),
 };
 
 type Send = (type: string, data: Json) => boolean;
@@ -69,7 +75,9 @@ async function streamItem(
 ): Promise<boolean> {
   const at = { item_id: item.id, output_index: index };
   if (item.type === "function_call") {
-    send("response.function_call_arguments.delta", { ...at, delta: item.arguments });
+    for (const delta of argumentPieces(reply, String(item.arguments))) {
+      send("response.function_call_arguments.delta", { ...at, delta });
+    }
     return send("response.function_call_arguments.done", { ...at, arguments: item.arguments });
   }
   if (item.type === "reasoning") {
@@ -99,7 +107,13 @@ function itemsOf(reply: Reply): Json[] {
   const items: Json[] = [];
   if (reply.reasoning) {
     const summary = [{ type: "summary_text", text: reply.reasoning }];
-    items.push({ id: shortId("rs_"), type: "reasoning", status: "completed", summary });
+    items.push({
+      id: shortId("rs_"),
+      type: "reasoning",
+      status: "completed",
+      summary,
+      encrypted_content: "sealed",
+    });
   }
   if (reply.pieces.length > 0) {
     const content = [{ type: "output_text", text: reply.pieces.join(""), annotations: [] }];
@@ -111,13 +125,14 @@ function itemsOf(reply: Reply): Json[] {
       content,
     });
   }
-  for (const { name, json } of reply.calls) {
+  const ids = callIds(reply, "call_");
+  for (const [place, { name, json }] of reply.calls.entries()) {
     items.push({
       id: shortId("fc_"),
       type: "function_call",
       status: "completed",
       name,
-      call_id: shortId("call_"),
+      call_id: ids[place],
       arguments: json,
     });
   }
@@ -136,16 +151,16 @@ function head(model: string): Json {
 }
 
 function finished(base: Json, output: Json[], { usage }: Reply): Json {
-  const { inputTokens, outputTokens } = usage;
+  const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = usage;
   return {
     ...base,
     status: "completed",
     output,
     usage: {
       input_tokens: inputTokens,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: cachedTokens },
       output_tokens: outputTokens,
-      output_tokens_details: { reasoning_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: reasoningTokens },
       total_tokens: inputTokens + outputTokens,
     },
   };

@@ -8,7 +8,21 @@
  *   ALSO name {json}   one more call in the same response as the CALL before it
  *   SLOW n [ms]        the final answer is n pieces, ms apart (default 100)
  *   FAIL status [n]    the first n (default 1) requests with this text fail with this status
- *   USAGE in out       reports these token counts
+ *   ERROR type text    what the body of a failure says
+ *   HEADER name value  a header of a failure; may be given several times
+ *   USAGE in out [cached [reasoning]]   reports these token counts
+ *   INVENT name {json} as CALL, of a tool that was not offered
+ *   SPLIT n            the arguments of calls come in pieces of n characters
+ *   SAMEID             all calls of a response have the same id
+ *   HUGE mb            the final answer is so many megabytes, sent as fast as they are read
+ *   FAULT kind [n]     the first n (default all) requests with this text go wrong:
+ *                        hang    not a byte is sent
+ *                        stall   nothing more comes after two pieces
+ *                        cut     the connection breaks after two pieces
+ *                        end     the stream ends in order after two pieces, without its last events
+ *                        garble  what comes after two pieces is not JSON
+ *                        body    the answer is an error with status 200
+ *                        line    one line without an end, as fast as it is read
  */
 export interface Conversation {
   model: string;
@@ -25,50 +39,103 @@ export interface Conversation {
 export interface ToolCall {
   name: string;
   json: string;
+  isInvented: boolean;
 }
+
+const FAULTS = ["hang", "stall", "cut", "end", "garble", "body", "line"] as const;
+export type Fault = (typeof FAULTS)[number];
 
 export interface Reply {
   reasoning: string;
   pieces: string[];
   pauseMs: number;
   calls: ToolCall[];
-  usage: { inputTokens: number; outputTokens: number };
+  usage: {
+    inputTokens: number;
+    cachedTokens: number;
+    outputTokens: number;
+    reasoningTokens: number;
+  };
+  /** 0 for whole arguments. */
+  splitChars: number;
+  hasSameIds: boolean;
+  hugeBytes: number;
+  fault: Fault | null;
 }
 
-export type Plan = { failStatus: number } | Reply;
+export interface Failure {
+  failStatus: number;
+  headers: Record<string, string>;
+  /** The provider's usual words when they are null. */
+  error: { type: string; message: string } | null;
+}
+
+export type Plan = Failure | Reply;
 
 const PIECE_CHARS = 12;
 const SHOWN_CHARS = 200;
 const DEFAULT_SLOW_MS = 100;
 
-export function planReply(conversation: Conversation, failures: Map<string, number>): Plan {
-  const lines = conversation.userText.split("\n").map((line) => line.trim());
-  const failStatus = takeFailure(lines, conversation.userText, failures);
-  if (failStatus) return { failStatus };
-  const usage = findMatch(lines, /^USAGE (\d+) (\d+)/);
-  const reply: Reply = {
-    reasoning: "",
-    pieces: [],
-    pauseMs: 0,
-    calls: [],
-    usage: { inputTokens: Number(usage?.[1] ?? 10), outputTokens: Number(usage?.[2] ?? 20) },
-  };
+export function planReply(conversation: Conversation, counts: Map<string, number>): Plan {
+  const { userText } = conversation;
+  const lines = userText.split("\n").map((line) => line.trim());
+  const fail = findMatch(lines, /^FAIL (\d{3})(?: (\d+))?/);
+  if (fail && takeTurn(counts, `FAIL ${userText}`, Number(fail[2] ?? 1))) {
+    return { failStatus: Number(fail[1]), headers: headersIn(lines), error: errorIn(lines) };
+  }
+  const reply = emptyReply(lines);
+  const fault = findMatch(lines, /^FAULT (\w+)(?: (\d+))?/);
+  const kind = FAULTS.find((name) => name === fault?.[1]);
+  const times = Number(fault?.[2] ?? Number.POSITIVE_INFINITY);
+  if (kind && takeTurn(counts, `FAULT ${userText}`, times)) reply.fault = kind;
   const calls = callRounds(lines)[conversation.round];
   if (calls) return callTools(reply, calls, conversation);
   return giveFinalAnswer(reply, lines, conversation);
 }
 
-function takeFailure(lines: string[], text: string, failures: Map<string, number>): number | null {
-  const fail = findMatch(lines, /^FAIL (\d{3})(?: (\d+))?/);
-  if (!fail) return null;
-  const done = failures.get(text) ?? 0;
-  if (done >= Number(fail[2] ?? 1)) return null;
-  failures.set(text, done + 1);
-  return Number(fail[1]);
+function emptyReply(lines: string[]): Reply {
+  const usage = findMatch(lines, /^USAGE (\d+) (\d+)(?: (\d+))?(?: (\d+))?/);
+  return {
+    reasoning: "",
+    pieces: [],
+    pauseMs: 0,
+    calls: [],
+    usage: {
+      inputTokens: Number(usage?.[1] ?? 10),
+      cachedTokens: Number(usage?.[3] ?? 0),
+      outputTokens: Number(usage?.[2] ?? 20),
+      reasoningTokens: Number(usage?.[4] ?? 0),
+    },
+    splitChars: Number(findMatch(lines, /^SPLIT (\d+)/)?.[1] ?? 0),
+    hasSameIds: lines.includes("SAMEID"),
+    hugeBytes: 0,
+    fault: null,
+  };
+}
+
+/** True the first `times` times it is asked about a key. */
+function takeTurn(counts: Map<string, number>, key: string, times: number): boolean {
+  const done = counts.get(key) ?? 0;
+  if (done >= times) return false;
+  counts.set(key, done + 1);
+  return true;
+}
+
+function headersIn(lines: string[]): Record<string, string> {
+  const pairs = lines.flatMap((line) => {
+    const [, name, value] = /^HEADER ([\w-]+) (.+)/.exec(line) ?? [];
+    return name && value ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function errorIn(lines: string[]): Failure["error"] {
+  const [, type, message] = findMatch(lines, /^ERROR (\S+) (.+)/) ?? [];
+  return type && message ? { type, message } : null;
 }
 
 function callTools(reply: Reply, calls: ToolCall[], { toolNames }: Conversation): Reply {
-  const unknown = calls.find(({ name }) => !toolNames.includes(name));
+  const unknown = calls.find(({ name, isInvented }) => !isInvented && !toolNames.includes(name));
   if (unknown) {
     return {
       ...reply,
@@ -89,6 +156,8 @@ function giveFinalAnswer(reply: Reply, lines: string[], conversation: Conversati
     const pieces = Array.from({ length: Number(slow[1]) }, (_, index) => `tick${index} `);
     return { ...reply, reasoning, pieces, pauseMs: Number(slow[2] ?? DEFAULT_SLOW_MS) };
   }
+  const huge = findMatch(lines, /^HUGE (\d+)/);
+  if (huge) return { ...reply, reasoning, pieces: ["huge: "], hugeBytes: Number(huge[1]) * 1e6 };
   const said = lines.flatMap((line) => /^SAY (.+)/.exec(line)?.[1] ?? []).join("\n");
   return { ...reply, reasoning, pieces: cut(said || defaultAnswer(conversation)) };
 }
@@ -101,10 +170,11 @@ function defaultAnswer({ toolResults, userText }: Conversation): string {
 function callRounds(lines: string[]): ToolCall[][] {
   const rounds: ToolCall[][] = [];
   for (const line of lines) {
-    const [, word, name, json] = /^(CALL|ALSO) ([\w.-]+) (\{.*\})/.exec(line) ?? [];
+    const [, word, name, json] = /^(CALL|ALSO|INVENT) ([\w.-]+) (\{.*\})/.exec(line) ?? [];
     if (!name || !json) continue;
-    if (word === "CALL") rounds.push([{ name, json }]);
-    else rounds.at(-1)?.push({ name, json });
+    const call = { name, json, isInvented: word === "INVENT" };
+    if (word === "ALSO") rounds.at(-1)?.push(call);
+    else rounds.push([call]);
   }
   return rounds;
 }

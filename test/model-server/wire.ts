@@ -1,6 +1,6 @@
 /** What the three wire formats have in common. */
 import { randomUUID } from "node:crypto";
-import type { Conversation, Reply } from "./script.ts";
+import type { Conversation, Fault, Reply } from "./script.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -9,6 +9,14 @@ export interface EventSink {
   event(data: Json | string, name?: string): boolean;
   /** Waits as long as the script asks for between two pieces; false when the client has gone. */
   pause(): Promise<boolean>;
+  /** Waits until the client has read what was sent; false when it has gone. */
+  drain(): Promise<boolean>;
+  /** Sends text as it is; false when the client has gone. */
+  raw(text: string): boolean;
+  /** Breaks the connection, after what was sent has left. */
+  cut(): Promise<void>;
+  /** Resolves when the client has gone. */
+  gone(): Promise<void>;
 }
 
 export interface WireFormat {
@@ -16,7 +24,7 @@ export interface WireFormat {
   /** The whole answer as one JSON object. */
   whole(reply: Reply, conversation: Conversation): Json;
   stream(reply: Reply, conversation: Conversation, sink: EventSink): Promise<void>;
-  error(status: number): Json;
+  error(status: number, said?: { type: string; message: string } | null): Json;
 }
 
 export function shortId(prefix: string): string {
@@ -42,8 +50,48 @@ export async function eachPiece(
   sink: EventSink,
   send: (piece: string) => boolean,
 ): Promise<boolean> {
-  for (const piece of reply.pieces) {
+  for (const [index, piece] of reply.pieces.entries()) {
     if (!send(piece) || !(await sink.pause())) return false;
+    const last = Math.min(FAULT_AFTER_PIECES, reply.pieces.length) - 1;
+    if (reply.fault && index === last) return goWrong(reply.fault, sink);
+  }
+  return sendHuge(reply, sink, send);
+}
+
+const FAULT_AFTER_PIECES = 2;
+const HUGE_PIECE = "x".repeat(64 * 1024);
+
+/** Always false: nothing of the reply is to follow. */
+async function goWrong(fault: Fault, sink: EventSink): Promise<boolean> {
+  if (fault === "garble") sink.raw('data: {"this is": not json\n\n');
+  if (fault === "stall") await sink.gone();
+  if (fault === "cut") await sink.cut();
+  if (fault === "line") {
+    sink.raw("data: ");
+    while (sink.raw(HUGE_PIECE) && (await sink.drain()));
+  }
+  return false;
+}
+
+async function sendHuge(
+  { hugeBytes }: Reply,
+  sink: EventSink,
+  send: (piece: string) => boolean,
+): Promise<boolean> {
+  for (let sent = 0; sent < hugeBytes; sent += HUGE_PIECE.length) {
+    if (!send(HUGE_PIECE) || !(await sink.drain())) return false;
   }
   return true;
+}
+
+/** The id of each call of a reply. */
+export function callIds({ calls, hasSameIds }: Reply, prefix: string): string[] {
+  const shared = shortId(prefix);
+  return calls.map(() => (hasSameIds ? shared : shortId(prefix)));
+}
+
+/** The arguments of a call in the pieces the script asks for. */
+export function argumentPieces({ splitChars }: Reply, json: string): string[] {
+  if (splitChars === 0) return [json];
+  return json.match(new RegExp(`.{1,${splitChars}}`, "gsu")) ?? [];
 }

@@ -1,0 +1,162 @@
+/**
+ * What the demo model can play. A script looks at a conversation and says the next step; all it
+ * knows is what stands there, so it goes on correctly from any point, also after a restart.
+ */
+import type { ModelMessage, ModelRequest, UserPart } from "../model.ts";
+
+export interface CallWish {
+  tool: string;
+  input: Record<string, unknown>;
+}
+
+/** A step without calls is the end of the turn. */
+export interface Step {
+  say: string;
+  calls: CallWish[];
+  /** False when the program asked, not somebody who is to be introduced to the demo. */
+  isForThePerson?: boolean;
+}
+
+/** A call that was made, with what came back; null when nothing has. */
+export interface MadeCall extends CallWish {
+  result: { text: string; isError: boolean } | null;
+}
+
+export interface Scene {
+  /** What the person said last; of a very long text the beginning, which is what is searched for words. */
+  said: string;
+  saidWhole: string;
+  /** The calls of this turn, in order. */
+  calls: readonly MadeCall[];
+  /** The calls of all turns before. */
+  earlierCalls: readonly MadeCall[];
+  /** Nothing was answered in this conversation yet. */
+  isFirstAnswer: boolean;
+  /** The names of the tools on offer. */
+  tools: ReadonlySet<string>;
+  /** What the model was told first. */
+  system: string;
+}
+
+export interface Script {
+  name: string;
+  fits(scene: Scene): boolean;
+  next(scene: Scene): Step;
+}
+
+/** No turn of the demo is longer than this, whatever the conversation looks like. */
+export const MAX_STEPS = 8;
+const MAX_SEARCHED_CHARS = 4000;
+
+export function readScene({ messages, tools, system }: ModelRequest): Scene {
+  const lastUser = messages.findLastIndex(({ role }) => role === "user");
+  const user = messages[lastUser];
+  const saidWhole = user?.role === "user" ? newestWords(user.content) : "";
+  return {
+    said: saidWhole.slice(0, MAX_SEARCHED_CHARS),
+    saidWhole,
+    calls: callsIn(messages.slice(lastUser + 1)),
+    earlierCalls: callsIn(messages.slice(0, Math.max(lastUser, 0))),
+    isFirstAnswer: !messages.some(({ role }) => role === "assistant"),
+    tools: new Set(tools.map(({ name }) => name)),
+    system,
+  };
+}
+
+/** A message may begin with notes and earlier prompts, and end with what was attached to the newest. */
+function newestWords(parts: readonly UserPart[]): string {
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text.trim()] : []));
+  return texts.findLast((text) => text !== "" && !/^\[(attached:|an image )/.test(text)) ?? "";
+}
+
+function callsIn(messages: readonly ModelMessage[]): MadeCall[] {
+  const results = new Map<string, MadeCall["result"]>();
+  for (const message of messages) {
+    if (message.role !== "tool") continue;
+    for (const { callId, content, isError } of message.content) {
+      results.set(callId, { text: textOf(content), isError });
+    }
+  }
+  return messages
+    .flatMap((message) => (message.role === "assistant" ? message.content : []))
+    .filter((part) => part.type === "tool_call")
+    .map(({ tool, input, callId }) => ({
+      tool,
+      input: asFields(input),
+      result: results.get(callId) ?? null,
+    }));
+}
+
+function textOf(parts: readonly UserPart[]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+function asFields(input: unknown): Record<string, unknown> {
+  return typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
+}
+
+/** One step of a story: what is said and called, and whether the story makes sense without it. */
+export interface Stage {
+  say: string | ((scene: Scene) => string);
+  call: CallWish | ((scene: Scene) => CallWish);
+  /** Without its tool, or after its failure, the story ends. */
+  isNeeded?: boolean;
+}
+
+export interface Story {
+  stages: readonly Stage[];
+  /** `done` has the call of each stage, null where its tool is not offered or its turn never came. */
+  close(done: readonly (MadeCall | null)[], scene: Scene): string;
+}
+
+/** Goes through the stages one call at a time and ends with the closing words. */
+export function play({ stages, close }: Story, scene: Scene): Step {
+  const done: (MadeCall | null)[] = stages.map(() => null);
+  let at = 0;
+  for (const [index, stage] of stages.entries()) {
+    const call = given(stage.call, scene);
+    const isOffered = scene.tools.has(call.tool);
+    if (!isOffered && stage.isNeeded) return end(withoutTool(call.tool));
+    if (!isOffered) continue;
+    const found = scene.calls.findIndex(({ tool }, place) => place >= at && tool === call.tool);
+    if (found < 0 && scene.calls.length < MAX_STEPS)
+      return { say: given(stage.say, scene), calls: [call] };
+    if (found < 0) break;
+    at = found + 1;
+    done[index] = scene.calls[found] ?? null;
+    if (stage.isNeeded && !succeeded(done[index])) break;
+  }
+  return end(close(done, scene));
+}
+
+function given<T extends string | CallWish>(value: T | ((scene: Scene) => T), scene: Scene): T {
+  return typeof value === "function" ? value(scene) : value;
+}
+
+export function end(say: string): Step {
+  return { say, calls: [] };
+}
+
+export function succeeded(call: MadeCall | null | undefined): boolean {
+  if (!call?.result || call.result.isError) return false;
+  return !/\[exit code \d+\]\s*$/.test(call.result.text);
+}
+
+export function withoutTool(tool: string): string {
+  return `For this I would use the tool \`${tool}\`, but it is not offered in this session, so I cannot play it here.`;
+}
+
+/** What a tool said, cut to what fits into an answer. */
+export function excerpt(text: string, maxLines = 15, maxChars = 1200): string {
+  const lines = text.trim().split("\n");
+  const shown = lines.slice(0, maxLines).join("\n").slice(0, maxChars);
+  const isCut = lines.length > maxLines || shown.length < text.trim().length;
+  return isCut ? `${shown}\n…` : shown;
+}
+
+/** In a fence that the text itself cannot close. */
+export function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}

@@ -1,0 +1,22 @@
+/** All that the demo can play, the more particular before the more general. */
+import type { Script } from "../script.ts";
+import { askMe } from "./ask-me.ts";
+import { ownFiles, ownSteps } from "./own-session.ts";
+import { runCommand } from "./run-command.ts";
+import { sumUp } from "./sum-up.ts";
+import { aboutMuster, fallback, welcome } from "./talk.ts";
+import { webPage } from "./web-page.ts";
+import { writeFile } from "./write-file.ts";
+
+export const scripts: readonly Script[] = [
+  sumUp,
+  webPage,
+  askMe,
+  runCommand,
+  ownSteps,
+  ownFiles,
+  aboutMuster,
+  writeFile,
+  welcome,
+  fallback,
+];

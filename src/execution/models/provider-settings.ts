@@ -1,0 +1,209 @@
+/**
+ * Which providers there are and how they are reached, from a record of settings. Nothing here reads
+ * the environment: the record is handed in.
+ */
+import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "./sdk/kinds.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ProviderSettings {
+  name: string;
+  title: string;
+  kind: ProviderKind;
+  baseUrl: string;
+  apiKey?: string;
+  authToken?: string;
+  /** What is offered; null when the endpoint is to be asked. */
+  models: readonly string[] | null;
+  /** The variable its key is taken from; null when it may do without one. */
+  keyName: string | null;
+  /** Why it cannot be used yet; null when it can. */
+  missing: string | null;
+}
+
+/** Reached by names people know; the first of each list is what is taken when nobody chose. */
+const ANTHROPIC_MODELS = [
+  "claude-sonnet-5-5",
+  "claude-opus-5-5",
+  "claude-haiku-5-5",
+  "claude-fable-5-1",
+];
+const OPENAI_MODELS = ["gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna", "gpt-6-astra"];
+const OPENROUTER_MODELS = ["openrouter/auto"];
+const OLLAMA_PORT = "11434";
+
+const NAME = /^[a-z][a-z0-9-]{0,40}$/;
+const customSchema = z.record(
+  z.string().regex(NAME, "a name of small letters, digits and dashes"),
+  z.strictObject({
+    baseUrl: z.string(),
+    apiKey: z.string().min(1).optional(),
+    kind: z.enum(PROVIDER_KINDS).default("openai-compatible"),
+    models: z.array(z.string().min(1)).max(500).optional(),
+  }),
+);
+
+type Unchecked = Omit<ProviderSettings, "missing">;
+
+export function providersFrom(environment: Environment): ProviderSettings[] {
+  const set = (name: string) => environment[name]?.trim() || undefined;
+  const apiKey = (keyName: string) => ({ keyName, ...withKey(set(keyName)) });
+  const authToken = set("ANTHROPIC_AUTH_TOKEN");
+  const openai = {
+    title: "OpenAI",
+    baseUrl: set("OPENAI_BASE_URL") ?? "https://api.openai.com/v1",
+    ...apiKey("OPENAI_API_KEY"),
+  };
+  const found: Unchecked[] = [
+    {
+      name: "anthropic",
+      title: "Anthropic",
+      kind: "anthropic",
+      baseUrl: set("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com/v1",
+      ...apiKey("ANTHROPIC_API_KEY"),
+      ...(authToken ? { authToken } : {}),
+      models: ANTHROPIC_MODELS,
+    },
+    { name: "openai", kind: "openai", models: OPENAI_MODELS, ...openai },
+    { name: "openai-chat", kind: "openai-chat", models: [], ...openai },
+    {
+      name: "openrouter",
+      title: "OpenRouter",
+      kind: "openai-compatible",
+      baseUrl: set("OPENROUTER_BASE_URL") ?? "https://openrouter.ai/api/v1",
+      ...apiKey("OPENROUTER_API_KEY"),
+      models: OPENROUTER_MODELS,
+    },
+    {
+      name: "ollama",
+      title: "Ollama",
+      kind: "openai-compatible",
+      baseUrl: ollamaUrl(set("OLLAMA_BASE_URL") ?? set("OLLAMA_HOST")),
+      keyName: null,
+      models: null,
+    },
+  ];
+  return [...found.map(checked), ...customFrom(set("MUSTER_PROVIDERS"))];
+}
+
+/** All keys and tokens of the providers, to be kept out of everything that is shown. */
+export function secretsIn(environment: Environment): string[] {
+  return providersFrom(environment).flatMap(({ apiKey, authToken }) =>
+    [apiKey, authToken].filter((secret) => secret !== undefined),
+  );
+}
+
+/** A bad address or a missing key of a built-in provider makes that one unusable, and says why. */
+function checked(settings: Unchecked): ProviderSettings {
+  const { apiKey, authToken, keyName } = settings;
+  const missing =
+    keyName && !apiKey && !authToken
+      ? `Set ${keyName} and restart, or add the key in settings.`
+      : null;
+  try {
+    return { ...settings, baseUrl: normalBaseUrl(settings.baseUrl), missing };
+  } catch (error) {
+    return { ...settings, missing: (error as Error).message };
+  }
+}
+
+export interface ProviderChange {
+  baseUrl?: string | undefined;
+  apiKey?: string | undefined;
+  kind?: ProviderKind | undefined;
+  models?: readonly string[] | undefined;
+}
+
+/** Settings as a person changes them, of a provider that is known or not; refused when they make no sense. */
+export function changedProvider(
+  name: string,
+  change: ProviderChange,
+  before?: ProviderSettings,
+): ProviderSettings {
+  if (!NAME.test(name) || name === "demo") {
+    throw new Refusal(
+      "invalid",
+      "provider_name_invalid",
+      `The name ${JSON.stringify(name)} cannot be used. Take up to 32 small letters, digits and dashes, but not demo.`,
+    );
+  }
+  const {
+    missing: _old,
+    authToken,
+    ...kept
+  } = before ?? {
+    name,
+    title: name,
+    kind: "openai-compatible",
+    baseUrl: "",
+    keyName: null,
+    models: null,
+    missing: null,
+  };
+  return checked({
+    ...kept,
+    kind: change.kind ?? kept.kind,
+    baseUrl: normalBaseUrl(change.baseUrl ?? kept.baseUrl),
+    models: change.models ?? kept.models,
+    ...withKey(change.apiKey ?? kept.apiKey),
+    // A key that was given now is meant instead of the token that was there.
+    ...(authToken && change.apiKey === undefined ? { authToken } : {}),
+  });
+}
+
+function customFrom(json: string | undefined): ProviderSettings[] {
+  if (!json) return [];
+  const parsed = customSchema.safeParse(parseJson(json));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Refusal(
+      "invalid",
+      "setting_invalid",
+      `MUSTER_PROVIDERS must be JSON such as {"name": {"baseUrl": "http://localhost:8000/v1"}}: ${issue?.path.join(".") || "the whole"}: ${issue?.message ?? "not understood"}.`,
+    );
+  }
+  return Object.entries(parsed.data).map(([name, custom]) => changedProvider(name, custom));
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** With `/v1` at its end, whether it was given with it, without it, or with a route behind it. */
+export function normalBaseUrl(given: string): string {
+  const url = URL.parse(given.trim());
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new Refusal(
+      "invalid",
+      "base_url_invalid",
+      "The address of a model provider must begin with http:// or https:// and hold no user name or password. Give the key apart from it.",
+    );
+  }
+  const path = url.pathname
+    .replace(/\/+$/, "")
+    .replace(/\/(?:chat\/completions|completions|responses|messages|models)$/, "");
+  // Some have a version of another name, or behind it something that is theirs.
+  const isVersioned = /\/v\d+[a-z0-9]*(?:\/|$)/.test(path);
+  return `${url.origin}${path}${isVersioned ? "" : "/v1"}`;
+}
+
+/** As its own program understands it: a name or an address, with or without a port. */
+function ollamaUrl(given = "127.0.0.1"): string {
+  const hasScheme = /^https?:\/\//i.test(given);
+  const url = URL.parse(hasScheme ? given : `http://${given}`);
+  if (!url) return given;
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
+  if (url.port === "" && !hasScheme) url.port = OLLAMA_PORT;
+  url.pathname = url.pathname.replace(/\/(?:api|v1)\/?$/, "");
+  return url.href;
+}
+
+function withKey(apiKey: string | undefined): { apiKey?: string } {
+  return apiKey === undefined ? {} : { apiKey };
+}

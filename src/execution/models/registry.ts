@@ -1,0 +1,146 @@
+/**
+ * The models that can be used here: who offers them, how they are reached, and why the rest is not
+ * usable yet. Reaching a provider is put off until it is asked for something.
+ */
+import { type Clock, systemClock } from "#base/clock.ts";
+import { createDemoProvider, DEMO_MODEL } from "./demo/demo-provider.ts";
+import { listEndpointModels } from "./endpoint-models.ts";
+import type { ModelOffer, ModelProvider } from "./model.ts";
+import { priceOf } from "./prices.ts";
+import {
+  changedProvider,
+  type Environment,
+  type ProviderChange,
+  type ProviderSettings,
+  providersFrom,
+} from "./provider-settings.ts";
+import { createSdkProvider } from "./sdk/sdk-provider.ts";
+import type { Fetch } from "./sdk/wire-guard.ts";
+
+export interface ModelsOptions {
+  /** Handed in; the real environment is never read. */
+  environment: Environment;
+  fetch?: Fetch;
+  clock?: Clock;
+  idleTimeoutMs?: number;
+}
+
+export type FoundModel =
+  | { provider: ModelProvider; model: string }
+  | { code: "model_not_available"; message: string };
+
+export interface Models {
+  /** By an id such as `anthropic/claude-sonnet-5-5`. */
+  provider(id: string): FoundModel;
+  /** What can be chosen, and one line for each provider that cannot be used yet. */
+  offers(): Promise<ModelOffer[]>;
+  /** The first that is usable; the built-in demo when there is none. */
+  defaultModel(): Promise<string>;
+  /** Adds a provider, or replaces its settings; a known one may be given its key alone. */
+  configure(name: string, change: ProviderChange): void;
+  /** Undoes `configure`: what the environment says counts again. */
+  forget(name: string): void;
+}
+
+interface Entry {
+  settings: ProviderSettings;
+  provider: ModelProvider | null;
+}
+
+/** How long it is believed what an endpoint said it has. */
+const LIST_FRESH_MS = 10_000;
+
+export function createModels(options: ModelsOptions): Models {
+  const { environment, fetch = globalThis.fetch, clock = systemClock, idleTimeoutMs } = options;
+  const entries = new Map<string, Entry>();
+  const lists = new Map<string, { at: number; models: Promise<string[] | null> }>();
+  const demo = createDemoProvider({ clock });
+  const given = new Map(providersFrom(environment).map((settings) => [settings.name, settings]));
+  for (const [name, settings] of given) entries.set(name, { settings, provider: null });
+
+  function open(entry: Entry): ModelProvider {
+    const { name, title, kind, baseUrl, apiKey, authToken } = entry.settings;
+    const reach = { name, title, kind, baseUrl, apiKey, authToken };
+    entry.provider ??= createSdkProvider({ ...reach, fetch, clock, idleTimeoutMs });
+    return entry.provider;
+  }
+
+  function modelsOf({ name, baseUrl, apiKey }: ProviderSettings): Promise<string[] | null> {
+    const known = lists.get(name);
+    if (known && clock.now() - known.at < LIST_FRESH_MS) return known.models;
+    const models = listEndpointModels(baseUrl, apiKey, fetch);
+    lists.set(name, { at: clock.now(), models });
+    return models;
+  }
+
+  async function offersOf({ settings }: Entry): Promise<ModelOffer[]> {
+    const { name, title, missing } = settings;
+    if (missing) return name === "openai-chat" ? [] : [unusable(name, missing)];
+    const models = settings.models ?? (await modelsOf(settings));
+    if (models === null) return [unusable(name, silentReason(settings))];
+    if (models.length === 0 && settings.models === null) {
+      return [unusable(name, `${title} has no models yet. Load one there first.`)];
+    }
+    return models.map((model) => usable(`${name}/${model}`, name));
+  }
+
+  const models: Models = {
+    provider(id) {
+      const slash = id.indexOf("/");
+      const name = id.slice(0, Math.max(slash, 0));
+      const model = id.slice(slash + 1);
+      if (id === `demo/${DEMO_MODEL}`) return { provider: demo, model: DEMO_MODEL };
+      const entry = entries.get(name);
+      if (!entry || model === "") return notAvailable(id, [...entries.keys(), "demo"]);
+      const { missing, title } = entry.settings;
+      if (missing)
+        return { code: "model_not_available", message: `${title} cannot be used yet. ${missing}` };
+      return { provider: open(entry), model };
+    },
+    async offers() {
+      const all = await Promise.all([...entries.values()].map(offersOf));
+      return [...all.flat(), usable(`demo/${DEMO_MODEL}`, "demo")];
+    },
+    async defaultModel() {
+      const offers = await models.offers();
+      return offers.find((offer) => offer.usable)?.id ?? `demo/${DEMO_MODEL}`;
+    },
+    configure(name, change) {
+      const before = entries.get(name)?.settings;
+      entries.set(name, { settings: changedProvider(name, change, before), provider: null });
+      lists.delete(name);
+      // The same account by another of its interfaces.
+      const { baseUrl, apiKey } = change;
+      if (name === "openai") models.configure("openai-chat", { baseUrl, apiKey });
+    },
+    forget(name) {
+      const settings = given.get(name);
+      if (settings) entries.set(name, { settings, provider: null });
+      else entries.delete(name);
+      lists.delete(name);
+      if (name === "openai") models.forget("openai-chat");
+    },
+  };
+  return models;
+}
+
+function usable(id: string, provider: string): ModelOffer {
+  return { id, provider, usable: true, why: null, price: priceOf(id) };
+}
+
+function unusable(provider: string, why: string): ModelOffer {
+  return { id: `${provider}/*`, provider, usable: false, why, price: null };
+}
+
+function silentReason({ name, title, baseUrl }: ProviderSettings): string {
+  const at = new URL(baseUrl).host;
+  if (name === "ollama") return `No Ollama answers at ${at}. Start it, or set OLLAMA_HOST.`;
+  return `${title} does not answer at ${at}. Start it, or check its address and key.`;
+}
+
+function notAvailable(id: string, names: string[]): FoundModel {
+  return {
+    code: "model_not_available",
+    message: `There is no model ${JSON.stringify(id.slice(0, 200))}. Write it as provider/model; providers here: ${names.join(", ")}.`,
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * What went wrong with a provider, as one of our codes. All that is known about an error is
+ * gathered first (status, headers, the provider's words for it), then judged in one place.
+ */
+import type { ModelFailure } from "../model.ts";
+import { type Headers, retryAfterMs } from "./retry-after.ts";
+import { safeText } from "./safe-text.ts";
+
+/** A wait longer than this is a used-up quota, not a busy moment. */
+const QUOTA_AFTER_MS = 2 * 60_000;
+
+const MAX_MODEL_CHARS = 200;
+
+/** A failure that we noticed ourselves. */
+export class WireFault extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface FailureContext {
+  /** How people know the provider. */
+  provider: string;
+  model: string;
+  secrets: readonly string[];
+  nowMs: number;
+  /** An answer with a status of success had begun. */
+  hasBegun: boolean;
+}
+
+interface Known {
+  status: number | null;
+  headers: Headers;
+  /** The provider's own name for it, such as `overloaded_error`. */
+  kind: string;
+  text: string;
+}
+
+export function aborted(): ModelFailure {
+  return { code: "model_aborted", message: "The request was stopped.", retryable: false };
+}
+
+export function failureOf(error: unknown, context: FailureContext): ModelFailure {
+  if (error instanceof WireFault && error.code !== "model_stream_broken") {
+    return build(error.code, "", {}, context);
+  }
+  const known = learn(error);
+  const waitMs = retryAfterMs(known.headers, context.nowMs);
+  const code = codeOf(known, waitMs, context);
+  const { text } = known;
+  return build(code, safeText(text, context.secrets), { status: known.status, waitMs }, context);
+}
+
+function codeOf(known: Known, waitMs: number | undefined, context: FailureContext): string {
+  const named = codeOfWords(known, waitMs);
+  if (named) return named;
+  const { status } = known;
+  if (status === null) return context.hasBegun ? "model_stream_broken" : "model_unavailable";
+  if (status < 300) return "model_stream_broken";
+  if (status === 429) return isFar(waitMs) ? "model_quota_exhausted" : "model_rate_limited";
+  if (status === 402) return "model_quota_exhausted";
+  if (status === 401 || status === 403) return "model_unauthorized";
+  if (status === 404) return "model_not_found";
+  if (status >= 500 || status === 408 || status === 409) return "model_unavailable";
+  return "model_request_invalid";
+}
+
+/** What the provider's words say more exactly than its status, which may even be one of success. */
+function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined): string | null {
+  if (/insufficient_quota|billing_error|insufficient_credits/.test(kind))
+    return "model_quota_exhausted";
+  if (/credit balance is too low|exceeded your current quota/i.test(text))
+    return "model_quota_exhausted";
+  const mayBeInput =
+    status === null || status < 300 || status === 400 || status === 413 || status === 422;
+  if (mayBeInput && (/context_length|context_window/.test(kind) || TOO_LONG.test(text))) {
+    return "context_too_long";
+  }
+  if (status !== null && status >= 300) return null;
+  if (/overloaded/.test(kind)) return "model_unavailable";
+  if (/rate_limit/.test(kind))
+    return isFar(waitMs) ? "model_quota_exhausted" : "model_rate_limited";
+  if (/authentication|permission|invalid_api_key/.test(kind)) return "model_unauthorized";
+  if (/not_found/.test(kind)) return "model_not_found";
+  return /invalid_request/.test(kind) ? "model_request_invalid" : null;
+}
+
+const TOO_LONG =
+  /prompt is too long|maximum context length|context (?:length|window|size)[^.]*(?:exceed|limit)|exceeds?[^.]*context (?:length|window|size)|too many (?:input )?tokens/i;
+
+function isFar(waitMs: number | undefined): boolean {
+  return waitMs !== undefined && waitMs > QUOTA_AFTER_MS;
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  model_unavailable:
+    "{provider} cannot answer at the moment{detail}. It is asked again by itself; if it stays so, choose another model.",
+  model_rate_limited:
+    "{provider} asks to slow down{detail}. It is asked again by itself; fewer sessions at once help.",
+  model_quota_exhausted:
+    "The quota at {provider} is used up{detail}. Wait until it is reset, raise it there, or choose another model.",
+  model_unauthorized:
+    "{provider} does not accept the key{detail}. Check the key in the settings, and that it may use {model}.",
+  model_not_found: "{provider} has no model {model}{detail}. Choose another model.",
+  model_request_invalid:
+    "{provider} does not accept the request{detail}. Check the model and the address in the settings, or choose another model.",
+  context_too_long:
+    "The conversation is longer than {model} can read{detail}. Begin afresh with /clear, or choose a model that reads more.",
+  model_stream_broken:
+    "The answer of {provider} broke off or made no sense{detail}. It is asked again by itself; if it stays so, choose another model.",
+  model_silent:
+    "{provider} has sent nothing for too long{detail}. It is asked again by itself; if it stays so, choose another model.",
+  model_response_too_large:
+    "The answer of {provider} is too large{detail}. Ask for less at once, or choose another model.",
+};
+
+const RETRYABLE = new Set([
+  "model_unavailable",
+  "model_rate_limited",
+  "model_stream_broken",
+  "model_silent",
+]);
+
+interface Detail {
+  status?: number | null;
+  waitMs?: number | undefined;
+}
+
+function build(code: string, text: string, detail: Detail, context: FailureContext): ModelFailure {
+  const { status, waitMs } = detail;
+  const said = [status && status >= 300 ? `status ${status}` : "", text].filter(Boolean).join(": ");
+  const message = (SENTENCES[code] ?? SENTENCES.model_unavailable ?? "")
+    .replace("{provider}", context.provider)
+    .replace("{model}", () => context.model.slice(0, MAX_MODEL_CHARS))
+    .replace("{detail}", () => (said ? ` (${said})` : ""));
+  // A quota without a known reset would be asked for again in vain.
+  const retryable =
+    RETRYABLE.has(code) || (code === "model_quota_exhausted" && waitMs !== undefined);
+  return {
+    code,
+    message,
+    retryable,
+    ...(retryable && waitMs !== undefined ? { retryAfterMs: waitMs } : {}),
+  };
+}
+
+/** Errors come as objects of several packages, or as what a provider sent; only their fields are trusted. */
+function learn(error: unknown): Known {
+  const fields = asRecord(error);
+  const body = bodyOf(fields);
+  const inner = asRecord(body.error ?? asRecord(body.response).error ?? body);
+  const words = [inner.type, inner.code, fields.type, fields.code].filter(
+    (word) => typeof word === "string",
+  );
+  return {
+    status: typeof fields.statusCode === "number" ? fields.statusCode : null,
+    headers: asRecord(fields.responseHeaders) as Headers,
+    kind: words.join(" ").toLowerCase(),
+    text: textOf(inner) ?? textOf(fields) ?? (typeof error === "string" ? error : ""),
+  };
+}
+
+function bodyOf(fields: Record<string, unknown>): Record<string, unknown> {
+  const { responseBody } = fields;
+  if (typeof responseBody !== "string") return asRecord(fields.data);
+  try {
+    const body: unknown = JSON.parse(responseBody);
+    return asRecord(Array.isArray(body) ? body[0] : body);
+  } catch {
+    return {};
+  }
+}
+
+function textOf({ message, error }: Record<string, unknown>): string | undefined {
+  if (typeof message === "string" && message !== "") return message;
+  return typeof error === "string" ? error : undefined;
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

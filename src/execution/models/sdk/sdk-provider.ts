@@ -1,0 +1,130 @@
+/**
+ * A provider behind one of the SDK's packages. The package is loaded when it is first needed, and
+ * is handed its address and key: it must never look for them in the environment by itself.
+ */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Clock } from "#base/clock.ts";
+import type { ModelEvent, ModelFailure, ModelProvider, ModelRequest } from "../model.ts";
+import type { ProviderKind } from "./kinds.ts";
+import { streamFromSdk } from "./stream-from-sdk.ts";
+import type { Fetch } from "./wire-guard.ts";
+
+export interface SdkProviderOptions {
+  name: string;
+  title: string;
+  kind: ProviderKind;
+  /** Ends with the version, such as `/v1`. */
+  baseUrl: string;
+  apiKey?: string | undefined;
+  /** For `anthropic`: sent as a bearer token instead of a key. */
+  authToken?: string | undefined;
+  fetch?: Fetch | undefined;
+  idleTimeoutMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+type OpenModel = (model: string, fetch: Fetch) => LanguageModelV4;
+
+/** For endpoints that want no key; the packages insist on one. */
+const NO_KEY = "none";
+
+export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
+  const { name, title, kind, fetch = globalThis.fetch, idleTimeoutMs, clock } = options;
+  const secrets = [options.apiKey, options.authToken].filter((secret) => secret !== undefined);
+  let opening: Promise<OpenModel> | undefined;
+  let wantsSummaries = true;
+
+  async function* ask(request: ModelRequest, sendsReasoning: boolean): AsyncGenerator<ModelEvent> {
+    opening ??= openPackage(options);
+    const open = await opening.catch(() => null);
+    if (!open) {
+      opening = undefined;
+      yield { type: "failed", failure: notInstalled(title) };
+      return;
+    }
+    const target = { provider: name, model: request.model, kind, wantsSummaries, sendsReasoning };
+    yield* streamFromSdk((guarded) => open(request.model, guarded), request, {
+      target,
+      title,
+      fetch,
+      secrets,
+      idleTimeoutMs,
+      clock,
+    });
+  }
+
+  /** The request with less in it, when the provider refused some of it that can be left out. */
+  function withLess(event: ModelEvent, request: ModelRequest): AsyncIterable<ModelEvent> | null {
+    if (wantsSummaries && refuses(event, SUMMARIES)) {
+      wantsSummaries = false;
+      return ask(request, true);
+    }
+    return refuses(event, REASONING) && hasReasoning(request) ? ask(request, false) : null;
+  }
+
+  return {
+    name,
+    async *stream(request) {
+      for await (const event of ask(request, true)) {
+        const again = withLess(event, request);
+        if (again) {
+          yield* again;
+          return;
+        }
+        yield event;
+      }
+    },
+  };
+}
+
+/** OpenAI gives summaries only to organisations it has verified. */
+const SUMMARIES = /reasoning[ ._]summar/i;
+/** Reasoning is bound to what was said before it, which is no longer the same once it was summed up. */
+const REASONING = /thinking|signature|encrypted[ _]content|\breasoning\b/i;
+
+/** Such a refusal is all that comes of a request, so nothing has to be taken back. */
+function refuses(event: ModelEvent, what: RegExp): boolean {
+  if (event.type !== "failed") return false;
+  return event.failure.code === "model_request_invalid" && what.test(event.failure.message);
+}
+
+function hasReasoning({ messages }: ModelRequest): boolean {
+  return messages.some(
+    ({ role, content }) =>
+      role === "assistant" && content.some((part) => "type" in part && part.type === "reasoning"),
+  );
+}
+
+function notInstalled(title: string): ModelFailure {
+  return {
+    code: "model_unavailable",
+    message: `The package that speaks to ${title} could not be loaded. Install Muster again, or choose another model.`,
+    retryable: false,
+  };
+}
+
+async function openPackage({
+  kind,
+  name,
+  baseUrl,
+  apiKey,
+  authToken,
+}: SdkProviderOptions): Promise<OpenModel> {
+  const baseURL = baseUrl;
+  if (kind === "anthropic") {
+    const { createAnthropic } = await import("@ai-sdk/anthropic");
+    const auth = authToken && !apiKey ? { authToken } : { apiKey: apiKey ?? NO_KEY };
+    return (model, fetch) => createAnthropic({ baseURL, ...auth, fetch })(model);
+  }
+  if (kind === "openai-compatible") {
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const auth = apiKey ? { apiKey } : {};
+    return (model, fetch) =>
+      createOpenAICompatible({ name, baseURL, ...auth, fetch, includeUsage: true })(model);
+  }
+  const { createOpenAI } = await import("@ai-sdk/openai");
+  return (model, fetch) => {
+    const openai = createOpenAI({ baseURL, apiKey: apiKey ?? NO_KEY, fetch });
+    return kind === "openai-chat" ? openai.chat(model) : openai.responses(model);
+  };
+}

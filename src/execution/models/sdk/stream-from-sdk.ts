@@ -1,0 +1,108 @@
+/**
+ * One request through a language model of the SDK, as our events. Only its `doStream` is used: it
+ * never tries again by itself and buffers nothing, so what a provider does is seen as it happens.
+ */
+import { type Clock, systemClock } from "#base/clock.ts";
+import type { ModelEvent, ModelRequest } from "../model.ts";
+import { aborted, type FailureContext, failureOf, WireFault } from "./failures.ts";
+import { type MakeLanguageModel, openParts, type PartSource } from "./part-source.ts";
+import { ResponseBuilder } from "./response-builder.ts";
+import { type Target, toSdk } from "./to-sdk.ts";
+import { type Fetch, WireGuard } from "./wire-guard.ts";
+
+export const IDLE_TIMEOUT_MS = 120_000;
+
+export interface SdkStreamOptions {
+  target: Target;
+  /** How people know the provider. */
+  title: string;
+  fetch: Fetch;
+  /** Never shown, whatever the provider says. */
+  secrets: readonly string[];
+  idleTimeoutMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+export async function* streamFromSdk(
+  makeModel: MakeLanguageModel,
+  request: ModelRequest,
+  options: SdkStreamOptions,
+): AsyncGenerator<ModelEvent> {
+  const { target, clock = systemClock } = options;
+  const wire = new WireGuard({
+    fetch: options.fetch,
+    idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    signal: request.signal,
+  });
+  let source: PartSource | undefined;
+  let isWhole = false;
+  try {
+    const call = { ...toSdk(request, target), abortSignal: wire.signal };
+    source = await wire.wait(openParts(target.kind, makeModel, call, wire));
+    for await (const event of readAll(source, wire, new ResponseBuilder(target))) {
+      isWhole = event.type === "end";
+      yield event;
+    }
+  } catch (error) {
+    yield {
+      type: "failed",
+      failure: request.signal.aborted ? aborted() : failureOf(wire.fault ?? error, context()),
+    };
+  } finally {
+    if (isWhole && source) void readOut(source, wire);
+    else {
+      wire.close();
+      source?.cancel().catch(() => undefined);
+    }
+  }
+
+  function context(): FailureContext {
+    const { title, secrets } = options;
+    const { hasBegun } = wire;
+    return { provider: title, model: target.model, secrets, nowMs: clock.now(), hasBegun };
+  }
+}
+
+type Finish = Parameters<ResponseBuilder["finish"]>[0];
+
+async function* readAll(
+  source: PartSource,
+  wire: WireGuard,
+  builder: ResponseBuilder,
+): AsyncGenerator<ModelEvent> {
+  for (;;) {
+    const parts = await wire.wait(source.next());
+    if (!parts) throw new WireFault("model_stream_broken", "it ended too early");
+    for (const part of parts) {
+      const event = part.type === "finish" ? endOf(part, builder) : builder.take(part);
+      if (event) yield event;
+      if (event?.type === "end") return;
+    }
+  }
+}
+
+function endOf(part: Finish, builder: ResponseBuilder): ModelEvent {
+  // The SDK finishes in its own way what the provider never did.
+  if (["interrupted", "error"].includes(part.finishReason.unified)) {
+    throw new WireFault("model_stream_broken", "it ended too early");
+  }
+  return { type: "end", response: builder.finish(part) };
+}
+
+const READ_OUT_MS = 1_000;
+
+/**
+ * An answer ends on the wire a moment after its last event. A connection that is left before that
+ * is lost, and the next request has to begin with a new one.
+ */
+async function readOut(source: PartSource, wire: WireGuard): Promise<void> {
+  const timer = setTimeout(() => wire.close(), READ_OUT_MS).unref();
+  try {
+    while (await source.next());
+  } catch {
+    // The answer is complete; what follows it does not matter.
+  }
+  clearTimeout(timer);
+  wire.close();
+  source.cancel().catch(() => undefined);
+}

@@ -1,0 +1,129 @@
+/**
+ * Which addresses agents may reach. Whatever an agent asks for was perhaps written by an attacker,
+ * so the machine's own services, its neighbours and the cloud's metadata address must never be
+ * reached, in whatever spelling: names are resolved here, every answer is checked, and callers dial
+ * the checked address, never the name again (a second answer could be another).
+ */
+import { lookup } from "node:dns/promises";
+import { BlockList, isIP } from "node:net";
+import { Refusal } from "#base/refusal.ts";
+
+export interface PublicAddress {
+  address: string;
+  family: 4 | 6;
+}
+
+export interface ResolveOptions {
+  /** All addresses of a name; the system's resolver if not said. */
+  lookupAll?: (hostname: string) => Promise<readonly { address: string; family: number }[]>;
+  /** What counts as reachable; `isPublicAddress` if not said. Tests let their own servers through. */
+  isAllowed?: (address: string) => boolean;
+}
+
+/** Special ranges of the IANA registries that are not the public internet. */
+const SPECIAL_V4: readonly [string, number][] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+  // Metadata and resolver addresses of clouds that lie in public ranges.
+  ["168.63.129.16", 32],
+];
+
+/** Inside 2000::/3, outside of which no IPv6 address is public. Tunnels carry IPv4 addresses. */
+const SPECIAL_V6: readonly [string, number][] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+];
+
+const specialV4 = new BlockList();
+for (const [net, prefix] of SPECIAL_V4) specialV4.addSubnet(net, prefix, "ipv4");
+const specialV6 = new BlockList();
+for (const [net, prefix] of SPECIAL_V6) specialV6.addSubnet(net, prefix, "ipv6");
+
+/** Takes an address as the resolver writes it; anything else, such as `127.1`, is not public. */
+export function isPublicAddress(ip: string): boolean {
+  switch (isIP(ip)) {
+    case 4:
+      return !specialV4.check(ip, "ipv4");
+    case 6:
+      return isPublicV6(ip);
+    default:
+      return false;
+  }
+}
+
+/**
+ * The address to dial for a name, or for an address in any spelling. Refuses when any of its
+ * addresses is not public: a name that points both ways is a trick, or not meant for everyone.
+ */
+export async function resolvePublic(
+  hostname: string,
+  { lookupAll = systemLookup, isAllowed = isPublicAddress }: ResolveOptions = {},
+): Promise<PublicAddress> {
+  const name = hostname.replace(/^\[(.*)\]$/, "$1");
+  const found = await lookupAll(name).catch((error: unknown) => {
+    throw new Refusal(
+      "unavailable",
+      "host_not_found",
+      `The name ${hostname} cannot be resolved. Check its spelling.`,
+      { cause: error },
+    );
+  });
+  const [first] = found;
+  if (!first || !found.every(({ address }) => isAllowed(address))) {
+    throw new Refusal(
+      "forbidden",
+      "address_refused",
+      `${hostname} is not on the public internet. Agents reach public addresses only.`,
+    );
+  }
+  return { address: first.address, family: isIP(first.address) === 6 ? 6 : 4 };
+}
+
+function systemLookup(hostname: string) {
+  return lookup(hostname, { all: true, verbatim: true });
+}
+
+function isPublicV6(ip: string): boolean {
+  if (ip.includes("%")) return false;
+  const groups = groupsOfV6(ip);
+  const [top = 0] = groups;
+  if (startsWith(groups, [0, 0, 0, 0, 0, 0xffff])) return isPublicAddress(lastAsV4(groups));
+  // A network that speaks IPv6 only writes IPv4 addresses like this.
+  if (startsWith(groups, [0x64, 0xff9b, 0, 0, 0, 0])) return isPublicAddress(lastAsV4(groups));
+  return (top & 0xe000) === 0x2000 && !specialV6.check(ip, "ipv6");
+}
+
+function startsWith(groups: readonly number[], start: readonly number[]): boolean {
+  return start.every((group, i) => groups[i] === group);
+}
+
+function lastAsV4(groups: readonly number[]): string {
+  const [high = 0, low = 0] = groups.slice(6);
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+function groupsOfV6(ip: string): number[] {
+  // The URL parser turns a dotted tail into groups and knows all spellings.
+  const plain = new URL(`http://[${ip}]`).hostname.slice(1, -1);
+  const [head = "", tail] = plain.split("::");
+  const groups = (part: string) =>
+    part ? part.split(":").map((group) => parseInt(group, 16)) : [];
+  if (tail === undefined) return groups(head);
+  const missing = 8 - groups(head).length - groups(tail).length;
+  return [...groups(head), ...Array<number>(missing).fill(0), ...groups(tail)];
+}

@@ -1,0 +1,27 @@
+/** Models as runners report them and people choose them. */
+import * as z from "zod";
+
+/** In micro-units of a dollar for a million tokens. */
+export const modelPriceSchema = z
+  .object({
+    /** Names the price and the day it was taken from. */
+    id: z.string(),
+    inputMicros: z.number(),
+    cachedInputMicros: z.number(),
+    outputMicros: z.number(),
+  })
+  .meta({ id: "ModelPrice" });
+
+export const modelOfferSchema = z
+  .object({
+    /** `provider/model`. */
+    id: z.string().max(300),
+    provider: z.string().max(100),
+    usable: z.boolean(),
+    /** What to do to make it usable; null when it is. */
+    why: z.string().max(1000).nullable(),
+    /** Null: not known, so what it costs is not known either. */
+    price: modelPriceSchema.nullable(),
+  })
+  .meta({ id: "Model" });
+export type ModelOffer = z.infer<typeof modelOfferSchema>;

@@ -1,0 +1,50 @@
+/** What an agent changed in its workspace, as clients see it. */
+import * as z from "zod";
+import { isoTime } from "./page.ts";
+
+export const fileChangeSchema = z
+  .object({
+    path: z.string(),
+    status: z.enum(["added", "modified", "deleted", "renamed"]),
+    /** Where it was, when it was renamed. */
+    from: z.string().nullable(),
+    additions: z.number().int(),
+    deletions: z.number().int(),
+    binary: z.boolean(),
+    /** A unified diff; null when it is binary or too long to show. */
+    patch: z.string().nullable(),
+  })
+  .meta({ id: "FileChange" });
+export type FileChange = z.infer<typeof fileChangeSchema>;
+
+export const workspaceChangesSchema = z
+  .object({
+    files: z.array(fileChangeSchema),
+    /** Files that changed but are not listed, because there are too many. */
+    more: z.number().int(),
+    additions: z.number().int(),
+    deletions: z.number().int(),
+  })
+  .meta({ id: "WorkspaceChanges" });
+export type WorkspaceChanges = z.infer<typeof workspaceChangesSchema>;
+
+export const MAX_LISTED_FILES = 300;
+export const MAX_PATCH_CHARS = 64_000;
+export const MAX_PATCHES_CHARS = 1_000_000;
+
+export const shownFileSchema = z
+  .object({ path: z.string(), mediaType: z.string(), size: z.number().int(), updatedAt: isoTime })
+  .meta({ id: "ShownFile" });
+export type ShownFile = z.infer<typeof shownFileSchema>;
+
+export const sessionChangesSchema = workspaceChangesSchema
+  .extend({
+    /** The turns that changed something, oldest first. */
+    turns: z.array(z.object({ promptId: z.string(), at: isoTime })),
+    /** Files that can be shown in a page of their own. */
+    shown: z.array(shownFileSchema),
+    diskBytes: z.number().int(),
+    updatedAt: isoTime.nullable(),
+  })
+  .meta({ id: "SessionChanges" });
+export type SessionChanges = z.infer<typeof sessionChangesSchema>;
