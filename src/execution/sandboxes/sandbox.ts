@@ -1,0 +1,96 @@
+/**
+ * A sandbox: where a session's commands run. The contract every kind fulfils, and the promises the
+ * suite in `sandbox.contract.ts` holds each to:
+ * - a command sees the workspace, writable, at `workspacePath`, a read-only system and nothing else
+ *   of the machine; no environment but what it is given, also not in `/proc`;
+ * - no network, unless hosts are allowed, and then those alone, through a proxy outside;
+ * - limits on processes, memory, file size and time; `enforced` says which really hold;
+ * - when a command ends, is killed or times out, everything it started is gone, also what
+ *   daemonised; `close` ends all commands.
+ */
+import type { Readable, Writable } from "node:stream";
+
+export type SandboxKind = "bubblewrap" | "local";
+
+export interface SandboxLimits {
+  processes: number;
+  memoryBytes: number;
+  /** The largest file a command may write. */
+  fileBytes: number;
+}
+
+export const DEFAULT_LIMITS: SandboxLimits = {
+  processes: 512,
+  memoryBytes: 4 * 1024 ** 3,
+  fileBytes: 2 * 1024 ** 3,
+};
+
+/** How a limit is kept, in a word for people; null when it is not. */
+export type Enforced = Readonly<Record<keyof SandboxLimits, string | null>>;
+
+export interface SandboxSpec {
+  /** On the machine; mounted writable. */
+  workspaceFolder: string;
+  /** On the machine; a folder of this session for /tmp and the home, which outlives a command. */
+  scratchFolder: string;
+  /** More of the machine that a command may read: where it lies, and where it is seen. */
+  readOnly?: readonly { from: string; to: string }[];
+  /** More that it may write; for the runner's own commands, never for an agent's. */
+  writable?: readonly { from: string; to: string }[];
+  /** The runner's own commands look at a workspace and change nothing in it. */
+  workspaceReadOnly?: boolean;
+  /** Host names that may be reached; `*.example.com` takes any below it. None: no network at all. */
+  allowedHosts: readonly string[];
+  limits: SandboxLimits;
+}
+
+export interface SandboxCommand {
+  argv: readonly string[];
+  /** As seen inside; the top of the workspace if not said. */
+  cwd?: string;
+  env?: Readonly<Record<string, string>>;
+  /** Kills the whole tree when it aborts. */
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface CommandEnd {
+  /** Null when it was ended by a signal. */
+  exitCode: number | null;
+  signal: string | null;
+  /** Set when it did not end by itself. */
+  killedBy: "timeout" | "abort" | "memory" | "processes" | null;
+}
+
+export interface SandboxProcess {
+  readonly stdin: Writable;
+  /** Must be read, or the command stands still. */
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the command and all it started are gone. Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  /** Kills the whole tree. */
+  kill(): void;
+}
+
+export interface Sandbox {
+  readonly kind: SandboxKind;
+  /** Where commands see the workspace. */
+  readonly workspacePath: string;
+  readonly enforced: Enforced;
+  run(command: SandboxCommand): SandboxProcess;
+  /** Ends all that still runs in it. */
+  close(): Promise<void>;
+}
+
+export type SandboxProbe =
+  | { usable: true; enforced: Enforced }
+  /** `why` says what to do. */
+  | { usable: false; why: string };
+
+export interface SandboxProvider {
+  readonly kind: SandboxKind;
+  /** Whether this machine can do it, found out by doing it. Asked once at start. */
+  probe(): Promise<SandboxProbe>;
+  open(spec: SandboxSpec): Promise<Sandbox>;
+}

@@ -1,0 +1,44 @@
+/** The tools a runner performs, and what they keep for each session. */
+import { BackgroundProcesses } from "./background-processes.ts";
+import { createBashTool, type WorkingDirectories } from "./bash.ts";
+import { createEditTool } from "./edit.ts";
+import { createGlobTool } from "./glob.ts";
+import { createGrepTool } from "./grep.ts";
+import { createProcessesTool } from "./processes.ts";
+import { createReadTool } from "./read.ts";
+import { createTodoTool } from "./todo.ts";
+import type { RunnerTools } from "./tool.ts";
+import { createWebFetchTool, type WebFetchOptions } from "./web-fetch.ts";
+import { createWriteTool } from "./write.ts";
+
+export interface RunnerToolsOptions {
+  webFetch?: WebFetchOptions;
+}
+
+export function createRunnerTools(options: RunnerToolsOptions = {}): RunnerTools {
+  const background = new BackgroundProcesses();
+  const directories: WorkingDirectories = new Map();
+  const tools = [
+    createBashTool(background, directories),
+    createProcessesTool(background),
+    createReadTool(),
+    createWriteTool(),
+    createEditTool(),
+    createGlobTool(),
+    createGrepTool(),
+    createWebFetchTool(options.webFetch),
+    createTodoTool(),
+  ];
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    get: (name) => byName.get(name),
+    async endSession(sessionId) {
+      directories.delete(sessionId);
+      await background.endSession(sessionId);
+    },
+    async close() {
+      directories.clear();
+      await background.close();
+    },
+  };
+}

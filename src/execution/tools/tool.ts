@@ -1,0 +1,42 @@
+/**
+ * How the runner performs a tool of `protocol/tools.ts`. By the time `perform` is called the call is
+ * journaled, allowed and its input valid; what comes back is redacted, shortened, labelled and
+ * journaled by the executor, the same way for every tool.
+ *
+ * Rules for an implementation: never throw for what the outside does (a failing command, a missing
+ * file, a dead server): that is `error`, a sentence that tells a model what to do next. Keep memory
+ * flat however much there is: read through `OutputBuffer`. Stop when `signal` aborts.
+ */
+import type { Workspace } from "#execution/workspaces/workspace.ts";
+
+export interface ToolContext {
+  readonly sessionId: string;
+  readonly callId: string;
+  /** The session's workspace, made when the first tool asks for it. May refuse. */
+  workspace(): Promise<Workspace>;
+  readonly signal: AbortSignal;
+  /** Shows a piece of the output while the tool works. Never waits. */
+  progress(text: string): void;
+}
+
+export interface ToolOutcome {
+  output: string;
+  error: string | null;
+  exitCode?: number | null;
+  /** Shown to the model besides the text. */
+  images?: { mediaType: string; data: string }[];
+  /** All of the output was longer: the whole of it lies in this file, which the agent can read. */
+  spilled?: { path: string; bytes: number };
+}
+
+export interface RunnerTool {
+  readonly name: string;
+  perform(context: ToolContext, input: unknown): Promise<ToolOutcome>;
+}
+
+export interface RunnerTools {
+  get(name: string): RunnerTool | undefined;
+  /** Ends what the session left running in the background. */
+  endSession(sessionId: string): Promise<void>;
+  close(): Promise<void>;
+}

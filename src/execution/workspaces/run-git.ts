@@ -1,0 +1,87 @@
+/**
+ * Runs git for the runner, always in a sandbox, because an agent can write what git reads. Nothing
+ * that could make git start another program is taken from the workspace or from a home: no hooks,
+ * no file watcher, no filters, no prompts, no settings but these.
+ */
+import { collectText } from "#execution/sandboxes/collect-text.ts";
+import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  "core.hooksPath": "/dev/null",
+  "core.fsmonitor": "false",
+  "core.attributesFile": "/dev/null",
+  "core.excludesFile": "/dev/null",
+  "core.autocrlf": "false",
+  "core.quotePath": "false",
+  "core.trustctime": "false",
+  "diff.ignoreSubmodules": "all",
+  "gc.auto": "0",
+  "maintenance.auto": "false",
+  "protocol.ext.allow": "never",
+  "safe.directory": "*",
+  "submodule.recurse": "false",
+};
+
+export const GIT_ENV: Readonly<Record<string, string>> = {
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ASKPASS: "/bin/false",
+  GIT_ALLOW_PROTOCOL: "file:https:http",
+  GIT_AUTHOR_NAME: "Muster",
+  GIT_AUTHOR_EMAIL: "muster@muster.invalid",
+  GIT_COMMITTER_NAME: "Muster",
+  GIT_COMMITTER_EMAIL: "muster@muster.invalid",
+  GIT_CONFIG_COUNT: String(Object.keys(SETTINGS).length),
+  ...Object.fromEntries(
+    Object.entries(SETTINGS).flatMap(([key, value], i) => [
+      [`GIT_CONFIG_KEY_${i}`, key],
+      [`GIT_CONFIG_VALUE_${i}`, value],
+    ]),
+  ),
+};
+
+export interface GitScript {
+  script: string;
+  /** `$1`, `$2` … of the script. */
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  stdin?: Buffer;
+  cwd?: string;
+  timeoutMs?: number;
+  maxBytes?: number;
+}
+
+export interface GitResult {
+  exitCode: number | null;
+  /** One character a byte, so that names in any encoding survive. */
+  stdout: string;
+  stderr: string;
+}
+
+const TIMEOUT_MS = 120_000;
+const MAX_BYTES = 64 * 1024 ** 2;
+
+export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResult> {
+  const running = sandbox.run({
+    argv: ["/bin/sh", "-c", call.script, "sh", ...(call.args ?? [])],
+    env: { ...GIT_ENV, ...call.env },
+    timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
+    ...(call.cwd !== undefined && { cwd: call.cwd }),
+  });
+  running.stdin.end(call.stdin);
+  const [stdout, stderr, { exitCode }] = await Promise.all([
+    collectText(running.stdout, call.maxBytes ?? MAX_BYTES, "latin1"),
+    collectText(running.stderr),
+    running.ended,
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+/** Git's own last words, without anything that could be a password in an address. */
+export function lastWords(stderr: string): string {
+  const lines = stderr.trim().split("\n").slice(-3).join(" ");
+  return lines.replace(/:\/\/[^@/\s]*@/g, "://").slice(0, 500);
+}
