@@ -34,6 +34,8 @@ export interface Platform {
   promptIn(id: string, state: Prompt["state"]): Promise<Prompt>;
   events(sessionId: string): Promise<SessionEvent[]>;
   startRunner(): Promise<RunningRunner>;
+  /** Ends the runner and starts another of the same identity. */
+  restartRunner(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,9 +44,12 @@ const WAIT_LIMIT_MS = 15_000;
 export async function startPlatform({
   env = {},
   runner = true,
+  logLines,
 }: {
   env?: Environment;
   runner?: boolean;
+  /** Collects what is logged. */
+  logLines?: string[];
 } = {}): Promise<Platform> {
   const home = mkdtempSync(join(tmpdir(), "muster-test-"));
   const config = loadConfig({
@@ -54,9 +59,13 @@ export async function startPlatform({
     MUSTER_MAX_SESSIONS: "1000",
     MUSTER_MAX_ORG_SESSIONS: "10000",
     MUSTER_LOG_LEVEL: "error",
+    MUSTER_RUNTIME: "echo",
     ...env,
   });
-  const log = createLog({ level: config.logLevel });
+  const log = createLog({
+    level: config.logLevel,
+    ...(logLines ? { write: (line: string) => void logLines.push(line) } : {}),
+  });
   const server = await startServer(config, log, join(import.meta.dirname, "../dist"));
   const key = readSecret(server.owner.keyFile);
   const url = server.http.url;
@@ -134,11 +143,17 @@ export async function startPlatform({
           projectDir: null,
           capacity: 64,
           drainMs: 100,
+          native: config,
+          gateway: { serverUrl: url, token: readSecret(tokenFile) },
         },
         transport,
         log,
       );
       return running;
+    },
+    async restartRunner() {
+      await running?.stop();
+      await platform.startRunner();
     },
     async stop() {
       await running?.stop();

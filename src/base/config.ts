@@ -36,7 +36,21 @@ const settingsSchema = z.object({
     .string()
     .regex(/^[\w.-]+\/.+$/, "provider/model, such as anthropic/claude-sonnet-5 or demo/story")
     .optional(),
-  MUSTER_RUNTIME: z.string().min(1).max(100).default("echo"),
+  MUSTER_RUNTIME: z.string().min(1).max(100).default("native"),
+  MUSTER_PROVIDERS: z.string().optional(),
+  MUSTER_MODEL_SILENCE_SECONDS: count(1, 3_600).default(120),
+  MUSTER_SANDBOX: z.enum(["bubblewrap", "local"]).default("bubblewrap"),
+  MUSTER_ALLOWED_HOSTS: z.string().default(""),
+  MUSTER_IDLE_MINUTES: count(1, 100_000).default(15),
+  MUSTER_MAX_REQUESTS_PER_TURN: count(1, 10_000).default(100),
+  MUSTER_MAX_CALLS_PER_RESPONSE: count(1, 1_000).default(25),
+  MUSTER_MAX_TURN_MINUTES: count(1, 10_000).default(120),
+  MUSTER_MAX_TURN_COST: z
+    .string()
+    .regex(/^\d+(\.\d{1,6})?$/, "an amount in dollars, such as 2.50")
+    .transform(Number)
+    .optional(),
+  MUSTER_MAX_OUTPUT_BYTES: count(1_000, 1_000_000).default(60_000),
   MUSTER_RATE_LIMIT: count(0, 1_000_000).default(100),
   MUSTER_MAX_SESSIONS: count(1, 1_000_000).default(10),
   MUSTER_MAX_ORG_SESSIONS: count(1, 10_000_000).default(200),
@@ -63,6 +77,24 @@ export interface Config {
   secretKey: string | undefined;
   model: string | undefined;
   runtime: string;
+  /** A model that sends nothing for so long is asked again. */
+  modelSilenceMs: number;
+  sandbox: "bubblewrap" | "local";
+  /** Where programs are looked for. */
+  path: string;
+  /** Hosts that commands in a sandbox may reach. */
+  allowedHosts: string[];
+  turnLimits: {
+    requests: number;
+    callsPerResponse: number;
+    wallMs: number;
+    costMicros: number | null;
+    outputBytes: number;
+  };
+  /** How long a session may be idle before it falls asleep. */
+  idleMs: number;
+  /** What model providers read: their own variables, and ours for further ones. */
+  providers: Environment;
   /** Requests a second for each credential; 0 is off. */
   rateLimit: number;
   maxSessions: number;
@@ -100,6 +132,13 @@ export function loadConfig(env: Environment = process.env): Config {
     secretKey: settings.MUSTER_SECRET_KEY,
     model: settings.MUSTER_MODEL,
     runtime: settings.MUSTER_RUNTIME,
+    modelSilenceMs: settings.MUSTER_MODEL_SILENCE_SECONDS * 1_000,
+    sandbox: settings.MUSTER_SANDBOX,
+    path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+    allowedHosts: settings.MUSTER_ALLOWED_HOSTS.split(/[\s,]+/).filter((host) => host !== ""),
+    turnLimits: turnLimits(settings),
+    idleMs: settings.MUSTER_IDLE_MINUTES * 60_000,
+    providers: providerVariables(env, settings.MUSTER_PROVIDERS),
     rateLimit: settings.MUSTER_RATE_LIMIT,
     maxSessions: settings.MUSTER_MAX_SESSIONS,
     maxOrgSessions: settings.MUSTER_MAX_ORG_SESSIONS,
@@ -124,6 +163,24 @@ function noNats(): Refusal {
     "config_invalid",
     "MUSTER_NATS_URL: must be left out; this version has no NATS bus. Several servers on one PostgreSQL work without it.",
   );
+}
+
+function turnLimits(settings: z.infer<typeof settingsSchema>): Config["turnLimits"] {
+  const dollars = settings.MUSTER_MAX_TURN_COST;
+  return {
+    requests: settings.MUSTER_MAX_REQUESTS_PER_TURN,
+    callsPerResponse: settings.MUSTER_MAX_CALLS_PER_RESPONSE,
+    wallMs: settings.MUSTER_MAX_TURN_MINUTES * 60_000,
+    costMicros: dollars === undefined ? null : Math.round(dollars * 1_000_000),
+    outputBytes: settings.MUSTER_MAX_OUTPUT_BYTES,
+  };
+}
+
+const PROVIDER_VARIABLE = /^(ANTHROPIC|OPENAI|OPENROUTER|OLLAMA)_[A-Z_]+$/;
+
+function providerVariables(env: Environment, providers: string | undefined): Environment {
+  const theirs = Object.entries(env).filter(([name]) => PROVIDER_VARIABLE.test(name));
+  return { ...Object.fromEntries(theirs), MUSTER_PROVIDERS: providers };
 }
 
 function present(env: Environment): Record<string, string> {

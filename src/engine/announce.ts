@@ -41,6 +41,9 @@ export interface Announcer {
     topic: string,
     handler: (hint: { type: string; id: string; rev: number }) => void,
   ): () => void;
+  /** Tells a runner that a session it keeps files for rests or is gone. */
+  tidy(runnerId: string): void;
+  onTidy(handler: (runnerId: string) => void): () => void;
   gateClosed(gateId: string): void;
   onGateClosed(handler: (gateId: string) => void): () => void;
 }
@@ -103,6 +106,8 @@ export function createAnnouncer(bus: Bus, serverId: string): Announcer {
       bus.subscribe(`hint.${topic}`, (m) =>
         handler(m as unknown as { type: string; id: string; rev: number }),
       ),
+    tidy: (runnerId) => bus.publish("runners.tidy", { runnerId }),
+    onTidy: (handler) => bus.subscribe("runners.tidy", (m) => handler(m.runnerId as string)),
     gateClosed: (gateId) => bus.publish("gates.closed", { gateId }),
     onGateClosed: (handler) => bus.subscribe("gates.closed", (m) => handler(m.gateId as string)),
   };

@@ -1,10 +1,15 @@
 /**
- * What a feature is to the kernel: tables, listeners and timers now; routes, tools and pages reach
- * the surfaces through the same object. The kernel hosts features and names none.
+ * What a feature is to the kernel and the surfaces: tables, listeners, timers, routes, a say in what
+ * tools may do. The kernel hosts features and names none.
  */
+import type * as z from "zod";
+import type { Log } from "#base/log.ts";
 import type { Migration } from "#base/store/index.ts";
+import type { IdempotentRequest } from "./idempotency.ts";
+import type { Principal } from "./principal.ts";
 import type { TimerRow } from "./schema.ts";
-import type { Listener, Work } from "./work.ts";
+import type { Judge, Tool } from "./tools/index.ts";
+import type { Engine, Listener, Work } from "./work.ts";
 
 /** Called in its own transaction when a timer is due; the timer is gone when it commits. */
 export type TimerHandler = (work: Work, timer: TimerRow) => Promise<void>;
@@ -12,10 +17,65 @@ export type TimerHandler = (work: Work, timer: TimerRow) => Promise<void>;
 /** Delivers one outbox row outside the database. A throw means: try again later. */
 export type Deliverer = (payload: unknown, causeKey: string) => Promise<void>;
 
+/** Runs on every server, so it must be safe to run on several at once. A throw means: at the next round. */
+export interface Sweep {
+  name: string;
+  everyMs: number;
+  run(engine: Engine, now: number): Promise<void>;
+}
+
+export interface RouteRequest<Q = unknown, B = unknown> {
+  engine: Engine;
+  principal: Principal;
+  /** From the path; each has the form of an id. */
+  params: Readonly<Record<string, string>>;
+  query: Q;
+  body: B;
+  idempotency: IdempotentRequest | undefined;
+}
+
+/** A file instead of JSON. */
+export interface RawAnswer {
+  raw: { body: Uint8Array | string; headers: Readonly<Record<string, string>> };
+}
+
+/** One way in over HTTP, said once: the surface checks the caller and the input and documents it. */
+export interface Route {
+  method: "get" | "post" | "put" | "patch" | "delete";
+  /** With `{name}` for parameters, under `/api/`. */
+  path: string;
+  summary: string;
+  tag: string;
+  query?: z.ZodType;
+  body?: z.ZodType;
+  response: z.ZodType;
+  status?: number;
+  handle(request: RouteRequest<never, never>): Promise<unknown>;
+}
+
+/** Keeps the types of query and body between the schemas and the handler. */
+export function defineRoute<Q extends z.ZodType, B extends z.ZodType>(
+  route: Omit<Route, "query" | "body" | "handle"> & {
+    query?: Q;
+    body?: B;
+    handle(request: RouteRequest<z.infer<Q>, z.infer<B>>): Promise<unknown>;
+  },
+): Route {
+  return route as unknown as Route;
+}
+
 export interface Feature {
   name: string;
   migrations?: readonly Migration[];
   listeners?: readonly Listener[];
   timers?: Readonly<Record<string, TimerHandler>>;
   deliverers?: Readonly<Record<string, Deliverer>>;
+  sweeps?: readonly Sweep[];
+  routes?: readonly Route[];
+  tools?: readonly Tool[];
+  /** Has a say in every tool call that asks to be judged. */
+  judge?: Judge;
+  /** Tables whose rows hang on a session by `session_id` and go with it. */
+  sessionTables?: readonly string[];
+  start?(engine: Engine, log: Log): void;
 }

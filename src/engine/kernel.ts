@@ -7,6 +7,7 @@ import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
 import type { Store } from "#base/store/index.ts";
+import { DEFAULT_TURN_LIMITS, type TurnLimits } from "#protocol/frames.ts";
 import { createAnnouncer } from "./announce.ts";
 import type { Feature } from "./feature.ts";
 import { GATE_TIMER, gateTimerDue } from "./gates/index.ts";
@@ -21,8 +22,9 @@ import { createPrompts } from "./sessions/prompts.ts";
 import type { SessionDefaults } from "./sessions/session-request.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { Sweeps } from "./sweeps.ts";
-import { createToolHost, type Tool } from "./tools/index.ts";
+import { createBench, createToolHost, type Tool } from "./tools/index.ts";
 import type { Engine } from "./work.ts";
+import { createWorkspaceReads } from "./workspaces/reads.ts";
 
 export interface KernelOptions {
   store: Store;
@@ -33,7 +35,12 @@ export interface KernelOptions {
   defaults: SessionDefaults;
   features: readonly Feature[];
   tools?: readonly Tool[];
+  turnLimits?: TurnLimits;
+  /** How long a session may be idle before it falls asleep. */
+  idleMs?: number;
 }
+
+const IDLE_MS = 15 * 60_000;
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
@@ -46,6 +53,8 @@ export async function createKernel({
   defaults,
   features,
   tools = [],
+  turnLimits = DEFAULT_TURN_LIMITS,
+  idleMs = IDLE_MS,
 }: KernelOptions) {
   await store.migrate([
     ...kernelMigrations,
@@ -60,7 +69,15 @@ export async function createKernel({
     listeners: [promptParentWhenDone, ...features.flatMap((feature) => feature.listeners ?? [])],
     serverId,
   };
-  const dispatcher = new Dispatcher(engine, createToolHost(engine, tools), log);
+  const serverTools = [...tools, ...features.flatMap((feature) => feature.tools ?? [])];
+  const judges = features.flatMap((feature) => (feature.judge ? [feature.judge] : []));
+  const dispatcher = new Dispatcher({
+    engine,
+    tools: createToolHost(engine, serverTools),
+    bench: createBench(serverTools, judges),
+    limits: turnLimits,
+    log,
+  });
   const sweeps = new Sweeps({
     engine,
     clock,
@@ -71,6 +88,9 @@ export async function createKernel({
     ),
     deliverers: Object.assign({}, ...features.map((feature) => feature.deliverers ?? {})),
     sweepRunners: () => dispatcher.sweep(),
+    idleMs,
+    sessionTables: features.flatMap((feature) => feature.sessionTables ?? []),
+    featureSweeps: features.flatMap((feature) => feature.sweeps ?? []),
   });
   return {
     engine,
@@ -78,6 +98,8 @@ export async function createKernel({
     prompts: createPrompts(engine),
     runs: createRuns(engine, defaults),
     runners: createRunnerDesk(engine, dispatcher),
+    workspaces: createWorkspaceReads(engine),
+    routes: features.flatMap((feature) => feature.routes ?? []),
     dispatcher,
     sweeps,
     start: () => sweeps.start(),

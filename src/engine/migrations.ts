@@ -4,7 +4,7 @@ import type { Dialect, Migration } from "#base/store/index.ts";
 const LIVE_RUN = "state in ('pending', 'claimed', 'running', 'gated', 'stopping')";
 
 /** `ID` sorts by bytes on both databases; `BYTES` is their blob. */
-function ddl(dialect: Dialect, text: string): string[] {
+export function ddl(dialect: Dialect, text: string): string[] {
   const id = dialect === "postgres" ? 'text collate "C"' : "text";
   const bytes = dialect === "postgres" ? "bytea" : "blob";
   return text
@@ -139,10 +139,37 @@ create unique index timers_subject on timers (kind, subject);
 create index timers_due on timers (due_at);
 `;
 
+const nativeTables = `
+alter table threads add column summary text;
+alter table threads add column summary_through_seq bigint not null default 0;
+alter table runs add column pause text;
+alter table runners add column models text not null default '[]';
+alter table runners add column sandbox text;
+alter table gates add column told_fence integer;
+alter table workspaces add column changes text;
+alter table workspaces add column updated_at bigint not null default 0;
+create index sessions_idle on sessions (updated_at) where lifecycle = 'active' and run_state is null;
+create table turn_changes (
+  session_id ID not null, prompt_id ID not null, org_id ID not null, changes text not null,
+  created_at bigint not null, primary key (session_id, prompt_id)
+);
+create table workspace_files (
+  session_id ID not null, path ID not null, org_id ID not null, sha256 ID not null,
+  media_type text not null, size bigint not null, updated_at bigint not null,
+  primary key (session_id, path)
+);
+create table tool_results (
+  session_id ID not null, prompt_id ID not null, call_id ID not null, org_id ID not null,
+  result text not null, created_at bigint not null, primary key (prompt_id, call_id)
+);
+create index tool_results_session on tool_results (session_id);
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
     statements: (dialect) =>
       [peopleTables, sessionTables, runTables].flatMap((text) => ddl(dialect, text)),
   },
+  { id: "0002-native-agent", statements: (dialect) => ddl(dialect, nativeTables) },
 ];

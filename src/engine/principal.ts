@@ -36,6 +36,14 @@ export type Action =
   | "runner.read"
   | "runner.manage"
   | "runner.connect"
+  | "approval.read"
+  | "approval.decide"
+  | "policy.read"
+  | "policy.manage"
+  | "provider.read"
+  | "provider.manage"
+  | "audit.read"
+  | "usage.read"
   | "operate";
 
 /** What is known of the thing acted on. */
@@ -68,10 +76,24 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "session.create": "sessions:write",
   "runner.read": "sessions:read",
   "runner.manage": "admin",
+  "approval.read": "sessions:read",
+  "approval.decide": "sessions:write",
+  "policy.read": "sessions:read",
+  "policy.manage": "admin",
+  "provider.read": "sessions:read",
+  "provider.manage": "admin",
+  "audit.read": "admin",
+  "usage.read": "sessions:read",
   operate: "admin",
 };
 
-const ADMIN_ONLY: ReadonlySet<Action> = new Set(["runner.manage", "operate"]);
+const ADMIN_ONLY: ReadonlySet<Action> = new Set([
+  "runner.manage",
+  "policy.manage",
+  "provider.manage",
+  "audit.read",
+  "operate",
+]);
 
 /** The one place that says who may do what. */
 export function may(principal: Principal, action: Action, thing: Thing): boolean {

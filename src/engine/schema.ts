@@ -103,6 +103,9 @@ export interface ThreadRow {
   name: string;
   /** History before this seq is out of the model's sight (a fresh context); it stays readable. */
   context_after_seq: number;
+  /** Takes the place of the history up to `summary_through_seq` in the model's sight. */
+  summary: string | null;
+  summary_through_seq: number;
   created_at: number;
 }
 
@@ -177,6 +180,8 @@ export interface RunRow {
   stop_by: number | null;
   /** The prompt that cut this turn. */
   stop_by_prompt: string | null;
+  /** Why it waits until `available_at`, as JSON; null when it was not paused. */
+  pause: string | null;
   error_code: string | null;
   error_message: string | null;
   result: string | null;
@@ -236,6 +241,8 @@ export interface RunnerRow {
   state: "online" | "draining" | "offline";
   boot_id: string;
   server_id: string | null;
+  models: string;
+  sandbox: string | null;
   last_seen_at: number;
   created_at: number;
 }
@@ -246,6 +253,39 @@ export interface WorkspaceRow {
   session_id: string;
   runner_id: string;
   bytes: number;
+  /** What is different from its beginning, as JSON. */
+  changes: string | null;
+  updated_at: number;
+  created_at: number;
+}
+
+/** What one turn did to a workspace. */
+export interface TurnChangesRow {
+  session_id: string;
+  prompt_id: string;
+  org_id: string;
+  changes: string;
+  created_at: number;
+}
+
+/** A file of a workspace that can be shown: its content is a blob. */
+export interface WorkspaceFileRow {
+  session_id: string;
+  path: string;
+  org_id: string;
+  sha256: string;
+  media_type: string;
+  size: number;
+  updated_at: number;
+}
+
+/** The answer of a server tool, kept so that the same call is performed once. */
+export interface ToolResultRow {
+  session_id: string;
+  prompt_id: string;
+  call_id: string;
+  org_id: string;
+  result: string;
   created_at: number;
 }
 
@@ -267,6 +307,8 @@ export interface GateRow {
   asked_at: number;
   expires_at: number;
   decided_at: number | null;
+  /** The attempt that was first told of the decision. */
+  told_fence: number | null;
 }
 
 export interface BlobRow {
@@ -320,6 +362,9 @@ export interface KernelTables {
   events: EventRow;
   runners: RunnerRow;
   workspaces: WorkspaceRow;
+  turn_changes: TurnChangesRow;
+  workspace_files: WorkspaceFileRow;
+  tool_results: ToolResultRow;
   gates: GateRow;
   blobs: BlobRow;
   outbox: OutboxRow;

@@ -5,11 +5,12 @@
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
-import type { Deliverer, TimerHandler } from "./feature.ts";
+import type { Deliverer, Sweep, TimerHandler } from "./feature.ts";
 import { forgetOldKeys } from "./idempotency.ts";
 import { deliverDue } from "./outbox/index.ts";
 import { expireLeases } from "./runs/leases.ts";
 import { failUnmatched } from "./runs/unmatched.ts";
+import { fallAsleep } from "./sessions/fall-asleep.ts";
 import { tellGrowth } from "./sessions/growth.ts";
 import { purgeArchived } from "./sessions/purge.ts";
 import { runDueTimers } from "./timers.ts";
@@ -32,6 +33,11 @@ export interface SweepOptions {
   log: Log;
   timers: Readonly<Record<string, TimerHandler>>;
   deliverers: Readonly<Record<string, Deliverer>>;
+  featureSweeps: readonly Sweep[];
+  /** Of features: their rows go with the session they hang on. */
+  sessionTables: readonly string[];
+  /** A session that nobody used for so long falls asleep. */
+  idleMs: number;
   /** Looks for runs whose hint was lost, or whose pause is over. */
   sweepRunners: () => Promise<void>;
 }
@@ -46,6 +52,7 @@ export class Sweeps {
   #drift = 0;
   #lastSlow = 0;
   #lastGrowth = 0;
+  readonly #lastSweeps = new Map<Sweep, number>();
 
   constructor(options: SweepOptions) {
     this.#options = options;
@@ -82,9 +89,19 @@ export class Sweeps {
       this.#lastSlow = now;
       await this.#attempt("unmatched", () => failUnmatched(engine, now));
       await this.#attempt("idempotency", () => forgetOldKeys(engine, now));
-      await this.#attempt("purge", () => purgeArchived(engine, now));
+      await this.#attempt("purge", () => purgeArchived(engine, now, this.#options.sessionTables));
+      await this.#attempt("asleep", () => fallAsleep(engine, now, this.#options.idleMs));
     }
+    await this.#sweepFeatures(now);
     await this.#attempt("runners", sweepRunners);
+  }
+
+  async #sweepFeatures(now: number): Promise<void> {
+    for (const sweep of this.#options.featureSweeps) {
+      if (now - (this.#lastSweeps.get(sweep) ?? 0) < sweep.everyMs) continue;
+      this.#lastSweeps.set(sweep, now);
+      await this.#attempt(sweep.name, () => sweep.run(this.#options.engine, now));
+    }
   }
 
   /** Nothing waits for the outside: a delivery that hangs must not hold up leases and timers. */

@@ -10,10 +10,10 @@ import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
-import type { EventType } from "#protocol/events.ts";
-import type { EntryKind } from "#protocol/sessions.ts";
+import type { EventType, ModelCallItem } from "#protocol/events.ts";
+import type { EntryKind, Verdict } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
-import type { EventRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
+import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
 import { insertEvents } from "./sessions/event-queries.ts";
 import { eventView } from "./sessions/event-view.ts";
 import { insertSession, lockSession, saveSession } from "./sessions/queries.ts";
@@ -25,7 +25,31 @@ export type KernelEvent =
   | { type: "prompt_settled"; session: SessionWriter; prompt: PromptRow; run: RunRow | null }
   | { type: "session_created"; session: SessionWriter }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
-  | { type: "gate_opened"; session: SessionWriter; gateId: string };
+  | { type: "prompt_admitted"; session: SessionWriter; prompt: PromptRow }
+  | { type: "model_called"; session: SessionWriter; run: RunRow; call: ModelCallItem }
+  /** A tool call was judged; those that are allowed are heard of again when they end. */
+  | { type: "call_judged"; session: SessionWriter; run: RunRow; call: JudgedCall }
+  | { type: "call_ended"; session: SessionWriter; run: RunRow; call: EndedCall }
+  | { type: "gate_opened"; session: SessionWriter; gate: GateRow }
+  | { type: "gate_closed"; session: SessionWriter; gate: GateRow };
+
+export interface JudgedCall {
+  callId: string;
+  tool: string;
+  verdict: Verdict["verdict"];
+}
+
+/** What may be known of a call by those who must not know its content. */
+export interface EndedCall {
+  callId: string;
+  tool: string;
+  failed: boolean;
+  exitCode: number | null;
+  durationMs: number;
+  inputChars: number;
+  outputChars: number;
+  truncated: boolean;
+}
 
 /**
  * Runs inside the causing transaction and may only write through `work`: no waiting for anything

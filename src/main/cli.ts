@@ -1,6 +1,7 @@
 /** Hands the command line what it needs of the program. */
 import type { Environment } from "#base/config.ts";
 import { kernelMigrations } from "#engine/index.ts";
+import { providerMigrations } from "#features/providers/index.ts";
 import { createProcessHost, createProgram } from "#surfaces/cli/index.ts";
 import { features } from "./features.ts";
 import type { RunnerStart } from "./runner.ts";
@@ -21,6 +22,7 @@ export async function runCli(args: string[], { serve, runRunner }: Starters): Pr
     kernelMigrations: [
       ...kernelMigrations,
       ...features.flatMap((feature) => feature.migrations ?? []),
+      ...providerMigrations,
     ],
   });
   await createProgram(host).parseAsync(args, { from: "user" });

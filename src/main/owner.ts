@@ -1,4 +1,5 @@
 /** The owner's key file, and the local runner's token file: written once, readable by their user alone. */
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
@@ -45,6 +46,14 @@ export async function ensureRunnerToken(
   );
   writePrivate(tokenFile, token);
   return tokenFile;
+}
+
+/** What signs and encrypts: said in the settings, or made once and kept beside the database. */
+export function ensureSecretKey(said: string | undefined, home: string): string {
+  if (said !== undefined) return said;
+  const file = join(home, "secret.key");
+  if (!existsSync(file)) writePrivate(file, randomBytes(32).toString("base64url"));
+  return readSecret(file);
 }
 
 export function readSecret(path: string): string {

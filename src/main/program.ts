@@ -74,6 +74,8 @@ async function runRunner(start: RunnerStart): Promise<void> {
     projectDir: start.projectDir ?? null,
     capacity: config.runnerCapacity,
     drainMs: start.drainMs ?? DRAIN_MS,
+    native: config,
+    gateway: { serverUrl, token },
   };
   const running = await startRunner(settings, remoteTransport(serverUrl, token), log);
   live({ stop: () => running.drain() }, log);

@@ -10,8 +10,9 @@ import { createSteadyClock } from "#execution/runner/steady-clock.ts";
 import type { Transport } from "#execution/runner/transport.ts";
 import { createWebSocketTransport } from "#execution/runner/websocket-transport.ts";
 import { createEchoRuntime } from "#execution/runtimes/echo/echo-runtime.ts";
-import type { Runtime } from "#execution/runtimes/runtime.ts";
 import { createScriptedRuntime } from "#execution/runtimes/scripted/scripted-runtime.ts";
+import { createNative, type NativeSettings } from "./native.ts";
+import type { Gateway } from "./server-models.ts";
 import { VERSION } from "./version.ts";
 
 /** What a person may say when starting a runner. */
@@ -35,6 +36,9 @@ export interface RunnerSettings {
   projectDir: string | null;
   capacity: number;
   drainMs: number;
+  native: NativeSettings;
+  /** Where the server is reached, for models whose keys it keeps. */
+  gateway: Gateway;
 }
 
 /** An earlier process of this folder may need this long to end. */
@@ -56,7 +60,8 @@ export async function startRunner(
   log: Log,
 ): Promise<RunningRunner> {
   const lock = await acquireFileLock(join(settings.folder, "runner.lock"), LOCK_WAIT_MS);
-  const runtimes = createRuntimes();
+  const native = await createNative(settings.native, settings.folder, settings.gateway, log);
+  const runtimes = [native.runtime, createEchoRuntime(), createScriptedRuntime()];
   const runner = new Runner({
     transport,
     runtimes,
@@ -69,12 +74,15 @@ export async function startRunner(
       tags: [...settings.tags],
       runtimes: runtimes.map((runtime) => runtime.name),
       capacity: settings.capacity,
+      models: native.models,
+      sandbox: native.sandbox,
       version: VERSION,
     },
     ids: createIds(),
     log,
     clock: createSteadyClock(),
     graces: { drainMs: settings.drainMs },
+    models: native.findModels,
   });
   try {
     await runner.start();
@@ -93,8 +101,4 @@ export async function startRunner(
       lock.release();
     },
   };
-}
-
-function createRuntimes(): Runtime[] {
-  return [createEchoRuntime(), createScriptedRuntime()];
 }

@@ -9,9 +9,10 @@ import { Refusal } from "#base/refusal.ts";
 import { openStore, type Store } from "#base/store/index.ts";
 import { createKernel, type Kernel } from "#engine/index.ts";
 import { type Auth, createAuth } from "#features/auth/index.ts";
+import { createProviders } from "#features/providers/index.ts";
 import { type HttpServer, startHttp } from "#surfaces/http/server.ts";
 import { features } from "./features.ts";
-import { ensureOwner, type Owner } from "./owner.ts";
+import { ensureOwner, ensureSecretKey, type Owner } from "./owner.ts";
 import { VERSION } from "./version.ts";
 
 export interface RunningServer {
@@ -61,13 +62,17 @@ export async function assembleServer(
   const clock = systemClock;
   const ids = createIds();
   const bus = createMemoryBus(log);
+  const secretKey = ensureSecretKey(config.secretKey, config.home);
+  const providers = createProviders({ secretKey });
   const kernel = await createKernel({
     store,
     bus,
     clock,
     ids,
     log,
-    features,
+    features: [...features, providers.feature],
+    turnLimits: config.turnLimits,
+    idleMs: config.idleMs,
     defaults: {
       runtime: config.runtime,
       model: config.model ?? null,
@@ -86,6 +91,11 @@ export async function assembleServer(
     port,
     publicUrl,
     rateLimit,
+    secretKey,
+    providers: {
+      resolve: (orgId, name) => providers.resolve(kernel.engine, orgId, name),
+      list: (orgId) => providers.list(kernel.engine, orgId),
+    },
     filesFolder,
     version: VERSION,
   });

@@ -84,6 +84,8 @@ async function startLocalRunner(
       projectDir: null,
       capacity: config.runnerCapacity,
       drainMs: DRAIN_MS,
+      native: config,
+      gateway: { serverUrl: server.http.url, token: readSecret(tokenFile) },
     },
     transport,
     log,

@@ -4,7 +4,8 @@
  * they do not know, and `v` lets a later version translate old rows.
  */
 import * as z from "zod";
-import { ENTRY_KINDS, OUTCOMES } from "./sessions.ts";
+import { ENTRY_KINDS, OUTCOMES, verdictSchema } from "./sessions.ts";
+import { workspaceChangesSchema } from "./workspaces.ts";
 
 export const EVENT_TYPES = [
   "session_created",
@@ -26,8 +27,12 @@ export const EVENT_TYPES = [
   "run_stopping",
   "run_lost",
   "run_settled",
+  "run_parked",
   "gate_opened",
   "gate_closed",
+  "model_call",
+  "context_summary",
+  "workspace_changed",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -76,27 +81,37 @@ export type Delta = z.infer<typeof deltaSchema>;
 /** The answer to a tool call whose attempt was lost while it was under way. */
 export const INTERRUPTED = "interrupted, outcome unknown";
 
+const imageRefSchema = z.object({ sha256: z.string(), mediaType: z.string() });
+export type ImageRef = z.infer<typeof imageRefSchema>;
+
+const itemBase = { entryId: z.string(), step: z.number().int().optional() };
+/** What a provider wants to see again, such as the signature of its reasoning. */
+const meta = jsonRecord.optional();
+
 /** What a runner may append to the log of the session whose run it holds. */
 export const journalItemSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("message"),
-    entryId: z.string(),
+    ...itemBase,
     kind: z.enum(["text", "reasoning"]),
     text: z.string(),
     partial: z.boolean().optional(),
-    step: z.number().int().optional(),
+    meta,
   }),
   z.object({
     type: z.literal("pre_tool"),
-    entryId: z.string(),
+    ...itemBase,
     callId: z.string(),
     tool: z.string(),
     input: z.unknown(),
-    step: z.number().int().optional(),
+    meta,
+    /** Asks the server to judge the call; the answer to the batch and every later assignment carry the verdict. */
+    authorise: z.boolean().optional(),
+    verdict: verdictSchema.optional(),
   }),
   z.object({
     type: z.literal("post_tool"),
-    entryId: z.string(),
+    ...itemBase,
     callId: z.string(),
     tool: z.string(),
     input: z.unknown(),
@@ -105,16 +120,46 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     exitCode: z.number().int().nullable().optional(),
     durationMs: z.number().optional(),
     truncated: z.boolean().optional(),
-    step: z.number().int().optional(),
+    /** False when the call was answered without being performed. */
+    performed: z.boolean().optional(),
+    images: z.array(imageRefSchema).optional(),
   }),
+  z.object({ type: z.literal("notice"), ...itemBase, text: z.string() }),
+  /** One request to a model, for usage and limits; no part of the transcript. */
   z.object({
-    type: z.literal("notice"),
-    entryId: z.string(),
+    type: z.literal("model_call"),
+    ...itemBase,
+    model: z.string(),
+    inputTokens: z.number().int(),
+    cachedInputTokens: z.number().int(),
+    outputTokens: z.number().int(),
+    reasoningTokens: z.number().int(),
+    /** Null when the price is not known. */
+    costMicros: z.number().int().nullable(),
+    priceId: z.string().nullable(),
+    durationMs: z.number(),
+    stopReason: z.string(),
+  }),
+  /** Takes the place of everything in the thread up to and including `throughSeq`. */
+  z.object({
+    type: z.literal("context_summary"),
+    ...itemBase,
     text: z.string(),
-    step: z.number().int().optional(),
+    throughSeq: z.number().int(),
+  }),
+  /** What the turn has done to the workspace so far. */
+  z.object({
+    type: z.literal("workspace_changed"),
+    ...itemBase,
+    turn: workspaceChangesSchema,
+    all: workspaceChangesSchema,
+    /** Files that can be shown, as they are now. */
+    files: z.array(imageRefSchema.extend({ path: z.string(), size: z.number().int() })),
+    diskBytes: z.number().int(),
   }),
 ]);
 export type JournalItem = z.infer<typeof journalItemSchema>;
+export type ModelCallItem = Extract<JournalItem, { type: "model_call" }>;
 
 export const settlementSchema = z.object({
   outcome: z.enum(OUTCOMES).extract(["completed", "failed", "aborted", "superseded"]),

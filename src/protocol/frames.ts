@@ -11,7 +11,8 @@
  */
 import * as z from "zod";
 import { journalItemSchema, settlementSchema } from "./events.ts";
-import { attachmentSchema, authorSchema } from "./sessions.ts";
+import { modelOfferSchema } from "./models.ts";
+import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
 
 /** A server serves this version and the one before it. */
 export const RUNNER_PROTOCOL = 1;
@@ -36,6 +37,18 @@ export const runnerProfileSchema = z.object({
   runtimes: z.array(z.string().max(100)).max(100),
   capacity: z.number().int().min(1).max(10_000),
   version: z.string().max(100),
+  /** What its native runtime can ask. */
+  models: z.array(modelOfferSchema).max(1000).default([]),
+  sandbox: z
+    .object({
+      kind: z.string().max(50),
+      /** Why there is none; null when there is. */
+      why: z.string().max(2000).nullable(),
+      /** How each limit is kept; null when it is not. */
+      enforced: z.record(z.string(), z.string().nullable()),
+    })
+    .nullable()
+    .default(null),
 });
 export type RunnerProfile = z.infer<typeof runnerProfileSchema>;
 
@@ -43,12 +56,62 @@ export type RunnerProfile = z.infer<typeof runnerProfileSchema>;
 export const historyItemSchema = z.object({
   seq: z.number().int(),
   role: z.enum(["user", "assistant", "system"]),
+  promptId: z.string().nullable(),
   item: z.union([
     journalItemSchema,
-    z.object({ type: z.literal("prompt"), text: z.string(), author: authorSchema }),
+    z.object({
+      type: z.literal("prompt"),
+      text: z.string(),
+      author: authorSchema,
+      attachments: z.array(attachmentSchema),
+    }),
   ]),
 });
 export type HistoryItem = z.infer<typeof historyItemSchema>;
+
+/** Each ends the turn, or the response, with a code of its own. */
+export const turnLimitsSchema = z.object({
+  requests: z.number().int(),
+  callsPerResponse: z.number().int(),
+  wallMs: z.number().int(),
+  costMicros: z.number().int().nullable(),
+  outputBytes: z.number().int(),
+});
+export type TurnLimits = z.infer<typeof turnLimitsSchema>;
+export const DEFAULT_TURN_LIMITS: TurnLimits = {
+  requests: 100,
+  callsPerResponse: 25,
+  wallMs: 2 * 60 * 60_000,
+  costMicros: null,
+  outputBytes: 60_000,
+};
+
+/** The end of a gate, as the turn that asked needs it. */
+export const decisionSchema = z.object({
+  callId: z.string(),
+  allowed: z.boolean(),
+  /** Why not, in words for the model; for a question, null. */
+  reason: z.string().nullable(),
+  /** One for each question that was asked. */
+  answers: z.array(z.string()).nullable(),
+  /** True the first time a runner is told. Later the call may have been under way when that runner was lost. */
+  fresh: z.boolean(),
+});
+export type Decision = z.infer<typeof decisionSchema>;
+
+/** Why a turn lets go of its runner without being over. */
+export const parkSchema = z.discriminatedUnion("kind", [
+  /** A call that was judged `ask` waits for a person. */
+  z.object({ kind: z.literal("gate"), callId: z.string() }),
+  /** Nothing can be done for a while; it goes on by itself. */
+  z.object({
+    kind: z.literal("pause"),
+    waitMs: z.number().int().min(0),
+    code: z.string(),
+    message: z.string(),
+  }),
+]);
+export type Park = z.infer<typeof parkSchema>;
 
 /** All a runner needs to work one turn. */
 export const assignmentSchema = z.object({
@@ -60,11 +123,22 @@ export const assignmentSchema = z.object({
   content: z.string(),
   attachments: z.array(attachmentSchema),
   author: authorSchema,
+  /** Nothing came before it in this session. */
+  isFirst: z.boolean(),
   runtime: z.string(),
   model: z.string().nullable(),
   projectDir: z.string().nullable(),
   executorSessionId: z.string().nullable(),
   instructions: z.string().nullable(),
+  repo: z.string().nullable(),
+  branch: z.string().nullable(),
+  limits: turnLimitsSchema,
+  /** What earlier attempts of this turn have cost. */
+  spentMicros: z.number().int(),
+  /** What the session's budget leaves; null when it has none. */
+  budgetLeftMicros: z.number().int().nullable(),
+  /** Answers to what this turn has asked. */
+  decisions: z.array(decisionSchema),
   /** What this turn has journaled before, in order: a runtime continues after it and repeats none of it. */
   journal: z.array(journalItemSchema),
 });
@@ -75,6 +149,8 @@ export const bindingSchema = z.object({
   executorType: z.string(),
   executorProfile: z.string().nullable(),
   projectDir: z.string().nullable(),
+  /** Set by the runner that has made a workspace: the session's later turns come to it. */
+  workspaceId: z.string().optional(),
 });
 export type ExecutorBinding = z.infer<typeof bindingSchema>;
 
@@ -97,6 +173,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     items: z.array(journalItemSchema),
     bind: bindingSchema.optional(),
     settle: settlementSchema.optional(),
+    park: parkSchema.optional(),
   }),
   z.object({
     op: z.literal("delta"),
@@ -121,6 +198,28 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     beforeSeq: z.number().int().nullable(),
     limit: z.number().int(),
   }),
+  /** Keeps something too large for the journal. */
+  z.object({
+    op: z.literal("blob"),
+    id: z.string(),
+    ...runRef,
+    mediaType: z.string().max(200),
+    /** Base64. */
+    data: z.string(),
+  }),
+  z.object({ op: z.literal("fetch_blob"), id: z.string(), ...runRef, sha256: z.string() }),
+  /** What its native runtime can ask has changed. */
+  z.object({
+    op: z.literal("models"),
+    id: z.string(),
+    models: z.array(modelOfferSchema).max(1000),
+  }),
+  /** Asks what became of sessions this runner keeps files for. */
+  z.object({
+    op: z.literal("sessions"),
+    id: z.string(),
+    sessions: z.array(z.string()).max(10_000),
+  }),
   /** Gives a run back unharmed (drain): it is claimed again at once, and the attempt is not held against it. */
   z.object({ op: z.literal("release"), id: z.string(), ...runRef }),
   z.object({ op: z.literal("drain"), id: z.string() }),
@@ -132,9 +231,23 @@ export type ServerFrame =
   | { op: "refused"; id: string; code: string; message: string }
   | { op: "assign"; assignment: Assignment }
   | { op: "renewed"; id: string; lost: string[] }
-  | { op: "journaled"; id: string; run: string; lastOrdinal: number }
+  | {
+      op: "journaled";
+      id: string;
+      run: string;
+      lastOrdinal: number;
+      /** By call id, of the calls in the batch that asked to be judged. */
+      verdicts?: Record<string, Verdict>;
+    }
   | { op: "lost"; id: string | null; run: string; fence?: number; code: string }
   | { op: "tool_result"; id: string; output: unknown; error: string | null }
-  | { op: "history"; id: string; items: HistoryItem[] }
+  | { op: "history"; id: string; items: HistoryItem[]; summary: string | null }
+  | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }
+  /** Of the sessions asked about, those that are not active; `gone` ones will not come back. */
+  | { op: "sessions"; id: string; resting: string[]; gone: string[] }
+  /** Some session's life has changed: it is time to ask about those that are kept. */
+  | { op: "tidy" }
+  /** The model providers that runners reach through the server have changed. */
+  | { op: "providers" }
   | { op: "done"; id: string }
   | { op: "cancel"; run: string; fence: number; reason: CancelReason; graceMs: number };

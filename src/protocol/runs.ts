@@ -74,6 +74,14 @@ export const runnerSchema = z
     capacity: z.number().int(),
     state: z.enum(["online", "draining", "offline"]),
     running: z.number().int(),
+    /** Where its commands run; `why` says what is missing. */
+    sandbox: z
+      .object({
+        kind: z.string(),
+        why: z.string().nullable(),
+        enforced: z.record(z.string(), z.string().nullable()),
+      })
+      .nullable(),
     version: z.string(),
     lastSeenAt: isoTime.nullable(),
     createdAt: isoTime,

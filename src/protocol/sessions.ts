@@ -131,6 +131,7 @@ export const WAIT_REASONS = [
   "runner_busy",
   "workspace_offline",
   "retry_backoff",
+  "paused",
   "gate",
   "stopping",
 ] as const;
@@ -159,11 +160,29 @@ export const promptSchema = z
     startedAt: isoTime.nullable(),
     settledAt: isoTime.nullable(),
     waitingFor: z
-      .object({ reason: z.enum(WAIT_REASONS), message: z.string(), ahead: z.number().int() })
+      .object({
+        reason: z.enum(WAIT_REASONS),
+        message: z.string(),
+        ahead: z.number().int(),
+        /** When it goes on by itself, if that is known. */
+        until: z.string().nullable(),
+      })
       .nullable(),
   })
   .meta({ id: "Prompt" });
 export type Prompt = z.infer<typeof promptSchema>;
+
+/** What the server says of a tool call before it is performed. */
+export const VERDICTS = ["allow", "ask", "deny", "invalid"] as const;
+export const verdictSchema = z.object({
+  /** `ask`: a person must decide first. `invalid`: the call itself is wrong and the model can correct it. */
+  verdict: z.enum(VERDICTS),
+  /** For the model, when it is not `allow`. */
+  reason: z.string().nullable(),
+  /** What policy's patterns were matched against. */
+  target: z.string().nullable().optional(),
+});
+export type Verdict = z.infer<typeof verdictSchema>;
 
 export const toolUseSchema = z.object({
   name: z.string(),
@@ -174,6 +193,8 @@ export const toolUseSchema = z.object({
   exitCode: z.number().int().nullable(),
   durationMs: z.number().nullable(),
   truncated: z.boolean(),
+  /** Of a call: what was decided before it was performed; null when nobody was asked to judge it. */
+  verdict: verdictSchema.nullable(),
 });
 
 export const entrySchema = z

@@ -124,6 +124,8 @@ async function claim(): Promise<{ p50Ms: number }> {
     tags: [],
     runtimes: ["echo"],
     capacity: 64,
+    models: [],
+    sandbox: null,
     version: "0",
   };
   await connection.receive({

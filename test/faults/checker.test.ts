@@ -194,6 +194,18 @@ describe("the checker", () => {
       { spoil: ({ history }) => history.reached.push({ sessionId: "ses_1", lastSeq: 99 }) },
       /^log taken back: ses_1/,
     ],
+    "a write to a run that was parked": [
+      { log: replaced(8, 0, { type: "run_parked", ...RUN }) },
+      /run_1 has pre_tool while nobody holds it/,
+    ],
+    "a request of somebody who does not hold the run": [
+      { log: replaced(7, 0, { type: "model_call", data: { step: 1 }, ...RUN }) },
+      /run_1 has model_call while nobody holds it/,
+    ],
+    "a run that is parked by somebody who does not hold it": [
+      { log: replaced(7, 0, { type: "run_parked", ...RUN }) },
+      /run_1 has run_parked while nobody holds it/,
+    ],
     "a gap in the log": [
       { spoil: (world) => session(world).log.splice(4, 1) },
       /^gap: ses_1 has 6 where 5/,

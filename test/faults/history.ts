@@ -5,7 +5,7 @@
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Entry, Prompt, QueueMode } from "#protocol/sessions.ts";
 
-export type ScriptRuntime = "echo" | "scripted";
+export type ScriptRuntime = "echo" | "scripted" | "native";
 
 /** A prompt whose acceptance was answered. */
 export interface SentPrompt {

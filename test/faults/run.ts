@@ -8,12 +8,13 @@ import { Random } from "./random.ts";
 import { type FaultRound, NotHere } from "./round.ts";
 import { diskRounds } from "./rounds/disk-rounds.ts";
 import { killRounds } from "./rounds/kill-rounds.ts";
+import { nativeRounds } from "./rounds/native-rounds.ts";
 import { postgresRounds } from "./rounds/postgres-rounds.ts";
 
 const DEFAULT_CYCLES = 10;
 const SHOWN_VIOLATIONS = 40;
 
-const lanes: FaultRound[][] = [killRounds, diskRounds, postgresRounds];
+const lanes: FaultRound[][] = [killRounds, diskRounds, postgresRounds, nativeRounds];
 
 const { values } = parseArgs({
   options: {

@@ -169,7 +169,9 @@ describe("without a runner", () => {
     const running = await platform.startRunner();
     expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "completed" });
     const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");
-    expect(body.items).toMatchObject([{ state: "online", runtimes: ["echo", "scripted"] }]);
+    expect(body.items).toMatchObject([
+      { state: "online", runtimes: ["native", "echo", "scripted"] },
+    ]);
     await running.drain();
     await expect
       .poll(

@@ -115,14 +115,16 @@ export class Faults {
 
   #clockJump(): void {
     const { random, clock, scheduler, oracle } = this.#world;
-    const far = random.weighted({ seconds: 5, hours: 3, week: 0.3 });
-    const byMs =
-      far === "week"
-        ? 8 * 24 * HOUR
-        : far === "hours"
-          ? random.between(1, 5 * HOUR)
-          : random.between(1, 8 * SECOND);
-    const signed = far !== "week" && random.chance(0.4) ? -byMs : byMs;
+    const far = random.weighted({ seconds: 5, hours: 3, day: 0.6, week: 0.3 });
+    const byMs = {
+      week: 8 * 24 * HOUR,
+      // Longer than anybody has to answer.
+      day: 25 * HOUR,
+      hours: random.between(1, 5 * HOUR),
+      seconds: random.between(1, 8 * SECOND),
+    }[far];
+    const isSmall = far === "hours" || far === "seconds";
+    const signed = isSmall && random.chance(0.4) ? -byMs : byMs;
     this.#world.note(`the clock jumps by ${signed}`);
     clock.jump(signed);
     oracle.graceUntil = Math.max(oracle.graceUntil, scheduler.now + LEASE_MS);

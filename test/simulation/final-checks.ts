@@ -4,7 +4,19 @@ import type { Clients } from "./clients/clients.ts";
 import { must } from "./oracle/model.ts";
 import type { World } from "./world.ts";
 
-const ROWS = ["sessions", "prompts", "runs", "events", "gates", "timers", "outbox", "sim_fired"];
+const ROWS = [
+  "sessions",
+  "prompts",
+  "runs",
+  "events",
+  "gates",
+  "workspaces",
+  "tool_results",
+  "timers",
+  "outbox",
+  "sim_fired",
+  "sim_effects",
+];
 
 /** What still moves, or undefined when nothing does. */
 export async function findUnfinished(world: World, clients: Clients): Promise<string | undefined> {
@@ -26,6 +38,11 @@ export async function findUnfinished(world: World, clients: Clients): Promise<st
     ({ process }) => !process?.isRegistered || process.isDraining || process.held.size > 0,
   );
   return held && `runner ${held.profile.name} is not idle`;
+}
+
+export function checkAsleep(world: World): void {
+  for (const { id, lifecycle } of world.oracle.model.sessions.values())
+    must(lifecycle !== "active", () => `session ${id} is not used and does not fall asleep`);
 }
 
 export async function checkEnd(world: World, clients: Clients): Promise<void> {

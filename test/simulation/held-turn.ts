@@ -1,15 +1,22 @@
-/** A run in the hands of a runner: a small random script of model steps, tool calls and questions. */
-import type { JournalItem, Settlement } from "#protocol/events.ts";
+/**
+ * A run in the hands of a runner: a small random script of model steps, tool calls, questions and
+ * pauses. It goes on where the journal ends, with what people have decided meanwhile.
+ */
+import { INTERRUPTED, type JournalItem, type Settlement } from "#protocol/events.ts";
 import {
   type Assignment,
   type CancelReason,
+  type ExecutorBinding,
   LEASE_MS,
+  type Park,
   type RunnerFrame,
   type ServerFrame,
   STEP_FRESHNESS_MS,
 } from "#protocol/frames.ts";
+import { type Call, drawCall, EFFECT_TOOL, judgedCalls, WITH_FILES } from "./judging.ts";
 import type { RunnerProcess } from "./runner-process.ts";
 import { ASK_TOOL } from "./sim-feature.ts";
+import { moveOf, type OpenCall, TurnCalls } from "./turn-calls.ts";
 import type { World } from "./world.ts";
 
 export interface Ask {
@@ -22,6 +29,8 @@ export interface Ask {
 export function mark({ run, fence }: { run: string; fence: number }): string {
   return `${run}#${fence}`;
 }
+
+const PAUSES_MS = [0, 300, 4_000, 40_000];
 
 type Answer = Extract<ServerFrame, { op: "journaled" | "tool_result" | "history" }>;
 
@@ -36,8 +45,11 @@ export class HeldTurn {
   readonly #items: JournalItem[] = [];
   #acknowledged = 0;
   #settle: Settlement | undefined;
+  #park: Park | undefined;
   #inFlight = false;
-  #bind = false;
+  #bind: ExecutorBinding | undefined;
+  readonly #calls: TurnCalls;
+  #polls = 0;
   #stepsLeft: number;
   #hangs: boolean;
   #asks: boolean;
@@ -52,7 +64,8 @@ export class HeldTurn {
     this.run = assignment.run;
     this.fence = assignment.fence;
     this.renewedAt = renewedAt;
-    this.#stepsLeft = random.skewed(0, 6);
+    this.#calls = new TurnCalls(assignment);
+    this.#stepsLeft = random.skewed(0, 8);
     this.#hangs = !calm && random.chance(odds.hang);
     this.#asks = random.chance(odds.gates);
   }
@@ -63,6 +76,11 @@ export class HeldTurn {
 
   get isSettling(): boolean {
     return this.#settle !== undefined;
+  }
+
+  /** It has let go: whatever it still sends is the same word again. */
+  get isParking(): boolean {
+    return this.#park !== undefined;
   }
 
   get #world(): World {
@@ -80,6 +98,7 @@ export class HeldTurn {
 
   disconnected(): void {
     this.#inFlight = false;
+    this.#calls.disconnected();
   }
 
   reconnected(): void {
@@ -88,29 +107,47 @@ export class HeldTurn {
   }
 
   answered(answer: Answer, ask: Ask): void {
-    if (answer.op === "journaled") {
-      this.#journaled(answer.lastOrdinal, ask);
-      return;
-    }
-    if (answer.op === "history") {
-      this.#world.oracle.readHistory(this.assignment, answer.items);
-      return;
-    }
-    const { state } = (answer.output ?? { state: "none" }) as { state: string };
-    this.#waitsForGate = state === "pending";
-    if (!this.#waitsForGate) this.#asks = false;
+    if (answer.op === "journaled") this.#journaled(answer, ask);
+    else if (answer.op === "history") this.#world.oracle.readHistory(this.assignment, answer.items);
+    else if (ask.frame.op === "tool" && ask.frame.name === ASK_TOOL) {
+      const { state } = (answer.output ?? { state: "none" }) as { state: string };
+      this.#waitsForGate = state === "pending";
+      if (!this.#waitsForGate) this.#asks = false;
+    } else this.#performed(answer, ask);
   }
 
-  #journaled(lastOrdinal: number, { frame }: Ask): void {
+  #journaled(
+    { lastOrdinal, verdicts }: Extract<Answer, { op: "journaled" }>,
+    { frame }: Ask,
+  ): void {
     if (frame.op !== "journal") return;
+    const { oracle } = this.#world;
     this.#inFlight = false;
     if (frame.settle) {
-      this.#world.oracle.settleAcknowledged(this.run, this.fence);
+      oracle.settleAcknowledged(this.run, this.fence);
       this.#runner.abandon(this);
       return;
     }
+    oracle.verdictsTold(this.assignment.promptId, judgedCalls(frame.items), verdicts ?? {});
+    if (frame.park) {
+      oracle.parkAcknowledged(this.run, this.fence);
+      this.#runner.abandon(this);
+      return;
+    }
+    this.#calls.judged(verdicts ?? {});
     this.#acknowledged = Math.max(this.#acknowledged, lastOrdinal);
     this.#flush();
+  }
+
+  /** The server has performed a call. */
+  #performed({ output, error }: Extract<Answer, { op: "tool_result" }>, { frame }: Ask): void {
+    if (frame.op !== "tool") return;
+    const { callId } = frame;
+    const input = frame.input as { words: string; refuse?: boolean };
+    const { token = null } = (output ?? {}) as { token?: string };
+    this.#world.oracle.effectTold(this.assignment.promptId, callId, token, input.refuse === true);
+    if (this.isParking || this.isSettling || !this.#calls.close(callId)) return;
+    this.#result({ callId, tool: frame.name, input }, output, error, true);
   }
 
   #later(delayMs: number): void {
@@ -121,7 +158,7 @@ export class HeldTurn {
     if (this.isOver || !this.#runner.isUp) return;
     const { random, odds, calm, scheduler } = this.#world;
     const isFresh = scheduler.now - this.renewedAt <= STEP_FRESHNESS_MS;
-    if (this.#settle === undefined && isFresh && this.#runner.isRegistered) this.#step();
+    if (!this.isSettling && !this.isParking && isFresh && this.#runner.isRegistered) this.#step();
     this.#flush();
     this.#later(calm ? 50 : 1 + random.skewed(0, odds.turnMs));
   }
@@ -142,6 +179,11 @@ export class HeldTurn {
       this.#askPerson();
       return;
     }
+    const call = this.#calls.next;
+    if (call) {
+      this.#goOn(call);
+      return;
+    }
     if (this.#stepsLeft > 0) {
       this.#stepsLeft -= 1;
       this.#write();
@@ -154,7 +196,7 @@ export class HeldTurn {
   #windDown(): void {
     const { random, scheduler } = this.#world;
     if (scheduler.now < this.#forceAt && random.chance(0.5)) return;
-    if (random.chance(0.5)) this.#append("partial");
+    if (random.chance(0.5)) this.#say(true);
     const outcome = this.#cancelled === "steer" ? "superseded" : "aborted";
     this.#settle = { outcome: random.chance(0.1) ? "completed" : outcome, result: mark(this) };
   }
@@ -169,47 +211,130 @@ export class HeldTurn {
   }
 
   #write(): void {
-    const { random } = this.#world;
-    const what = random.weighted({ message: 5, tool: 3, delta: 1, history: 1, bind: 1 });
-    if (what === "message") this.#append("message");
-    else if (what === "tool") {
-      this.#append("pre_tool");
-      this.#append("post_tool");
-    } else if (what === "delta")
-      this.#runner.send({
-        op: "delta",
-        run: this.run,
-        fence: this.fence,
-        entryId: this.#entryId(),
-        kind: "text",
-        offset: 0,
-        text: "piece",
-      });
-    else if (what === "history")
-      this.#runner.ask(
-        {
-          op: "history",
-          id: this.#runner.nextId(),
-          run: this.run,
-          fence: this.fence,
-          beforeSeq: null,
-          limit: 50,
-        },
-        this,
-      );
-    else this.#bind = true;
+    const { random, odds, calm } = this.#world;
+    const { calls, pauses, workspaces } = calm ? { calls: 0, pauses: 0, workspaces: 0 } : odds;
+    const plain = { message: 5, tool: 3, delta: 1, history: 1, bind: 1 };
+    const what = random.weighted({ ...plain, calls, pauses, workspaces });
+    const acts = {
+      message: () => this.#say(false),
+      tool: () => this.#unjudgedCall(),
+      delta: () => this.#delta(),
+      history: () => this.#askHistory(),
+      bind: () => this.#bindTo(`exec-${this.run.slice(-6)}`),
+      calls: () => this.#call(),
+      pauses: () => this.#pause(random.pick(PAUSES_MS)),
+      workspaces: () => this.#bindTo(`${WITH_FILES}${this.run.slice(-6)}`, this.#filesId()),
+    };
+    acts[what]();
   }
 
+  #bindTo(executorSessionId: string, workspaceId?: string): void {
+    const binding = { executorType: "native", executorProfile: null, projectDir: null };
+    this.#bind = { executorSessionId, ...binding, ...(workspaceId ? { workspaceId } : {}) };
+    if (workspaceId) this.#runner.host.kept.add(this.assignment.sessionId);
+  }
+
+  #filesId(): string {
+    return `wsp_${this.assignment.sessionId}.${this.#runner.host.profile.name}`;
+  }
+
+  #delta(): void {
+    const { run, fence } = this;
+    const entryId = this.#entryId();
+    this.#runner.send({ op: "delta", run, fence, entryId, kind: "text", offset: 0, text: "piece" });
+  }
+
+  #askHistory(): void {
+    const { run, fence } = this;
+    const id = this.#runner.nextId();
+    this.#runner.ask({ op: "history", id, run, fence, beforeSeq: null, limit: 50 }, this);
+  }
+
+  #pause(waitMs: number): void {
+    this.#park = { kind: "pause", waitMs, code: "provider_busy", message: `wait ${waitMs}` };
+  }
+
+  /** A response of the model may ask for several things at once. */
+  #call(): void {
+    const { random } = this.#world;
+    for (let i = random.skewed(1, 3); i > 0; i--) {
+      const call = drawCall(random, `${this.fence}.${this.#items.length + 1}`);
+      const entryId = this.#entryId();
+      this.#items.push({ type: "pre_tool", entryId, ...call, authorise: true });
+      this.#calls.add(call);
+    }
+  }
+
+  #goOn(call: OpenCall): void {
+    const moves = {
+      wait: () => undefined,
+      park: () => {
+        this.#park = { kind: "gate", callId: call.callId };
+      },
+      send: () => {
+        call.isSent = true;
+        this.#sendCall(call);
+        if (this.#world.random.chance(this.#world.odds.callsAgain)) this.#sendCall(call);
+      },
+      perform: () => this.#close(call, "done", null, true),
+      refused: () => this.#close(call, null, "not allowed", false),
+      interrupted: () => this.#close(call, null, INTERRUPTED, true),
+    };
+    moves[moveOf(call)]();
+  }
+
+  #sendCall({ callId, input }: Call): void {
+    const { run, fence } = this;
+    const id = this.#runner.nextId();
+    const by = { fence, boot: this.#runner.bootId };
+    const said = { ...(input as object), by };
+    this.#runner.ask({ op: "tool", id, run, fence, callId, name: EFFECT_TOOL, input: said }, this);
+  }
+
+  #close(call: OpenCall, output: unknown, error: string | null, performed: boolean): void {
+    this.#calls.close(call.callId);
+    this.#result(call, output, error, performed);
+  }
+
+  #result({ callId, tool, input }: Call, output: unknown, error: string | null, done: boolean) {
+    const entryId = this.#entryId();
+    const performed = done ? {} : { performed: false };
+    this.#items.push({
+      type: "post_tool",
+      entryId,
+      callId,
+      tool,
+      input,
+      output,
+      error,
+      ...performed,
+    });
+  }
+
+  /** By an agent program that does not ask. */
+  #unjudgedCall(): void {
+    const entryId = this.#entryId();
+    const callId = `plain.${this.fence}.${this.#items.length + 1}`;
+    const call = { callId, tool: "shell", input: { at: entryId } };
+    this.#items.push({ type: "pre_tool", entryId, ...call });
+    this.#result(call, "done", null, true);
+  }
+
+  /** A runner that cannot let go asks, and looks again now and then. */
   #askPerson(): void {
+    this.#polls += 1;
     this.#runner.ask(
       {
         op: "tool",
         id: this.#runner.nextId(),
         run: this.run,
         fence: this.fence,
-        callId: "call-1",
+        callId: `look.${this.fence}.${this.#polls}`,
         name: ASK_TOOL,
-        input: { ttlMs: this.#world.random.pick([2_000, 20_000, 24 * 3_600_000]) },
+        input: {
+          gate: "call-1",
+          ttlMs: this.#world.random.pick([2_000, 20_000, 24 * 3_600_000]),
+        },
       },
       this,
     );
@@ -219,20 +344,10 @@ export class HeldTurn {
     return `ent_${this.run.slice(4)}.${this.fence}.${this.#items.length + 1}.${this.#runner.bootId}`;
   }
 
-  #append(type: "message" | "partial" | "pre_tool" | "post_tool"): void {
+  #say(partial: boolean): void {
     const entryId = this.#entryId();
-    const tool = { tool: "shell", callId: `c${this.#items.length >> 1}`, input: { at: entryId } };
-    if (type === "pre_tool") this.#items.push({ type, entryId, ...tool });
-    else if (type === "post_tool")
-      this.#items.push({ type, entryId, ...tool, output: "done", error: null });
-    else
-      this.#items.push({
-        type: "message",
-        entryId,
-        kind: "text",
-        text: `said ${entryId}`,
-        partial: type === "partial",
-      });
+    const text = `said ${entryId}`;
+    this.#items.push({ type: "message", entryId, kind: "text", text, partial });
   }
 
   /** One batch at a time, in pieces; what was sent before may be sent again. */
@@ -245,19 +360,11 @@ export class HeldTurn {
     const items = this.#items.slice(from, from + size);
     const isRest = from + items.length === this.#items.length;
     const settle = this.#settle && isRest ? { settle: this.#settle } : {};
+    const park = this.#park && isRest ? { park: this.#park } : {};
     const isNews = from + items.length > this.#acknowledged;
-    if (!isNews && !settle.settle && !this.#bind) return;
-    const bind = this.#bind
-      ? {
-          bind: {
-            executorSessionId: `exec-${this.run.slice(-6)}`,
-            executorType: "native",
-            executorProfile: null,
-            projectDir: null,
-          },
-        }
-      : {};
-    this.#bind = false;
+    if (!isNews && !settle.settle && !park.park && !this.#bind) return;
+    const bind = this.#bind ? { bind: this.#bind } : {};
+    this.#bind = undefined;
     this.#inFlight = true;
     const frame = {
       op: "journal" as const,
@@ -267,8 +374,18 @@ export class HeldTurn {
       items,
       ...bind,
       ...settle,
+      ...park,
     };
     this.#runner.ask({ ...frame, id: this.#runner.nextId() }, this);
-    if (!calm && random.chance(0.03)) this.#runner.send({ ...frame, id: this.#runner.nextId() });
+    if (!calm) this.#confuse(frame);
+  }
+
+  /** A batch comes twice, or its answer not at all. */
+  #confuse(frame: Omit<Extract<RunnerFrame, { op: "journal" }>, "id">): void {
+    const { random, odds } = this.#world;
+    const isPark = frame.park !== undefined;
+    if (random.chance(isPark ? 0.15 : 0.03))
+      this.#runner.send({ ...frame, id: this.#runner.nextId() });
+    if (isPark && odds.partition > 0 && random.chance(0.1)) this.#runner.loseWire();
   }
 }

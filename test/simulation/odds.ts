@@ -33,6 +33,14 @@ export interface Odds {
   turnMs: number;
   hang: number;
   gates: number;
+  /** How much of a turn is calls that the server judges, pauses, and files of its own. */
+  calls: number;
+  pauses: number;
+  workspaces: number;
+  /** A call of a server tool is sent again before it is answered. */
+  callsAgain: number;
+  /** How long a session is idle before it falls asleep. */
+  idleMs: number;
   misbehaves: number;
   unmatched: number;
 }
@@ -63,6 +71,11 @@ export function drawOdds(random: Random): Odds {
     turnMs: level(20, 200, 600),
     hang: level(0, 0.03),
     gates: level(0, 0.1, 0.4),
+    calls: level(0, 8, 25),
+    pauses: level(0, 1, 3),
+    workspaces: level(0, 0.3, 2),
+    callsAgain: level(0, 0.3),
+    idleMs: level(2_000, 20_000, 15 * 60_000),
     misbehaves: level(0, 0.05, 0.05),
     unmatched: level(0, 0, 0, 0.03),
   };

@@ -9,6 +9,8 @@ export class RunnerHost {
   readonly scope: string;
   readonly profile: RunnerProfile;
   readonly runnerId: string;
+  /** Sessions whose files are on this machine, as far as it knows. */
+  readonly kept = new Set<string>();
   process: RunnerProcess | undefined;
   readonly #world: World;
   #boots = 0;
@@ -26,6 +28,8 @@ export class RunnerHost {
       tags: [],
       runtimes: ["native", "scripted"],
       capacity: 3,
+      models: [],
+      sandbox: null,
       version: "0.0.0",
       ...profile,
     };

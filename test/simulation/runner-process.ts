@@ -13,6 +13,7 @@ import {
   type ServerFrame,
 } from "#protocol/frames.ts";
 import { type Ask, HeldTurn, mark } from "./held-turn.ts";
+import { EFFECT_TOOL } from "./judging.ts";
 import type { RunnerHost } from "./runner-host.ts";
 import { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
@@ -25,6 +26,8 @@ interface RunRef {
   run: string;
   fence: number;
 }
+
+type JournalFrame = Extract<RunnerFrame, { op: "journal" }>;
 
 export class RunnerProcess {
   readonly host: RunnerHost;
@@ -136,6 +139,15 @@ export class RunnerProcess {
     });
   }
 
+  /** The next word of either side gets lost, and neither knows. */
+  loseWire(): void {
+    const { wire } = this;
+    const { random, scheduler } = this.#world;
+    scheduler.after(random.between(0, 30), () => {
+      if (!this.#world.calm) wire?.cut();
+    });
+  }
+
   disconnected(wire: Wire): void {
     if (this.wire !== wire) return;
     this.wire = undefined;
@@ -178,8 +190,16 @@ export class RunnerProcess {
         return;
       }
       case "refused":
-        return;
       case "done":
+      case "blob":
+        return;
+      case "tidy":
+      case "providers":
+        this.#askAboutFiles();
+        return;
+      case "sessions":
+        this.#world.oracle.filesAreGone(this.host.runnerId, frame.gone);
+        for (const id of frame.gone) this.host.kept.delete(id);
         return;
       default:
         this.#answered(frame);
@@ -211,6 +231,12 @@ export class RunnerProcess {
     if (this.held.size > 0) this.#renew();
     for (const turn of this.held.values()) turn.reconnected();
     if (this.isDraining) this.send({ op: "drain", id: this.nextId() });
+    this.#askAboutFiles();
+  }
+
+  #askAboutFiles(): void {
+    const sessions = [...this.host.kept];
+    if (sessions.length > 0) this.send({ op: "sessions", id: this.nextId(), sessions });
   }
 
   // Runs
@@ -273,7 +299,8 @@ export class RunnerProcess {
   believes(run: string): number | undefined {
     const turn = this.held.get(run);
     const { now } = this.#world.scheduler;
-    return turn && this.isUp && now < turn.renewedAt + LEASE_MS ? turn.fence : undefined;
+    if (!turn || turn.isParking || !this.isUp) return undefined;
+    return now < turn.renewedAt + LEASE_MS ? turn.fence : undefined;
   }
 
   /** What no runner should send, and no server may believe. */
@@ -281,9 +308,19 @@ export class RunnerProcess {
     const { random } = this.#world;
     if (!gone || this.held.has(gone.run)) return;
     const { run, fence } = gone;
-    const what = random.between(0, 4);
+    const what = random.between(0, 5);
     if (what === 0) this.send({ op: "release", id: this.nextId(), run, fence });
     else if (what === 1) this.send({ op: "renew", id: this.nextId(), runs: [{ run, fence }] });
+    else if (what === 2)
+      this.send({
+        op: "tool",
+        id: this.nextId(),
+        run,
+        fence,
+        callId: `stale.${fence}.${random.between(0, 2 ** 31)}`,
+        name: EFFECT_TOOL,
+        input: { words: "allow 1", by: { fence, boot: this.bootId } },
+      });
     else
       this.send({
         op: "journal",
@@ -293,9 +330,15 @@ export class RunnerProcess {
         fence: random.chance(0.8) ? fence : fence + 1_000,
         firstOrdinal: random.chance(0.9) ? 1 : 1_000,
         items: Array.from({ length: random.between(0, 6) }, (_, i) => staleItem(gone, i + 1)),
-        ...(random.chance(0.5) ? { settle: { outcome: "completed", result: mark(gone) } } : {}),
+        ...staleEnd(gone, random.between(0, 3)),
       });
   }
+}
+
+function staleEnd(ref: RunRef, what: number): Pick<JournalFrame, "settle" | "park"> {
+  if (what > 1) return { settle: { outcome: "completed", result: mark(ref) } };
+  if (what === 0) return {};
+  return { park: { kind: "pause", waitMs: 1_000, code: "stale", message: "wait 1000" } };
 }
 
 function staleItem(ref: RunRef, ordinal: number): JournalItem {

@@ -33,6 +33,7 @@ export class ServerProcess {
       defaults: DEFAULTS,
       features: [simFeature(world)],
       tools: simTools(world),
+      idleMs: world.odds.idleMs,
     });
     const server = new ServerProcess(kernel);
     server.#die = () => {

@@ -1,12 +1,16 @@
-/** A feature as any other: it listens, sets timers, sends things out and has a tool that asks people. */
+/**
+ * A feature as any other: it listens, sets timers, sends things out, judges calls, and has a tool
+ * that asks people and one that leaves a mark.
+ */
 import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
 import type { Migration } from "#base/store/index.ts";
 import { openGate } from "#engine/gates/index.ts";
-import { command, type Feature } from "#engine/index.ts";
+import type { Feature } from "#engine/index.ts";
 import { sendLater } from "#engine/outbox/index.ts";
-import { findRun } from "#engine/runs/queries.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { Staged } from "./expected.ts";
+import { EFFECT_TOOL, ruleOf } from "./judging.ts";
 import type { World } from "./world.ts";
 
 export const SIM_TIMER = "sim";
@@ -31,6 +35,8 @@ export const simMigration: Migration = {
   statements: () => [
     "create table sim_changes (kind text not null, what text not null, id text not null, session_id text not null)",
     "create table sim_fired (subject text not null, at integer not null)",
+    "create table sim_effects (token text not null, session_id text not null, prompt_id text not null, call_id text not null, run_id text not null, fence integer not null, boot text not null)",
+    "create trigger sim_effects_insert after insert on sim_effects begin insert into sim_changes (kind, what, id, session_id) values ('effects', 'insert', new.token, new.session_id); end",
     "create index sim_unsettled on prompts (session_id) where state <> 'settled'",
     ...watchers,
     "create trigger sim_outbox_deleted after delete on outbox begin insert into sim_changes (kind, what, id, session_id) values ('outbox', 'deleted', old.id, ''); end",
@@ -42,6 +48,10 @@ export function simFeature(world: World): Feature {
   const { random, odds } = world;
   return {
     name: "simulation",
+    judge: async (_work, { input, callId }) => {
+      const verdict = ruleOf(input);
+      return verdict && { verdict, reason: verdict === "allow" ? null : `${verdict} ${callId}` };
+    },
     listeners: [
       async (work, event) => {
         if (event.type !== "prompt_settled") return;
@@ -75,22 +85,50 @@ export function simTools(world: World): Tool[] {
     defineTool({
       name: ASK_TOOL,
       description: "Asks a person.",
-      schema: z.object({ ttlMs: z.number() }),
-      handle: (engine, call, { ttlMs }) =>
-        command(engine, async (work) => {
-          const session = await work.session(call.sessionId);
-          const run = session && (await findRun(work.tx, call.runId));
-          if (!session || !run) return { output: null, error: "the run is gone" };
-          const gate = await openGate(work, session, run, {
-            callId: call.callId,
-            kind: "question",
-            tool: ASK_TOOL,
-            target: null,
-            shown: { text: world.seed },
-            ttlMs,
-          });
-          return { output: { gate: gate.id, state: gate.state }, error: null };
-        }),
+      schema: z.object({ gate: z.string(), ttlMs: z.number() }),
+      readOnly: false,
+      target: () => null,
+      // Each look is a call of its own; what it looks at is one gate.
+      handle: async (work, { session, run }, { gate: callId, ttlMs }) => {
+        const gate = await openGate(work, session, run, {
+          callId,
+          kind: "question",
+          tool: ASK_TOOL,
+          target: null,
+          shown: { text: world.seed },
+          ttlMs,
+        });
+        return { output: { gate: gate.id, state: gate.state }, error: null };
+      },
+    }),
+    defineTool({
+      name: EFFECT_TOOL,
+      description: "Leaves a mark.",
+      schema: z.object({
+        words: z.string(),
+        refuse: z.boolean().optional(),
+        /** Whose frame it came in, in its own words. */
+        by: z.object({ fence: z.number(), boot: z.string() }).optional(),
+      }),
+      readOnly: false,
+      target: ({ words }) => words,
+      handle: async (work, { session, run, callId }, { refuse, by }) => {
+        const token = `${run.prompt_id}/${callId}/${world.random.between(0, 2 ** 31)}`;
+        await work.tx.execute({
+          sql: "insert into sim_effects (token, session_id, prompt_id, call_id, run_id, fence, boot) values (?, ?, ?, ?, ?, ?, ?)",
+          parameters: [
+            token,
+            session.row.id,
+            run.prompt_id,
+            callId,
+            run.id,
+            by?.fence ?? 0,
+            by?.boot ?? "",
+          ],
+        });
+        if (refuse) throw new Refusal("conflict", "not_now", "Not now. Try something else.");
+        return { output: { token }, error: null };
+      },
     }),
   ];
 }

@@ -1,10 +1,10 @@
-/** One seed: a world is made, lived in, mended, and looked over. */
+/** One seed: a world is made, lived in, mended, put to sleep and woken, and looked over. */
 import { silentLog } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
 import { kernelMigrations } from "#engine/index.ts";
 import { Clients } from "./clients/clients.ts";
 import { Faults } from "./faults.ts";
-import { checkEnd, dump, findUnfinished } from "./final-checks.ts";
+import { checkAsleep, checkEnd, dump, findUnfinished } from "./final-checks.ts";
 import { drawOdds } from "./odds.ts";
 import { Oracle } from "./oracle/oracle.ts";
 import { Random } from "./random.ts";
@@ -18,6 +18,9 @@ import type { World } from "./world.ts";
 
 const CALM_LIMIT_MS = 45 * 60_000;
 const FINISH_EVERY_MS = 2_000;
+/** What is looked for by the clock is found after this, and a few looks at the clock. */
+const SWEPT_WITHIN_MS = 61_000;
+const FEW_TICKS_MS = 5_000;
 
 export interface Result {
   seed: number;
@@ -54,6 +57,7 @@ export async function simulate({ seed, steps, echo }: SimulationOptions): Promis
     world.scheduler.after(0, act);
     while (done < steps) await world.scheduler.step();
     await comeToRest(world, clients, faults);
+    await sleepAndWake(world, clients, faults);
     await checkEnd(world, clients);
     for (const line of await dump(world)) world.trace.add(world.scheduler.now, line);
   } catch (error) {
@@ -108,6 +112,20 @@ async function createWorld(seed: number, echo: boolean): Promise<World> {
 async function comeToRest(world: World, clients: Clients, faults: Faults): Promise<void> {
   world.note("calm");
   await faults.mend();
+  await rest(world, clients, faults);
+}
+
+/** When nobody does anything everything falls asleep, and the next prompt wakes it. */
+async function sleepAndWake(world: World, clients: Clients, faults: Faults): Promise<void> {
+  world.clock.jump(world.odds.idleMs + SWEPT_WITHIN_MS);
+  const until = world.scheduler.now + FEW_TICKS_MS;
+  while (world.scheduler.now < until) await world.scheduler.step();
+  checkAsleep(world);
+  clients.wakeSome();
+  await rest(world, clients, faults);
+}
+
+async function rest(world: World, clients: Clients, faults: Faults): Promise<void> {
   const until = world.scheduler.now + CALM_LIMIT_MS;
   let nextFinish = 0;
   for (;;) {
@@ -134,6 +152,9 @@ function figuresOf(world: World, clients: Clients): Record<string, number> {
     prompts: model.prompts.size,
     runs: model.runs.size,
     gates: model.gates.size,
+    decisions: model.told.size,
+    effects: model.effects.size,
+    ...model.seen,
     answered,
     refused,
     lines: world.trace.lines,

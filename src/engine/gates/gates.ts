@@ -2,16 +2,28 @@
  * Gates: a turn waits for a decision of a person or a parent. The first answer wins; no answer in
  * time is a no. The gate belongs to (prompt, call), so a turn that is resumed finds the gate it had
  * opened, and the answer if there is one.
+ *
+ * A turn waits in one of two ways. One whose runner cannot let go (an agent program that holds its
+ * process) stays with it: the run is `gated` and held. A turn that is parked has no runner: its run
+ * is `gated` without one, and the decision puts it back in line.
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text.ts";
-import { findRun, HELD_STATES, saveRun } from "../runs/queries.ts";
+import type { Decision } from "#protocol/frames.ts";
+import { findRun, HELD_STATES, saveRun, saveRunAndLease } from "../runs/queries.ts";
 import type { GateRow, RunRow, TimerRow } from "../schema.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { clearTimer, setTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
-import { findGate, findGateByCall, hasPendingGate, insertGate, saveGate } from "./queries.ts";
+import {
+  findGate,
+  findGateByCall,
+  hasPendingGate,
+  insertGate,
+  listGatesOfPrompt,
+  saveGate,
+} from "./queries.ts";
 
 export const GATE_TIMER = "gate";
 export const GATE_TTL_MS = 24 * 60 * 60_000;
@@ -24,6 +36,15 @@ export interface Question {
   /** Exactly what the person sees, and so exactly what is decided. */
   shown: unknown;
   ttlMs?: number;
+}
+
+export interface GateDecision {
+  allowed: boolean;
+  /** In the person's words. */
+  reason: string | null;
+  /** One for each question. */
+  answers: string[] | null;
+  scope: "once" | "session" | "always";
 }
 
 /** The session must be locked and the run read under that lock. */
@@ -46,8 +67,30 @@ export async function openGate(
     if (earlier.state === "pending") await setWaiting(work, session, run, true);
     return earlier;
   }
-  const gate: GateRow = {
-    id: work.ids.mint("gat"),
+  const gate = newGate(work, run, question);
+  await insertGate(work.tx, gate);
+  await setTimer(work, GATE_TIMER, gate.id, run.org_id, gate.expires_at);
+  await setWaiting(work, session, run, true);
+  session.record({
+    type: "gate_opened",
+    thread: run.thread,
+    promptId: run.prompt_id,
+    runId: run.id,
+    data: {
+      gateId: gate.id,
+      kind: gate.kind,
+      tool: gate.tool,
+      callId: gate.call_id,
+      expiresAt: new Date(gate.expires_at).toISOString(),
+    },
+  });
+  await work.emit({ type: "gate_opened", session, gate });
+  return gate;
+}
+
+function newGate(work: Work, run: RunRow, question: Question): GateRow {
+  return {
+    id: work.ids.mint("apr"),
     org_id: run.org_id,
     session_id: run.session_id,
     thread: run.thread,
@@ -64,25 +107,14 @@ export async function openGate(
     asked_at: work.now,
     expires_at: work.now + (question.ttlMs ?? GATE_TTL_MS),
     decided_at: null,
+    told_fence: null,
   };
-  await insertGate(work.tx, gate);
-  await setTimer(work, GATE_TIMER, gate.id, run.org_id, gate.expires_at);
-  await setWaiting(work, session, run, true);
-  session.record({
-    type: "gate_opened",
-    thread: run.thread,
-    promptId: run.prompt_id,
-    runId: run.id,
-    data: { gateId: gate.id, kind: gate.kind, tool: gate.tool },
-  });
-  await work.emit({ type: "gate_opened", session, gateId: gate.id });
-  return gate;
 }
 
 export async function decideGate(
   work: Work,
   gateId: string,
-  decision: unknown,
+  decision: GateDecision,
   decidedBy: string,
 ): Promise<GateRow> {
   const found = await findGate(work.tx, gateId);
@@ -105,10 +137,13 @@ export async function decideGate(
     throw new Refusal(
       "conflict",
       "already_decided",
-      "Somebody has answered this already. The first answer stands.",
+      gate.state === "cancelled"
+        ? "The turn that asked has ended, so there is nothing left to decide."
+        : "Somebody has answered this already. The first answer stands.",
     );
   }
   await close(work, session, gate, "decided", decision, decidedBy);
+  await goOn(work, session, gate);
   return gate;
 }
 
@@ -118,14 +153,25 @@ export async function gateTimerDue(work: Work, timer: TimerRow): Promise<void> {
   const gate = session && (await findGate(work.tx, timer.subject));
   if (!session || !gate || gate.state !== "pending") return;
   await close(work, session, gate, "expired", null, "system");
+  await goOn(work, session, gate);
+}
+
+/** The turn that asked is ending: nobody need answer any more. */
+export async function withdrawGates(
+  work: Work,
+  session: SessionWriter,
+  promptId: string,
+): Promise<void> {
+  for (const gate of await listGatesOfPrompt(work.tx, promptId))
+    if (gate.state === "pending") await close(work, session, gate, "cancelled", null, "system");
 }
 
 async function close(
   work: Work,
   session: SessionWriter,
   gate: GateRow,
-  state: "decided" | "expired",
-  decision: unknown,
+  state: "decided" | "expired" | "cancelled",
+  decision: GateDecision | null,
   by: string,
 ): Promise<void> {
   gate.state = state;
@@ -140,12 +186,23 @@ async function close(
     promptId: gate.prompt_id,
     runId: gate.run_id,
     reason: state,
-    data: { gateId: gate.id, by },
+    data: { gateId: gate.id, callId: gate.call_id, by, allowed: decision?.allowed ?? false },
   });
-  const run = await findRun(work.tx, gate.run_id);
-  if (run?.state === "gated" && !(await hasPendingGate(work.tx, gate.prompt_id)))
-    await setWaiting(work, session, run, false);
+  await work.emit({ type: "gate_closed", session, gate });
   work.tx.afterCommit(() => work.announcer.gateClosed(gate.id));
+}
+
+async function goOn(work: Work, session: SessionWriter, gate: GateRow): Promise<void> {
+  const run = await findRun(work.tx, gate.run_id);
+  if (run?.state !== "gated" || (await hasPendingGate(work.tx, gate.prompt_id))) return;
+  if (run.runner_id !== null) return setWaiting(work, session, run, false);
+  run.state = "pending";
+  run.ready_at = work.now;
+  run.available_at = work.now;
+  await saveRunAndLease(work.tx, run);
+  await showRunState(work, session, run);
+  await setPromptState(work, run, "running");
+  work.tx.afterCommit(() => work.announcer.runsReady());
 }
 
 async function setWaiting(
@@ -158,8 +215,44 @@ async function setWaiting(
   run.state = waiting ? "gated" : "running";
   await saveRun(work.tx, run);
   await showRunState(work, session, run);
+  await setPromptState(work, run, waiting ? "gated" : "running");
+}
+
+async function setPromptState(work: Work, run: RunRow, state: "gated" | "running"): Promise<void> {
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt || prompt.state === "settled") return;
-  prompt.state = waiting ? "gated" : "running";
+  prompt.state = state;
   await savePrompt(work.tx, prompt);
+}
+
+/** What a turn that goes on must know of its gates; marks them as told to this attempt. */
+export async function tellDecisions(work: Work, run: RunRow): Promise<Decision[]> {
+  const told: Decision[] = [];
+  for (const gate of await listGatesOfPrompt(work.tx, run.prompt_id)) {
+    if (gate.state !== "decided" && gate.state !== "expired") continue;
+    const fresh = gate.told_fence === null;
+    if (fresh) {
+      gate.told_fence = run.fence;
+      await saveGate(work.tx, gate);
+    }
+    told.push({ ...decisionOf(gate), fresh });
+  }
+  return told;
+}
+
+function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
+  const callId = gate.call_id;
+  if (gate.decision === null) {
+    const reason = "Nobody answered in time, so it counts as a no. Go on without it.";
+    return { callId, allowed: false, reason, answers: null };
+  }
+  const { allowed, reason, answers } = JSON.parse(gate.decision) as GateDecision;
+  if (allowed) return { callId, allowed, reason: null, answers };
+  const words = reason === null ? "" : ` They said: “${reason}”.`;
+  return {
+    callId,
+    allowed,
+    answers,
+    reason: `The person did not allow this.${words} Do not try it again; go on without it.`,
+  };
 }

@@ -1,2 +1,9 @@
-export { decideGate, GATE_TIMER, gateTimerDue, openGate, type Question } from "./gates.ts";
+export {
+  decideGate,
+  GATE_TIMER,
+  type GateDecision,
+  gateTimerDue,
+  openGate,
+  type Question,
+} from "./gates.ts";
 export { findGate, type GateFilter, listGates } from "./queries.ts";

@@ -1,5 +1,6 @@
 /** The only SQL on gates. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import { cleanJson } from "#base/text.ts";
 import type { GateRow, KernelTables } from "../schema.ts";
 
 const prepare = statements<KernelTables>();
@@ -22,6 +23,7 @@ const insertGateRow = inserter<GateRow>("gates", [
   "asked_at",
   "expires_at",
   "decided_at",
+  "told_fence",
 ]);
 export function insertGate(tx: Tx, row: GateRow): Promise<number> {
   return tx.execute(insertGateRow(tx.dialect, [row]));
@@ -57,6 +59,7 @@ const updateGate = prepare<GateRow, unknown>((db, p) =>
       decision: p("decision"),
       decided_by: p("decided_by"),
       decided_at: p("decided_at"),
+      told_fence: p("told_fence"),
     })
     .where("id", "=", p("id")),
 );
@@ -64,15 +67,41 @@ export function saveGate(tx: Tx, row: GateRow): Promise<number> {
   return tx.run(updateGate, row);
 }
 
-const cancelOfPrompt = prepare<{ promptId: string; now: number }, unknown>((db, p) =>
+const selectOfPrompt = prepare<{ promptId: string }, GateRow>((db, p) =>
   db
-    .updateTable("gates")
-    .set({ state: "cancelled", decided_at: p("now") })
+    .selectFrom("gates")
+    .selectAll()
     .where("prompt_id", "=", p("promptId"))
-    .where("state", "=", "pending"),
+    .orderBy("asked_at")
+    .orderBy("id"),
 );
-export function cancelGates(tx: Tx, promptId: string, now: number): Promise<number> {
-  return tx.run(cancelOfPrompt, { promptId, now });
+export function listGatesOfPrompt(reader: Reader, promptId: string): Promise<GateRow[]> {
+  return reader.all(selectOfPrompt, { promptId });
+}
+
+/** Whether this very call was asked about before in the same turn, and not allowed. */
+export async function findDenial(
+  reader: Reader,
+  promptId: string,
+  tool: string,
+  input: unknown,
+): Promise<boolean> {
+  const asked = cleanJson(input);
+  const gates = await listGatesOfPrompt(reader, promptId);
+  return gates.some(
+    (gate) => gate.tool === tool && isDenial(gate) && cleanJson(inputOf(gate)) === asked,
+  );
+}
+
+function inputOf({ shown }: GateRow): unknown {
+  return (JSON.parse(shown) as { input?: unknown }).input;
+}
+
+function isDenial({ state, decision }: GateRow): boolean {
+  if (state === "expired") return true;
+  return (
+    state === "decided" && (JSON.parse(decision ?? "{}") as { allowed?: boolean }).allowed !== true
+  );
 }
 
 const selectPendingOfPrompt = prepare<{ promptId: string }, { id: string }>((db, p) =>

@@ -3,15 +3,16 @@
  * lease. A prompt enters the session's history here, and not before.
  */
 
-import type { JournalItem } from "#protocol/events.ts";
-import type { Assignment } from "#protocol/frames.ts";
+import type { Assignment, TurnLimits } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
-import type { EventRow, PromptRow, RunnerRow, RunRow } from "../schema.ts";
+import { tellDecisions } from "../gates/gates.ts";
+import type { PromptRow, RunnerRow, RunRow } from "../schema.ts";
 import { listTurnEntries } from "../sessions/event-queries.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { fits, type RunnerOffer, wishOf } from "./fit.ts";
+import { journalItem } from "./journal-items.ts";
 import {
   countHeldBy,
   findRun,
@@ -28,9 +29,13 @@ export interface Claimer {
   runner: RunnerRow;
   offer: RunnerOffer;
   free: number;
+  limits: TurnLimits;
 }
 
-export function claimRuns(engine: Engine, { runner, offer, free }: Claimer): Promise<Assignment[]> {
+export function claimRuns(
+  engine: Engine,
+  { runner, offer, free, limits }: Claimer,
+): Promise<Assignment[]> {
   return command(engine, async (work) => {
     // Counted here, because a runner that comes back may not know of all it has been given.
     const places = Math.min(free, runner.capacity - (await countHeldBy(work.tx, runner.id)));
@@ -39,7 +44,7 @@ export function claimRuns(engine: Engine, { runner, offer, free }: Claimer): Pro
     for (let page = 0; page < MAX_PAGES && assignments.length < places; page++) {
       const { fitting, exhausted } = await nextFitting(work, search);
       const wanted = fitting.slice(0, places - assignments.length);
-      assignments.push(...(await claimAll(work, wanted, runner)));
+      assignments.push(...(await claimAll(work, wanted, runner, limits)));
       if (exhausted) break;
     }
     return assignments;
@@ -67,14 +72,19 @@ async function nextFitting(work: Work, { offer, seen, unfit }: Search) {
   return { fitting, exhausted: page.length < PAGE && unfit.size === unfitBefore };
 }
 
-async function claimAll(work: Work, wanted: readonly ReadyRun[], runner: RunnerRow) {
+async function claimAll(
+  work: Work,
+  wanted: readonly ReadyRun[],
+  runner: RunnerRow,
+  limits: TurnLimits,
+) {
   if (wanted.length === 0) return [];
   const sessions = wanted.map((run) => run.session_id);
   const free = await lockFreeSessions(work.tx, sessions);
   const claimed: Assignment[] = [];
   for (const { id, session_id } of wanted) {
     if (!free.has(session_id)) continue;
-    const assignment = await claimOne(work, id, session_id, runner);
+    const assignment = await claimOne(work, id, session_id, runner, limits);
     if (assignment) claimed.push(assignment);
   }
   return claimed;
@@ -85,6 +95,7 @@ async function claimOne(
   runId: string,
   sessionId: string,
   runner: RunnerRow,
+  limits: TurnLimits,
 ): Promise<Assignment | undefined> {
   const session = await work.session(sessionId);
   const run = await findRun(work.tx, runId);
@@ -102,7 +113,9 @@ async function claimOne(
   run.journaled = 0;
   run.lease_until = work.now + LEASE_MS;
   run.claimed_at = work.now;
-  if (prompt.started_at === null) enterHistory(work, session, prompt, run);
+  run.pause = null;
+  const resumes = prompt.started_at !== null;
+  if (!resumes) enterHistory(work, session, prompt, run);
   prompt.attempts = run.attempts;
   bindToRunner(work, session, run, runner);
   session.record({
@@ -114,7 +127,7 @@ async function claimOne(
   });
   await savePrompt(work.tx, prompt);
   await saveRunAndLease(work.tx, run);
-  return assignmentOf(work, session, prompt, run);
+  return assignmentOf({ work, session, prompt, run, limits, resumes });
 }
 
 function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run: RunRow): void {
@@ -153,15 +166,20 @@ function bindToRunner(work: Work, session: SessionWriter, run: RunRow, runner: R
   if (row.exclusive === 1 || row.run_state === "pending") row.run_state = "claimed";
 }
 
-async function assignmentOf(
-  work: Work,
-  session: SessionWriter,
-  prompt: PromptRow,
-  run: RunRow,
-): Promise<Assignment> {
+interface Claimed {
+  work: Work;
+  session: SessionWriter;
+  prompt: PromptRow;
+  run: RunRow;
+  limits: TurnLimits;
+  /** The turn has begun before. */
+  resumes: boolean;
+}
+
+async function assignmentOf(claimed: Claimed): Promise<Assignment> {
+  const { work, session, prompt, run, limits, resumes } = claimed;
   const { row } = session;
-  const journal =
-    run.attempts === 1 ? [] : await listTurnEntries(work.tx, row.id, run.first_seq, prompt.id);
+  const journal = resumes ? await listTurnEntries(work.tx, row.id, run.first_seq, prompt.id) : [];
   return {
     run: run.id,
     fence: run.fence,
@@ -172,57 +190,23 @@ async function assignmentOf(
     content: prompt.content,
     attachments: JSON.parse(prompt.attachments) as Attachment[],
     author: authorOf(prompt),
+    isFirst: row.prompts_total <= 1,
     runtime: run.runtime,
     model: row.model,
     projectDir: row.project_dir,
     executorSessionId: row.executor_session_id,
     instructions: row.instructions,
+    repo: row.repo,
+    branch: row.branch,
+    limits,
+    spentMicros: run.cost_micros ?? 0,
+    budgetLeftMicros:
+      row.budget_micros === null ? null : Math.max(0, row.budget_micros - row.cost_micros),
+    decisions: resumes ? await tellDecisions(work, run) : [],
     journal: journal.map(journalItem),
   };
 }
 
 function authorOf(prompt: PromptRow): Author {
   return { kind: prompt.author_kind, id: prompt.author_id, name: prompt.author_name };
-}
-
-/** The reverse of what `journal.ts` writes. */
-export function journalItem(row: EventRow): JournalItem {
-  const data = (row.data === null ? {} : JSON.parse(row.data)) as Record<string, unknown>;
-  const base = {
-    entryId: row.entry_id ?? "",
-    ...(typeof data.step === "number" ? { step: data.step } : {}),
-  };
-  const parse = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
-  const text = () =>
-    (parse(row.content) as { text: string }[] | null)?.map((block) => block.text).join("") ?? "";
-  switch (row.type) {
-    case "pre_tool":
-      return {
-        type: "pre_tool",
-        ...base,
-        callId: String(data.callId),
-        tool: row.tool_name ?? "",
-        input: parse(row.tool_input),
-      };
-    case "post_tool":
-      return {
-        type: "post_tool",
-        ...base,
-        callId: String(data.callId),
-        tool: row.tool_name ?? "",
-        input: parse(row.tool_input),
-        output: parse(row.tool_output),
-        error: row.error,
-      };
-    case "notice":
-      return { type: "notice", ...base, text: text() };
-    default:
-      return {
-        type: "message",
-        ...base,
-        kind: row.kind === "reasoning" ? "reasoning" : "text",
-        text: text(),
-        partial: data.partial === true,
-      };
-  }
 }

@@ -3,17 +3,26 @@
  * becomes free; a slow poll makes up for lost hints.
  */
 import type { Log } from "#base/log.ts";
+import type { TurnLimits } from "#protocol/frames.ts";
 import type { Principal } from "../principal.ts";
-import type { ToolHost } from "../tools/index.ts";
+import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { claimRuns } from "./claim.ts";
 import { EXPIRY_MARGIN_MS, releaseRun } from "./leases.ts";
 import { RunnerConnection, type RunnerLink } from "./runner-connection.ts";
 import { offerOf } from "./runners.ts";
 
+export interface DispatcherOptions {
+  engine: Engine;
+  tools: ToolHost;
+  bench: Bench;
+  limits: TurnLimits;
+  log: Log;
+}
+
 export class Dispatcher {
+  readonly #options: DispatcherOptions;
   readonly #engine: Engine;
-  readonly #tools: ToolHost;
   readonly #log: Log;
   readonly #connections = new Set<RunnerConnection>();
   readonly #leave: (() => void)[];
@@ -21,9 +30,10 @@ export class Dispatcher {
   #again = false;
   #closed = false;
 
-  constructor(engine: Engine, tools: ToolHost, log: Log) {
+  constructor(options: DispatcherOptions) {
+    const { engine, log } = options;
+    this.#options = options;
     this.#engine = engine;
-    this.#tools = tools;
     this.#log = log;
     this.#leave = [
       engine.announcer.onRunsReady(() => this.poke()),
@@ -31,13 +41,22 @@ export class Dispatcher {
         for (const connection of this.#connections)
           if (connection.runner?.id === runnerId) connection.cancel(order);
       }),
+      engine.announcer.onHint("providers", () => {
+        for (const connection of this.#connections)
+          if (connection.runner) connection.providersChanged();
+      }),
+      engine.announcer.onTidy((runnerId) => {
+        for (const connection of this.#connections)
+          if (connection.runner?.id === runnerId) connection.tidy();
+      }),
     ];
   }
 
   connect(principal: Extract<Principal, { kind: "runner" }>, link: RunnerLink): RunnerConnection {
     const connection = new RunnerConnection(principal, link, {
       engine: this.#engine,
-      tools: this.#tools,
+      tools: this.#options.tools,
+      bench: this.#options.bench,
       log: this.#log,
       isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
       replaceOthers: (newer, runnerId) => this.#replaceOthers(newer, runnerId),
@@ -101,7 +120,12 @@ export class Dispatcher {
       const { clock } = this.#engine;
       const instant = clock.steady ?? clock.now;
       const askedAt = instant();
-      const assignments = await claimRuns(this.#engine, { runner, offer: offerOf(runner), free });
+      const assignments = await claimRuns(this.#engine, {
+        runner,
+        offer: offerOf(runner),
+        free,
+        limits: this.#options.limits,
+      });
       const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
       for (const assignment of assignments) {
         // A runner counts its lease from the moment it is told; told late, it would count too far.

@@ -1,14 +1,22 @@
 /**
- * What a runner writes: batches of journal items and the settlement of its run. One fence check
- * covers a batch; items that were appended before are left out, so a batch may be sent again.
+ * What a runner writes: batches of journal items, and with the last one the settlement of its run,
+ * or that it is parked. One fence check covers a batch; items that were appended before are left
+ * out, so a batch may be sent again. Calls that ask for it are judged here, in the same transaction.
  */
 import { cleanText } from "#base/text.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
-import type { ExecutorBinding } from "#protocol/frames.ts";
+import type { ExecutorBinding, Park } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
 import type { RunRow } from "../schema.ts";
+import { listTurnEntries } from "../sessions/event-queries.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
-import { settleRun } from "../sessions/turns.ts";
-import { command, type Engine, type EventDraft, type SessionWriter, type Work } from "../work.ts";
+import { keepSummary } from "../sessions/queries.ts";
+import { addUsage, settleRun } from "../sessions/turns.ts";
+import type { Bench } from "../tools/index.ts";
+import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
+import { draftOf, type PreTool, verdictOf } from "./journal-items.ts";
+import { parkRun } from "./park.ts";
 import { findRun, HELD_STATES, saveRun } from "./queries.ts";
 import { outcomeOf } from "./request-stop.ts";
 
@@ -20,13 +28,14 @@ export interface Batch {
   items: readonly JournalItem[];
   bind?: ExecutorBinding | undefined;
   settle?: Settlement | undefined;
+  park?: Park | undefined;
 }
 
 export type Journaled =
-  | { ok: true; lastOrdinal: number }
+  | { ok: true; lastOrdinal: number; verdicts?: Record<string, Verdict> }
   | { ok: false; code: "stale_fence" | "ordinal_gap" | "run_not_found" };
 
-export function journal(engine: Engine, batch: Batch): Promise<Journaled> {
+export function journal(engine: Engine, bench: Bench, batch: Batch): Promise<Journaled> {
   return command(engine, async (work) => {
     const found = await findRun(work.tx, batch.run);
     const session = found && (await work.session(found.session_id));
@@ -36,10 +45,12 @@ export function journal(engine: Engine, batch: Batch): Promise<Journaled> {
     const refused = refuse(run, batch);
     if (refused) return refused;
     const fresh = batch.items.slice(run.journaled + 1 - batch.firstOrdinal);
-    apply(work, session, run, fresh, batch.bind);
+    const verdicts = await apply({ work, session, run, bench }, fresh, batch);
+    const lastOrdinal = run.journaled;
     if (batch.settle) await settle(work, session, run, batch.settle);
+    else if (batch.park) await parkRun(work, session, run, batch.park);
     else await saveRun(work.tx, run);
-    return { ok: true, lastOrdinal: run.journaled };
+    return { ok: true, lastOrdinal, ...(verdicts ? { verdicts } : {}) };
   });
 }
 
@@ -61,37 +72,111 @@ function isHeld(run: RunRow): boolean {
   return (HELD_STATES as readonly string[]).includes(run.state);
 }
 
-function apply(
-  work: Work,
-  session: SessionWriter,
-  run: RunRow,
-  items: readonly JournalItem[],
-  bind: ExecutorBinding | undefined,
-): void {
+interface Writing {
+  work: Work;
+  session: SessionWriter;
+  run: RunRow;
+  bench: Bench;
+}
+
+/** Returns the verdicts on the calls of the batch that asked for one, if any did. */
+async function apply(
+  writing: Writing,
+  fresh: readonly JournalItem[],
+  { items, bind }: Batch,
+): Promise<Record<string, Verdict> | undefined> {
+  const { work, session, run } = writing;
   if (run.state === "claimed") {
     run.state = "running";
     run.started_at ??= work.now;
     if (session.row.run_state === "claimed") session.row.run_state = "running";
   }
-  if (bind) bindExecutor(session, run, bind);
-  for (const item of items)
+  if (bind) await bindExecutor(work, session, run, bind);
+  const given = fresh.length < items.length ? await earlierVerdicts(work, run, items) : {};
+  for (const item of fresh) {
+    const verdict = item.type === "pre_tool" && item.authorise ? await judge(writing, item) : null;
+    if (verdict && item.type === "pre_tool") given[item.callId] = verdict;
     session.record({
-      ...draftOf(item),
+      ...draftOf(item, verdict ?? undefined),
       thread: run.thread,
       promptId: run.prompt_id,
       runId: run.id,
     });
-  if (items.length > 0) run.progressed = 1;
-  run.journaled += items.length;
+    await consequences(writing, item);
+  }
+  if (fresh.length > 0) run.progressed = 1;
+  run.journaled += fresh.length;
+  return Object.keys(given).length === 0 ? undefined : given;
 }
 
-function bindExecutor(session: SessionWriter, run: RunRow, given: ExecutorBinding): void {
+async function judge({ work, session, run, bench }: Writing, item: PreTool): Promise<Verdict> {
+  const verdict = await bench.judge(work, session, run, item);
+  const call = { callId: item.callId, tool: item.tool, verdict: verdict.verdict };
+  await work.emit({ type: "call_judged", session, run, call });
+  return verdict;
+}
+
+/** A batch that was stored but whose answer was lost gets the same answer again. */
+async function earlierVerdicts(
+  work: Work,
+  run: RunRow,
+  items: readonly JournalItem[],
+): Promise<Record<string, Verdict>> {
+  if (!items.some((item) => item.type === "pre_tool" && item.authorise)) return {};
+  const rows = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
+  const known = rows.map(verdictOf).filter((entry) => entry !== undefined);
+  return Object.fromEntries(known.map(({ callId, verdict }) => [callId, verdict]));
+}
+
+async function consequences({ work, session, run }: Writing, item: JournalItem): Promise<void> {
+  switch (item.type) {
+    case "post_tool":
+      if (item.performed === false) return;
+      return work.emit({
+        type: "call_ended",
+        session,
+        run,
+        call: {
+          callId: item.callId,
+          tool: item.tool,
+          failed: item.error !== null,
+          exitCode: item.exitCode ?? null,
+          durationMs: item.durationMs ?? 0,
+          inputChars: sizeOf(item.input),
+          outputChars: sizeOf(item.output),
+          truncated: item.truncated ?? false,
+        },
+      });
+    case "model_call":
+      addUsage(session, run, item);
+      return work.emit({ type: "model_called", session, run, call: item });
+    case "context_summary":
+      await keepSummary(work.tx, session.row.id, run.thread, cleanText(item.text), item.throughSeq);
+      return;
+    case "workspace_changed":
+      return keepChanges(work, run, item);
+    default:
+  }
+}
+
+function sizeOf(value: unknown): number {
+  if (value === null || value === undefined) return 0;
+  return typeof value === "string" ? value.length : JSON.stringify(value).length;
+}
+
+async function bindExecutor(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  given: ExecutorBinding,
+): Promise<void> {
   const { row } = session;
   const bind = cleanBinding(given);
   row.executor_session_id = bind.executorSessionId ?? row.executor_session_id;
   row.executor_type = bind.executorType;
   row.executor_profile = bind.executorProfile ?? row.executor_profile;
   row.project_dir = bind.projectDir ?? row.project_dir;
+  if (given.workspaceId !== undefined) await keepWorkspace(work, run, cleanText(given.workspaceId));
   session.record({
     type: "run_bound",
     thread: run.thread,
@@ -128,56 +213,4 @@ async function settle(
     ...(usage ? { usage } : {}),
     ...(cut && run.stop_by_prompt ? { supersededBy: run.stop_by_prompt } : {}),
   });
-}
-
-function draftOf(item: JournalItem): EventDraft {
-  const step = item.step === undefined ? {} : { step: item.step };
-  switch (item.type) {
-    case "message":
-      return {
-        type: "message",
-        entryId: item.entryId,
-        kind: item.kind,
-        role: "assistant",
-        content: [{ type: item.kind, text: item.text }],
-        data: { ...step, ...(item.partial ? { partial: true } : {}) },
-      };
-    case "pre_tool":
-      return {
-        type: "pre_tool",
-        entryId: item.entryId,
-        kind: "tool_call",
-        role: "assistant",
-        toolName: item.tool,
-        toolInput: item.input,
-        data: { ...step, callId: item.callId },
-      };
-    case "post_tool":
-      return {
-        type: "post_tool",
-        entryId: item.entryId,
-        kind: "tool_result",
-        role: "assistant",
-        toolName: item.tool,
-        toolInput: item.input,
-        toolOutput: item.output,
-        error: item.error,
-        exitCode: item.exitCode ?? null,
-        data: {
-          ...step,
-          callId: item.callId,
-          durationMs: item.durationMs ?? null,
-          truncated: item.truncated ?? false,
-        },
-      };
-    case "notice":
-      return {
-        type: "notice",
-        entryId: item.entryId,
-        kind: "notice",
-        role: "assistant",
-        content: [{ type: "text", text: item.text }],
-        data: step,
-      };
-  }
 }

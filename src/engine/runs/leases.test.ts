@@ -71,6 +71,7 @@ const heldRun: RunRow = {
   stop_reason: null,
   stop_by: null,
   stop_by_prompt: null,
+  pause: null,
   error_code: null,
   error_message: null,
   result: null,

@@ -8,16 +8,14 @@ import { Refusal } from "#base/refusal.ts";
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
-import { listEntries } from "../sessions/event-queries.ts";
-import { findThread } from "../sessions/queries.ts";
-import type { ToolHost } from "../tools/index.ts";
+import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
-import { journalItem } from "./claim.ts";
 import { journal } from "./journal.ts";
 import { releaseRun, renewLeases } from "./leases.ts";
-import { findRun, listHeldBy } from "./queries.ts";
+import { listHeldBy } from "./queries.ts";
 import { graceFor } from "./request-stop.ts";
-import { markRunner, registerRunner } from "./runners.ts";
+import { markRunner, offerModels, registerRunner } from "./runners.ts";
+import { fetchBlob, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
 
 /** The wire to a runner. */
 export interface RunnerLink {
@@ -37,6 +35,7 @@ export interface Held {
 export interface ConnectionHost {
   engine: Engine;
   tools: ToolHost;
+  bench: Bench;
   log: Log;
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Ends every other connection of this runner. */
@@ -46,7 +45,6 @@ export interface ConnectionHost {
 }
 
 type Frame<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
-const MAX_HISTORY = 200;
 
 export class RunnerConnection {
   readonly principal: Extract<Principal, { kind: "runner" }>;
@@ -89,6 +87,14 @@ export class RunnerConnection {
     this.#link.send({ op: "cancel", ...order });
   }
 
+  providersChanged(): void {
+    this.#link.send({ op: "providers" });
+  }
+
+  tidy(): void {
+    this.#link.send({ op: "tidy" });
+  }
+
   /** It gets no more work at once; a wire that is broken may take long to say that it is closed. */
   close(reason: string): void {
     this.closed = true;
@@ -118,9 +124,18 @@ export class RunnerConnection {
       case "renew":
         return this.#renew(frame, this.runner);
       case "tool":
-        return this.#tool(frame);
+        return this.#tool(frame, this.runner);
       case "history":
         return this.#history(frame);
+      case "blob":
+        return this.#blob(frame, this.runner);
+      case "fetch_blob":
+        return this.#fetchBlob(frame, this.runner);
+      case "models":
+        await offerModels(this.#host.engine, this.runner, frame.models);
+        return this.#link.send({ op: "done", id: frame.id });
+      case "sessions":
+        return this.#sessions(frame, this.runner);
       case "release":
         await releaseRun(this.#host.engine, this.runner.id, frame);
         this.#forget(frame.run, frame.fence);
@@ -225,8 +240,8 @@ export class RunnerConnection {
   }
 
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
-    const { id, run, fence, firstOrdinal, items, bind, settle } = frame;
-    const done = await journal(this.#host.engine, {
+    const { id, run, fence, firstOrdinal, items, bind, settle, park } = frame;
+    const done = await journal(this.#host.engine, this.#host.bench, {
       run,
       fence,
       runnerId: runner.id,
@@ -234,15 +249,17 @@ export class RunnerConnection {
       items,
       bind,
       settle,
+      park,
     });
     if (!done.ok) {
       this.#forget(run, fence);
       this.#link.send({ op: "lost", id, run, code: done.code });
     } else {
-      if (settle) this.#forget(run, fence);
-      this.#link.send({ op: "journaled", id, run, lastOrdinal: done.lastOrdinal });
+      if (settle || park) this.#forget(run, fence);
+      const { ok: _ok, ...answer } = done;
+      this.#link.send({ op: "journaled", id, run, ...answer });
     }
-    if (settle || !done.ok) this.#host.ready(this);
+    if (settle || park || !done.ok) this.#host.ready(this);
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
@@ -253,46 +270,39 @@ export class RunnerConnection {
     await this.#repeatCancels(runner);
   }
 
-  async #tool({ id, run, fence, callId, name, input }: Frame<"tool">): Promise<void> {
-    const held = this.held.get(run);
-    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const { sessionId, promptId } = held;
-    const { output, error } = await this.#host.tools.call(
-      { runId: run, sessionId, promptId, callId },
-      name,
-      input,
-    );
-    this.#link.send({ op: "tool_result", id, output, error });
+  async #tool(
+    { id, run, fence, callId, name, input }: Frame<"tool">,
+    runner: RunnerRow,
+  ): Promise<void> {
+    const call = { runId: run, fence, runnerId: runner.id, callId };
+    const answer = await this.#host.tools.call(call, name, input);
+    if ("lost" in answer) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    this.#link.send({ op: "tool_result", id, ...answer });
   }
 
   async #history({ id, run, fence, beforeSeq, limit }: Frame<"history">): Promise<void> {
     const held = this.held.get(run);
     if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const items = await this.#host.engine.store.read(async (reader) => {
-      const current = await findRun(reader, run);
-      const thread = await findThread(reader, held.sessionId, held.thread);
-      const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, current?.first_seq ?? 0);
-      const rows = await listEntries(reader, {
-        sessionId: held.sessionId,
-        thread: held.thread,
-        before,
-        limit: Math.min(limit, MAX_HISTORY),
-      });
-      return rows.filter((row) => row.seq > (thread?.context_after_seq ?? 0));
-    });
-    this.#link.send({
-      op: "history",
-      id,
-      items: items.map((row) => {
-        const item = journalItem(row);
-        const author = (JSON.parse(row.data ?? "{}") as { author?: never }).author;
-        const isPrompt = row.kind === "prompt" && author !== undefined && item.type === "message";
-        return {
-          seq: row.seq,
-          role: row.role ?? "system",
-          item: isPrompt ? { type: "prompt" as const, text: item.text, author } : item,
-        };
-      }),
-    });
+    const history = await readHistory(this.#host.engine, held, run, beforeSeq, limit);
+    this.#link.send({ op: "history", id, ...history });
+  }
+
+  async #sessions({ id, sessions }: Frame<"sessions">, runner: RunnerRow): Promise<void> {
+    const lives = await whatBecameOf(this.#host.engine, runner, sessions);
+    this.#link.send({ op: "sessions", id, ...lives });
+  }
+
+  async #blob({ id, run, fence, mediaType, data }: Frame<"blob">, runner: RunnerRow) {
+    if (this.held.get(run)?.fence !== fence)
+      return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    const { sha256 } = await storeBlob(this.#host.engine, runner.org_id, mediaType, data);
+    this.#link.send({ op: "blob", id, sha256, mediaType, data: null });
+  }
+
+  async #fetchBlob({ id, run, fence, sha256 }: Frame<"fetch_blob">, runner: RunnerRow) {
+    if (this.held.get(run)?.fence !== fence)
+      return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    const blob = await fetchBlob(this.#host.engine, runner.org_id, sha256);
+    this.#link.send({ op: "blob", id, ...blob });
   }
 }

@@ -1,5 +1,6 @@
 /** Runners as their callers see them. */
 import { notFound } from "#base/refusal.ts";
+import type { ModelOffer } from "#protocol/models.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { type Principal, requireMay } from "../principal.ts";
@@ -47,6 +48,18 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
         available,
         reason: available ? null : "No runner that offers it is connected.",
       }));
+    },
+
+    /** What the connected runners can ask; usable when any of them can. */
+    async models(principal: Principal): Promise<ModelOffer[]> {
+      requireMay(principal, "session.read");
+      const rows = await store.read((reader) => listRunners(reader, principal.orgId));
+      const offers = new Map<string, ModelOffer>();
+      for (const row of rows.filter(({ state }) => state === "online")) {
+        for (const offer of JSON.parse(row.models) as ModelOffer[])
+          if (!offers.get(offer.id)?.usable) offers.set(offer.id, offer);
+      }
+      return [...offers.values()];
     },
 
     /** Whose token it is, so that the caller can revoke it first. */

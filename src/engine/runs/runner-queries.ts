@@ -28,6 +28,8 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
       state: p("state"),
       boot_id: p("boot_id"),
       server_id: p("server_id"),
+      models: p("models"),
+      sandbox: p("sandbox"),
       last_seen_at: p("last_seen_at"),
       created_at: p("created_at"),
     })
@@ -45,6 +47,8 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
         state: p("state"),
         boot_id: p("boot_id"),
         server_id: p("server_id"),
+        models: p("models"),
+        sandbox: p("sandbox"),
         last_seen_at: p("last_seen_at"),
       }),
     ),
@@ -65,6 +69,20 @@ const selectRunnerLocked = prepare<{ id: string }, RunnerRow>((db, p, dialect) =
 });
 export function lockRunner(tx: Tx, id: string): Promise<RunnerRow | undefined> {
   return tx.first(selectRunnerLocked, { id });
+}
+
+const updateModels = prepare<{ id: string; bootId: string; models: string }, unknown>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ models: p("models") })
+    .where("id", "=", p("id"))
+    .where("boot_id", "=", p("bootId")),
+);
+export function setRunnerModels(
+  tx: Tx,
+  change: { id: string; bootId: string; models: string },
+): Promise<number> {
+  return tx.run(updateModels, change);
 }
 
 const selectRunners = prepare<{ orgId: string }, RunnerRow>((db, p) =>

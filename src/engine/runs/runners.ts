@@ -10,7 +10,13 @@ import { isoTime } from "../sessions/event-view.ts";
 import type { Engine } from "../work.ts";
 import type { RunnerOffer } from "./fit.ts";
 import { freeHeldRuns, type RunRef } from "./leases.ts";
-import { findRunner, lockRunner, setRunnerState, upsertRunner } from "./runner-queries.ts";
+import {
+  findRunner,
+  lockRunner,
+  setRunnerModels,
+  setRunnerState,
+  upsertRunner,
+} from "./runner-queries.ts";
 
 export interface Registration {
   principal: Extract<Principal, { kind: "runner" }>;
@@ -119,9 +125,22 @@ function runnerRow(
     state: "online",
     boot_id: bootId,
     server_id: engine.serverId,
+    models: JSON.stringify(profile.models),
+    sandbox: profile.sandbox === null ? null : JSON.stringify(profile.sandbox),
     last_seen_at: now,
     created_at: known?.created_at ?? now,
   };
+}
+
+export async function offerModels(
+  engine: Engine,
+  runner: RunnerRow,
+  models: RunnerProfile["models"],
+): Promise<void> {
+  await engine.store.transaction((tx) =>
+    setRunnerModels(tx, { id: runner.id, bootId: runner.boot_id, models: JSON.stringify(models) }),
+  );
+  engine.announcer.hint("runners", "runner", runner.id);
 }
 
 export async function markRunner(
@@ -166,6 +185,7 @@ export function runnerView(row: RunnerRow, running: number): Runner {
     capacity: row.capacity,
     state: row.state,
     running,
+    sandbox: row.sandbox === null ? null : (JSON.parse(row.sandbox) as Runner["sandbox"]),
     version: row.version,
     lastSeenAt: isoTime(row.last_seen_at),
     createdAt: isoTime(row.created_at),

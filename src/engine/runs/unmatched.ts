@@ -2,6 +2,7 @@
  * Runs that no runner can ever take. Work waits without limit for a runner that is busy or away;
  * but when runners are here and none that is known could take it, five minutes are enough.
  */
+import { answerOpenCalls } from "../sessions/cut-turn.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
 import { settleRun } from "../sessions/turns.ts";
 import { command, type Engine } from "../work.ts";
@@ -28,6 +29,7 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
       const run = session && (await findRun(work.tx, ready.id));
       const prompt = run && (await findPrompt(work.tx, run.prompt_id));
       if (!session || !run || !prompt || run.state !== "pending") return 0;
+      await answerOpenCalls(work, session, run);
       await settleRun(work, session, prompt, run, {
         outcome: "failed",
         error: {

@@ -101,6 +101,7 @@ export async function admitPrompt(
     data: { mode: prompt.mode, state: prompt.state, author: input.author },
   });
   await carryOut(work, session, prompt, decision, live);
+  await work.emit({ type: "prompt_admitted", session, prompt });
   return { prompt, repeated: false };
 }
 
@@ -167,6 +168,8 @@ async function ensureThread(work: Work, session: SessionRow, name: string): Prom
     session_id: session.id,
     name,
     context_after_seq: 0,
+    summary: null,
+    summary_through_seq: 0,
     created_at: work.now,
   });
 }
@@ -200,7 +203,7 @@ async function decide(
       live: live
         ? {
             // One that waits for another attempt has begun: it cannot go back to the queue.
-            claimed: live.state !== "pending" || live.attempts > 0,
+            claimed: live.state !== "pending" || live.fence > 0,
             cutting: live.state === "stopping",
             authorKey: cutting ? `${cutting.author_kind}:${cutting.author_id}` : "",
           }

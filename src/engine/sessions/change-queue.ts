@@ -58,7 +58,7 @@ export async function promotePrompt(
   session.record({ type: "prompt_promoted", thread: prompt.thread, promptId: prompt.id });
   const inTheWay = await liveRunFor(work, session, prompt);
   if (!inTheWay) return pump(work, session);
-  if (inTheWay.state === "pending" && inTheWay.attempts === 0) {
+  if (inTheWay.state === "pending" && inTheWay.fence === 0) {
     await deleteRun(work.tx, inTheWay.id);
     return pump(work, session, row.exclusive === 1 ? [] : undefined);
   }

@@ -59,6 +59,8 @@ describe("a turn whose runner was lost and that waits for its next attempt", () 
         tags: [],
         runtimes: ["scripted"],
         capacity: 1,
+        models: [],
+        sandbox: null,
         version: "0",
       },
       holding: [],

@@ -1,6 +1,6 @@
 /**
  * Cutting a turn short. One that a runner holds is told, and ends when its runner says so; one that
- * waits for its next attempt, because its runner was lost, is ended at once.
+ * waits for its next attempt, because its runner was lost or because it is parked, is ended at once.
  */
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { CancelReason } from "#protocol/frames.ts";
@@ -20,7 +20,7 @@ export async function cutTurn(
   by: string | null,
 ): Promise<void> {
   if (run.state === "stopping") return;
-  if (run.state !== "pending") return requestStop(work, session, run, reason, by);
+  if (run.runner_id !== null) return requestStop(work, session, run, reason, by);
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   await answerOpenCalls(work, session, run);
@@ -39,7 +39,7 @@ export async function answerOpenCalls(
   session: SessionWriter,
   run: RunRow,
 ): Promise<void> {
-  if (run.attempts === 0) return;
+  if (run.fence === 0) return;
   const entries = await listTurnEntries(work.tx, session.row.id, run.first_seq, run.prompt_id);
   const callOf = (data: string | null) => (JSON.parse(data ?? "{}") as { callId?: string }).callId;
   const answered = new Set(

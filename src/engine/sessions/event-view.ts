@@ -1,6 +1,6 @@
 /** Rows of the log as clients see them: whole events, and the entries of a transcript. */
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Author, Entry } from "#protocol/sessions.ts";
+import type { Author, Entry, Verdict } from "#protocol/sessions.ts";
 import type { EventRow } from "../schema.ts";
 
 export function isoTime(at: number): string {
@@ -59,6 +59,7 @@ export function entryView(row: EventRow): Entry {
           exitCode: event.exitCode,
           durationMs: (data.durationMs as number | undefined) ?? null,
           truncated: data.truncated === true,
+          verdict: (data.verdict as Verdict | undefined) ?? null,
         }
       : null,
     author: (data.author as Author | undefined) ?? null,

@@ -3,6 +3,7 @@ import { Refusal } from "#base/refusal.ts";
 import type { Lifecycle } from "#protocol/sessions.ts";
 import { listLiveRuns } from "../runs/queries.ts";
 import type { SessionWriter, Work } from "../work.ts";
+import { findWorkspace } from "../workspaces/queries.ts";
 import { cutTurn } from "./cut-turn.ts";
 import { listWaiting } from "./prompt-queries.ts";
 import { listChildren } from "./queries.ts";
@@ -35,7 +36,14 @@ export async function changeLifecycle(
   row.archived_at = to === "archived" || to === "terminated" ? work.now : null;
   session.record({ type: "session_updated", reason: to, data: { lifecycle: to, from } });
   await work.emit({ type: "session_lifecycle", session, from });
+  if (to !== "active") await tellKeeper(work, row.id);
   if (to === "active") await pump(work, session);
+}
+
+/** The machine that holds its files may end what still runs there. */
+async function tellKeeper(work: Work, sessionId: string): Promise<void> {
+  const workspace = await findWorkspace(work.tx, sessionId);
+  if (workspace) work.tx.afterCommit(() => work.announcer.tidy(workspace.runner_id));
 }
 
 export interface EndSession {

@@ -229,6 +229,20 @@ export function listSessions(reader: Reader, filter: SessionFilter): Promise<Ses
   );
 }
 
+const selectIdle = prepare<{ before: number; limit: number }, { id: string }>((db, p) =>
+  db
+    .selectFrom("sessions")
+    .select("id")
+    .where("lifecycle", "=", "active")
+    .where("run_state", "is", null)
+    .where("waiting", "=", 0)
+    .where("updated_at", "<", p("before"))
+    .limit(p("limit")),
+);
+export async function listIdle(reader: Reader, before: number, limit: number): Promise<string[]> {
+  return (await reader.all(selectIdle, { before, limit })).map((row) => row.id);
+}
+
 // threads
 
 const insertThreadRow = inserter<ThreadRow>("threads", [
@@ -237,6 +251,8 @@ const insertThreadRow = inserter<ThreadRow>("threads", [
   "session_id",
   "name",
   "context_after_seq",
+  "summary",
+  "summary_through_seq",
   "created_at",
 ]);
 export function insertThread(tx: Tx, row: ThreadRow): Promise<number> {
@@ -259,11 +275,32 @@ export function findThread(
 const updateThreadContext = prepare<{ id: string; seq: number }, unknown>((db, p) =>
   db
     .updateTable("threads")
-    .set({ context_after_seq: p("seq") })
+    .set({ context_after_seq: p("seq"), summary: null, summary_through_seq: p("seq") })
     .where("id", "=", p("id")),
 );
 export function freshContext(tx: Tx, threadId: string, seq: number): Promise<number> {
   return tx.run(updateThreadContext, { id: threadId, seq });
+}
+
+const updateThreadSummary = prepare<
+  { sessionId: string; name: string; summary: string; throughSeq: number },
+  unknown
+>((db, p) =>
+  db
+    .updateTable("threads")
+    .set({ summary: p("summary"), summary_through_seq: p("throughSeq") })
+    .where("session_id", "=", p("sessionId"))
+    .where("name", "=", p("name"))
+    .where("summary_through_seq", "<", p("throughSeq")),
+);
+export function keepSummary(
+  tx: Tx,
+  sessionId: string,
+  name: string,
+  summary: string,
+  throughSeq: number,
+): Promise<number> {
+  return tx.run(updateThreadSummary, { sessionId, name, summary, throughSeq });
 }
 
 // purging
@@ -292,7 +329,17 @@ const orphanChildren = prepare<{ id: string }, unknown>((db, p) =>
     .where("parent_session_id", "=", p("id")),
 );
 const purgeStatements = (
-  ["events", "gates", "runs", "prompts", "threads", "workspaces"] as const
+  [
+    "events",
+    "gates",
+    "runs",
+    "prompts",
+    "threads",
+    "workspaces",
+    "turn_changes",
+    "workspace_files",
+    "tool_results",
+  ] as const
 ).map((table) =>
   prepare<{ id: string }, unknown>((db, p) =>
     db.deleteFrom(table).where("session_id", "=", p("id")),
@@ -303,11 +350,20 @@ const deleteSession = prepare<{ id: string }, unknown>((db, p) =>
 );
 
 /** Children stay, without a parent. */
-export async function purgeSession(tx: Tx, id: string, before: number): Promise<void> {
+export async function purgeSession(
+  tx: Tx,
+  id: string,
+  before: number,
+  featureTables: readonly string[],
+): Promise<void> {
   const row = await lockSession(tx, id);
   if (!row || row.run_state !== null) return;
   if (row.archived_at === null || row.archived_at >= before) return;
   await tx.run(orphanChildren, { id });
   for (const statement of purgeStatements) await tx.run(statement, { id });
+  for (const table of featureTables) {
+    const query = builder<Record<string, { session_id: string }>>(tx.dialect).deleteFrom(table);
+    await tx.execute(query.where("session_id", "=", id).compile());
+  }
   await tx.run(deleteSession, { id });
 }

@@ -6,12 +6,13 @@
  */
 import { cleanText } from "#base/text.ts";
 import type { Outcome } from "#protocol/sessions.ts";
-import { cancelGates } from "../gates/queries.ts";
+import { withdrawGates } from "../gates/gates.ts";
 import { demandKey, type RunWish } from "../runs/fit.ts";
 import { insertRun, listLiveRuns, saveRunAndLease } from "../runs/queries.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
+import { findWorkspace } from "../workspaces/queries.ts";
 import { clearContext, isClear } from "./clear-context.ts";
 import { listWaiting, nextQueued, savePrompt } from "./prompt-queries.ts";
 import { mostTelling } from "./states.ts";
@@ -73,21 +74,28 @@ async function startNext(
 }
 
 async function start(work: Work, session: SessionWriter, prompt: PromptRow): Promise<RunRow> {
-  const run = newRun(work, session.row, prompt);
+  // A session with files on a machine works where they are.
+  const workspace = session.isNew ? undefined : await findWorkspace(work.tx, session.row.id);
+  const run = newRun(work, session.row, prompt, workspace?.runner_id ?? null);
   await insertRun(work.tx, run);
   session.record({ type: "run_created", thread: run.thread, promptId: prompt.id, runId: run.id });
   work.tx.afterCommit(() => work.announcer.runsReady());
   return run;
 }
 
-function newRun(work: Work, session: SessionRow, prompt: PromptRow): RunRow {
+function newRun(
+  work: Work,
+  session: SessionRow,
+  prompt: PromptRow,
+  pinnedRunnerId: string | null,
+): RunRow {
   const options = parseRunOptions(prompt.run_options);
   const wish: RunWish = {
     orgId: session.org_id,
     ownerId: session.owner_id,
     runtime: session.runtime,
     demands: options.demands,
-    pinnedRunnerId: null,
+    pinnedRunnerId,
   };
   return {
     id: prompt.run_id,
@@ -106,7 +114,7 @@ function newRun(work: Work, session: SessionRow, prompt: PromptRow): RunRow {
     demands: JSON.stringify(options.demands),
     demand_key: demandKey(wish),
     exclusive: session.exclusive,
-    pinned_runner_id: null,
+    pinned_runner_id: pinnedRunnerId,
     runner_id: null,
     runner_boot: null,
     server_boot: null,
@@ -120,6 +128,7 @@ function newRun(work: Work, session: SessionRow, prompt: PromptRow): RunRow {
     stop_reason: null,
     stop_by: null,
     stop_by_prompt: null,
+    pause: null,
     error_code: null,
     error_message: null,
     result: null,
@@ -171,7 +180,7 @@ export async function settleRun(
     reason: ending.outcome,
     data: { state: run.state, attempts: run.attempts },
   });
-  await cancelGates(work.tx, prompt.id, work.now);
+  await withdrawGates(work, session, prompt.id);
   session.row.last_outcome = ending.outcome;
   await settlePrompt(work, session, prompt, run, ending);
 }
@@ -226,12 +235,23 @@ function stopped(session: SessionWriter, prompt: PromptRow, run: RunRow, ending:
   });
 }
 
-function addUsage(session: SessionWriter, run: RunRow, usage: NonNullable<Ending["usage"]>): void {
+/** What a price is not known for makes the whole unknown. */
+export function addUsage(
+  session: SessionWriter,
+  run: RunRow,
+  usage: NonNullable<Ending["usage"]>,
+): void {
+  const isFirst = run.input_tokens + run.output_tokens === 0;
   run.input_tokens += usage.inputTokens;
   run.output_tokens += usage.outputTokens;
-  run.cost_micros = usage.costMicros;
-  if (usage.costMicros === null) session.row.cost_unknown = 1;
-  else session.row.cost_micros += usage.costMicros;
+  if (usage.costMicros === null) {
+    run.cost_micros = null;
+    session.row.cost_unknown = 1;
+    return;
+  }
+  if (isFirst) run.cost_micros = usage.costMicros;
+  else if (run.cost_micros !== null) run.cost_micros += usage.costMicros;
+  session.row.cost_micros += usage.costMicros;
 }
 
 /** What a runner sends may hold what a database cannot. */

@@ -117,13 +117,27 @@ const WHY: Record<WaitReason, string> = {
   runner_busy: "Waiting for a runner with a free place.",
   workspace_offline: "The machine that holds this session's files is not connected.",
   retry_backoff: "The runner was lost; it will be tried again shortly.",
+  paused: "The model cannot be asked for a while; it goes on by itself.",
   gate: "Waiting for somebody to answer.",
   stopping: "The turn is being ended.",
 };
 
 function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waitingFor"] {
   const reason = waitReason(row, around);
-  return reason && { reason, message: WHY[reason], ahead: Math.max(0, around.ahead) };
+  if (!reason) return null;
+  const paused = reason === "paused" ? pauseOf(around.run) : undefined;
+  return {
+    reason,
+    message: paused?.message ?? WHY[reason],
+    ahead: Math.max(0, around.ahead),
+    until: paused?.until ?? null,
+  };
+}
+
+function pauseOf(run: RunRow | undefined): { message: string; until: string } | undefined {
+  if (!run || run.pause === null) return undefined;
+  const { message } = JSON.parse(run.pause) as { message: string };
+  return { message, until: isoTime(run.available_at) };
 }
 
 const WAITS_FOR_RUNNER = {
@@ -140,8 +154,17 @@ function waitReason(
   if (row.state === "collecting") return "collecting";
   if (row.state === "gated") return "gate";
   if (!run) return ahead > 0 ? "behind_other_prompts" : sessionBusy ? "session_busy" : null;
+  return runWaitReason(run, runners, now);
+}
+
+function runWaitReason(
+  run: RunRow,
+  runners: PromptSurroundings["runners"],
+  now: number,
+): WaitReason | null {
   if (run.state === "stopping") return "stopping";
   if (run.state !== "pending") return null;
-  if (run.available_at > now) return "retry_backoff";
+  if (run.available_at > now) return run.pause === null ? "retry_backoff" : "paused";
+  if (run.pinned_runner_id !== null && runners !== "fit") return "workspace_offline";
   return WAITS_FOR_RUNNER[runners];
 }

@@ -11,7 +11,7 @@ const RESEND_WHOLE_MS = 2000;
 
 export interface OpenEntry {
   readonly entryId: string;
-  readonly kind: Delta["kind"];
+  kind: Delta["kind"];
   text: string;
   /** How much of the text the other side has, if nothing was skipped. */
   sentLength: number;
@@ -41,10 +41,20 @@ export class DeltaStream {
       entry = { entryId, kind, text: "", sentLength: 0, sentAt: -Infinity, wholeAt: now };
       this.#open.set(entryId, entry);
     }
+    entry.kind = kind;
     entry.text += text;
     const waitMs = entry.sentAt + GATHER_MS - now;
     if (waitMs <= 0) this.#flush(entry, now);
     else this.#scheduleFlush(waitMs);
+  }
+
+  /** What was shown is taken back; the next piece begins the entry again. */
+  retract(entryId: string): void {
+    const entry = this.#open.get(entryId);
+    if (!entry) return;
+    entry.text = "";
+    entry.sentLength = 0;
+    this.#flush(entry, this.#clock.now());
   }
 
   /** The entry's journal item is about to leave and supersedes what was not sent. */

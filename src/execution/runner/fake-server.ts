@@ -1,5 +1,7 @@
 /** A server for the runner's tests: keeps every frame, answers like the real one, and can misbehave. */
+
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
+import { DEFAULT_TURN_LIMITS } from "#protocol/frames.ts";
 import type { Connection, ConnectionEvents, Transport } from "./transport.ts";
 
 export type FrameOf<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
@@ -105,8 +107,12 @@ export class FakeServer implements Transport {
         break;
       }
       case "history":
-        this.send({ op: "history", id: frame.id, items: [] });
+        this.send({ op: "history", id: frame.id, items: [], summary: null });
         break;
+      case "sessions":
+        this.send({ op: "sessions", id: frame.id, resting: [], gone: [] });
+        break;
+      case "models":
       case "release":
       case "drain":
         this.send({ op: "done", id: frame.id });
@@ -137,11 +143,18 @@ export function assignmentOf(given: Partial<Assignment> & { run: string }): Assi
     content: "hello",
     attachments: [],
     author: { kind: "user", id: "usr_1", name: "Ada" },
+    isFirst: true,
     runtime: "echo",
     model: null,
     projectDir: null,
     executorSessionId: null,
     instructions: null,
+    repo: null,
+    branch: null,
+    limits: DEFAULT_TURN_LIMITS,
+    spentMicros: 0,
+    budgetLeftMicros: null,
+    decisions: [],
     journal: [],
     ...given,
   };

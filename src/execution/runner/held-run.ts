@@ -11,18 +11,22 @@ import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import {
+  type Blob,
+  type History,
   LeaseLost,
   type Runtime,
   type ToolAnswer,
   type Turn,
   type TurnEnd,
+  type TurnOver,
+  type TurnParked,
+  type Verdicts,
 } from "#execution/runtimes/runtime.ts";
 import type { Delta, JournalItem, Settlement } from "#protocol/events.ts";
 import {
   type Assignment,
   type CancelReason,
   type ExecutorBinding,
-  type HistoryItem,
   LEASE_MS,
   type ServerFrame,
   STEP_FRESHNESS_MS,
@@ -39,8 +43,10 @@ const OUTCOME_OF = {
   steer: "superseded",
 } as const;
 const RESOLVED = Promise.resolve();
+const NO_VERDICTS: Verdicts = {};
 /** One for all: making an error records a stack, and this one is no news. */
 const SETTLED = new LeaseLost("The turn is settled.");
+const PARKED = new LeaseLost("The turn is parked.");
 
 export interface HeldRunOptions {
   assignment: Assignment;
@@ -89,7 +95,8 @@ export class HeldRun implements Turn {
     this.#calls = new OpenCalls(assignment.journal);
     this.#deltas = new DeltaStream((delta) => link.post({ op: "delta", ...ref, ...delta }), clock);
     this.#outbox = new JournalOutbox(async (batch) => {
-      await link.request({ op: "journal", ...ref, ...batch });
+      const answer = await link.request({ op: "journal", ...ref, ...batch });
+      return (answer.op === "journaled" ? answer.verdicts : undefined) ?? NO_VERDICTS;
     });
   }
 
@@ -126,14 +133,18 @@ export class HeldRun implements Turn {
     if (this.#state === "working") this.#deltas.push(piece);
   }
 
-  append(...items: JournalItem[]): Promise<void> {
+  retract(entryId: string): void {
+    this.#deltas.retract(entryId);
+  }
+
+  append(...items: JournalItem[]): Promise<Verdicts> {
     if (this.#state !== "working") return Promise.reject(new LeaseLost("The turn is over."));
     this.#note(items);
     return handled(this.#outbox.append(items));
   }
 
-  bind(binding: ExecutorBinding): Promise<void> {
-    return handled(this.#outbox.append([], { bind: binding }));
+  async bind(binding: ExecutorBinding): Promise<void> {
+    await handled(this.#outbox.append([], { bind: binding }));
   }
 
   async callTool(callId: string, name: string, input: unknown): Promise<ToolAnswer> {
@@ -149,10 +160,25 @@ export class HeldRun implements Turn {
     }
   }
 
-  async history(beforeSeq: number | null, limit: number): Promise<HistoryItem[]> {
+  async history(beforeSeq: number | null, limit: number): Promise<History> {
     const { run, fence } = this;
     const answer = await this.#ask({ op: "history", run, fence, beforeSeq, limit });
-    return answer.op === "history" ? answer.items : [];
+    if (answer.op !== "history") return { items: [], summary: null };
+    return { items: answer.items, summary: answer.summary };
+  }
+
+  async keepBlob({ mediaType, data }: Blob): Promise<string> {
+    const { run, fence } = this;
+    const answer = await this.#ask({ op: "blob", run, fence, mediaType, data });
+    if (answer.op !== "blob") throw new Error(`unexpected answer ${answer.op}`);
+    return answer.sha256;
+  }
+
+  async fetchBlob(sha256: string): Promise<Blob | null> {
+    const { run, fence } = this;
+    const answer = await this.#ask({ op: "fetch_blob", run, fence, sha256 });
+    if (answer.op !== "blob" || answer.data === null) return null;
+    return { mediaType: answer.mediaType, data: answer.data };
   }
 
   async #ask(question: Unnumbered): Promise<ServerFrame> {
@@ -181,7 +207,8 @@ export class HeldRun implements Turn {
         this.log.error({ err: error, run: this.run }, "the runtime failed unexpectedly");
       end = runtimeFailed(this.assignment.runtime, error);
     }
-    this.#settle(end);
+    if (end.outcome === "parked") this.#park(end);
+    else this.#settle(end);
   }
 
   /** Asks the runtime to wind down, and settles without it when `graceMs` have passed. */
@@ -264,7 +291,19 @@ export class HeldRun implements Turn {
     this.#calls.note(items);
   }
 
-  #settle({ items = [], ...settlement }: TurnEnd): void {
+  /** A turn that was cancelled meanwhile is not parked: the server ends it instead. */
+  #park({ items = [], park }: TurnParked): void {
+    if (this.#state !== "working") return;
+    this.#note(items);
+    const partials = keepPartials(this.#deltas.end());
+    this.#state = "settling";
+    this.#outbox.append([...items, ...partials], { park }).then(
+      () => this.#letGo(PARKED),
+      () => this.abandon("That the turn is parked could not be delivered."),
+    );
+  }
+
+  #settle({ items = [], ...settlement }: TurnOver): void {
     if (this.#state !== "working") return;
     this.#note(items);
     const loose = [...keepPartials(this.#deltas.end()), ...answerOpenCalls(this.#calls, this)];
@@ -314,12 +353,12 @@ export class HeldRun implements Turn {
 }
 
 /** A runtime need not look at every promise: what it does not wait for must not end the process. */
-function handled(promise: Promise<void>): Promise<void> {
+function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
 
-function runtimeMissing(name: string): TurnEnd {
+function runtimeMissing(name: string): TurnOver {
   return {
     outcome: "failed",
     error: {
@@ -329,7 +368,7 @@ function runtimeMissing(name: string): TurnEnd {
   };
 }
 
-function runtimeFailed(name: string, error: unknown): TurnEnd {
+function runtimeFailed(name: string, error: unknown): TurnOver {
   const what = error instanceof Error ? error.message : String(error);
   return {
     outcome: "failed",

@@ -5,9 +5,9 @@
  * numbers.
  */
 import { Refusal } from "#base/refusal.ts";
-import type { LeaseLost } from "#execution/runtimes/runtime.ts";
+import type { LeaseLost, Verdicts } from "#execution/runtimes/runtime.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
-import type { ExecutorBinding } from "#protocol/frames.ts";
+import type { ExecutorBinding, Park } from "#protocol/frames.ts";
 
 /** One frame carries no more than this, unless a single item is larger. */
 const BATCH_ITEMS = 500;
@@ -18,22 +18,25 @@ const ITEM_CHARS = 5_000_000;
 const WAITING_CHARS = 32_000_000;
 const WAITING_ITEMS = 20_000;
 
-export interface JournalBatch {
-  firstOrdinal: number;
-  items: JournalItem[];
+/** What goes with a batch: at most one of each, and after `settle` or `park` nothing follows. */
+export interface BatchExtra {
   bind?: ExecutorBinding;
   settle?: Settlement;
+  park?: Park;
+}
+
+export interface JournalBatch extends BatchExtra {
+  firstOrdinal: number;
+  items: JournalItem[];
 }
 
 /** Resolves when the batch is durable. Rejects with `LeaseLost`, or a `Refusal` of its content. */
-export type SendBatch = (batch: JournalBatch) => Promise<void>;
+export type SendBatch = (batch: JournalBatch) => Promise<Verdicts>;
 
-interface Post {
+interface Post extends BatchExtra {
   items: JournalItem[];
   chars: number;
-  bind?: ExecutorBinding;
-  settle?: Settlement;
-  resolve(): void;
+  resolve(verdicts: Verdicts): void;
   reject(error: Error): void;
 }
 
@@ -51,10 +54,7 @@ export class JournalOutbox {
     this.#send = send;
   }
 
-  append(
-    items: JournalItem[],
-    extra: { bind?: ExecutorBinding; settle?: Settlement } = {},
-  ): Promise<void> {
+  append(items: JournalItem[], extra: BatchExtra = {}): Promise<Verdicts> {
     if (this.#closedBy) return Promise.reject(this.#closedBy);
     let chars = 0;
     for (const item of items) {
@@ -62,7 +62,7 @@ export class JournalOutbox {
       if (itemChars > ITEM_CHARS) return Promise.reject(tooLarge(item, itemChars));
       chars += itemChars;
     }
-    if (!extra.settle && this.#isFull(items.length, chars)) {
+    if (!extra.settle && !extra.park && this.#isFull(items.length, chars)) {
       return Promise.reject(
         new Error("The journal is full: wait for append before appending more."),
       );
@@ -114,14 +114,15 @@ export class JournalOutbox {
       firstOrdinal: this.#nextOrdinal,
       items: posts.flatMap((post) => post.items),
     };
-    for (const { bind, settle } of posts) {
+    for (const { bind, settle, park } of posts) {
       if (bind) batch.bind = bind;
       if (settle) batch.settle = settle;
+      if (park) batch.park = park;
     }
     this.#nextOrdinal += batch.items.length;
     try {
-      await this.#send(batch);
-      for (const post of posts) post.resolve();
+      const verdicts = await this.#send(batch);
+      for (const post of posts) post.resolve(verdicts);
     } catch (error) {
       // A refused batch was not stored, so its numbers are free again.
       if (error instanceof Refusal) this.#nextOrdinal = batch.firstOrdinal;

@@ -55,7 +55,18 @@ export interface LinkOptions {
 
 type RequestFrame = Extract<
   RunnerFrame,
-  { op: "journal" | "tool" | "history" | "release" | "drain" }
+  {
+    op:
+      | "journal"
+      | "tool"
+      | "history"
+      | "blob"
+      | "fetch_blob"
+      | "sessions"
+      | "models"
+      | "release"
+      | "drain";
+  }
 >;
 /** What the caller of `request` writes; the id is put in here. */
 export type Unnumbered = RequestFrame extends infer F

@@ -41,6 +41,8 @@ export function answerOpenCalls(calls: OpenCalls, ids: { entryId(): string }): J
 
 export function keepPartials(entries: readonly OpenEntry[]): JournalItem[] {
   return entries.flatMap(({ entryId, kind, text }) =>
-    kind === "tool_call" ? [] : [{ type: "message" as const, entryId, kind, text, partial: true }],
+    kind === "tool_call" || text === ""
+      ? []
+      : [{ type: "message" as const, entryId, kind, text, partial: true }],
   );
 }

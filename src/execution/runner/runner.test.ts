@@ -24,6 +24,8 @@ const PROFILE = {
   tags: [],
   runtimes: ["echo", "scripted", "custom"],
   capacity: 10,
+  models: [],
+  sandbox: null,
   version: "0",
 };
 

@@ -6,7 +6,7 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
-import type { Runtime } from "#execution/runtimes/runtime.ts";
+import { LeaseLost, type Runtime } from "#execution/runtimes/runtime.ts";
 import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
 import { RENEW_EVERY_MS } from "#protocol/frames.ts";
 import { HeldRun } from "./held-run.ts";
@@ -15,6 +15,7 @@ import { createSteadyClock } from "./steady-clock.ts";
 import type { Transport } from "./transport.ts";
 
 const TICK_MS = 1000;
+const TIDY_BATCH = 1000;
 
 export interface RunnerGraces {
   /** How long running turns may go on when the runner is asked to leave. */
@@ -40,11 +41,14 @@ export interface RunnerOptions {
   /** Must not go back or jump with the time of day: leases are measured with it. */
   clock?: Clock;
   graces?: Partial<RunnerGraces>;
+  /** Finds out what models can be asked, at each registration and when the server says so. */
+  models?: () => Promise<RunnerProfile["models"]>;
   random?: () => number;
 }
 
 export class Runner {
   readonly bootId: string;
+  readonly #options: RunnerOptions;
   readonly #runtimes: Map<string, Runtime>;
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -64,8 +68,10 @@ export class Runner {
   #isTicking = false;
   #renewAt = 0;
   #whenEmpty: (() => void) | null = null;
+  #tidying: Promise<void> = Promise.resolve();
 
   constructor(options: RunnerOptions) {
+    this.#options = options;
     this.#clock = options.clock ?? createSteadyClock();
     this.#ids = options.ids;
     this.#log = options.log;
@@ -157,6 +163,8 @@ export class Runner {
     if (this.#runs.size > 0) this.#renew();
     if (this.#isDraining) this.#sendDrain();
     this.#started.resolve();
+    this.#tidy();
+    this.#refreshModels();
   }
 
   #onFrame(frame: ServerFrame): void {
@@ -174,6 +182,12 @@ export class Runner {
         break;
       case "lost":
         this.#onLost(frame.run, frame.fence);
+        break;
+      case "tidy":
+        this.#tidy();
+        break;
+      case "providers":
+        this.#refreshModels();
         break;
       default:
     }
@@ -213,6 +227,51 @@ export class Runner {
     const held = this.#runs.get(run);
     if (held && (fence === undefined || held.fence === fence))
       held.abandon("The server has taken the run away.");
+  }
+
+  // What is kept for sessions
+
+  /** Asks what became of the sessions that something is kept for, and lets go of what rests. */
+  #tidy(): void {
+    const keepers = [...this.#runtimes.values()].filter((runtime) => runtime.keeps);
+    for (const runtime of keepers) {
+      this.#tidying = this.#tidying
+        .then(() => this.#tidyOne(runtime))
+        .catch((error: unknown) => {
+          if (!(error instanceof LeaseLost))
+            this.#log.warn({ err: error, runtime: runtime.name }, "could not tidy up");
+        });
+    }
+  }
+
+  async #tidyOne(runtime: Runtime): Promise<void> {
+    const sessions = runtime.keeps?.() ?? [];
+    for (let from = 0; from < sessions.length; from += TIDY_BATCH) {
+      const batch = sessions.slice(from, from + TIDY_BATCH);
+      const answer = await this.#link.request({ op: "sessions", sessions: batch });
+      if (answer.op !== "sessions") return;
+      for (const id of answer.resting) await this.#letGo(runtime, id, false);
+      for (const id of answer.gone) await this.#letGo(runtime, id, true);
+    }
+  }
+
+  async #letGo(runtime: Runtime, sessionId: string, isGone: boolean): Promise<void> {
+    const isAtWork = [...this.#runs.values()].some(
+      ({ assignment }) => assignment.sessionId === sessionId,
+    );
+    if (!isAtWork && !this.#isDraining) await runtime.letGo?.(sessionId, isGone);
+  }
+
+  /** What the server's providers offer is asked for anew, and told to it. */
+  #refreshModels(): void {
+    const { models } = this.#options;
+    if (!models) return;
+    models()
+      .then((offers) => this.#link.request({ op: "models", models: offers }))
+      .catch((error: unknown) => {
+        if (!(error instanceof LeaseLost))
+          this.#log.warn({ err: error }, "could not refresh the models");
+      });
   }
 
   // Leases

@@ -1,13 +1,19 @@
 /** A turn for the tests of runtimes: it keeps what the runtime did and can be made to go wrong. */
+import { createHash } from "node:crypto";
 import type { Delta, JournalItem } from "#protocol/events.ts";
-import type { Assignment, ExecutorBinding, HistoryItem } from "#protocol/frames.ts";
+import { type Assignment, DEFAULT_TURN_LIMITS, type ExecutorBinding } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
 import {
+  type Blob,
   type CancelReason,
+  type History,
   LeaseLost,
   type Runtime,
   type ToolAnswer,
   type Turn,
   type TurnEnd,
+  type TurnOver,
+  type Verdicts,
 } from "./runtime.ts";
 
 type Act =
@@ -18,12 +24,15 @@ type Act =
 export class FakeTurn implements Turn {
   readonly assignment: Assignment;
   readonly journaled: readonly JournalItem[];
-  readonly log = { info() {}, warn() {} };
+  readonly log = { info() {}, warn() {}, error() {} };
   /** Everything in the order in which it happened. */
   readonly acts: Act[] = [];
   readonly deltas: Pick<Delta, "entryId" | "kind" | "text">[] = [];
   readonly bindings: ExecutorBinding[] = [];
+  readonly blobs = new Map<string, Blob>();
+  earlier: History = { items: [], summary: null };
   isLost = false;
+  judge: (tool: string, input: unknown) => Verdict = () => ({ verdict: "allow", reason: null });
   onTool: (name: string, input: unknown) => Promise<ToolAnswer> | ToolAnswer = () => ({
     output: "ok",
     error: null,
@@ -43,11 +52,18 @@ export class FakeTurn implements Turn {
       content: "hello",
       attachments: [],
       author: { kind: "user", id: "usr_1", name: "Ada" },
+      isFirst: true,
       runtime: "test",
       model: null,
       projectDir: null,
       executorSessionId: null,
       instructions: null,
+      repo: null,
+      branch: null,
+      limits: DEFAULT_TURN_LIMITS,
+      spentMicros: 0,
+      budgetLeftMicros: null,
+      decisions: [],
       journal: [],
       ...given,
     };
@@ -72,10 +88,16 @@ export class FakeTurn implements Turn {
     this.#kill.abort(new LeaseLost("gone"));
   }
 
-  /** Lets the runtime work this turn, as a runner would. */
-  async work(runtime: Runtime): Promise<TurnEnd> {
+  /** Lets the runtime work this turn, as a runner would, until it is over or parked. */
+  async workOrPark(runtime: Runtime): Promise<TurnEnd> {
     const end = await runtime.runTurn(this);
     for (const item of end.items ?? []) this.acts.push({ did: "append", item });
+    return end;
+  }
+
+  async work(runtime: Runtime): Promise<TurnOver> {
+    const end = await this.workOrPark(runtime);
+    if (end.outcome === "parked") throw new Error("the turn was parked");
     return end;
   }
 
@@ -98,9 +120,24 @@ export class FakeTurn implements Turn {
     this.deltas.push(piece);
   }
 
-  async append(...items: JournalItem[]): Promise<void> {
+  retract(entryId: string): void {
+    const kept = this.deltas.filter((delta) => delta.entryId !== entryId);
+    this.deltas.splice(0, this.deltas.length, ...kept);
+  }
+
+  async append(...items: JournalItem[]): Promise<Verdicts> {
     if (this.isLost) throw new LeaseLost("gone");
-    for (const item of items) this.acts.push({ did: "append", item });
+    const verdicts: Record<string, Verdict> = {};
+    for (const item of items) {
+      if (item.type !== "pre_tool" || !item.authorise) {
+        this.acts.push({ did: "append", item });
+        continue;
+      }
+      const verdict = this.judge(item.tool, item.input);
+      verdicts[item.callId] = verdict;
+      this.acts.push({ did: "append", item: { ...item, verdict } });
+    }
+    return verdicts;
   }
 
   async bind(binding: ExecutorBinding): Promise<void> {
@@ -113,7 +150,17 @@ export class FakeTurn implements Turn {
     return this.onTool(name, input);
   }
 
-  async history(): Promise<HistoryItem[]> {
-    return [];
+  async history(): Promise<History> {
+    return this.earlier;
+  }
+
+  async keepBlob(blob: Blob): Promise<string> {
+    const sha256 = createHash("sha256").update(Buffer.from(blob.data, "base64")).digest("hex");
+    this.blobs.set(sha256, blob);
+    return sha256;
+  }
+
+  async fetchBlob(sha256: string): Promise<Blob | null> {
+    return this.blobs.get(sha256) ?? null;
   }
 }

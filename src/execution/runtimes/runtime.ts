@@ -19,13 +19,44 @@
  *   be killed at once, and nothing more can be written.
  */
 import type { Delta, JournalItem, Settlement } from "#protocol/events.ts";
-import type { Assignment, CancelReason, ExecutorBinding, HistoryItem } from "#protocol/frames.ts";
+import type {
+  Assignment,
+  CancelReason,
+  ExecutorBinding,
+  HistoryItem,
+  Park,
+} from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
 
 export { INTERRUPTED } from "#protocol/events.ts";
 
 /** How a turn ended, and the last items of its journal. */
-export interface TurnEnd extends Settlement {
+export interface TurnOver extends Settlement {
   items?: JournalItem[];
+}
+
+/** The turn can do nothing for now: it lets go of the runner and is assigned again later. */
+export interface TurnParked {
+  outcome: "parked";
+  park: Park;
+  items?: JournalItem[];
+}
+
+export type TurnEnd = TurnOver | TurnParked;
+
+/** By call id, of the calls that asked to be judged. */
+export type Verdicts = Readonly<Record<string, Verdict>>;
+
+export interface Blob {
+  mediaType: string;
+  /** Base64. */
+  data: string;
+}
+
+/** Earlier entries of the thread, and what takes the place of those that are no longer given. */
+export interface History {
+  items: HistoryItem[];
+  summary: string | null;
 }
 
 export interface ToolAnswer {
@@ -50,17 +81,24 @@ export interface Turn {
   entryId(): string;
   /** Sends a piece of an entry to whoever watches. Never waits. */
   delta(piece: Pick<Delta, "entryId" | "kind" | "text">): void;
+  /** Takes back what was shown of an entry that is not journaled yet: it begins again. */
+  retract(entryId: string): void;
   /** Appends to the session's log; resolves when it is durable. Throws `LeaseLost` if the run is gone. */
-  append(...items: JournalItem[]): Promise<void>;
+  append(...items: JournalItem[]): Promise<Verdicts>;
   /** Tells the server which agent process serves the session now. */
   bind(binding: ExecutorBinding): Promise<void>;
   /** Calls a tool that lives on the server. The same `callId` is performed at most once. */
   callTool(callId: string, name: string, input: unknown): Promise<ToolAnswer>;
   /** Earlier entries of the thread, newest page first, before `beforeSeq` (or from the end). */
-  history(beforeSeq: number | null, limit: number): Promise<HistoryItem[]>;
+  history(beforeSeq: number | null, limit: number): Promise<History>;
+  /** Keeps something too large for the journal; returns its sha256. */
+  keepBlob(blob: Blob): Promise<string>;
+  /** An attachment or a kept blob; null when there is none such. */
+  fetchBlob(sha256: string): Promise<Blob | null>;
   readonly log: {
     info(fields: object, text: string): void;
     warn(fields: object, text: string): void;
+    error(fields: object, text: string): void;
   };
 }
 
@@ -68,6 +106,13 @@ export interface Runtime {
   readonly name: string;
   /** Works one turn to its end. */
   runTurn(turn: Turn): Promise<TurnEnd>;
+  /** The sessions it keeps something for on this machine. */
+  keeps?(): string[];
+  /**
+   * The session rests, or will not come back (`gone`): what it runs is to be ended, what it keeps
+   * brought to safety. Never called while a turn of the session runs here.
+   */
+  letGo?(sessionId: string, isGone: boolean): Promise<void>;
   /** Ends everything this runtime still runs. Must leave no process behind. */
   close?(): Promise<void>;
 }

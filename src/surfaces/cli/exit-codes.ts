@@ -11,6 +11,7 @@ export const EXIT = {
   unauthorised: 5,
   notFound: 6,
   conflict: 7,
+  tampered: 8,
   interrupted: 130,
 } as const;
 
@@ -23,6 +24,7 @@ const MEANINGS: Record<keyof typeof EXIT, string> = {
   unauthorised: "not signed in, or not allowed",
   notFound: "no such thing",
   conflict: "not possible in the present state",
+  tampered: "the audit trail is not as it was written",
   interrupted: "interrupted",
 };
 

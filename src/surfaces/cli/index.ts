@@ -4,14 +4,19 @@
  * tells its exit code to `host.exit`.
  */
 import { Command, type CommanderError } from "commander";
+import { addApprovalsCommands } from "./commands/approvals.ts";
+import { addAuditCommands } from "./commands/audit.ts";
 import { addBackupCommand } from "./commands/backup.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addLoginLinkCommand } from "./commands/login-link.ts";
+import { addModelsCommand } from "./commands/models.ts";
+import { addProvidersCommands } from "./commands/providers.ts";
 import { addRestoreCommand } from "./commands/restore.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addRunnersCommands } from "./commands/runners.ts";
 import { addSessionsCommands } from "./commands/sessions.ts";
 import { addStartCommands } from "./commands/start.ts";
+import { addUsageCommand } from "./commands/usage.ts";
 import { describeExitCodes, EXIT } from "./exit-codes.ts";
 import type { CliHost } from "./host.ts";
 import { styleFor } from "./terminal.ts";
@@ -54,7 +59,12 @@ export function createProgram(host: CliHost): Command {
   addStartCommands(program, host);
   addRunCommand(program, host);
   addSessionsCommands(program, host);
+  addApprovalsCommands(program, host);
   addRunnersCommands(program, host);
+  addModelsCommand(program, host);
+  addProvidersCommands(program, host);
+  addUsageCommand(program, host);
+  addAuditCommands(program, host);
   addLoginLinkCommand(program, host);
   addDoctorCommand(program, host);
   addBackupCommand(program, host);

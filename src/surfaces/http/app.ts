@@ -6,6 +6,7 @@ import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
 import type { Caller, Callers } from "./callers.ts";
 import { answerError } from "./errors.ts";
+import { credentialHeaders, isGatewayPath } from "./gateway-path.ts";
 import {
   type AllowedHosts,
   checkHost,
@@ -63,11 +64,14 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
     c.env.outgoing.setHeader("X-Content-Type-Options", "nosniff");
     const changes = !READING.has(c.req.method);
     const known = !isPublic(c.req.path);
+    const toGateway = isGatewayPath(c.req.path);
     if (known) {
-      c.set("caller", await callers.identify(c.env.incoming.headers, addressOf(c), changes));
+      const { headers } = c.env.incoming;
+      const given = toGateway ? credentialHeaders(headers) : headers;
+      c.set("caller", await callers.identify(given, addressOf(c), changes));
     } else callers.stranger(addressOf(c));
     // Only now: nobody makes the server read much before it is known who they are.
-    if (changes) await readBody(c, known ? MAX_BODY_BYTES : MAX_STRANGER_BODY_BYTES);
+    if (changes && !toGateway) await readBody(c, known ? MAX_BODY_BYTES : MAX_STRANGER_BODY_BYTES);
     await next();
   });
   return { hono: app, specs: [] };
@@ -91,8 +95,7 @@ export function addressOf(c: Context<AppEnv>): string {
 
 /** Reads the body once, within bounds, and checks that it is JSON of a bearable depth. */
 async function readBody(c: Context<AppEnv>, limit: number): Promise<void> {
-  if (Number(c.req.header("content-length") ?? 0) > limit) throw tooLarge(limit);
-  const text = await boundedText(c, limit);
+  const text = (await readBytes(c, limit)).toString("utf8");
   c.set("rawBody", text);
   if (text === "") return;
   const type = c.req.header("content-type") ?? "";
@@ -106,7 +109,8 @@ async function readBody(c: Context<AppEnv>, limit: number): Promise<void> {
   c.set("json", parseJson(text));
 }
 
-function boundedText(c: Context<AppEnv>, limit: number): Promise<string> {
+export async function readBytes(c: Context<AppEnv>, limit: number): Promise<Buffer> {
+  if (Number(c.req.header("content-length") ?? 0) > limit) throw tooLarge(limit);
   const { incoming } = c.env;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -118,8 +122,7 @@ function boundedText(c: Context<AppEnv>, limit: number): Promise<string> {
     });
     incoming.on("end", () => {
       const [first] = chunks;
-      if (!first) return resolve("");
-      resolve((chunks.length === 1 ? first : Buffer.concat(chunks)).toString("utf8"));
+      resolve(first && chunks.length === 1 ? first : Buffer.concat(chunks));
     });
     incoming.on("error", reject);
   });

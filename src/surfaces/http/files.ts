@@ -19,7 +19,7 @@ const TYPES: Record<string, string> = {
 
 const PAGE_HEADERS = {
   "Content-Security-Policy":
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; frame-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "X-Frame-Options": "DENY",
@@ -61,7 +61,7 @@ function fileFrom(folder: string, nameOf: (path: string) => string): MiddlewareH
 function pageOrFile(folder: string): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { path } = c.req;
-    if (/^\/(api|mcp|webhooks|v1|metrics|health|ready)(\/|$)/.test(path)) return next();
+    if (/^\/(api|mcp|webhooks|v1|metrics|health|ready|preview)(\/|$)/.test(path)) return next();
     const file = await readInside(folder, path);
     const hashed = path.startsWith("/assets/");
     if (!file && (hashed || extname(path) !== "")) return next();

@@ -21,16 +21,20 @@ import { type App, createApp, principalOf, requireCaller } from "./app.ts";
 import { type Authenticator, type Callers, createCallers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
 import { refusalBody, refusalStatus } from "./errors.ts";
+import { featureRoutes } from "./feature-routes.ts";
 import { fileRoutes } from "./files.ts";
+import { type GatewayProviders, gatewayRoutes } from "./gateway.ts";
 import { type AllowedHosts, allowedHosts, checkHost, isOwnOrigin, refuseOrigin } from "./guard.ts";
 import { requireId } from "./input.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
+import { previewRoutes } from "./previews.ts";
 import { authRoutes, type SignIn } from "./routes/auth-routes.ts";
 import { promptRoutes } from "./routes/prompt-routes.ts";
 import { runRoutes } from "./routes/run-routes.ts";
 import { type RunnerTokens, runnerRoutes } from "./routes/runner-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
+import { workspaceRoutes } from "./routes/workspace-routes.ts";
 import { serveRunner } from "./runner-socket.ts";
 
 export interface HttpOptions {
@@ -42,6 +46,10 @@ export interface HttpOptions {
   port: number;
   publicUrl: string | undefined;
   rateLimit: number;
+  /** Whose models runners reach through this server. */
+  providers: GatewayProviders;
+  /** Signs the addresses of previews. */
+  secretKey: string;
   /** Where the built pages are. */
   filesFolder: string;
   version: string;
@@ -77,6 +85,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   promptRoutes(app, kernel);
   runRoutes(app, kernel);
   runnerRoutes(app, kernel, auth);
+  workspaceRoutes(app, kernel);
+  featureRoutes(app, kernel);
+  gatewayRoutes(app, { providers: options.providers, log });
+  previewRoutes(app, { kernel, callers, clock, secretKey: options.secretKey });
   authRoutes(app, auth, {
     name: cookieName,
     secure: publicUrl?.startsWith("https:") ?? false,

@@ -26,12 +26,14 @@ function checkSeq({ id, log, lastSeq }: ObservedSession): string[] {
 }
 
 const JOURNALED = new Set(["message", "pre_tool", "post_tool", "notice"]);
+/** What only a runner writes, and nobody in particular says. */
+const RUNNERS_OWN = new Set(["run_bound", "run_parked", "model_call", "workspace_changed"]);
 
 /** What a runner writes. Only the holder of the run may, so each must lie inside a claim. */
 function isJournal({ type, role, runId }: SessionEvent): boolean {
   if (runId === null) return false;
   // What the server itself adds to a turn, it adds as the system.
-  return type === "run_bound" || (role === "assistant" && JOURNALED.has(type));
+  return RUNNERS_OWN.has(type) || (role === "assistant" && JOURNALED.has(type));
 }
 
 function checkClaims({ id, log }: ObservedSession): string[] {
@@ -63,6 +65,7 @@ function follow(
   if (isJournal(event) && !run.held) say(`has ${type} while nobody holds it`);
   if (type === "run_claimed") claim(run, event, runs, say);
   if (type === "run_lost") lose(run, event, say);
+  if (type === "run_parked") run.held = false;
   if (type === "run_settled") Object.assign(run, { held: false, settled: true });
 }
 

@@ -1,7 +1,9 @@
 /** Each turn's journal: every step of the script once, in order, all of them when it completed. */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
-import { type ExpectedItem, expectItems } from "../clients/scripts.ts";
+import { expectNativeItems } from "../clients/native-scripts.ts";
+import { expectItems } from "../clients/scripts.ts";
+import type { ExpectedItem } from "../clients/style.ts";
 import type { ObservedSession } from "../history.ts";
 import { firstOf } from "./check-log.ts";
 
@@ -28,8 +30,7 @@ function checkTurn(session: ObservedSession, prompt: Prompt, entries: SessionEve
   violations.push(...checkCalls(done).map(say));
 
   const whole = done.filter(({ data }) => data?.partial !== true);
-  const isScript = session.runtime === "echo" || !prompt.content.startsWith("[Follow-up messages");
-  const expected = isScript ? expectItems(session.runtime, prompt.content) : [];
+  const expected = expectedOf(session, prompt);
   const at = whole.findIndex((event, n) => !matches(event, expected[n]));
   if (at !== -1) violations.push(say(`has ${describe(whole[at])} as item ${at + 1}`));
   if (prompt.outcome === "completed") {
@@ -38,6 +39,12 @@ function checkTurn(session: ObservedSession, prompt: Prompt, entries: SessionEve
     if (whole.length !== done.length) violations.push(say("completed with a partial item"));
   }
   return violations;
+}
+
+function expectedOf({ runtime }: ObservedSession, { content }: Prompt): ExpectedItem[] {
+  if (runtime === "native") return expectNativeItems(content);
+  const isScript = runtime === "echo" || !content.startsWith("[Follow-up messages");
+  return isScript ? expectItems(runtime, content) : [];
 }
 
 /** Every call has one answer, after it. */

@@ -5,14 +5,14 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
+import type { Prompt, Session } from "#protocol/sessions.ts";
 import { emptyHistory, type History, type ScriptRuntime } from "../history.ts";
 import type { Random } from "../random.ts";
 import { type Answer, Api, NoAnswer } from "./api.ts";
 import { Follower } from "./follower.ts";
-import { writePrompt } from "./scripts.ts";
+import { echoStyle, scriptedStyle } from "./scripts.ts";
+import type { Style } from "./style.ts";
 
-/** A session with more unsettled prompts than this gets no new ones for a while. */
 const MAX_OPEN = 8;
 
 export interface LoadOptions {
@@ -23,11 +23,22 @@ export interface LoadOptions {
   sessions: number;
   /** The pause of a client between two requests. */
   pauseMs: [min: number, max: number];
+  /** What is asked of the sessions, in turn. */
+  styles?: readonly [Style, ...Style[]];
+  /** A session with more unsettled prompts than this gets no new ones for a while. */
+  maxOpen?: number;
 }
 
 export interface LoadedSession {
   id: string;
   runtime: ScriptRuntime;
+}
+
+interface Client {
+  session: LoadedSession;
+  style: Style;
+  /** Its prompts that are not known to have settled. */
+  open: readonly string[];
 }
 
 export class Load {
@@ -36,6 +47,7 @@ export class Load {
   readonly followers: Follower[] = [];
   readonly apis: Api[];
   readonly #options: LoadOptions;
+  readonly #styles: readonly [Style, ...Style[]];
   readonly #open = new Map<string, string[]>();
   #clients: Promise<void>[] = [];
   #ending = false;
@@ -43,13 +55,14 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options;
+    this.#styles = options.styles ?? [scriptedStyle, echoStyle];
     const onAnswer = (answer: Answer, what: string) => this.#judge(answer, what);
     this.apis = options.urls.map((url) => new Api({ url, key: options.key, onAnswer }));
   }
 
   async start(): Promise<void> {
     for (let n = 0; n < this.#options.sessions; n++) {
-      const runtime: ScriptRuntime = n % 2 === 0 ? "scripted" : "echo";
+      const { runtime } = this.#style(n);
       const answer = await this.#api(n).insist(
         "POST",
         "/api/sessions",
@@ -79,6 +92,10 @@ export class Load {
     this.history.followers = this.followers.map(({ record }) => record);
   }
 
+  #style(n: number): Style {
+    return this.#styles[n % this.#styles.length] as Style;
+  }
+
   #api(n: number): Api {
     return this.apis[n % this.apis.length] as Api;
   }
@@ -89,14 +106,18 @@ export class Load {
   }
 
   async #client(session: LoadedSession, n: number, random: Random): Promise<void> {
-    const [minMs, maxMs] = this.#options.pauseMs;
+    const {
+      pauseMs: [minMs, maxMs],
+      maxOpen = MAX_OPEN,
+    } = this.#options;
+    const style = this.#style(n);
     const follower = this.followers[n] as Follower;
     while (!this.#ending) {
       const open = (this.#open.get(session.id) ?? []).filter((id) => !follower.settled.has(id));
       this.#open.set(session.id, open);
       const api = this.#api(random.between(0, this.apis.length - 1));
-      if (open.length < MAX_OPEN || random.chance(0.1)) {
-        await this.#act(api, session, open, random).catch((error: unknown) => {
+      if (open.length < maxOpen || random.chance(0.1)) {
+        await this.#act(api, { session, style, open }, random).catch((error: unknown) => {
           if (!(error instanceof NoAnswer)) throw error;
         });
       }
@@ -104,24 +125,19 @@ export class Load {
     }
   }
 
-  async #act(
-    api: Api,
-    session: LoadedSession,
-    open: readonly string[],
-    random: Random,
-  ): Promise<void> {
+  async #act(api: Api, { session, style, open }: Client, random: Random): Promise<void> {
     const choice = random.next();
     const victim = open[random.between(0, open.length)];
     if (choice < 0.1 && victim) return this.#withdraw(api, victim);
     if (choice < 0.13 && victim) return this.#promote(api, victim);
     if (choice < 0.18) return this.#stop(api, session.id);
-    await this.#prompt(api, session, random);
+    await this.#prompt(api, session, style, random);
   }
 
-  async #prompt(api: Api, session: LoadedSession, random: Random): Promise<void> {
+  async #prompt(api: Api, session: LoadedSession, style: Style, random: Random): Promise<void> {
     const mark = `m${this.#sent++}-${randomUUID().slice(0, 8)}`;
-    const content = writePrompt(session.runtime, mark, random);
-    const mode = modeOf(random);
+    const content = style.write(mark, random);
+    const mode = style.mode(random);
     const path = `/api/sessions/${session.id}/prompts`;
     // Both ways of saying "this is the same request" are used.
     const answer = random.chance(0.5)
@@ -163,11 +179,4 @@ export class Load {
     if (status === 503 && code === "store_unavailable" && retryAfter !== null) return;
     this.history.badAnswers.push(`${what}: ${status} ${JSON.stringify(body)}`);
   }
-}
-
-function modeOf(random: Random): QueueMode {
-  const choice = random.next();
-  if (choice < 0.6) return "followup";
-  if (choice < 0.8) return "collect";
-  return choice < 0.93 ? "steer" : "interrupt";
 }

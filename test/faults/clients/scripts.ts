@@ -1,22 +1,30 @@
 /** What prompts say, and what a turn that works them must leave in the log. */
+import type { QueueMode } from "#protocol/sessions.ts";
 import type { ScriptRuntime } from "../history.ts";
 import type { Random } from "../random.ts";
+import type { ExpectedItem, Style } from "./style.ts";
 
-/** One item of a turn's journal, as far as it can be foreseen. */
-export interface ExpectedItem {
-  type: "message" | "pre_tool" | "post_tool";
-  step: number | null;
-  kind: "text" | "reasoning" | "tool_call" | "tool_result";
-  /** Null where it depends on what happened. */
-  text: string | null;
-}
+export const echoStyle: Style = {
+  runtime: "echo",
+  write: (mark, random) => `${mark} ${"words ".repeat(random.between(1, 20))}`.trim(),
+  mode: anyMode,
+};
 
-/** A prompt unlike any other: `mark` is in it. */
-export function writePrompt(runtime: ScriptRuntime, mark: string, random: Random): string {
-  if (runtime === "echo") return `${mark} ${"words ".repeat(random.between(1, 20))}`.trim();
-  const steps = [`say ${mark} begins`];
-  for (let n = random.between(2, 5); n > 0; n--) steps.push(writeStep(mark, n, random));
-  return steps.join("\n");
+export const scriptedStyle: Style = {
+  runtime: "scripted",
+  write(mark, random) {
+    const steps = [`say ${mark} begins`];
+    for (let n = random.between(2, 5); n > 0; n--) steps.push(writeStep(mark, n, random));
+    return steps.join("\n");
+  },
+  mode: anyMode,
+};
+
+function anyMode(random: Random): QueueMode {
+  const choice = random.next();
+  if (choice < 0.6) return "followup";
+  if (choice < 0.8) return "collect";
+  return choice < 0.93 ? "steer" : "interrupt";
 }
 
 function writeStep(mark: string, n: number, random: Random): string {
@@ -34,7 +42,10 @@ function writeStep(mark: string, n: number, random: Random): string {
 }
 
 /** The journal of a turn that came to its end. */
-export function expectItems(runtime: ScriptRuntime, content: string): ExpectedItem[] {
+export function expectItems(
+  runtime: Exclude<ScriptRuntime, "native">,
+  content: string,
+): ExpectedItem[] {
   if (runtime === "echo") return [{ type: "message", step: null, kind: "text", text: content }];
   return content.split("\n").flatMap((line, step): ExpectedItem[] => {
     const [word, rest = ""] = line.split(/ (.*)/s);

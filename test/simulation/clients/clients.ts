@@ -81,7 +81,7 @@ export class Clients {
     update: { weight: 1, act: () => this.#update() },
     run: { weight: 10, act: () => this.#createRun() },
     stopRun: { weight: 3, act: () => this.#stopRun() },
-    decide: { weight: 5, act: () => this.#decide() },
+    decide: { weight: 12, act: () => this.#decide() },
     timer: { weight: 3, act: () => this.#timer() },
     look: { weight: 3, act: () => this.#look() },
     stranger: { weight: 1, act: () => this.#stranger() },
@@ -106,6 +106,15 @@ export class Clients {
   finish(): void {
     for (const gate of this.#world.oracle.model.gates.values())
       if (gate.state === "pending") this.#decideOne(gate.id);
+  }
+
+  /** Sessions that sleep take the next prompt as any other. */
+  wakeSome(): void {
+    for (let i = 0; i < 3; i++) {
+      const session = this.#session(["hibernated"]);
+      if (!session) return;
+      this.#sendKeyed(session, ownerOf(session), { ...this.#wish(), mode: "followup" });
+    }
   }
 
   // Choosing
@@ -229,6 +238,7 @@ export class Clients {
       name === "wake" ? ["hibernated", "archived", "active"] : undefined,
     );
     if (!session) return;
+    if (after === "hibernated") session.isSentToSleep = true;
     this.requests.send({
       name: `${name} ${session.id}`,
       call: (kernel) => call(kernel, ownerOf(session), session.id),
@@ -450,7 +460,12 @@ export class Clients {
 
   #decideOne(id: string): void {
     const by = `user:somebody#${this.#next()}`;
-    const decision = { approve: this.#random.chance(0.5) };
+    const decision = {
+      allowed: this.#random.chance(0.6),
+      reason: this.#random.chance(0.3) ? "not like this" : null,
+      answers: this.#random.chance(0.3) ? ["the first"] : null,
+      scope: "once" as const,
+    };
     let tries = 0;
     this.requests.send({
       name: `decide ${id}`,

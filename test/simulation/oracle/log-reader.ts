@@ -1,9 +1,11 @@
 /** Follows the sessions' logs: what each event claims must fit what came before it. */
 import type { Tx } from "#base/store/index.ts";
-import type { EventRow, OutboxRow, PromptRow, RunRow } from "#engine/schema.ts";
+import type { EventRow, OutboxRow, PromptRow } from "#engine/schema.ts";
 import type { World } from "../world.ts";
+import { createCallReader } from "./call-reader.ts";
 import {
   authorKey,
+  type Batch,
   type Model,
   must,
   type PromptModel,
@@ -14,17 +16,10 @@ import {
 const MAX_STRIKES = 3;
 const MAX_BLAMELESS = 20;
 
-export interface Batch {
-  tx: Tx;
-  session: SessionModel;
-  prompts: ReadonlyMap<string, PromptRow>;
-  runs: ReadonlyMap<string, RunRow>;
-  edited: Set<string>;
-}
-
 type Reader = (batch: Batch, event: EventRow) => void | Promise<void>;
 
 export function createLogReader(world: World, model: Model) {
+  const calls = createCallReader(world, model);
   const readers: Partial<Record<EventRow["type"], Reader>> = {
     prompt_accepted: accepted,
     prompt_edited: ({ edited }, event) => {
@@ -35,9 +30,19 @@ export function createLogReader(world: World, model: Model) {
     },
     prompt_settled: settled,
     message: entry,
-    pre_tool: entry,
-    post_tool: entry,
+    pre_tool: (batch, event) => {
+      calls.called(batch.session, event);
+      entry(batch, event);
+    },
+    post_tool: (batch, event) => {
+      calls.answered(event);
+      entry(batch, event);
+    },
     notice: entry,
+    session_updated: asleep,
+    run_created: calls.created,
+    run_bound: calls.bound,
+    run_parked: calls.parked,
     run_claimed: claimed,
     run_stopping: stopping,
     run_lost: lost,
@@ -84,6 +89,9 @@ export function createLogReader(world: World, model: Model) {
       mergedFrom,
       settledAs: null,
       entries: [],
+      verdicts: new Map(),
+      openCalls: new Set(),
+      parkedFor: new Set(),
     });
   }
 
@@ -103,6 +111,17 @@ export function createLogReader(world: World, model: Model) {
     });
     must(outbox.length === 1, () => `prompt ${prompt.id}: its consequence is not in the outbox`);
     await checkCallback(tx, session, row);
+  }
+
+  /** By the clock only when nobody has used it for long enough. */
+  function asleep({ session }: Batch, event: EventRow): void {
+    if (event.reason !== "hibernated" || session.isSentToSleep) return;
+    const idleMs = world.clock.now() - session.updatedAt;
+    must(
+      idleMs > world.odds.idleMs,
+      () => `session ${session.id} fell asleep after ${idleMs} ms of ${world.odds.idleMs}`,
+    );
+    model.seen.asleep += 1;
   }
 
   /** Of a run that was to report to its parent: told once, in the transaction that ended it. */
@@ -177,6 +196,11 @@ export function createLogReader(world: World, model: Model) {
       () => `run ${id}: fence ${fence} after ${before?.fence}`,
     );
     must(!before?.isHeld, () => `run ${id} was claimed while it is held`);
+    must(
+      attempt === (before?.attempts ?? 0) + 1,
+      () => `run ${id}: attempt ${attempt} after ${before?.attempts}`,
+    );
+    calls.mayBeClaimed(session, runs.get(id), runnerId);
     must(prompt.outcome === null, () => `run ${id} was claimed after its prompt's end`);
     must(prompt.isStarted, () => `run ${id} was claimed and its prompt is not in history`);
     for (const host of world.hosts) {
@@ -203,6 +227,8 @@ export function createLogReader(world: World, model: Model) {
       stopBy: null,
       leaseUntil: null,
       renewedAt: world.scheduler.now,
+      parked: null,
+      decisions: calls.decisionsFor(prompt.id, fence),
     });
     checkCapacity(runnerId);
   }
@@ -264,6 +290,7 @@ export function createLogReader(world: World, model: Model) {
       row.result === null || row.result === `${run.id}#${run.fence}`,
       () => `run ${run.id}#${run.fence} was ended by the word of ${row.result}`,
     );
+    calls.ended(run, row);
     run.isSettled = true;
     run.isHeld = false;
   }

@@ -1,5 +1,6 @@
 /** What the oracle remembers. It is built from what was committed and what was acknowledged only. */
-import type { GateRow, PromptRow } from "#engine/schema.ts";
+import type { Tx } from "#base/store/index.ts";
+import type { GateRow, PromptRow, RunRow } from "#engine/schema.ts";
 import type { Outcome, QueueMode } from "#protocol/sessions.ts";
 
 export class Violation extends Error {}
@@ -27,6 +28,12 @@ export interface PromptModel {
   settledAs: string | null;
   /** What a turn has journaled, over all its attempts, in order. */
   entries: string[];
+  /** The judged calls of the turn, and what was said of each. */
+  verdicts: Map<string, string>;
+  /** Calls without a result. */
+  openCalls: Set<string>;
+  /** Calls that the turn was parked for. */
+  parkedFor: Set<string>;
 }
 
 export interface RunModel {
@@ -47,6 +54,10 @@ export interface RunModel {
   leaseUntil: number | null;
   /** When its lease was last seen to be set or moved. */
   renewedAt: number;
+  /** Why nobody holds it, although it is not lost. */
+  parked: "gate" | "pause" | null;
+  /** What the present attempt must be told of its gates. */
+  decisions: string;
 }
 
 export interface SessionModel {
@@ -59,6 +70,21 @@ export interface SessionModel {
   lastSeq: number;
   arrivals: number;
   waiting: number;
+  updatedAt: number;
+  /** Somebody has asked for it to be put to sleep. */
+  isSentToSleep: boolean;
+  /** Where its files are, and where they have been. */
+  keeper: string | null;
+  keepers: Set<string>;
+}
+
+/** One commit, as far as it is about one session. */
+export interface Batch {
+  tx: Tx;
+  session: SessionModel;
+  prompts: ReadonlyMap<string, PromptRow>;
+  runs: ReadonlyMap<string, RunRow>;
+  edited: Set<string>;
 }
 
 export class Model {
@@ -67,6 +93,14 @@ export class Model {
   readonly runs = new Map<string, RunModel>();
   readonly gates = new Map<string, GateRow>();
   readonly purged = new Set<string>();
+  /** The only runner that may take a run, by the run's id. */
+  readonly pins = new Map<string, string>();
+  /** The attempt that was first told of a gate's decision, by the gate's id. */
+  readonly told = new Map<string, number>();
+  /** What server tools have done, by prompt and call. */
+  readonly effects = new Map<string, string>();
+  /** How often what is rare has happened: what never happens is not tested. */
+  readonly seen = { parks: 0, pauses: 0, expired: 0, toldAgain: 0, pinned: 0, asleep: 0 };
 
   prompt(id: string | null): PromptModel {
     const prompt = this.prompts.get(id ?? "");
@@ -80,9 +114,22 @@ export class Model {
     return run;
   }
 
+  gatesOf(promptId: string): GateRow[] {
+    return [...this.gates.values()].filter((gate) => gate.prompt_id === promptId);
+  }
+
   promptsOf(sessionId: string): PromptModel[] {
     return [...this.prompts.values()].filter((prompt) => prompt.session === sessionId);
   }
+}
+
+/** Whether the answer was a yes; no answer in time is a no. */
+export function isAllowed({ decision }: GateRow): boolean {
+  return (JSON.parse(decision ?? "{}") as { allowed?: boolean }).allowed === true;
+}
+
+export function isAnswered({ state }: GateRow): boolean {
+  return state === "decided" || state === "expired";
 }
 
 export function authorKey(row: Pick<PromptRow, "author_kind" | "author_id">): string {

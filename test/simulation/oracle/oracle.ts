@@ -4,17 +4,29 @@
  */
 import type { Tx } from "#base/store/index.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
+import type { Verdict } from "#protocol/sessions.ts";
 import type { Assignment, HistoryItem } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
+import { type Call, judgedCalls } from "../judging.ts";
 import type { RunnerProcess } from "../runner-process.ts";
 import type { World } from "../world.ts";
+import { decisionsText } from "./call-reader.ts";
 import { createLogReader } from "./log-reader.ts";
-import { Model, must } from "./model.ts";
+import { Model, must, type RunModel } from "./model.ts";
 import { createRowChecks } from "./row-checks.ts";
 
 /** From the end of a lease until the run is taken away: a sweep, and a slow store. */
 const TAKEOVER_SLACK_MS = 10_000;
 const ARCHIVE_KEPT_MS = 7 * 24 * 3_600_000;
+
+interface Effect {
+  token: string;
+  prompt_id: string;
+  call_id: string;
+  run_id: string;
+  fence: number;
+  boot: string;
+}
 
 interface Change {
   kind: string;
@@ -28,6 +40,8 @@ export class Oracle {
   readonly deliveries = new Map<string, number>();
   /** Contents that somebody asked to be put in a prompt's place. */
   readonly #wishes = new Map<string, Set<string>>();
+  /** Decisions that some runner has received as news. */
+  readonly #news = new Set<string>();
   readonly #world: World;
   readonly #log: ReturnType<typeof createLogReader>;
   readonly #rows: ReturnType<typeof createRowChecks>;
@@ -95,6 +109,8 @@ export class Oracle {
     session.lifecycle = row.lifecycle;
     session.archivedAt = row.archived_at;
     session.waiting = row.waiting;
+    session.updatedAt = row.updated_at;
+    await this.#effects(tx, changes);
     for (const prompt of prompts.values()) this.#rows.promptRow(prompt, edited);
     for (const run of runs.values()) this.#rows.runRow(run);
     const unsettled = await this.#rows.session(tx, row);
@@ -116,9 +132,34 @@ export class Oracle {
       lastSeq: 0,
       arrivals: 0,
       waiting: 0,
+      updatedAt: row.updated_at,
+      isSentToSleep: false,
+      keeper: null,
+      keepers: new Set<string>(),
     };
     this.model.sessions.set(row.id, session);
     return session;
+  }
+
+  async #effects(tx: Tx, changes: readonly Change[]): Promise<void> {
+    const tokens = changes.filter(({ kind }) => kind === "effects").map((change) => change.id);
+    if (tokens.length === 0) return;
+    for (const effect of await select<Effect>(tx, "sim_effects", "token", tokens))
+      this.#effect(effect);
+  }
+
+  /** What a server tool has done: once for each call, and for the one who holds the run. */
+  #effect({ token, prompt_id: promptId, call_id: callId, run_id: runId, fence, boot }: Effect) {
+    const key = `${promptId}/${callId}`;
+    must(!this.model.effects.has(key), () => `${key} was performed twice`);
+    this.model.effects.set(key, token);
+    const run = this.model.run(runId);
+    const host = this.#world.hosts.find(({ runnerId }) => runnerId === run.runnerId);
+    const isTheirs = boot.startsWith(`${host?.profile.name}-`);
+    must(
+      run.isHeld && run.fence === fence && isTheirs,
+      () => `${key} was performed for ${boot} under #${fence}; ${run.runnerId} holds #${run.fence}`,
+    );
   }
 
   /** Only a run that nobody ever claimed may be taken back. */
@@ -177,6 +218,7 @@ export class Oracle {
   assigned(runner: RunnerProcess, assignment: Assignment): void {
     void this.guard(() => {
       const run = this.model.run(assignment.run);
+      this.#hearNews(assignment);
       // Told too late: it knows that its lease is over, and does nothing.
       if (runner.believes(run.id) === undefined) return;
       const what = `${assignment.run}#${assignment.fence}, given to ${runner.bootId}`;
@@ -187,15 +229,36 @@ export class Oracle {
           () => `${what}: ${host.process?.bootId} may write too`,
         );
       }
-      if (run.fence !== assignment.fence || run.journaled > 0) return;
-      const prompt = this.model.prompt(assignment.promptId);
-      must(assignment.content === prompt.content, () => `${what}: wrong words`);
-      const entries = assignment.journal.map((item) => item.entryId);
-      must(
-        JSON.stringify(entries) === JSON.stringify(prompt.entries),
-        () => `${what}: continues after ${entries.length} of ${prompt.entries.length} entries`,
-      );
+      if (run.fence === assignment.fence && run.journaled === 0)
+        this.#continues(what, run, assignment);
     });
+  }
+
+  /** A decision is news to one attempt only: what it allows is done at most once. */
+  #hearNews({ promptId, decisions }: Assignment): void {
+    for (const { callId, fresh } of decisions) {
+      const key = `${promptId}/${callId}`;
+      must(!fresh || !this.#news.has(key), () => `the decision on ${key} was news twice`);
+      if (fresh) this.#news.add(key);
+    }
+  }
+
+  /** A turn goes on exactly where it was left. */
+  #continues(what: string, run: RunModel, assignment: Assignment): void {
+    const prompt = this.model.prompt(assignment.promptId);
+    must(assignment.content === prompt.content, () => `${what}: wrong words`);
+    const entries = assignment.journal.map((item) => item.entryId);
+    must(
+      JSON.stringify(entries) === JSON.stringify(prompt.entries),
+      () => `${what}: continues after ${entries.length} of ${prompt.entries.length} entries`,
+    );
+    const told = decisionsText(assignment.decisions);
+    must(told === run.decisions, () => `${what}: told ${told}, not ${run.decisions}`);
+    for (const { callId, verdict } of judgedCalls(assignment.journal))
+      must(
+        JSON.stringify(verdict) === prompt.verdicts.get(callId),
+        () => `${what}: ${callId} comes with the verdict ${verdict?.verdict}`,
+      );
   }
 
   readHistory(assignment: Assignment, items: readonly HistoryItem[]): void {
@@ -235,6 +298,54 @@ export class Oracle {
         () => `the end of ${runId}#${fence} was acknowledged and is not kept`,
       ),
     );
+  }
+
+  parkAcknowledged(runId: string, fence: number): void {
+    const run = this.model.runs.get(runId);
+    void this.guard(() =>
+      must(
+        !run?.isHeld || run.fence !== fence,
+        () => `the park of ${runId}#${fence} was acknowledged, and it is still held`,
+      ),
+    );
+  }
+
+  /** Every call that asked is answered, and as it was the first time. */
+  verdictsTold(
+    promptId: string,
+    calls: readonly Call[],
+    verdicts: Readonly<Record<string, Verdict>>,
+  ): void {
+    void this.guard(() => {
+      const prompt = this.model.prompts.get(promptId);
+      if (!prompt) return;
+      for (const { callId } of calls) {
+        const told = JSON.stringify(verdicts[callId]);
+        const kept = prompt.verdicts.get(callId);
+        must(told === kept, () => `${promptId}: ${callId} was judged ${kept}, and ${told} is told`);
+      }
+    });
+  }
+
+  effectTold(promptId: string, callId: string, token: string | null, isRefused: boolean): void {
+    void this.guard(() => {
+      const kept = this.model.effects.get(`${promptId}/${callId}`) ?? null;
+      must(
+        token === kept && isRefused === (kept === null),
+        () => `${promptId}/${callId} did ${kept}, and ${token} is told`,
+      );
+    });
+  }
+
+  /** A runner may throw files away only when nobody will come back to them. */
+  filesAreGone(runnerId: string, sessions: readonly string[]): void {
+    void this.guard(() => {
+      for (const id of sessions) {
+        const session = this.model.sessions.get(id);
+        const isElsewhere = session && [...session.keepers].some((keeper) => keeper !== runnerId);
+        must(!session || isElsewhere, () => `${runnerId} is to throw away the files of ${id}`);
+      }
+    });
   }
 
   /** Leases end in time, whatever the clock did. */

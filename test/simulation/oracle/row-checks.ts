@@ -2,7 +2,7 @@
 import type { Tx } from "#base/store/index.ts";
 import type { GateRow, PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
 import type { World } from "../world.ts";
-import { type Model, must, type PromptModel, settledForm } from "./model.ts";
+import { isAnswered, type Model, must, type PromptModel, settledForm } from "./model.ts";
 
 const MAX_WAITING = 100;
 const TELLING = ["gated", "stopping", "running", "claimed", "pending"];
@@ -78,12 +78,22 @@ export function createRowChecks(world: World, model: Model) {
 
   function gateRow(row: GateRow): void {
     const before = model.gates.get(row.id);
+    const what = `gate ${row.id}`;
+    if (before === undefined)
+      must(model.prompt(row.prompt_id).outcome === null, () => `${what} was opened after the end`);
+    const { told_fence: told, ...said } = row;
+    const { told_fence: toldBefore, ...saidBefore } = before ?? row;
     must(
       before === undefined ||
         before.state === "pending" ||
-        JSON.stringify(before) === JSON.stringify(row),
-      () => `gate ${row.id} was ${before?.state} and became ${row.state} (${row.decided_by})`,
+        JSON.stringify(saidBefore) === JSON.stringify(said),
+      () => `${what} was ${before?.state} and became ${row.state} (${row.decided_by})`,
     );
+    must(
+      toldBefore === null || toldBefore === told,
+      () => `${what} was first told to #${toldBefore}, then to #${told}`,
+    );
+    must(told === null || isAnswered(row), () => `${what} is ${row.state} and was told`);
     model.gates.set(row.id, row);
   }
 
@@ -95,6 +105,24 @@ export function createRowChecks(world: World, model: Model) {
       () => `run ${row.id}: fence ${row.fence}, claimed as ${run.fence}`,
     );
     must(row.journaled === run.journaled, () => `run ${row.id}: ${row.journaled} journaled`);
+    must(
+      row.attempts === run.attempts,
+      () => `run ${row.id}: ${row.attempts} attempts, not ${run.attempts}`,
+    );
+    const isWaiting = row.state === "pending" || (row.state === "gated" && run.parked === "gate");
+    must(
+      !isWaiting || (row.runner_id === null && row.lease_until === null),
+      () => `run ${row.id} is ${row.state} and ${row.runner_id} has it until ${row.lease_until}`,
+    );
+    must(
+      !run.isHeld || row.runner_id === run.runnerId,
+      () => `run ${row.id} is held by ${run.runnerId}; ${row.runner_id} is kept`,
+    );
+    for (const gate of model.gatesOf(row.prompt_id))
+      must(
+        gate.told_fence === (model.told.get(gate.id) ?? null),
+        () => `gate ${gate.id} says that #${gate.told_fence} was told`,
+      );
     if (row.lease_until === run.leaseUntil) return;
     run.leaseUntil = row.lease_until;
     run.renewedAt = world.scheduler.now;
@@ -118,7 +146,10 @@ export function createRowChecks(world: World, model: Model) {
       () => `${what} counts ${row.waiting} of ${waiting.length} waiting`,
     );
     if (row.lifecycle === "hibernated")
-      must(waiting.length === 0, () => `${what} sleeps and ${waiting.length} prompts wait`);
+      must(
+        waiting.length === 0 && live.length === 0,
+        () => `${what} sleeps; ${waiting.length} prompts wait, ${live.length} runs are live`,
+      );
     if (row.exclusive === 1) must(live.length <= 1, () => `${what} has ${live.length} live runs`);
     const threads = new Set(live.map((run) => run.thread));
     must(threads.size === live.length, () => `${what} has two live runs in a thread`);
@@ -128,8 +159,11 @@ export function createRowChecks(world: World, model: Model) {
       () => `${what} shows ${row.run_state}; its runs are ${telling}`,
     );
     for (const run of live)
-      if (run.state !== "pending")
-        must(model.run(run.id).isHeld, () => `run ${run.id} is ${run.state} and was never claimed`);
+      if (run.state !== "pending") {
+        const { isHeld, parked } = model.run(run.id);
+        const isParked = run.state === "gated" && parked === "gate" && run.runner_id === null;
+        must(isHeld || isParked, () => `run ${run.id} is ${run.state} and nobody holds it`);
+      }
     for (const prompt of unsettled) unsettledPrompt(prompt);
     queueMoves(row, waiting, threads);
     await collectTimers(tx, row, waiting);

@@ -12,7 +12,7 @@ import type {
   RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
 import { type Clock, systemClock } from "#base/clock.ts";
-import { LeaseLost, type Runtime, type Turn, type TurnEnd } from "#execution/runtimes/runtime.ts";
+import { LeaseLost, type Runtime, type Turn, type TurnOver } from "#execution/runtimes/runtime.ts";
 import { AgentGone, AgentProcess } from "./agent-process.ts";
 import { type AskPermission, answerWith, askServer, DECISIONS } from "./permissions.ts";
 import type { AgentPreset } from "./preset.ts";
@@ -71,7 +71,7 @@ class AcpRuntime implements Runtime {
     this.#clock = options.clock ?? systemClock;
   }
 
-  async runTurn(turn: Turn): Promise<TurnEnd> {
+  async runTurn(turn: Turn): Promise<TurnOver> {
     try {
       await turn.step();
       const answers = answerInterrupted(turn);
@@ -140,7 +140,7 @@ class AcpRuntime implements Runtime {
     return agent;
   }
 
-  async #prompt(seat: Seat, turn: Turn): Promise<TurnEnd> {
+  async #prompt(seat: Seat, turn: Turn): Promise<TurnOver> {
     const { agent, acpSessionId } = seat;
     const journal = new UpdateJournal(turn);
     const over = new AbortController();
@@ -153,7 +153,7 @@ class AcpRuntime implements Runtime {
       permission: (request) => this.#askPermission(request, turn, journal),
     };
     try {
-      const earlier = seat.isNew ? await turn.history(null, SEED_ITEMS) : [];
+      const earlier = seat.isNew ? (await turn.history(null, SEED_ITEMS)).items : [];
       const prompt: ContentBlock[] = [{ type: "text", text: promptFor(turn, earlier) }];
       const answered = agent.agent.request("session/prompt", { sessionId: acpSessionId, prompt });
       const response = await agent.orGone(
@@ -183,7 +183,7 @@ class AcpRuntime implements Runtime {
     return null;
   }
 
-  #endOf(response: PromptResponse | null, journal: UpdateJournal, turn: Turn): TurnEnd {
+  #endOf(response: PromptResponse | null, journal: UpdateJournal, turn: Turn): TurnOver {
     const isCut = response === null || response.stopReason === "cancelled";
     const result = journal.lastText;
     const items = journal.end(isCut);
@@ -261,7 +261,7 @@ async function openSession(
   return { acpSessionId: sessionId, isNew: true };
 }
 
-function usageOf(response: PromptResponse): Pick<TurnEnd, "usage"> {
+function usageOf(response: PromptResponse): Pick<TurnOver, "usage"> {
   const { usage } = response as {
     usage?: { inputTokens?: unknown; outputTokens?: unknown } | null;
   };

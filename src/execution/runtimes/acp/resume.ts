@@ -53,7 +53,7 @@ function describeItem(item: JournalItem): string {
       return `- you called ${item.tool} with ${shorten(JSON.stringify(item.input) ?? "")}`;
     case "post_tool":
       return `- ${item.tool} ${item.error === null ? "returned" : "failed with"} ${shorten(item.error ?? JSON.stringify(item.output) ?? "")}`;
-    case "notice":
+    default:
       return "";
   }
 }

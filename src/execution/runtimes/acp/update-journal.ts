@@ -35,7 +35,7 @@ export class UpdateJournal {
   #open: OpenText | null = null;
   #lastText: string | undefined;
   /** Resolves when everything appended so far is durable. */
-  #durable: Promise<void> = Promise.resolve();
+  #durable: Promise<unknown> = Promise.resolve();
 
   constructor(turn: Turn) {
     this.#turn = turn;

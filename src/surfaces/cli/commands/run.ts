@@ -17,6 +17,9 @@ interface RunOptions {
   runtime?: string;
   model?: string;
   title?: string;
+  repo?: string;
+  branch?: string;
+  project?: string;
   mode?: QueueMode;
 }
 
@@ -38,6 +41,9 @@ export function addRunCommand(program: Command, host: CliHost): void {
     .option("--runtime <name>", "the runtime of a new session")
     .option("--model <name>", "the model of a new session, as provider/model")
     .option("--title <text>", "the title of a new session")
+    .option("--repo <address>", "the git repository a new session works on")
+    .option("--branch <name>", "the branch it begins at")
+    .option("--project <folder>", "the folder of the runner's machine a new session works in")
     .addOption(
       new Option("--mode <mode>", "what to do when the session is busy").choices([
         "followup",
@@ -73,12 +79,14 @@ async function run(invocation: Invocation, words: string[], options: RunOptions)
   }
 }
 
-function refuseUselessOptions({ session, runtime, model, title }: RunOptions): void {
-  if (session === undefined || (runtime ?? model ?? title) === undefined) return;
+function refuseUselessOptions(options: RunOptions): void {
+  const { session, runtime, model, title, repo, branch, project } = options;
+  const forNew = runtime ?? model ?? title ?? repo ?? branch ?? project;
+  if (session === undefined || forNew === undefined) return;
   throw new Refusal(
     "invalid",
     "wrong_usage",
-    "--runtime, --model and --title are for a new session; leave them out with --session.",
+    "--runtime, --model, --title, --repo, --branch and --project are for a new session; leave them out with --session.",
   );
 }
 
@@ -100,13 +108,13 @@ async function readAll(stdin: Input): Promise<string> {
 }
 
 async function openSession(api: Api, options: RunOptions): Promise<Session> {
-  const { session: id, runtime, model, title } = options;
+  const { session: id, runtime, model, title, repo, branch, project: projectDir } = options;
   if (id !== undefined) {
     return (await api.call<{ session: Session }>(sessionPath(id))).session;
   }
   const { session } = await api.callAgain<{ session: Session }>("/api/sessions", {
     method: "POST",
-    body: { runtime, model, title },
+    body: { runtime, model, title, repo, branch, projectDir },
     idempotencyKey: randomUUID(),
   });
   return session;

@@ -54,15 +54,28 @@ export class TurnPrinter implements TurnView {
         this.note(textOf(event) || (event.reason ?? ""));
         break;
       case "gate_opened":
-        this.note(
-          `An answer is needed: ${String(event.data?.tool ?? "question")}. Give it on the web page.`,
-        );
+        this.#asked(event);
+        break;
+      case "gate_closed":
+        this.note(event.data?.allowed === true ? "It was allowed." : "It was not allowed.");
+        break;
+      case "run_parked":
+        if (event.reason === "pause")
+          this.note(`${String(event.data?.message)} It goes on at ${String(event.data?.until)}.`);
         break;
       case "run_lost":
         this.#drafts.clear();
         this.note("The runner was lost; the turn goes on with the next one.");
         break;
     }
+  }
+
+  #asked({ data }: SessionEvent): void {
+    const id = String(data?.gateId);
+    const isQuestion = data?.kind === "question";
+    const how = isQuestion ? `muster approvals answer ${id} "…"` : `muster approvals allow ${id}`;
+    const rest = isQuestion ? "" : " (or deny)";
+    this.note(`A person must answer: ${how}${rest}, or on the web page.`);
   }
 
   note(text: string): void {

@@ -1,7 +1,13 @@
 /** Every call the pages make, with its shape. */
+import type { Rule } from "#features/policy/contract.ts";
+import type { UsageGroup, UsagePage } from "#features/usage/contract.ts";
+import type { ModelOffer } from "#protocol/models.ts";
 import type { Page } from "#protocol/page.ts";
+import type { Runner } from "#protocol/runs.ts";
 import type { Entry, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
+import type { SessionChanges } from "#protocol/workspaces.ts";
 import { callApi } from "./api-client.ts";
+import type { Approval, Scope } from "./approval.ts";
 
 export interface Me {
   user: { id: string; name: string; email: string | null; role: string };
@@ -24,8 +30,13 @@ export interface SessionFilter {
 export interface NewSession {
   title?: string;
   runtime?: string;
+  model?: string;
   prompt?: string;
 }
+
+export type Answer =
+  | { decision: "allow" | "deny"; scope?: Scope; reason?: string }
+  | { answers: string[] };
 
 export interface NewPrompt {
   content: string;
@@ -34,6 +45,7 @@ export interface NewPrompt {
 }
 
 const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+const approval = (id: string) => `/api/approvals/${encodeURIComponent(id)}`;
 const prompt = (id: string) => `/api/prompts/${encodeURIComponent(id)}`;
 
 export const api = {
@@ -42,6 +54,8 @@ export const api = {
     callApi<unknown>("/api/auth/sign-in", { method: "POST", body: secret }),
   signOut: () => callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} }),
 
+  listModels: () => callApi<{ items: ModelOffer[] }>("/api/models"),
+  listRunners: () => callApi<Page<Runner>>("/api/runners"),
   listRuntimes: () => callApi<{ items: RuntimeChoice[] }>("/api/runtimes"),
 
   listSessions: (filter: SessionFilter, cursor: string | undefined, signal?: AbortSignal) =>
@@ -80,7 +94,42 @@ export const api = {
   withdrawPrompt: (id: string) => callApi<unknown>(prompt(id), { method: "DELETE" }),
   promotePrompt: (id: string) =>
     callApi<{ prompt: Prompt }>(`${prompt(id)}/promote`, { method: "POST", body: {} }),
+
+  listPendingApprovals: (signal?: AbortSignal) =>
+    callApi<Page<Approval>>("/api/approvals", {
+      query: { state: "pending", limit: 200 },
+      ...withSignal(signal),
+    }),
+  listSessionApprovals: (id: string, signal?: AbortSignal) =>
+    callApi<Page<Approval>>("/api/approvals", {
+      query: { session: id, limit: 200 },
+      ...withSignal(signal),
+    }),
+  answerApproval: (id: string, body: Answer) =>
+    callApi<{ approval?: Approval }>(approval(id), { method: "POST", body }),
+
+  listRules: (signal?: AbortSignal) => callApi<Page<Rule>>("/api/policy", withSignal(signal)),
+  removeRule: (id: string) =>
+    callApi<unknown>(`/api/policy/rules/${encodeURIComponent(id)}`, { method: "DELETE" }),
+
+  readChanges: (id: string, turn: string | undefined, signal?: AbortSignal) =>
+    callApi<SessionChanges>(`${session(id)}/changes`, { query: { turn }, ...withSignal(signal) }),
+  openPreview: (id: string, path: string) =>
+    callApi<{ url: string; expiresAt: string }>(`${session(id)}/previews`, {
+      method: "POST",
+      body: { path },
+    }),
+
+  /** `from` is a day, such as 2026-03-01. */
+  readUsage: (by: UsageGroup, from: string | undefined, signal?: AbortSignal) =>
+    callApi<UsagePage>("/api/usage", { query: { by, from, limit: 200 }, ...withSignal(signal) }),
+  readSessionUsage: (session: string, signal?: AbortSignal) =>
+    callApi<UsagePage>("/api/usage", { query: { by: "session", session }, ...withSignal(signal) }),
 };
+
+export function attachmentUrl(promptId: string, sha256: string): string {
+  return `${prompt(promptId)}/attachments/${encodeURIComponent(sha256)}`;
+}
 
 function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {
   return signal ? { signal } : {};

@@ -20,6 +20,9 @@ const COMPONENTS: Components = {
   },
 };
 
+/** These make text read backwards: of no use in an answer, and of much in a deception. */
+const OVERRIDES = /[\u202d\u202e]/g;
+
 export const MarkdownBody = memo(function MarkdownBody({ text }: { text: string }) {
-  return <ReactMarkdown components={COMPONENTS}>{text}</ReactMarkdown>;
+  return <ReactMarkdown components={COMPONENTS}>{text.replace(OVERRIDES, "\ufffd")}</ReactMarkdown>;
 });

@@ -1,7 +1,10 @@
+import type { UsageGroup } from "#features/usage/contract.ts";
 import type { SessionFilter } from "./api.ts";
 
 export const keys = {
   me: ["me"] as const,
+  models: ["models"] as const,
+  runners: ["runners"] as const,
   runtimes: ["runtimes"] as const,
   sessionLists: ["sessions"] as const,
   sessionList: (filter: SessionFilter) => ["sessions", filter] as const,
@@ -10,4 +13,13 @@ export const keys = {
   tail: (id: string) => ["tail", id] as const,
   queue: (id: string) => ["queue", id] as const,
   prompt: (id: string) => ["prompt", id] as const,
+  approvals: ["approvals"] as const,
+  pendingApprovals: ["approvals", "pending"] as const,
+  sessionApprovals: (id: string) => ["approvals", "session", id] as const,
+  rules: ["rules"] as const,
+  sessionChanges: (id: string) => ["changes", id] as const,
+  changes: (id: string, turn: string | undefined) => ["changes", id, turn ?? "all"] as const,
+  preview: (id: string, path: string, version: string) => ["preview", id, path, version] as const,
+  usage: (by: UsageGroup, from: string | undefined) => ["usage", by, from ?? "all"] as const,
+  sessionUsage: (id: string) => ["usage of session", id] as const,
 };

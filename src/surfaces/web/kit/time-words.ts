@@ -13,6 +13,16 @@ export function ago(iso: string, now: number): string {
   return new Date(iso).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
 
+/** How long until then: "in 5 min". Empty when it has passed or is no instant. */
+export function until(iso: string, now: number): string {
+  const leftMs = Date.parse(iso) - now;
+  if (Number.isNaN(leftMs) || leftMs <= 0) return "";
+  if (leftMs < MINUTE_MS) return "in less than a minute";
+  if (leftMs < HOUR_MS) return `in ${Math.round(leftMs / MINUTE_MS)} min`;
+  if (leftMs < 2 * DAY_MS) return `in ${Math.round(leftMs / HOUR_MS)} h`;
+  return `in ${Math.round(leftMs / DAY_MS)} days`;
+}
+
 export function clockTime(iso: string, withSeconds = false): string {
   return new Date(iso).toLocaleTimeString(undefined, {
     hour: "2-digit",

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useParams } from "@tanstack/react-router";
+import { Outlet, useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { api, type Me } from "#surfaces/web/kit/api.ts";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
@@ -48,8 +48,7 @@ export function AppFrame() {
 }
 
 function Panes({ me }: { me: Me }) {
-  const { sessionId } = useParams({ strict: false });
-  const hasSession = sessionId !== undefined;
+  const hasPage = useLocation({ select: ({ pathname }) => pathname !== "/" });
   return (
     <div className="flex h-dvh">
       <a
@@ -61,7 +60,7 @@ function Panes({ me }: { me: Me }) {
       <div
         className={clsx(
           "h-full w-full shrink-0 border-line bg-panel md:block md:w-72 md:border-r lg:w-80",
-          hasSession && "hidden",
+          hasPage && "hidden",
         )}
       >
         <Sidebar me={me} />
@@ -69,7 +68,7 @@ function Panes({ me }: { me: Me }) {
       <main
         id="main"
         tabIndex={-1}
-        className={clsx("h-full min-w-0 flex-1 outline-none md:block", !hasSession && "hidden")}
+        className={clsx("h-full min-w-0 flex-1 outline-none md:block", !hasPage && "hidden")}
       >
         <Outlet />
       </main>

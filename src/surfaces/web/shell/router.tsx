@@ -42,9 +42,27 @@ const sessionRoute = createRoute({
   ),
 });
 
+const usageRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/usage",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/usage/usage-page.tsx"),
+    "UsagePage",
+  ),
+});
+
+const rulesRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/rules",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/rules/rules-page.tsx"),
+    "RulesPage",
+  ),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  appRoute.addChildren([homeRoute, sessionRoute]),
+  appRoute.addChildren([homeRoute, sessionRoute, usageRoute, rulesRoute]),
 ]);
 
 export function createAppRouter() {

@@ -76,6 +76,7 @@ export function Composer({ session, isWorking, submissions }: ComposerProps) {
         <textarea
           ref={box}
           aria-label="Prompt"
+          data-composer
           rows={1}
           placeholder={isWorking ? "Add a follow-up…" : "Say what should be done…"}
           value={text}

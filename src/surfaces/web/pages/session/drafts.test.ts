@@ -46,9 +46,17 @@ test("the finished entry replaces its draft and leaves the others", () => {
   expect(texts(settleDrafts(drafts, done))).toEqual(["x"]);
 });
 
+test("a tool's result ends what the tool has shown so far, and no text", () => {
+  const shown = { ...delta(0, "npm test…", "ent_3"), kind: "tool_call" as const };
+  const drafts = after(delta(0, "a"), shown);
+  const result = sampleEvent({ seq: 5, type: "post_tool", entryId: "ent_9" });
+  expect(texts(settleDrafts(drafts, result))).toEqual(["a"]);
+});
+
 test("a run that ended leaves no draft in its thread", () => {
   const drafts = after(delta(0, "a"));
   expect(settleDrafts(drafts, sampleEvent({ seq: 6, type: "run_lost" }))).toEqual([]);
+  expect(settleDrafts(drafts, sampleEvent({ seq: 6, type: "run_parked" }))).toEqual([]);
   expect(settleDrafts(drafts, sampleEvent({ seq: 6, type: "run_lost", thread: "other" }))).toBe(
     drafts,
   );

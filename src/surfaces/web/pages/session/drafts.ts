@@ -37,7 +37,16 @@ export function settleDrafts(drafts: Drafts, event: SessionEvent): Drafts {
 
 function isOver(draft: Draft, event: SessionEvent): boolean {
   if (event.entryId !== null && draft.entryId === event.entryId) return true;
-  const runEnded =
-    event.type === "run_settled" || event.type === "run_lost" || event.type === "prompt_settled";
-  return runEnded && (event.thread === null || event.thread === draft.thread);
+  if (event.thread !== null && event.thread !== draft.thread) return false;
+  // What a tool shows while it works is over with its result, under whatever id that is.
+  if (event.type === "post_tool") return draft.kind === "tool_call";
+  return RUN_PAUSES.has(event.type);
 }
+
+/** Nothing is being written after these. */
+const RUN_PAUSES: ReadonlySet<SessionEvent["type"]> = new Set([
+  "run_settled",
+  "run_lost",
+  "run_parked",
+  "prompt_settled",
+]);

@@ -1,6 +1,6 @@
 /** The transcript entry that a durable event stands for, or undefined when it stands for none. */
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Author, Entry } from "#protocol/sessions.ts";
+import type { Author, Entry, Verdict } from "#protocol/sessions.ts";
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
 
 export function entryFromEvent(event: SessionEvent): Entry | undefined {
@@ -56,7 +56,9 @@ function authorOf(event: SessionEvent): Author | null {
   return author as unknown as Author;
 }
 
-function toolOf(event: SessionEvent, entryId: string): NonNullable<Entry["tool"]> {
+export type ToolUse = NonNullable<Entry["tool"]>;
+
+function toolOf(event: SessionEvent, entryId: string): ToolUse {
   const data = event.data ?? {};
   return {
     name: event.toolName ?? "tool",
@@ -67,5 +69,6 @@ function toolOf(event: SessionEvent, entryId: string): NonNullable<Entry["tool"]
     exitCode: event.exitCode,
     durationMs: typeof data.durationMs === "number" ? data.durationMs : null,
     truncated: data.truncated === true,
+    verdict: isRecord(data.verdict) ? (data.verdict as unknown as Verdict) : null,
   };
 }

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Entry } from "#protocol/sessions.ts";
-import type { Me } from "#surfaces/web/kit/api.ts";
+import { Paperclip } from "lucide-react";
+import type { Entry, Prompt } from "#protocol/sessions.ts";
+import { attachmentUrl, type Me } from "#surfaces/web/kit/api.ts";
+import { sizeWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { ReceiptLine } from "./receipt-line.tsx";
@@ -24,7 +26,33 @@ export function PromptRow({ entry }: { entry: Entry }) {
       <div className="max-w-[92%] rounded-2xl rounded-tr-md bg-bubble px-3.5 py-2 text-[0.9375rem] leading-relaxed break-words whitespace-pre-wrap sm:max-w-[85%]">
         {entry.text}
       </div>
+      {entry.promptId !== null && <Attachments promptId={entry.promptId} />}
       {entry.promptId !== null && <ReceiptLine promptId={entry.promptId} />}
     </article>
+  );
+}
+
+/** Known once the receipt is: both come with the prompt. */
+function Attachments({ promptId }: { promptId: string }) {
+  const found = useQuery<{ prompt: Prompt }>({ queryKey: keys.prompt(promptId), enabled: false });
+  const attachments = found.data?.prompt.attachments ?? [];
+  if (attachments.length === 0) return null;
+  return (
+    <ul aria-label="Attachments" className="mt-1 flex max-w-[92%] flex-wrap justify-end gap-1.5">
+      {attachments.map(({ name, size, sha256 }) => (
+        <li key={`${sha256}:${name}`} className="min-w-0">
+          <a
+            href={attachmentUrl(promptId, sha256)}
+            target="_blank"
+            rel="noopener noreferrer"
+            className="flex h-7 items-center gap-1.5 rounded-lg border border-line bg-raised px-2 text-xs hover:bg-hover"
+          >
+            <Paperclip size={13} aria-hidden className="shrink-0 text-ink-faint" />
+            <span className="truncate">{name}</span>
+            <span className="shrink-0 text-2xs text-ink-faint">{sizeWords(size)}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -3,7 +3,12 @@ import { staleAfter } from "./changed-by.ts";
 import { leaveQueue, orderQueue, placePrompt } from "./queue.ts";
 import { sampleEvent, samplePrompt } from "./samples.ts";
 
-const waits = (ahead: number) => ({ reason: "session_busy" as const, message: "", ahead });
+const waits = (ahead: number) => ({
+  reason: "session_busy" as const,
+  message: "",
+  ahead,
+  until: null,
+});
 
 test("runs in the server's order, then by age; what still collects comes last", () => {
   const queue = [
@@ -41,6 +46,9 @@ test("events name what they make stale; entries alone make nothing stale", () =>
   expect(staleAfter([sampleEvent({ seq: 1, type: "message", promptId: "a" })])).toEqual({
     session: false,
     queue: false,
+    approvals: false,
+    changes: false,
+    usage: false,
     prompts: [],
   });
   const events = [
@@ -48,5 +56,11 @@ test("events name what they make stale; entries alone make nothing stale", () =>
     sampleEvent({ seq: 3, type: "prompt_settled", promptId: "a" }),
     sampleEvent({ seq: 4, type: "session_updated" }),
   ];
-  expect(staleAfter(events)).toEqual({ session: true, queue: true, prompts: ["a"] });
+  expect(staleAfter(events)).toMatchObject({ session: true, queue: true, prompts: ["a"] });
+  const asked = sampleEvent({ seq: 5, type: "gate_opened", promptId: "a" });
+  expect(staleAfter([asked])).toMatchObject({ approvals: true, changes: false, prompts: ["a"] });
+  const changed = sampleEvent({ seq: 6, type: "workspace_changed" });
+  expect(staleAfter([changed])).toMatchObject({ changes: true, approvals: false });
+  const called = sampleEvent({ seq: 7, type: "model_call" });
+  expect(staleAfter([called])).toMatchObject({ usage: true, session: true, queue: false });
 });

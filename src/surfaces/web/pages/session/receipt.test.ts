@@ -9,7 +9,12 @@ const ran = {
 };
 
 test("says where a prompt is and why it waits", () => {
-  const waitingFor = { reason: "no_runner" as const, message: "no runner offers codex", ahead: 2 };
+  const waitingFor = {
+    reason: "no_runner" as const,
+    message: "no runner offers codex",
+    ahead: 2,
+    until: null,
+  };
   const queued = samplePrompt({ queuedAt: "2026-03-01T10:00:00.100Z", waitingFor });
   expect(receiptOf(queued)).toMatchObject({
     tone: "quiet",

@@ -1,6 +1,6 @@
 /** A prompt's receipt in words: where it is on its way, since when, and why it waits. Pure. */
 import type { Outcome, Prompt } from "#protocol/sessions.ts";
-import { duration } from "#surfaces/web/kit/time-words.ts";
+import { clockTime, duration } from "#surfaces/web/kit/time-words.ts";
 
 export type Tone = "quiet" | "busy" | "good" | "warn" | "bad";
 
@@ -31,6 +31,7 @@ export function receiptOf(prompt: Prompt): Receipt {
 
 function toneOf(prompt: Prompt): Tone {
   if (prompt.outcome !== null) return OUTCOME_WORDS[prompt.outcome].tone;
+  if (prompt.waitingFor?.reason === "paused") return "warn";
   if (prompt.state === "running") return "busy";
   return prompt.state === "gated" ? "warn" : "quiet";
 }
@@ -60,7 +61,7 @@ function headline(prompt: Prompt): string {
     case "gated":
       return "Waiting for you";
     case "running":
-      return "Running";
+      return prompt.waitingFor?.reason === "paused" ? "Paused" : "Running";
     default:
       return "Settled";
   }
@@ -70,6 +71,7 @@ function waitWords(waiting: NonNullable<Prompt["waitingFor"]>): string[] {
   const words = [];
   if (waiting.ahead > 0) words.push(`${waiting.ahead} ahead`);
   if (waiting.message !== "") words.push(waiting.message);
+  if (waiting.until) words.push(`goes on at ${clockTime(waiting.until)}`);
   return words;
 }
 

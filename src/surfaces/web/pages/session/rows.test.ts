@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Entry } from "#protocol/sessions.ts";
 import { NO_DRAFTS } from "./drafts.ts";
 import { buildRows, type Row } from "./rows.ts";
-import { sampleEntry } from "./samples.ts";
+import { sampleApproval, sampleEntry } from "./samples.ts";
 
 const tool = (fields: Partial<NonNullable<Entry["tool"]>> = {}) => ({
   name: "bash",
@@ -13,6 +13,7 @@ const tool = (fields: Partial<NonNullable<Entry["tool"]>> = {}) => ({
   exitCode: null,
   durationMs: null,
   truncated: false,
+  verdict: null,
   ...fields,
 });
 const prompt = sampleEntry({ id: "p", seq: 1, kind: "prompt", role: "user", promptId: "pmt_1" });
@@ -44,24 +45,21 @@ test("a result joins its call; without the call it stands alone", () => {
     id: "t2",
     seq: 3,
     kind: "tool_result",
+    promptId: "pmt_1",
     tool: tool({ output: "a.txt", exitCode: 0 }),
   });
   const joined = build([prompt, call, result]).at(-1);
   expect(joined).toMatchObject({
     type: "tool",
-    isDone: true,
+    phase: "done",
     use: { input: { command: "ls" }, output: "a.txt" },
   });
   expect(types(build([prompt, result]))).toEqual(["day", "prompt", "agent", "tool"]);
 });
 
 test("an unanswered call runs while the session works and was cut otherwise", () => {
-  expect(build([prompt, call], true).at(-1)).toMatchObject({
-    type: "tool",
-    isDone: false,
-    isLive: true,
-  });
-  expect(build([prompt, call], false).at(-1)).toMatchObject({ isDone: false, isLive: false });
+  expect(build([prompt, call], true).at(-1)).toMatchObject({ type: "tool", phase: "running" });
+  expect(build([prompt, call], false).at(-1)).toMatchObject({ type: "tool", phase: "cut" });
 });
 
 test("at work with nothing in sight shows a pulse; a draft takes its place", () => {
@@ -72,6 +70,13 @@ test("at work with nothing in sight shows a pulse; a draft takes its place", () 
   expect(rows.at(-1)).toMatchObject({ key: "d", isWriting: true });
 });
 
+test("what a running tool puts out is shown in its row", () => {
+  const drafts = [{ entryId: "d", thread: "main", kind: "tool_call" as const, text: "1 of 9" }];
+  const rows = buildRows({ entries: [prompt, call], drafts, isWorking: true });
+  expect(types(rows)).toEqual(["day", "prompt", "agent", "tool"]);
+  expect(rows.at(-1)).toMatchObject({ phase: "running", use: { output: "1 of 9" } });
+});
+
 test("the row of a finished entry has the key of its draft, so it stays where it is", () => {
   const done = sampleEntry({ id: "d", seq: 2, promptId: "pmt_1" });
   const drafts = [{ entryId: "d", thread: "main", kind: "text" as const, text: "Hel" }];
@@ -79,6 +84,20 @@ test("the row of a finished entry has the key of its draft, so it stays where it
     (row) => row.key,
   );
   expect(keys.filter((key) => key === "d")).toHaveLength(1);
+});
+
+test("a gate stands below its call, which waits; a question takes the place of its call", () => {
+  const rows = (approval = {}) =>
+    buildRows({
+      entries: [prompt, call],
+      drafts: NO_DRAFTS,
+      isWorking: false,
+      isParked: true,
+      approvals: [sampleApproval({ callId: "c1", ...approval })],
+    });
+  expect(types(rows())).toEqual(["day", "prompt", "agent", "tool", "gate"]);
+  expect(rows().at(-2)).toMatchObject({ phase: "waiting" });
+  expect(types(rows({ kind: "question" }))).toEqual(["day", "prompt", "agent", "gate"]);
 });
 
 test("each new day is named once", () => {

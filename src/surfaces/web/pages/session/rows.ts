@@ -1,9 +1,10 @@
 /** What the transcript shows, line by line, made from entries and drafts. Pure. */
 import type { Entry } from "#protocol/sessions.ts";
+import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { startOfDay } from "#surfaces/web/kit/time-words.ts";
 import type { Drafts } from "./drafts.ts";
-
-export type ToolUse = NonNullable<Entry["tool"]>;
+import type { ToolUse } from "./entry-from-event.ts";
+import { type GatePlaces, gateKey, placeGates } from "./gate-places.ts";
 
 export type Row =
   | { type: "day"; key: string; at: string }
@@ -18,42 +19,86 @@ export type Row =
       at: string | null;
     }
   | { type: "reasoning"; key: string; text: string; isWriting: boolean; isPartial: boolean }
-  | { type: "tool"; key: string; use: ToolUse; isDone: boolean; isLive: boolean; at: string | null }
+  | {
+      type: "tool";
+      key: string;
+      use: ToolUse;
+      phase: ToolPhase;
+      /** Somebody, or a rule, said no. */
+      isRefused: boolean;
+      at: string | null;
+    }
+  | { type: "gate"; key: string; approval: Approval }
   | { type: "notice"; key: string; text: string; at: string }
   /** At work, with nothing to show for it yet. */
-  | { type: "pulse"; key: string };
+  | { type: "pulse"; key: string; promptId: string | null };
+
+/** `waiting`: its turn waits for a person, or the call for its place in the line. `cut`: no result will come. */
+export type ToolPhase = "writing" | "running" | "waiting" | "done" | "cut";
 
 export interface RowInput {
   entries: readonly Entry[];
   drafts: Drafts;
   /** The session is at work: unanswered calls of the last turn are running, older ones were cut. */
   isWorking: boolean;
+  /** The last turn goes on when somebody has answered: its unanswered calls wait. */
+  isParked?: boolean;
+  approvals?: readonly Approval[];
 }
 
-export function buildRows({ entries, drafts, isWorking }: RowInput): Row[] {
-  const rows = entryRows(entries, isWorking);
+export function buildRows(input: RowInput): Row[] {
+  const { entries, drafts, isWorking } = input;
+  const gates = placeGates(entries, input.approvals ?? []);
+  const unanswered = isWorking ? "running" : input.isParked ? "waiting" : "cut";
+  const rows = entryRows(entries, unanswered, gates);
   const finished = new Set(entries.map((entry) => entry.id));
-  const writing = drafts.filter((draft) => !finished.has(draft.entryId));
+  const unfinished = drafts.filter((draft) => !finished.has(draft.entryId));
+  const writing = showProgress(rows, unfinished);
   const first = writing[0];
   if (first && !isAgentSpeaking(rows)) {
     rows.push({ type: "agent", key: `agent:${first.entryId}`, at: "" });
   }
   for (const draft of writing) rows.push(draftRow(draft));
+  for (const approval of gates.rest) rows.push(gateRow(approval));
   const last = rows.at(-1);
-  const isBusyInSight = writing.length > 0 || (last?.type === "tool" && last.isLive);
-  if (isWorking && !isBusyInSight) rows.push({ type: "pulse", key: "pulse" });
+  const isBusyInSight = writing.length > 0 || (last?.type === "tool" && last.phase === "running");
+  if (isWorking && !isBusyInSight)
+    rows.push({ type: "pulse", key: "pulse", promptId: entries.at(-1)?.promptId ?? null });
   return rows;
 }
 
-function entryRows(entries: readonly Entry[], isWorking: boolean): Row[] {
+/**
+ * While a tool works, a draft of a call is what it has put out so far: a model writes no calls then.
+ * It goes into the tool's row; the drafts that are left are given back.
+ */
+function showProgress(rows: Row[], drafts: Drafts): Drafts {
+  const at = rows.findIndex((row) => row.type === "tool" && row.phase === "running");
+  const row = rows[at];
+  const progress = drafts.find((draft) => draft.kind === "tool_call");
+  if (row?.type !== "tool" || progress === undefined) return drafts;
+  rows[at] = { ...row, use: { ...row.use, output: progress.text.slice(-PROGRESS_CHARS) } };
+  return drafts.filter((draft) => draft.kind !== "tool_call");
+}
+
+const PROGRESS_CHARS = 20_000;
+
+function gateRow(approval: Approval): Row {
+  return { type: "gate", key: `gate:${approval.id}`, approval };
+}
+
+function entryRows(
+  entries: readonly Entry[],
+  unanswered: "running" | "waiting" | "cut",
+  gates: GatePlaces,
+): Row[] {
   const results = resultsByCall(entries);
-  const calls = new Set(entries.filter((entry) => entry.kind === "tool_call").map(callId));
-  const livePrompt = isWorking ? (entries.at(-1)?.promptId ?? null) : undefined;
+  const calls = new Set(entries.filter((entry) => entry.kind === "tool_call").map(callKey));
+  const lastPrompt = entries.at(-1)?.promptId ?? null;
   const rows: Row[] = [];
   let day = Number.NaN;
   let speaker: Speaker = "person";
   for (const entry of entries) {
-    if (entry.kind === "tool_result" && calls.has(callId(entry))) continue;
+    if (entry.kind === "tool_result" && calls.has(callKey(entry))) continue;
     const entryDay = startOfDay(Date.parse(entry.at));
     if (entryDay !== day) rows.push({ type: "day", key: `day:${entry.id}`, at: entry.at });
     day = entryDay;
@@ -62,9 +107,24 @@ function entryRows(entries: readonly Entry[], isWorking: boolean): Row[] {
       rows.push({ type: "agent", key: `agent:${entry.id}`, at: entry.at });
     }
     speaker = speaks;
-    rows.push(rowOf(entry, results, entry.promptId === livePrompt));
+    const gate = gates.byCall.get(callKey(entry));
+    const phase = entry.promptId === lastPrompt ? unanswered : "cut";
+    rows.push(...withGate(rowOf(entry, { results, phase, gate }), gate));
   }
   return rows;
+}
+
+/** A question is shown whole by its gate; the call itself would only repeat it. */
+function withGate(row: Row, gate: Approval | undefined): Row[] {
+  if (gate === undefined) return [row];
+  return gate.kind === "question" ? [gateRow(gate)] : [row, gateRow(gate)];
+}
+
+interface CallContext {
+  results: Map<string, ToolUse>;
+  /** Of a call without a result. */
+  phase: ToolPhase;
+  gate: Approval | undefined;
 }
 
 type Speaker = "person" | "agent";
@@ -80,7 +140,7 @@ function isAgentSpeaking(rows: readonly Row[]): boolean {
   return last !== undefined && last.type !== "prompt";
 }
 
-function rowOf(entry: Entry, results: Map<string, ToolUse>, isLive: boolean): Row {
+function rowOf(entry: Entry, context: CallContext): Row {
   const text = entry.text ?? "";
   if (entry.kind === "prompt" || entry.role === "user")
     return { type: "prompt", key: entry.id, entry };
@@ -98,12 +158,27 @@ function rowOf(entry: Entry, results: Map<string, ToolUse>, isLive: boolean): Ro
       at: entry.at,
     };
   }
-  const result = entry.kind === "tool_result" ? entry.tool : results.get(entry.tool.callId);
-  const use = result
-    ? { ...entry.tool, ...result, input: entry.tool.input ?? result.input }
-    : entry.tool;
-  const isDone = result !== undefined || hasOutcome(entry.tool);
-  return { type: "tool", key: entry.id, use, isDone, isLive: isLive && !isDone, at: entry.at };
+  return toolRow(entry, entry.tool, context);
+}
+
+function toolRow(entry: Entry, tool: ToolUse, { results, phase, gate }: CallContext): Row {
+  const result = entry.kind === "tool_result" ? tool : results.get(callKey(entry));
+  const use = result ? { ...tool, ...result, input: tool.input ?? result.input } : tool;
+  const isDone = result !== undefined || hasOutcome(tool);
+  const unanswered = gate?.state === "pending" ? "waiting" : phase;
+  return {
+    type: "tool",
+    key: entry.id,
+    use,
+    phase: isDone ? "done" : unanswered,
+    isRefused: isRefused(use, gate),
+    at: entry.at,
+  };
+}
+
+function isRefused(use: ToolUse, gate: Approval | undefined): boolean {
+  if (use.verdict?.verdict === "deny") return true;
+  return gate?.state === "expired" || (gate?.state === "decided" && gate.decision === "deny");
 }
 
 function draftRow(draft: Drafts[number]): Row {
@@ -122,14 +197,15 @@ function draftRow(draft: Drafts[number]): Row {
     exitCode: null,
     durationMs: null,
     truncated: false,
+    verdict: null,
   };
-  return { type: "tool", key, use, isDone: false, isLive: true, at: null };
+  return { type: "tool", key, use, phase: "writing", isRefused: false, at: null };
 }
 
 function resultsByCall(entries: readonly Entry[]): Map<string, ToolUse> {
   const results = new Map<string, ToolUse>();
   for (const entry of entries) {
-    if (entry.kind === "tool_result" && entry.tool) results.set(entry.tool.callId, entry.tool);
+    if (entry.kind === "tool_result" && entry.tool) results.set(callKey(entry), entry.tool);
   }
   return results;
 }
@@ -138,6 +214,6 @@ function hasOutcome(use: ToolUse): boolean {
   return use.output !== null || use.error !== null || use.exitCode !== null;
 }
 
-function callId(entry: Entry): string {
-  return entry.tool?.callId ?? entry.id;
+function callKey(entry: Entry): string {
+  return gateKey(entry.promptId, entry.tool?.callId ?? entry.id);
 }

@@ -1,6 +1,7 @@
 /** Builders for tests of this folder: complete wire shapes from the few fields a test is about. */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Entry, Prompt } from "#protocol/sessions.ts";
+import type { Approval } from "#surfaces/web/kit/approval.ts";
 
 export const AT = "2026-03-01T10:00:00.000Z";
 
@@ -40,6 +41,31 @@ export function sampleEntry(fields: Partial<Entry> & Pick<Entry, "id" | "seq">):
     author: null,
     partial: false,
     at: AT,
+    ...fields,
+  };
+}
+
+export function sampleApproval(fields: Partial<Approval> = {}): Approval {
+  return {
+    id: "apr_1",
+    kind: "approval",
+    sessionId: "ses_1",
+    promptId: "pmt_1",
+    runId: "run_1",
+    callId: "call_1",
+    tool: "bash",
+    target: "ls",
+    shown: { tool: "bash", input: { command: "ls" }, reason: "Because." },
+    askedAt: AT,
+    expiresAt: "2026-03-02T10:00:00.000Z",
+    decidedAt: null,
+    state: "pending",
+    decision: null,
+    scope: null,
+    reason: null,
+    answers: null,
+    decidedBy: null,
+    rulePreview: null,
     ...fields,
   };
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { Archive, ChevronLeft, Pencil } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
@@ -9,11 +10,22 @@ import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { ConnectionTrouble } from "#surfaces/web/kit/connection-mark.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { UNTITLED } from "#surfaces/web/pages/sessions/session-item.tsx";
+import { NoSandboxMark } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
+import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { ArchiveDialog } from "./archive-dialog.tsx";
+import { usageWords, useSessionUsage } from "./session-usage.ts";
+import { WorkspaceButtons } from "./workspace-buttons.tsx";
 
-export function SessionHeader({ session }: { session: Session }) {
+interface SessionHeaderProps {
+  session: Session;
+  isReviewing: boolean;
+  onReview: () => void;
+}
+
+export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderProps) {
+  const usage = useSessionUsage(session);
+  const words = usage && usageWords(session, usage);
   const [isArchiving, setIsArchiving] = useState(false);
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
   return (
@@ -26,11 +38,12 @@ export function SessionHeader({ session }: { session: Session }) {
       >
         <ChevronLeft size={20} aria-hidden />
       </Link>
-      <div className="min-w-0 flex-1">
+      <div className="@container min-w-0 flex-1">
         <Title session={session} />
         <div className="flex min-w-0 items-center gap-x-1.5 overflow-hidden text-xs whitespace-nowrap text-ink-faint">
           <span
             role="status"
+            className="shrink-0"
             aria-label="Activity"
             data-testid="activity"
             data-activity={session.activity}
@@ -38,14 +51,32 @@ export function SessionHeader({ session }: { session: Session }) {
             <ActivityLabel activity={session.activity} />
           </span>
           {isPutAway && <Fact>{session.lifecycle}</Fact>}
-          <Fact label="Runtime">{session.runtime}</Fact>
-          {session.model && <Fact label="Model">{session.model}</Fact>}
-          {session.hostname && <Fact label="Host">{session.hostname}</Fact>}
+          <Fact label="Runtime" className="@max-lg:hidden">
+            {session.runtime}
+          </Fact>
+          {session.model && (
+            <Fact label={`Model ${session.model}`} className="@max-[14rem]:hidden" isShrinking>
+              <ModelName model={session.model} />
+            </Fact>
+          )}
+          {words && (
+            <Fact label={words.long}>
+              {words.tokens}
+              <span className="@max-xs:hidden"> tokens</span> · {words.cost}
+            </Fact>
+          )}
+          {session.hostname && (
+            <Fact label="Host" className="@max-2xl:hidden">
+              {session.hostname}
+            </Fact>
+          )}
+          {session.runtime === "native" && <NoSandboxMark hostname={session.hostname} />}
         </div>
       </div>
       <div className="md:hidden">
         <ConnectionTrouble />
       </div>
+      <WorkspaceButtons sessionId={session.id} isOpen={isReviewing} onClick={onReview} />
       {!isPutAway && (
         <IconButton label="Archive session" onClick={() => setIsArchiving(true)}>
           <Archive size={17} aria-hidden />
@@ -56,15 +87,38 @@ export function SessionHeader({ session }: { session: Session }) {
   );
 }
 
-function Fact({ label, children }: { label?: string; children: ReactNode }) {
+/** The provider gives way when there is little room. */
+function ModelName({ model }: { model: string }) {
+  const cut = model.indexOf("/") + 1;
   return (
     <>
-      <span aria-hidden>·</span>
-      <span title={label} className="truncate">
-        {label && <span className="sr-only">{label}: </span>}
-        {children}
-      </span>
+      <span className="@max-xl:hidden">{model.slice(0, cut)}</span>
+      {model.slice(cut)}
     </>
+  );
+}
+
+interface FactProps {
+  label?: string;
+  className?: string;
+  /** Gives way first when there is little room. */
+  isShrinking?: boolean;
+  children: ReactNode;
+}
+
+function Fact({ label, className, isShrinking = false, children }: FactProps) {
+  return (
+    <span
+      title={label}
+      className={clsx(
+        "before:mr-1.5 before:content-['·']",
+        isShrinking ? "min-w-0 truncate" : "shrink-0",
+        className,
+      )}
+    >
+      {label && <span className="sr-only">{label}: </span>}
+      {children}
+    </span>
   );
 }
 

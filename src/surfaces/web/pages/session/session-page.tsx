@@ -1,14 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useMemo } from "react";
-import type { Session } from "#protocol/sessions.ts";
+import { useMemo, useState } from "react";
+import type { Activity, Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useDocumentTitle } from "#surfaces/web/kit/use-document-title.ts";
-import { UNTITLED } from "#surfaces/web/pages/sessions/session-item.tsx";
+import { useSessionApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
+import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
+import { ChangesAside } from "./changes-aside.tsx";
 import { Composer } from "./composer.tsx";
 import { QueuePanel } from "./queue-panel.tsx";
 import { buildRows } from "./rows.ts";
@@ -45,38 +47,51 @@ function OneSession({ sessionId }: { sessionId: string }) {
   );
 }
 
+/** A turn is under way, though it may have to be begun again. */
+const BUSY: ReadonlySet<Activity> = new Set(["working", "recovering"]);
+
 function OpenSession({ session }: { session: Session }) {
   const { transcript, entries, drafts } = useSessionFeed(session.id);
   const submissions = useSubmissions(session.id);
-  const isWorking = session.activity === "working" || drafts.length > 0;
+  const approvals = useSessionApprovals(session.id).data?.items;
+  const [isReviewing, setIsReviewing] = useState(false);
+  const isWorking = BUSY.has(session.activity) || drafts.length > 0;
+  const isParked = session.activity === "needs_you";
   const rows = useMemo(
-    () => buildRows({ entries, drafts, isWorking }),
-    [entries, drafts, isWorking],
+    () => buildRows({ entries, drafts, isWorking, isParked, approvals: approvals ?? [] }),
+    [entries, drafts, isWorking, isParked, approvals],
   );
   return (
-    <div className="flex h-full flex-col">
-      <SessionHeader session={session} />
-      {transcript.isError ? (
-        <PageMessage title="The transcript cannot be read">
-          <p>{messageOf(transcript.error)}</p>
-          <Button className="mt-4" onClick={() => void transcript.refetch()}>
-            Try again
-          </Button>
-        </PageMessage>
-      ) : (
-        <Transcript
-          rows={rows}
-          runtime={session.agentName ?? session.runtime}
-          isLoading={transcript.isPending}
-          hasOlder={transcript.hasNextPage}
-          isLoadingOlder={transcript.isFetchingNextPage}
-          onLoadOlder={() => void transcript.fetchNextPage()}
+    <div className="flex h-full">
+      <div className="flex h-full min-w-0 flex-1 flex-col">
+        <SessionHeader
+          session={session}
+          isReviewing={isReviewing}
+          onReview={() => setIsReviewing(!isReviewing)}
         />
-      )}
-      <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:px-6">
-        <QueuePanel sessionId={session.id} submissions={submissions} />
-        <Composer session={session} isWorking={isWorking} submissions={submissions} />
+        {transcript.isError ? (
+          <PageMessage title="The transcript cannot be read">
+            <p>{messageOf(transcript.error)}</p>
+            <Button className="mt-4" onClick={() => void transcript.refetch()}>
+              Try again
+            </Button>
+          </PageMessage>
+        ) : (
+          <Transcript
+            rows={rows}
+            runtime={session.agentName ?? session.runtime}
+            isLoading={transcript.isPending}
+            hasOlder={transcript.hasNextPage}
+            isLoadingOlder={transcript.isFetchingNextPage}
+            onLoadOlder={() => void transcript.fetchNextPage()}
+          />
+        )}
+        <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:px-6">
+          <QueuePanel sessionId={session.id} submissions={submissions} />
+          <Composer session={session} isWorking={isWorking || isParked} submissions={submissions} />
+        </div>
       </div>
+      {isReviewing && <ChangesAside sessionId={session.id} onClose={() => setIsReviewing(false)} />}
     </div>
   );
 }

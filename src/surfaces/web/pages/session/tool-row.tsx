@@ -1,16 +1,39 @@
 import { clsx } from "clsx";
-import { Check, ChevronRight, CircleSlash, LoaderCircle, X } from "lucide-react";
-import { useState } from "react";
+import {
+  Ban,
+  Check,
+  ChevronRight,
+  CircleSlash,
+  Hourglass,
+  LoaderCircle,
+  Unplug,
+  X,
+} from "lucide-react";
+import { useMemo, useState } from "react";
+import { countChanges } from "#surfaces/web/kit/diff.ts";
+import { ChangeCount } from "#surfaces/web/kit/diff-view.tsx";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { duration } from "#surfaces/web/kit/time-words.ts";
-import type { Row, ToolUse } from "./rows.ts";
-import { asText, callLine } from "./tool-words.ts";
+import type { ToolUse } from "./entry-from-event.ts";
+import { ToolBody } from "./tool-body.tsx";
+import { changeOf, headline, stateOf, type ToolRowData, type ToolState } from "./tool-view.ts";
 
-type ToolRowData = Extract<Row, { type: "tool" }>;
+/** What these do is worth seeing without asking for it. */
+const SHOWN_AT_ONCE = new Set(["edit", "write", "todo"]);
+
+const MARKS: Partial<Record<ToolState, { word: string; tone: string }>> = {
+  "not allowed": { word: "not allowed", tone: "text-bad" },
+  interrupted: { word: "interrupted", tone: "text-warn" },
+  waiting: { word: "waits", tone: "text-warn" },
+};
 
 export function ToolRow({ row }: { row: ToolRowData }) {
-  const [isOpen, setIsOpen] = useState(false);
   const { use } = row;
   const state = stateOf(row);
+  const isDone = state === "done" || state === "running";
+  const [choice, setChoice] = useState<boolean | null>(null);
+  const isOpen = choice ?? (SHOWN_AT_ONCE.has(use.name) && isDone);
+  const change = useMemo(() => changeOf(use), [use]);
   return (
     <div className="py-0.5">
       <div
@@ -23,77 +46,62 @@ export function ToolRow({ row }: { row: ToolRowData }) {
           type="button"
           aria-expanded={isOpen}
           aria-label={`Tool ${use.name}: ${state}`}
-          onClick={() => setIsOpen(!isOpen)}
+          onClick={() => setChoice(!isOpen)}
           className="flex h-8 w-full items-center gap-2 rounded-lg bg-panel px-2.5 text-left text-xs -outline-offset-2 hover:bg-hover"
         >
           <StateIcon state={state} />
           <span className="shrink-0 font-mono font-medium">{use.name}</span>
           <span className="min-w-0 flex-1 truncate font-mono text-ink-faint">
-            {callLine(use.input)}
+            {revealLine(headline(use))}
           </span>
-          {use.exitCode !== null && use.exitCode !== 0 && (
-            <span className="shrink-0 text-bad">exit {use.exitCode}</span>
-          )}
-          {use.durationMs !== null && (
-            <span className="shrink-0 text-2xs text-ink-faint tabular-nums">
-              {duration(use.durationMs)}
-            </span>
-          )}
+          {change && state === "done" && <ChangeCount {...countChanges(change)} />}
+          <Outcome use={use} state={state} />
           <ChevronRight
             size={14}
             aria-hidden
             className={clsx("shrink-0 text-ink-faint", isOpen && "rotate-90")}
           />
         </button>
-        {isOpen && <ToolParts use={use} />}
+        {isOpen && <ToolBody use={use} state={state} change={change} />}
       </div>
     </div>
   );
 }
 
-type ToolState = "running" | "done" | "failed" | "no result";
-
-function stateOf({ use, isDone, isLive }: ToolRowData): ToolState {
-  if (isLive) return "running";
-  if (!isDone) return "no result";
-  return use.error !== null || (use.exitCode ?? 0) !== 0 ? "failed" : "done";
+function Outcome({ use, state }: { use: ToolUse; state: ToolState }) {
+  const mark = MARKS[state];
+  return (
+    <>
+      {mark && <span className={clsx("shrink-0", mark.tone)}>{mark.word}</span>}
+      {use.exitCode !== null && use.exitCode !== 0 && (
+        <span className="shrink-0 text-bad">exit {use.exitCode}</span>
+      )}
+      {use.durationMs !== null && (
+        <span className="shrink-0 text-2xs text-ink-faint tabular-nums max-sm:hidden">
+          {duration(use.durationMs)}
+        </span>
+      )}
+    </>
+  );
 }
 
 function StateIcon({ state }: { state: ToolState }) {
   const size = { size: 14, "aria-hidden": true } as const;
-  if (state === "running")
-    return <LoaderCircle {...size} className="shrink-0 animate-spin text-accent" />;
-  if (state === "failed") return <X {...size} className="shrink-0 text-bad" />;
-  if (state === "no result") return <CircleSlash {...size} className="shrink-0 text-ink-faint" />;
-  return <Check {...size} className="shrink-0 text-accent" />;
-}
-
-function ToolParts({ use }: { use: ToolUse }) {
-  return (
-    <div className="space-y-2.5 p-3">
-      <Part label="Input" text={asText(use.input)} />
-      {use.error !== null && <Part label="Error" text={use.error} isBad />}
-      <Part label={use.truncated ? "Output (shortened)" : "Output"} text={asText(use.output)} />
-    </div>
-  );
-}
-
-function Part({ label, text, isBad = false }: { label: string; text: string; isBad?: boolean }) {
-  if (text === "") return null;
-  return (
-    <div>
-      <p className="mb-1 text-2xs font-medium text-ink-faint">{label}</p>
-      <section
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-        tabIndex={0}
-        aria-label={label}
-        className={clsx(
-          "max-h-80 overflow-auto rounded-md bg-panel p-2.5 font-mono text-xs leading-relaxed break-words whitespace-pre-wrap",
-          isBad && "text-bad",
-        )}
-      >
-        {text}
-      </section>
-    </div>
-  );
+  switch (state) {
+    case "running":
+    case "being written":
+      return <LoaderCircle {...size} className="shrink-0 animate-spin text-accent" />;
+    case "waiting":
+      return <Hourglass {...size} className="shrink-0 text-warn" />;
+    case "failed":
+      return <X {...size} className="shrink-0 text-bad" />;
+    case "not allowed":
+      return <Ban {...size} className="shrink-0 text-bad" />;
+    case "interrupted":
+      return <Unplug {...size} className="shrink-0 text-warn" />;
+    case "no result":
+      return <CircleSlash {...size} className="shrink-0 text-ink-faint" />;
+    default:
+      return <Check {...size} className="shrink-0 text-accent" />;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asText, callLine } from "./tool-words.ts";
+import { asText, callLine, withoutColours } from "./tool-words.ts";
 
 test("one line says what a call is about", () => {
   expect(callLine({ timeout: 5, command: "npm test\n -- x" })).toBe("npm test -- x");
@@ -22,4 +22,8 @@ test("text stays text, content blocks become theirs, the rest is JSON", () => {
   ).toBe("a\nb");
   expect(asText({ changed: 1 })).toBe('{\n  "changed": 1\n}');
   expect(asText(null)).toBe("");
+});
+
+test("the colours of a terminal are left out, other controls are not", () => {
+  expect(withoutColours("\u001b[1;31mred\u001b[0m\r\nplain\u001b[2K")).toBe("red\nplain\u001b[2K");
 });

@@ -46,6 +46,14 @@ export function asText(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+const COLOURS = /\u001b\[[0-9;]*m/g;
+
+/** What a program wrote, without the colours it meant for a terminal. */
+export function withoutColours(text: string): string {
+  return text.replace(COLOURS, "").replaceAll("\r\n", "\n");
+}
+
 function isTextBlock(value: unknown): value is { text: string } {
   return isRecord(value) && value.type === "text" && typeof value.text === "string";
 }

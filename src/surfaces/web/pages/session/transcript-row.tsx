@@ -1,7 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { memo, useState } from "react";
+import type { Prompt } from "#protocol/sessions.ts";
 import { Markdown } from "#surfaces/web/kit/markdown.tsx";
-import { clockTime, dayName, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { clockTime, dayName, fullTime, until } from "#surfaces/web/kit/time-words.ts";
+import { useNow } from "#surfaces/web/kit/use-now.ts";
+import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
 import { PromptRow } from "./prompt-row.tsx";
 import type { Row } from "./rows.ts";
 import { ToolRow } from "./tool-row.tsx";
@@ -43,15 +48,45 @@ export const TranscriptRow = memo(function TranscriptRow({
           <Time at={row.at} />
         </p>
       );
+    case "gate":
+      return <GateRow approval={row.approval} />;
     case "pulse":
-      return (
-        <p className="flex items-center gap-2 py-2 text-xs text-ink-faint">
-          <span aria-hidden className="animate-breathe size-2 rounded-full bg-accent" />
-          Working…
-        </p>
-      );
+      return <Pulse promptId={row.promptId} />;
   }
 });
+
+/** At work; or, when the turn waits for something, for what and until when. */
+function Pulse({ promptId }: { promptId: string | null }) {
+  const found = useQuery<{ prompt: Prompt }>({
+    queryKey: keys.prompt(promptId ?? ""),
+    enabled: false,
+  });
+  const waiting = found.data?.prompt.outcome === null ? found.data.prompt.waitingFor : null;
+  const now = useNow(30_000);
+  if (waiting === null)
+    return (
+      <p className="flex items-center gap-2 py-2 text-xs text-ink-faint">
+        <span aria-hidden className="animate-breathe size-2 rounded-full bg-accent" />
+        Working…
+      </p>
+    );
+  return (
+    <p role="status" className="flex items-start gap-2 py-2 text-xs text-warn">
+      <span aria-hidden className="mt-1 size-2 shrink-0 rounded-full border-[1.5px] border-warn" />
+      <span className="min-w-0 break-words">
+        {waiting.reason === "paused" && <span className="font-medium">Paused. </span>}
+        {waiting.message}
+        {waiting.until && (
+          <time dateTime={waiting.until} title={fullTime(waiting.until)}>
+            {" "}
+            It goes on at {clockTime(waiting.until)}
+            {until(waiting.until, now) && ` (${until(waiting.until, now)})`}.
+          </time>
+        )}
+      </span>
+    </p>
+  );
+}
 
 function DayLine({ at }: { at: string }) {
   return (

@@ -33,6 +33,7 @@ const ESTIMATES: Record<Row["type"], number> = {
   text: 120,
   reasoning: 36,
   tool: 40,
+  gate: 240,
   notice: 36,
   pulse: 36,
 };

@@ -114,9 +114,14 @@ function takeEvents(
     (page) => page && leaveQueue(page, events),
   );
   const stale = staleAfter(events);
-  if (stale.session) void queryClient.invalidateQueries({ queryKey: keys.session(sessionId) });
-  if (stale.queue) void queryClient.invalidateQueries({ queryKey: keys.queue(sessionId) });
-  for (const id of stale.prompts) void queryClient.invalidateQueries({ queryKey: keys.prompt(id) });
+  const isStale = (queryKey: readonly unknown[]) =>
+    void queryClient.invalidateQueries({ queryKey: queryKey as string[] });
+  if (stale.session) isStale(keys.session(sessionId));
+  if (stale.queue) isStale(keys.queue(sessionId));
+  if (stale.approvals) isStale(keys.approvals);
+  if (stale.changes) isStale(keys.sessionChanges(sessionId));
+  if (stale.usage) isStale(keys.sessionUsage(sessionId));
+  for (const id of stale.prompts) isStale(keys.prompt(id));
 }
 
 /** Hands on what arrived once a frame, in order. */

@@ -8,7 +8,12 @@ import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
+import { DemoNotice, ModelChoice, useModels } from "./model-choice.tsx";
+import { SandboxWarning } from "./sandbox-state.tsx";
 import { shareSession } from "./use-session-lists.ts";
+
+/** The runtime that is ours: it works with any model. */
+const OWN_RUNTIME = "native";
 
 export function NewSessionForm({
   onCreated,
@@ -19,16 +24,22 @@ export function NewSessionForm({
 }) {
   const [prompt, setPrompt] = useState("");
   const [title, setTitle] = useState("");
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [runtime, setRuntime] = useState("");
+  const [model, setModel] = useState("");
   const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
+  const models = useModels();
   const choices = runtimes.data?.items ?? [];
-  const runtime = chosen ?? choices.find((choice) => choice.available)?.name;
+  const takesModel = runtime === "" || runtime === OWN_RUNTIME;
   const create = useCreateSession(onCreated);
 
   const submit = () => {
     const body: NewSession = {};
     if (title.trim() !== "") body.title = title.trim();
-    if (runtime !== undefined) body.runtime = runtime;
+    if (runtime !== "") body.runtime = runtime;
+    if (takesModel && model !== "") {
+      body.model = model;
+      body.runtime = OWN_RUNTIME;
+    }
     if (prompt.trim() !== "") body.prompt = prompt;
     create.mutate(body);
   };
@@ -41,7 +52,7 @@ export function NewSessionForm({
     event.preventDefault();
     if (!create.isPending) submit();
   };
-  const isNothingAvailable = runtimes.isSuccess && runtime === undefined;
+  const isNothingAvailable = runtimes.isSuccess && !choices.some((choice) => choice.available);
   return (
     <form
       aria-label="New session"
@@ -58,25 +69,29 @@ export function NewSessionForm({
         value={prompt}
         onChange={(event) => setPrompt(event.target.value)}
       />
+      <TextField
+        label="Title"
+        hint="optional"
+        name="title"
+        maxLength={200}
+        value={title}
+        onChange={(event) => setTitle(event.target.value)}
+      />
       <div className="grid gap-3.5 sm:grid-cols-2">
-        <TextField
-          label="Title"
-          hint="optional"
-          name="title"
-          maxLength={200}
-          value={title}
-          onChange={(event) => setTitle(event.target.value)}
-        />
+        {takesModel ? (
+          <ModelChoice models={models} chosen={model} onChange={setModel} />
+        ) : (
+          <SelectField label="Model" hint="the runtime's own" value="" disabled>
+            <option value="">Automatic</option>
+          </SelectField>
+        )}
         <SelectField
           label="Runtime"
           name="runtime"
-          value={runtime ?? ""}
-          disabled={choices.length === 0}
-          onChange={(event) => setChosen(event.target.value)}
+          value={runtime}
+          onChange={(event) => setRuntime(event.target.value)}
         >
-          {runtime === undefined && (
-            <option value="">{runtimes.isPending ? "Loading…" : "None"}</option>
-          )}
+          <option value="">Automatic</option>
           {choices.map((choice) => (
             <option key={choice.name} value={choice.name} disabled={!choice.available}>
               {choice.available
@@ -86,6 +101,8 @@ export function NewSessionForm({
           ))}
         </SelectField>
       </div>
+      <SandboxWarning />
+      {takesModel && <DemoNotice models={models} />}
       {runtimes.isError && <InlineError>{messageOf(runtimes.error)}</InlineError>}
       {isNothingAvailable && (
         <InlineError>No runtime is available. Start a runner that offers one.</InlineError>

@@ -3,8 +3,7 @@ import { memo } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityDot, activityWord } from "#surfaces/web/kit/activity-mark.tsx";
 import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
-
-export const UNTITLED = "Untitled session";
+import { UNTITLED } from "./untitled.ts";
 
 export const SessionItem = memo(function SessionItem({
   session,

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { LogOut, Plus } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { ChartNoAxesColumn, LogOut, Plus, ShieldCheck } from "lucide-react";
 import { useState } from "react";
 import { api, type Me } from "#surfaces/web/kit/api.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
@@ -9,7 +10,9 @@ import { Logo } from "#surfaces/web/kit/logo.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
+import { NeedsYou } from "#surfaces/web/pages/approvals/needs-you.tsx";
 import { NewSessionForm } from "./new-session-form.tsx";
+import { NoSandboxMark } from "./sandbox-state.tsx";
 import { SessionList } from "./session-list.tsx";
 import { useMyChanges } from "./use-session-lists.ts";
 
@@ -33,6 +36,7 @@ export function Sidebar({ me }: { me: Me }) {
           New session
         </Button>
       </header>
+      <NeedsYou />
       <SessionList onCreate={() => setIsCreating(true)} />
       <Account me={me} />
       <Modal title="New session" isOpen={isCreating} onClose={() => setIsCreating(false)}>
@@ -41,6 +45,9 @@ export function Sidebar({ me }: { me: Me }) {
     </div>
   );
 }
+
+const PAGE_LINK =
+  "grid size-9 shrink-0 place-items-center rounded-lg text-ink-soft hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:text-ink";
 
 function Account({ me }: { me: Me }) {
   const queryClient = useQueryClient();
@@ -60,6 +67,13 @@ function Account({ me }: { me: Me }) {
         <p className="truncate font-medium">{me.user.name}</p>
         <p className="truncate text-ink-faint">{me.org.name}</p>
       </div>
+      <NoSandboxMark />
+      <Link to="/rules" search={true} aria-label="Rules" title="Rules" className={PAGE_LINK}>
+        <ShieldCheck size={17} aria-hidden />
+      </Link>
+      <Link to="/usage" search={true} aria-label="Usage" title="Usage" className={PAGE_LINK}>
+        <ChartNoAxesColumn size={17} aria-hidden />
+      </Link>
       <IconButton label="Sign out" disabled={signOut.isPending} onClick={() => signOut.mutate()}>
         <LogOut size={16} aria-hidden />
       </IconButton>

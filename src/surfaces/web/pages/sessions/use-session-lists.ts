@@ -58,6 +58,11 @@ export function useMyChanges(): void {
     const changed = new Set<string>();
     let timer: number | undefined;
     const refreshLists = () => void queryClient.invalidateQueries({ queryKey: keys.sessionLists });
+    const refreshApprovals = () => void queryClient.invalidateQueries({ queryKey: keys.approvals });
+    const refreshAll = () => {
+      refreshLists();
+      refreshApprovals();
+    };
     const flush = () => {
       timer = undefined;
       const ids = [...changed];
@@ -67,12 +72,13 @@ export function useMyChanges(): void {
     };
     const stop = live.subscribe("me", {
       onHint: (hint) => {
+        if (hint.type.startsWith("approval")) refreshApprovals();
         if (!hint.type.startsWith("session")) return;
         changed.add(hint.id);
         timer ??= window.setTimeout(flush, GATHER_MS);
       },
-      onReconnect: refreshLists,
-      onReset: refreshLists,
+      onReconnect: refreshAll,
+      onReset: refreshAll,
     });
     return () => {
       window.clearTimeout(timer);

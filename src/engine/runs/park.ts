@@ -1,0 +1,112 @@
+/**
+ * Parking: a turn that can do nothing for now lets go of its runner without being over. It waits
+ * for a person's decision, or until an instant, and goes on where its journal ends; that it was
+ * parked is not held against it as an attempt.
+ */
+import { cleanText } from "#base/text.ts";
+import type { Park } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
+import { ASK_USER_QUESTION } from "#protocol/tools.ts";
+import { openGate } from "../gates/gates.ts";
+import type { EventRow, RunRow } from "../schema.ts";
+import { answerOpenCalls } from "../sessions/cut-turn.ts";
+import { listTurnEntries } from "../sessions/event-queries.ts";
+import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
+import { showRunState } from "../sessions/run-state.ts";
+import { settleRun } from "../sessions/turns.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { saveRunAndLease } from "./queries.ts";
+import { outcomeOf } from "./request-stop.ts";
+
+/** A pause is never longer; whoever waits for more is asked again. */
+const MAX_PAUSE_MS = 24 * 60 * 60_000;
+
+/** The run must be held, and read under the session's lock. */
+export async function parkRun(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  park: Park,
+): Promise<void> {
+  // It was asked to end meanwhile: it does not wait first.
+  if (run.stop_reason !== null) return endStopped(work, session, run);
+  const waits = park.kind === "gate" ? await openGateFor(work, session, run, park.callId) : true;
+  run.attempts -= 1;
+  // It got somewhere, so earlier losses are no longer in a row with later ones.
+  if (run.progressed === 1) run.strikes = 0;
+  run.runner_id = null;
+  run.lease_until = null;
+  run.ready_at = work.now;
+  run.available_at = work.now;
+  if (park.kind === "pause") {
+    run.state = "pending";
+    run.available_at = work.now + Math.min(park.waitMs, MAX_PAUSE_MS);
+    run.pause = JSON.stringify({ code: cleanText(park.code), message: cleanText(park.message) });
+  } else run.state = waits ? "gated" : "pending";
+  await saveRunAndLease(work.tx, run);
+  await showRunState(work, session, run);
+  session.record({
+    type: "run_parked",
+    thread: run.thread,
+    promptId: run.prompt_id,
+    runId: run.id,
+    reason: park.kind,
+    data: parkFacts(run, park),
+  });
+  if (run.state === "pending") await showRunning(work, run);
+  if (!waits) work.tx.afterCommit(() => work.announcer.runsReady());
+}
+
+function parkFacts(run: RunRow, park: Park): Record<string, unknown> {
+  if (park.kind === "gate") return { callId: park.callId };
+  return {
+    code: park.code,
+    message: park.message,
+    until: new Date(run.available_at).toISOString(),
+  };
+}
+
+/** True when somebody has yet to answer. */
+async function openGateFor(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  callId: string,
+): Promise<boolean> {
+  const entries = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
+  const call = entries.find((row) => row.type === "pre_tool" && dataOf(row).callId === callId);
+  if (!call) throw new Error(`run ${run.id} waits for a call it never journaled`);
+  // Taken from the journal: what a person sees is what will be performed.
+  const tool = call.tool_name ?? "";
+  const input: unknown = call.tool_input === null ? null : JSON.parse(call.tool_input);
+  const gate = await openGate(work, session, run, {
+    callId,
+    kind: tool === ASK_USER_QUESTION ? "question" : "approval",
+    tool,
+    target: dataOf(call).verdict?.target ?? null,
+    shown: { tool, input, reason: dataOf(call).verdict?.reason ?? null },
+  });
+  return gate.state === "pending";
+}
+
+function dataOf(row: EventRow): { callId?: string; verdict?: Verdict } {
+  return JSON.parse(row.data ?? "{}") as { callId?: string; verdict?: Verdict };
+}
+
+/** Whatever it has asked besides, it is not for an answer that it waits. */
+async function showRunning(work: Work, run: RunRow): Promise<void> {
+  const prompt = await findPrompt(work.tx, run.prompt_id);
+  if (prompt?.state !== "gated") return;
+  prompt.state = "running";
+  await savePrompt(work.tx, prompt);
+}
+
+async function endStopped(work: Work, session: SessionWriter, run: RunRow): Promise<void> {
+  const prompt = await findPrompt(work.tx, run.prompt_id);
+  if (!prompt) throw new Error(`run ${run.id} has no prompt`);
+  await answerOpenCalls(work, session, run);
+  await settleRun(work, session, prompt, run, {
+    outcome: outcomeOf(run.stop_reason),
+    ...(run.stop_by_prompt ? { supersededBy: run.stop_by_prompt } : {}),
+  });
+}

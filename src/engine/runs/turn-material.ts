@@ -1,0 +1,118 @@
+/** What a runner asks for to work a turn: earlier entries of its thread, and blobs. */
+import { createHash } from "node:crypto";
+import type { HistoryItem } from "#protocol/frames.ts";
+import type { Attachment, Author } from "#protocol/sessions.ts";
+import type { EventRow, RunnerRow } from "../schema.ts";
+import { listEntries } from "../sessions/event-queries.ts";
+import { findBlob, keepBlob } from "../sessions/prompt-queries.ts";
+import { findSession, findThread } from "../sessions/queries.ts";
+import type { Engine } from "../work.ts";
+import { findWorkspace } from "../workspaces/queries.ts";
+import { journalItem } from "./journal-items.ts";
+import { findRun } from "./queries.ts";
+
+const MAX_HISTORY = 200;
+
+export interface History {
+  items: HistoryItem[];
+  /** Takes the place of everything before the oldest item that is still given. */
+  summary: string | null;
+}
+
+/** Entries before the turn, newest page first; what was summed up or cleared is left out. */
+export function readHistory(
+  engine: Engine,
+  { sessionId, thread: name }: { sessionId: string; thread: string },
+  runId: string,
+  beforeSeq: number | null,
+  limit: number,
+): Promise<History> {
+  return engine.store.read(async (reader) => {
+    const current = await findRun(reader, runId);
+    const thread = await findThread(reader, sessionId, name);
+    const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, current?.first_seq ?? 0);
+    const rows = await listEntries(reader, {
+      sessionId,
+      thread: name,
+      before,
+      limit: Math.min(limit, MAX_HISTORY),
+    });
+    const from = Math.max(thread?.context_after_seq ?? 0, thread?.summary_through_seq ?? 0);
+    return {
+      items: rows.filter((row) => row.seq > from).map(historyItem),
+      summary: thread?.summary ?? null,
+    };
+  });
+}
+
+interface PromptData {
+  author?: Author;
+  attachments?: Attachment[];
+}
+
+function historyItem(row: EventRow): HistoryItem {
+  const item = journalItem(row);
+  const { author, attachments = [] } = JSON.parse(row.data ?? "{}") as PromptData;
+  const isPrompt = row.kind === "prompt" && author !== undefined && item.type === "message";
+  return {
+    seq: row.seq,
+    role: row.role ?? "system",
+    promptId: row.prompt_id,
+    item: isPrompt ? { type: "prompt" as const, text: item.text, author, attachments } : item,
+  };
+}
+
+export function storeBlob(
+  engine: Engine,
+  orgId: string,
+  mediaType: string,
+  base64: string,
+): Promise<{ sha256: string }> {
+  const data = Buffer.from(base64, "base64");
+  const sha256 = createHash("sha256").update(data).digest("hex");
+  return engine.store.transaction(async (tx) => {
+    await keepBlob(tx, {
+      org_id: orgId,
+      sha256,
+      size: data.length,
+      media_type: mediaType,
+      data,
+      created_at: tx.now,
+    });
+    return { sha256 };
+  });
+}
+
+export async function fetchBlob(
+  engine: Engine,
+  orgId: string,
+  sha256: string,
+): Promise<{ sha256: string; mediaType: string; data: string | null }> {
+  const blob = await engine.store.read((reader) => findBlob(reader, orgId, sha256));
+  return {
+    sha256,
+    mediaType: blob?.media_type ?? "application/octet-stream",
+    data: blob ? Buffer.from(blob.data).toString("base64") : null,
+  };
+}
+
+/** Of these sessions, which rest and which are gone for good; the others are at work or may be. */
+export function whatBecameOf(
+  engine: Engine,
+  { id: runnerId, org_id: orgId }: RunnerRow,
+  sessions: readonly string[],
+): Promise<{ resting: string[]; gone: string[] }> {
+  return engine.store.read(async (reader) => {
+    const resting: string[] = [];
+    const gone: string[] = [];
+    for (const id of sessions) {
+      const session = await findSession(reader, id);
+      const workspace = session && (await findWorkspace(reader, id));
+      // Files that another machine took over are of no use here any more.
+      if (session?.org_id !== orgId || (workspace && workspace.runner_id !== runnerId))
+        gone.push(id);
+      else if (session.lifecycle !== "active") resting.push(id);
+    }
+    return { resting, gone };
+  });
+}

@@ -1,0 +1,112 @@
+/**
+ * Judging a tool call before it is performed: is there such a tool, does the input fit, may this
+ * session have it, what does policy say. It runs in the transaction that journals the call, so a
+ * verdict and the call it is about are one fact.
+ */
+import type { Verdict } from "#protocol/sessions.ts";
+import { ASK_USER_QUESTION, type ToolSpec, workspaceTools } from "#protocol/tools.ts";
+import { findDenial } from "../gates/queries.ts";
+import type { RunRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { invalidInput, type Tool, unknownTool } from "./tools.ts";
+
+/** A call whose tool exists and whose input fits. */
+export interface CallToJudge {
+  session: SessionWriter;
+  run: RunRow;
+  callId: string;
+  tool: string;
+  readOnly: boolean;
+  input: unknown;
+  /** What patterns are matched against. */
+  target: string | null;
+}
+
+export interface Judgement {
+  verdict: "allow" | "ask" | "deny";
+  /** In words, for the model and for the person who is asked. */
+  reason: string | null;
+}
+
+/** A feature's say; undefined when it has none. Of several, the strictest counts. */
+export type Judge = (work: Work, call: CallToJudge) => Promise<Judgement | undefined>;
+
+const NOT_JSON =
+  "The arguments are not JSON, so nothing was done. Make the call again with one JSON object that fits the tool.";
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+export interface Bench {
+  judge(
+    work: Work,
+    session: SessionWriter,
+    run: RunRow,
+    call: { callId: string; tool: string; input: unknown },
+  ): Promise<Verdict>;
+}
+
+export function createBench(tools: readonly Tool[], judges: readonly Judge[]): Bench {
+  const catalogue = new Map<string, ToolSpec>(
+    [...workspaceTools, ...tools].map((tool) => [tool.name, tool]),
+  );
+  return {
+    async judge(work, session, run, { callId, tool: name, input }) {
+      const tool = catalogue.get(name);
+      if (!tool) return { verdict: "invalid", reason: unknownTool(name, [...catalogue.keys()]) };
+      if (typeof input === "string") return { verdict: "invalid", reason: NOT_JSON };
+      const parsed = tool.schema.safeParse(input);
+      if (!parsed.success) return { verdict: "invalid", reason: invalidInput(name, parsed.error) };
+      const call: CallToJudge = {
+        session,
+        run,
+        callId,
+        tool: name,
+        readOnly: tool.readOnly,
+        input: parsed.data,
+        target: tool.target(parsed.data),
+      };
+      const judgement = await strictest(work, judges, call);
+      const { target } = call;
+      return { ...(await settleWhoIsAsked(work, call, judgement, input)), target };
+    },
+  };
+}
+
+async function strictest(
+  work: Work,
+  judges: readonly Judge[],
+  call: CallToJudge,
+): Promise<Judgement> {
+  let result: Judgement = {
+    verdict: call.tool === ASK_USER_QUESTION ? "ask" : "allow",
+    reason: null,
+  };
+  for (const judge of judges) {
+    const said = await judge(work, call);
+    if (said && STRICTNESS[said.verdict] > STRICTNESS[result.verdict]) result = said;
+  }
+  return result;
+}
+
+/** Somebody must be there to answer, and a no stands for the rest of the turn. */
+async function settleWhoIsAsked(
+  work: Work,
+  { session, run, tool }: CallToJudge,
+  judgement: Judgement,
+  /** As the model wrote it, which is how it was shown. */
+  input: unknown,
+): Promise<Judgement> {
+  if (judgement.verdict !== "ask") return judgement;
+  if (session.row.owner_id === null) {
+    return {
+      verdict: "deny",
+      reason: `${tool} needs a person's answer here, and this session has nobody who could give it.`,
+    };
+  }
+  const denied = await findDenial(work.tx, run.prompt_id, tool, input);
+  if (!denied) return judgement;
+  return {
+    verdict: "deny",
+    reason:
+      "This was asked before in this turn and not allowed. Do not try it again; go on without it.",
+  };
+}

@@ -1,0 +1,82 @@
+/** What people see of a session's workspace: its changes by turn, and files that can be shown. */
+import { notFound } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import type { SessionChanges, ShownFile, WorkspaceChanges } from "#protocol/workspaces.ts";
+import { may, type Principal, sessionThing } from "../principal.ts";
+import type { SessionRow } from "../schema.ts";
+import { isoTime } from "../sessions/event-view.ts";
+import { findBlob } from "../sessions/prompt-queries.ts";
+import { findSession } from "../sessions/queries.ts";
+import type { Engine } from "../work.ts";
+import {
+  findFile,
+  findTurnChanges,
+  findWorkspace,
+  listChangedTurns,
+  listFiles,
+} from "./queries.ts";
+
+const MAX_FILES = 500;
+const NOTHING: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
+
+export function createWorkspaceReads({ store }: Engine) {
+  async function readable(reader: Reader, principal: Principal, id: string): Promise<SessionRow> {
+    const session = await findSession(reader, id);
+    if (!session || !may(principal, "session.read", sessionThing(session)))
+      throw notFound("session");
+    return session;
+  }
+
+  return {
+    /** Everything since the workspace began, or what one turn did. */
+    changes: (
+      principal: Principal,
+      sessionId: string,
+      promptId: string | undefined,
+    ): Promise<SessionChanges> =>
+      store.read(async (reader) => {
+        const { id } = await readable(reader, principal, sessionId);
+        const workspace = await findWorkspace(reader, id);
+        const turns = await listChangedTurns(reader, id);
+        const text =
+          promptId === undefined
+            ? workspace?.changes
+            : (await findTurnChanges(reader, id, promptId))?.changes;
+        return {
+          ...(text ? (JSON.parse(text) as WorkspaceChanges) : NOTHING),
+          turns: turns.map((turn) => ({ promptId: turn.prompt_id, at: isoTime(turn.created_at) })),
+          shown: (await listFiles(reader, id, MAX_FILES)).map(shownFile),
+          diskBytes: workspace?.bytes ?? 0,
+          updatedAt: workspace ? isoTime(workspace.updated_at) : null,
+        };
+      }),
+
+    /** Whether the caller may look at the session at all. */
+    async requireReadable(principal: Principal, sessionId: string): Promise<void> {
+      await store.read((reader) => readable(reader, principal, sessionId));
+    },
+
+    /** A file as it was at the end of the last turn that changed it. Whoever asks was checked before. */
+    file: (sessionId: string, path: string) =>
+      store.read(async (reader) => {
+        const file = await findFile(reader, sessionId, path);
+        const blob = file && (await findBlob(reader, file.org_id, file.sha256));
+        if (!blob) throw notFound("file");
+        return { mediaType: file.media_type, data: blob.data };
+      }),
+  };
+}
+
+function shownFile(row: {
+  path: string;
+  media_type: string;
+  size: number;
+  updated_at: number;
+}): ShownFile {
+  return {
+    path: row.path,
+    mediaType: row.media_type,
+    size: row.size,
+    updatedAt: isoTime(row.updated_at),
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * One request to the model: what it says is shown as it comes, and handed over whole when it has
+ * ended. A request that is made again takes back what was shown.
+ */
+import type {
+  ModelFailure,
+  ModelProvider,
+  ModelRequest,
+  ModelResponse,
+} from "#execution/models/model.ts";
+import type { Delta } from "#protocol/events.ts";
+import type { Turn } from "../runtime.ts";
+
+export type Asked =
+  /** `entryIds`: of each part of the response, as its pieces were shown. */
+  | { kind: "answered"; response: ModelResponse; entryIds: string[] }
+  | { kind: "failed"; failure: ModelFailure }
+  /** Given up because the request's signal aborted, after this much was shown. */
+  | { kind: "cut"; shown: ShownText[] };
+
+export interface ShownText {
+  entryId: string;
+  kind: "text" | "reasoning";
+  text: string;
+}
+
+export async function askModel(
+  turn: Turn,
+  provider: ModelProvider,
+  request: ModelRequest,
+): Promise<Asked> {
+  const entryIds: string[] = [];
+  let shown: ShownText[] = [];
+  const entryOf = (part: number) => {
+    entryIds[part] ??= turn.entryId();
+    return entryIds[part];
+  };
+  const show = (part: number, kind: Delta["kind"], text: string) => {
+    const entryId = entryOf(part);
+    turn.delta({ entryId, kind, text });
+    if (kind === "tool_call") return;
+    const last = shown.at(-1);
+    if (last?.entryId === entryId) last.text += text;
+    else shown.push({ entryId, kind, text });
+  };
+  for await (const event of provider.stream(request)) {
+    if (request.signal.aborted) break;
+    switch (event.type) {
+      case "text":
+      case "reasoning":
+        show(event.part, event.type, event.text);
+        break;
+      case "tool_input":
+        show(event.part, "tool_call", event.text);
+        break;
+      case "restart":
+        shown = [];
+        for (const entryId of entryIds) if (entryId !== undefined) turn.retract(entryId);
+        turn.log.info(
+          { code: event.failure.code, attempt: event.attempt, delayMs: event.delayMs },
+          "the model is asked again",
+        );
+        break;
+      case "end":
+        return {
+          kind: "answered",
+          response: event.response,
+          entryIds: event.response.parts.map((_part, index) => entryOf(index)),
+        };
+      case "failed":
+        return { kind: "failed", failure: event.failure };
+    }
+  }
+  if (request.signal.aborted) return { kind: "cut", shown };
+  return {
+    kind: "failed",
+    failure: {
+      code: "model_stream_broken",
+      message: "The model's answer ended without a word. Send the prompt again.",
+      retryable: true,
+    },
+  };
+}

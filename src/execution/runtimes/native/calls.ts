@@ -1,0 +1,129 @@
+/**
+ * The tool calls of one response, on their way to their results. They are performed in order, those
+ * that only read side by side, and a group begins only when the results of all before it are
+ * durable. So a journal tells what may have been under way when a runner was lost: the first group
+ * without its results, and nothing after it.
+ */
+import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
+import type { Decision } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
+import { ASK_USER_QUESTION, workspaceTools } from "#protocol/tools.ts";
+import type { PreTool } from "./conversation.ts";
+
+const READ_ONLY = new Set(workspaceTools.filter((tool) => tool.readOnly).map(({ name }) => name));
+
+export interface Call {
+  item: PreTool;
+  verdict: Verdict;
+}
+
+/** What is to be done about a call now. */
+export type NextStep =
+  | { do: "perform" }
+  | { do: "answer"; output: string | null; error: string | null }
+  | { do: "park" };
+
+export function nextStep({ item, verdict }: Call, decision: Decision | undefined): NextStep {
+  if (verdict.verdict === "allow") return { do: "perform" };
+  if (verdict.verdict !== "ask")
+    return { do: "answer", output: null, error: verdict.reason ?? "This is not allowed." };
+  if (!decision) return { do: "park" };
+  // A no, and an answer, can be told to any number of attempts: nothing is done about them.
+  if (!decision.allowed)
+    return { do: "answer", output: null, error: decision.reason ?? "This was not allowed." };
+  if (item.tool === ASK_USER_QUESTION)
+    return { do: "answer", output: answersText(item.input, decision.answers ?? []), error: null };
+  // An earlier attempt was told of the yes and may have begun.
+  if (!decision.fresh) return { do: "answer", output: null, error: INTERRUPTED };
+  return { do: "perform" };
+}
+
+function answersText(input: unknown, answers: readonly string[]): string {
+  const { questions = [] } = input as { questions?: { question: string }[] };
+  return questions
+    .map(({ question }, index) => `${question}\n→ ${answers[index] ?? "(no answer)"}`)
+    .join("\n\n");
+}
+
+/** Calls that may run side by side stand in one group. */
+export function groupCalls(calls: readonly Call[]): Call[][] {
+  const groups: Call[][] = [];
+  for (const call of calls) {
+    const group = groups.at(-1);
+    const [first] = group ?? [];
+    if (group && first && runsBeside(first) && runsBeside(call)) group.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+function runsBeside({ item, verdict }: Call): boolean {
+  return READ_ONLY.has(item.tool) && verdict.verdict !== "ask";
+}
+
+export interface Resumption {
+  /** The number of the last response that was journaled; 0 when there is none. */
+  lastStep: number;
+  /** Its calls. */
+  calls: Call[];
+  /** Calls that have a result. */
+  answered: Set<string>;
+  /** Calls of it that may have been under way when the runner was lost. */
+  interrupted: Call[];
+  /** The final text, when the last response asked for nothing. */
+  finalText: string | null;
+  workedMs: number;
+}
+
+/** Where a turn that begins again stands, by its journal. */
+export function resumeFrom(
+  journal: readonly JournalItem[],
+  decisions: ReadonlyMap<string, Decision>,
+): Resumption {
+  const lastStep = journal.reduce((last, item) => Math.max(last, item.step ?? 0), 0);
+  const answered = new Set(
+    journal.flatMap((item) => (item.type === "post_tool" ? [item.callId] : [])),
+  );
+  const calls = journal.flatMap((item) =>
+    item.type === "pre_tool" && item.step === lastStep ? [callOf(item)] : [],
+  );
+  const begun = groupCalls(calls).find((group) =>
+    group.some(({ item }) => !answered.has(item.callId)),
+  );
+  const interrupted = (begun ?? []).filter(
+    (call) =>
+      !answered.has(call.item.callId) &&
+      nextStep(call, decisions.get(call.item.callId)).do === "perform" &&
+      call.verdict.verdict === "allow",
+  );
+  const workedMs = journal.reduce(
+    (sum, item) => sum + (item.type === "post_tool" ? (item.durationMs ?? 0) : 0),
+    0,
+  );
+  return {
+    lastStep,
+    calls,
+    answered,
+    interrupted,
+    finalText: finalText(journal, lastStep, calls),
+    workedMs,
+  };
+}
+
+function finalText(journal: readonly JournalItem[], lastStep: number, calls: readonly Call[]) {
+  if (lastStep === 0 || calls.length > 0) return null;
+  const texts = journal.flatMap((item) =>
+    item.type === "message" && item.kind === "text" && item.step === lastStep && !item.partial
+      ? [item.text]
+      : [],
+  );
+  return texts.length === 0 ? null : texts.join("");
+}
+
+function callOf(item: PreTool): Call {
+  return { item, verdict: item.verdict ?? { verdict: "invalid", reason: TOO_MANY } };
+}
+
+/** The answer to calls beyond the limit of one response, which are never judged. */
+export const TOO_MANY =
+  "Too many tool calls in one response, so this one was not performed. Make fewer at once.";

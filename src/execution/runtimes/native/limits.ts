@@ -1,0 +1,66 @@
+/** What bounds a turn. Each limit that is reached ends it with a code of its own. */
+import type { Clock } from "#base/clock.ts";
+import type { Assignment } from "#protocol/frames.ts";
+import type { TurnOver } from "../runtime.ts";
+
+export class TurnBounds {
+  readonly #assignment: Assignment;
+  readonly #clock: Clock;
+  readonly #deadline: number;
+  #spentMicros: number;
+  #sinceAssigned = 0;
+
+  /** `usedMs`: what earlier attempts of the turn have worked. */
+  constructor(assignment: Assignment, clock: Clock, usedMs: number) {
+    this.#assignment = assignment;
+    this.#clock = clock;
+    this.#deadline = clock.now() + Math.max(0, assignment.limits.wallMs - usedMs);
+    this.#spentMicros = assignment.spentMicros;
+  }
+
+  get remainingMs(): number {
+    return Math.max(0, this.#deadline - this.#clock.now());
+  }
+
+  spend(costMicros: number | null): void {
+    this.#spentMicros += costMicros ?? 0;
+    this.#sinceAssigned += costMicros ?? 0;
+  }
+
+  /** How the turn ends before the request of this number, from 1; undefined when it may be made. */
+  reached(request: number): TurnOver | undefined {
+    const { limits, budgetLeftMicros } = this.#assignment;
+    if (this.remainingMs === 0) return timeIsUp(limits.wallMs);
+    if (request > limits.requests)
+      return over(
+        "request_limit_reached",
+        `The turn has made its ${limits.requests} requests to the model. Send another prompt to go on, or raise MUSTER_MAX_REQUESTS_PER_TURN.`,
+      );
+    if (limits.costMicros !== null && this.#spentMicros >= limits.costMicros)
+      return over(
+        "cost_limit_reached",
+        `The turn has cost ${dollars(this.#spentMicros)}, which is its limit. Send another prompt to go on, or raise MUSTER_MAX_TURN_COST.`,
+      );
+    if (budgetLeftMicros !== null && this.#sinceAssigned >= budgetLeftMicros)
+      return over(
+        "budget_exhausted",
+        "The session has used its budget. Raise it, or start another session.",
+      );
+    return undefined;
+  }
+}
+
+export function timeIsUp(wallMs: number): TurnOver {
+  return over(
+    "turn_time_limit_reached",
+    `The turn has worked for ${Math.round(wallMs / 60_000)} minutes, which is its limit. Send another prompt to go on, or raise MUSTER_MAX_TURN_MINUTES.`,
+  );
+}
+
+function over(code: string, message: string): TurnOver {
+  return { outcome: "failed", error: { code, message } };
+}
+
+function dollars(micros: number): string {
+  return `$${(micros / 1_000_000).toFixed(2)}`;
+}

@@ -1,0 +1,434 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { systemClock } from "#base/clock.ts";
+import { createLocal } from "#execution/sandboxes/local/local.ts";
+import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
+import { createRedactor } from "#execution/tools/redact.ts";
+import { createRunnerTools } from "#execution/tools/runner-tools.ts";
+import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
+import type { JournalItem } from "#protocol/events.ts";
+import type { Decision } from "#protocol/frames.ts";
+import { FakeTurn } from "../fake-turn.ts";
+import { testRuntime } from "../runtime.contract.ts";
+import { INTERRUPTED } from "../runtime.ts";
+import { createNativeRuntime } from "./native-runtime.ts";
+import { type Answer, scriptModel } from "./script-model.ts";
+
+const KEY = "sk-test-1234567890abcdef1234567890";
+const folder = mkdtempSync(join(tmpdir(), "muster-native-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A workspace without history: what it keeps has its own tests. */
+async function plainWorkspaces(): Promise<Workspaces> {
+  const sandbox = await createLocal({ path: "/usr/bin:/bin", controlGroups: null }).open({
+    workspaceFolder: folder,
+    scratchFolder: folder,
+    allowedHosts: [],
+    limits: DEFAULT_LIMITS,
+  });
+  const nothing = { files: [], more: 0, additions: 0, deletions: 0 };
+  const workspace: Workspace = {
+    id: "wsp_1",
+    origin: "empty",
+    folder,
+    scratchFolder: folder,
+    scratchPath: folder,
+    sandbox,
+    branch: null,
+    instructions: async () => "Use tabs.",
+    mark: async () => {},
+    changes: async () => ({ turn: nothing, all: nothing }),
+    snapshot: async () => {},
+    diskBytes: async () => 0,
+  };
+  return { open: async () => workspace, close: async () => {} } as unknown as Workspaces;
+}
+const workspaces = await plainWorkspaces();
+
+function runtimeWith(answer: Parameters<typeof scriptModel>[0]) {
+  const script = scriptModel(answer);
+  const runtime = createNativeRuntime({
+    models: script.models,
+    tools: createRunnerTools(),
+    workspaces,
+    redact: createRedactor([KEY]),
+    clock: systemClock,
+    random: () => 0,
+  });
+  return { runtime, requests: script.requests };
+}
+
+const lines =
+  (...answers: Answer[]) =>
+  (n: number) =>
+    answers[n - 1] ?? [{ text: "done" }];
+const bash = (command: string, id?: string) => ({
+  call: "bash",
+  input: { command },
+  ...(id ? { id } : {}),
+});
+const posts = (items: readonly JournalItem[]) =>
+  items.flatMap((item) => (item.type === "post_tool" ? [item] : []));
+
+testRuntime({
+  name: "native",
+  create: () =>
+    runtimeWith((n, request) => {
+      const last = request.messages.at(-1);
+      const text = JSON.stringify(last?.content);
+      if (text.includes("slow")) return [{ text: "word ".repeat(20_000) }];
+      if (text.includes("use a tool") && last?.role === "user")
+        return [{ call: "lookup", input: { n } }];
+      return [{ reasoning: "hm" }, { text: "An answer." }];
+    }).runtime,
+  prompts: { answer: "hello", slow: "be slow", tool: "use a tool" },
+});
+
+describe("the native loop", () => {
+  it("journals a response with its calls before it performs them, then asks again", async () => {
+    const { runtime, requests } = runtimeWith(
+      lines([{ text: "Looking." }, bash("echo one"), bash("echo two >&2; exit 3")]),
+    );
+    const turn = new FakeTurn({ content: "go" });
+    const end = await turn.work(runtime);
+    expect(end).toMatchObject({ outcome: "completed", result: "done" });
+    const kinds = turn.acts.map((act) => (act.did === "append" ? act.item.type : act.did));
+    expect(kinds).toEqual([
+      "step",
+      "message",
+      "pre_tool",
+      "pre_tool",
+      "model_call",
+      "step",
+      "post_tool",
+      "step",
+      "post_tool",
+      "step",
+      "message",
+      "model_call",
+    ]);
+    expect(posts(turn.items)).toMatchObject([
+      { output: "one\n", error: null, exitCode: 0, step: 1 },
+      { output: expect.stringContaining("two"), exitCode: 3, step: 1 },
+    ]);
+    expect(requests[1]?.messages).toMatchObject([
+      { role: "user" },
+      {
+        role: "assistant",
+        content: [{ type: "text" }, { type: "tool_call" }, { type: "tool_call" }],
+      },
+      { role: "tool", content: [{ callId: "call_1_1" }, { callId: "call_1_2" }] },
+    ]);
+  });
+
+  it("gives a call that is not JSON, or is refused, back to the model as an error", async () => {
+    const { runtime, requests } = runtimeWith(
+      lines([
+        { call: "bash", inputText: '{"command": "echo' },
+        { call: "teleport", input: {} },
+      ]),
+    );
+    const turn = new FakeTurn({ content: "go" });
+    turn.judge = (_tool, input) => ({
+      verdict: "invalid",
+      reason: typeof input === "string" ? "not JSON" : "no such tool",
+    });
+    expect(await turn.work(runtime)).toMatchObject({ outcome: "completed" });
+    expect(posts(turn.items).map(({ error }) => error)).toEqual(["not JSON", "no such tool"]);
+    expect(requests[1]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      content: [{ isError: true }, { isError: true }],
+    });
+  });
+
+  it("makes repeated call ids unique, across responses too", async () => {
+    const { runtime } = runtimeWith(
+      lines([bash("echo 1", "call_1")], [bash("echo 2", "call_1")], [bash("echo 3", "call_1")]),
+    );
+    const turn = new FakeTurn({ content: "go" });
+    await turn.work(runtime);
+    const ids = posts(turn.items).map(({ callId }) => callId);
+    expect(new Set(ids).size).toBe(3);
+    expect(posts(turn.items).map(({ output }) => output)).toEqual(["1\n", "2\n", "3\n"]);
+  });
+
+  it("keeps secrets out of results", async () => {
+    const { runtime, requests } = runtimeWith(
+      lines([bash(`echo ${KEY.slice(0, 20)}; echo ${KEY}`)]),
+    );
+    const turn = new FakeTurn({ content: "go" });
+    await turn.work(runtime);
+    expect(JSON.stringify(posts(turn.items).map(({ output }) => output))).not.toContain(KEY);
+    expect(JSON.stringify(requests[1]?.messages.at(-1))).not.toContain(KEY);
+  });
+
+  it("reads the repository's instructions and the session's", async () => {
+    const { runtime, requests } = runtimeWith(lines());
+    await new FakeTurn({ repo: "file:///r", instructions: "Be brief." }).work(runtime);
+    expect(requests[0]?.system).toContain("Use tabs.");
+    expect(requests[0]?.system).toContain("Be brief.");
+  });
+
+  it("says which model is missing", async () => {
+    const { runtime } = runtimeWith(lines());
+    const end = await new FakeTurn({ model: "test/none" }).work(runtime);
+    expect(end).toMatchObject({ outcome: "failed", error: { code: "model_not_available" } });
+  });
+});
+
+describe("limits", () => {
+  const forever = () => [bash("true")];
+
+  it("ends after its requests", async () => {
+    const { runtime, requests } = runtimeWith(forever);
+    const turn = new FakeTurn({ content: "go" });
+    turn.assignment.limits = { ...turn.assignment.limits, requests: 3 };
+    const end = await turn.work(runtime);
+    expect(end).toMatchObject({ outcome: "failed", error: { code: "request_limit_reached" } });
+    expect(requests).toHaveLength(3);
+  });
+
+  it("performs no more calls of one response than allowed, and says so", async () => {
+    const { runtime } = runtimeWith(lines(Array.from({ length: 5 }, (_, n) => bash(`echo ${n}`))));
+    const turn = new FakeTurn({ content: "go" });
+    turn.assignment.limits = { ...turn.assignment.limits, callsPerResponse: 3 };
+    await turn.work(runtime);
+    expect(posts(turn.items).map(({ error }) => error === null)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("ends a request that hangs when its time is up", async () => {
+    const { runtime } = runtimeWith(() => "hang");
+    const turn = new FakeTurn({ content: "go" });
+    turn.assignment.limits = { ...turn.assignment.limits, wallMs: 50 };
+    const end = await turn.work(runtime);
+    expect(end).toMatchObject({ outcome: "failed", error: { code: "turn_time_limit_reached" } });
+  });
+
+  it("ends when the session's budget is used", async () => {
+    const { runtime } = runtimeWith(forever);
+    const end = await new FakeTurn({ budgetLeftMicros: 0 }).work(runtime);
+    expect(end).toMatchObject({ outcome: "failed", error: { code: "budget_exhausted" } });
+  });
+});
+
+describe("a model that fails", () => {
+  it("ends the turn with the failure's code", async () => {
+    const failure = { code: "model_unauthorized", message: "Check the key.", retryable: false };
+    const { runtime } = runtimeWith(() => ({ failure }));
+    expect(await new FakeTurn().work(runtime)).toMatchObject({
+      outcome: "failed",
+      error: { code: "model_unauthorized" },
+    });
+  });
+
+  it("parks the turn when the quota comes back later", async () => {
+    const failure = {
+      code: "model_quota_exhausted",
+      message: "Comes back later.",
+      retryable: true,
+      retryAfterMs: 3_600_000,
+    };
+    const { runtime } = runtimeWith(() => ({ failure }));
+    expect(await new FakeTurn().workOrPark(runtime)).toMatchObject({
+      outcome: "parked",
+      park: { kind: "pause", waitMs: 3_600_000, code: "model_quota_exhausted" },
+    });
+  });
+
+  it("shortens old results for a model that cannot read so much, and asks again", async () => {
+    const big = `${"x".repeat(20_000)}`;
+    const failure = { code: "context_too_long", message: "Too long.", retryable: false };
+    const { runtime, requests } = runtimeWith((n, request) => {
+      if (n <= 6) return [bash(`echo ${big.slice(0, 15_000)}`)];
+      return JSON.stringify(request.messages).length > 100_000 ? { failure } : [{ text: "done" }];
+    });
+    expect(await new FakeTurn().work(runtime)).toMatchObject({ outcome: "completed" });
+    const sizes = requests.map(({ messages }) => JSON.stringify(messages).length);
+    expect(sizes.at(-1)).toBeLessThan(sizes.at(-2) as number);
+  });
+
+  it("gives up on answers of nothing", async () => {
+    const { runtime, requests } = runtimeWith(() => []);
+    expect(await new FakeTurn().work(runtime)).toMatchObject({
+      error: { code: "model_empty_response" },
+    });
+    expect(requests).toHaveLength(2);
+  });
+});
+
+describe("approvals", () => {
+  const counter = join(folder, "counter");
+  const count = () => readFileSync(counter, "utf8").length;
+  const inc = (n: number) => bash(`printf ${"x".repeat(n)} >> ${counter}`);
+
+  /** Works a turn, and again after each parking, with the given decisions. */
+  async function workThrough(answers: Answer[], decide: (callId: string) => Partial<Decision>) {
+    const script = lines(...answers);
+    const first = new FakeTurn({ content: "go" });
+    const journal: JournalItem[] = [];
+    const decisions: Decision[] = [];
+    let parks = 0;
+    for (let turn = first; ; ) {
+      turn.judge = (tool) =>
+        tool === "bash" ? { verdict: "ask", reason: null } : { verdict: "allow", reason: null };
+      const asked = journal.reduce((last, item) => Math.max(last, item.step ?? 0), 0);
+      const { runtime } = runtimeWith((n) => script(n + asked));
+      const end = await turn.workOrPark(runtime);
+      journal.push(...turn.items);
+      if (end.outcome !== "parked" || end.park.kind !== "gate") return { end, journal, parks };
+      parks += 1;
+      const { callId } = end.park;
+      for (const decision of decisions) decision.fresh = false;
+      decisions.push({
+        callId,
+        allowed: true,
+        reason: null,
+        answers: null,
+        fresh: true,
+        ...decide(callId),
+      });
+      turn = new FakeTurn({
+        content: "go",
+        journal: [...journal],
+        decisions: structuredClone(decisions),
+      });
+    }
+  }
+
+  it("asks for two gated calls one after the other, and performs each once", async () => {
+    writeFileSync(counter, "");
+    const { end, journal, parks } = await workThrough([[inc(1), inc(2)]], () => ({}));
+    expect(end).toMatchObject({ outcome: "completed", result: "done" });
+    expect(parks).toBe(2);
+    expect(count()).toBe(3);
+    expect(posts(journal)).toHaveLength(2);
+  });
+
+  it("tells the model what was not allowed", async () => {
+    writeFileSync(counter, "");
+    const { end, journal } = await workThrough([[inc(1)]], () => ({
+      allowed: false,
+      reason: "no",
+    }));
+    expect(end.outcome).toBe("completed");
+    expect(count()).toBe(0);
+    expect(posts(journal)).toMatchObject([{ error: "no" }]);
+  });
+
+  it("gives the answers to a question to the model", async () => {
+    const question = {
+      call: "ask_user_question",
+      input: { questions: [{ question: "Which colour?" }] },
+    };
+    const turn = new FakeTurn({ content: "go" });
+    turn.judge = () => ({ verdict: "ask", reason: null });
+    const { runtime } = runtimeWith(lines([question]));
+    const end = await turn.workOrPark(runtime);
+    expect(end).toMatchObject({ outcome: "parked", park: { kind: "gate", callId: "call_1_0" } });
+    const again = new FakeTurn({
+      content: "go",
+      journal: turn.items,
+      decisions: [
+        { callId: "call_1_0", allowed: true, reason: null, answers: ["blue"], fresh: true },
+      ],
+    });
+    const { runtime: next, requests } = runtimeWith(lines());
+    expect(await again.work(next)).toMatchObject({ outcome: "completed" });
+    expect(JSON.stringify(requests[0]?.messages.at(-1))).toContain("blue");
+  });
+
+  it("does not perform an allowed call again when its runner was lost", async () => {
+    writeFileSync(counter, "");
+    const pre: JournalItem = {
+      type: "pre_tool",
+      entryId: "ent_1",
+      callId: "c1",
+      tool: "bash",
+      step: 1,
+      input: inc(1).input,
+      verdict: { verdict: "ask", reason: null },
+    };
+    const turn = new FakeTurn({
+      journal: [pre],
+      decisions: [{ callId: "c1", allowed: true, reason: null, answers: null, fresh: false }],
+    });
+    const { runtime } = runtimeWith(lines());
+    expect(await turn.work(runtime)).toMatchObject({ outcome: "completed" });
+    expect(count()).toBe(0);
+    expect(posts(turn.items)).toMatchObject([{ error: INTERRUPTED }]);
+  });
+
+  it("tells a no, and an answer, again when the runner that was told is lost", async () => {
+    writeFileSync(counter, "");
+    const asked = (callId: string, tool: string, input: unknown): JournalItem => ({
+      type: "pre_tool",
+      entryId: `ent_${callId}`,
+      callId,
+      tool,
+      step: 1,
+      input,
+      verdict: { verdict: "ask", reason: null },
+    });
+    const told = { reason: null, answers: null, fresh: false };
+    const turn = new FakeTurn({
+      journal: [
+        asked("c1", "bash", inc(1).input),
+        asked("c2", "ask_user_question", { questions: [{ question: "Which colour?" }] }),
+      ],
+      decisions: [
+        { ...told, callId: "c1", allowed: false, reason: "not now" },
+        { ...told, callId: "c2", allowed: true, answers: ["blue"] },
+      ],
+    });
+    const { runtime } = runtimeWith(lines());
+    expect(await turn.work(runtime)).toMatchObject({ outcome: "completed" });
+    expect(count()).toBe(0);
+    expect(posts(turn.items)).toMatchObject([
+      { error: "not now" },
+      { error: null, output: expect.stringContaining("blue") },
+    ]);
+  });
+});
+
+describe("going on after a loss", () => {
+  it("answers what was under way, performs what had not begun, and asks no question twice", async () => {
+    const counter = join(folder, "resumed");
+    writeFileSync(counter, "");
+    const call = (n: number): JournalItem => ({
+      type: "pre_tool",
+      entryId: `ent_${n}`,
+      callId: `c${n}`,
+      tool: "bash",
+      step: 1,
+      input: { command: `printf ${n} >> ${counter}` },
+      verdict: { verdict: "allow", reason: null },
+    });
+    const first: JournalItem = {
+      type: "post_tool",
+      entryId: "ent_r",
+      callId: "c1",
+      tool: "bash",
+      step: 1,
+      input: {},
+      output: "1",
+      error: null,
+    };
+    const turn = new FakeTurn({ journal: [call(1), call(2), call(3), first] });
+    const { runtime, requests } = runtimeWith(lines());
+    expect(await turn.work(runtime)).toMatchObject({ outcome: "completed", result: "done" });
+    expect(posts(turn.items)).toMatchObject([
+      { callId: "c2", error: INTERRUPTED },
+      { callId: "c3", error: null },
+    ]);
+    expect(readFileSync(counter, "utf8")).toBe("3");
+    expect(requests).toHaveLength(1);
+  });
+});

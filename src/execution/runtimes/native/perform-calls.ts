@@ -1,0 +1,139 @@
+/**
+ * The one path of every tool call after its verdict: perform it within its limits, take secrets out,
+ * shorten, journal. What a tool gives back never reaches the model or the log in another way.
+ */
+import type { Redactor } from "#execution/tools/redact.ts";
+import type { RunnerTools, ToolContext, ToolOutcome } from "#execution/tools/tool.ts";
+import type { Workspace } from "#execution/workspaces/workspace.ts";
+import { INTERRUPTED } from "#protocol/events.ts";
+import type { Decision } from "#protocol/frames.ts";
+import { LeaseLost, type Turn } from "../runtime.ts";
+import { type Call, groupCalls, type NextStep, nextStep } from "./calls.ts";
+import type { PostTool } from "./conversation.ts";
+
+export interface Performer {
+  turn: Turn;
+  tools: RunnerTools;
+  redact: Redactor;
+  workspace(): Promise<Workspace>;
+  /** Aborts when a running tool must end. */
+  signal: AbortSignal;
+  decisions: ReadonlyMap<string, Decision>;
+  /** Called with each result, once it is durable. */
+  done(result: PostTool): Promise<void>;
+}
+
+export type Performed = { park: string } | { stopped: boolean };
+
+/** `answered`: calls that have their result already. */
+export async function performCalls(
+  performer: Performer,
+  calls: readonly Call[],
+  answered: ReadonlySet<string>,
+): Promise<Performed> {
+  const { turn, decisions } = performer;
+  for (const group of groupCalls(calls)) {
+    const open = group.filter(({ item }) => !answered.has(item.callId));
+    if (open.length === 0) continue;
+    if (turn.signal.aborted) return { stopped: true };
+    const parked = open.find(
+      (call) => nextStep(call, decisions.get(call.item.callId)).do === "park",
+    );
+    if (parked) return { park: parked.item.callId };
+    await turn.step();
+    const results = await Promise.all(open.map((call) => performOne(performer, call)));
+    await turn.append(...results);
+    for (const result of results) await performer.done(result);
+  }
+  return { stopped: turn.signal.aborted };
+}
+
+async function performOne(performer: Performer, call: Call): Promise<PostTool> {
+  const { turn, decisions } = performer;
+  const { item } = call;
+  const next = nextStep(call, decisions.get(item.callId));
+  const startedAt = performance.now();
+  const entryId = turn.entryId();
+  const outcome: ToolOutcome =
+    next.do === "answer"
+      ? { output: next.output ?? "", error: next.error }
+      : await perform(performer, call, entryId);
+  const { output, truncated } = bound(
+    performer.redact(outcome.output),
+    turn.assignment.limits.outputBytes,
+  );
+  const images = await keepImages(turn, outcome);
+  return {
+    type: "post_tool",
+    entryId,
+    callId: item.callId,
+    tool: item.tool,
+    input: item.input,
+    output,
+    error: outcome.error === null ? null : performer.redact(outcome.error),
+    exitCode: outcome.exitCode ?? null,
+    durationMs: Math.round(performance.now() - startedAt),
+    truncated: truncated || outcome.spilled !== undefined,
+    ...(isAnswered(next) ? { performed: false } : {}),
+    ...(images.length > 0 ? { images } : {}),
+    ...(item.step === undefined ? {} : { step: item.step }),
+  };
+}
+
+/** A person's answer to a question is what that call is for; any other answer means it was not done. */
+function isAnswered(next: NextStep): boolean {
+  return next.do === "answer" && next.error !== null && next.error !== INTERRUPTED;
+}
+
+/** `entryId`: of the result to come, which is shown under it while it grows. */
+async function perform(
+  performer: Performer,
+  { item }: Call,
+  entryId: string,
+): Promise<ToolOutcome> {
+  const { turn, tools, workspace, signal } = performer;
+  const tool = tools.get(item.tool);
+  if (!tool) {
+    const { output, error } = await turn.callTool(item.callId, item.tool, item.input);
+    return { output: typeof output === "string" ? output : JSON.stringify(output ?? ""), error };
+  }
+  const context: ToolContext = {
+    sessionId: turn.assignment.sessionId,
+    callId: item.callId,
+    workspace,
+    signal,
+    progress: (text) => turn.delta({ entryId, kind: "tool_call", text: performer.redact(text) }),
+  };
+  try {
+    return await tool.perform(context, item.input);
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    // A mistake of ours in one tool need not end the turn: the model can take another way.
+    turn.log.error({ err: error, tool: item.tool }, "a tool failed unexpectedly");
+    return { output: "", error: `${item.tool} failed unexpectedly. Try it another way.` };
+  }
+}
+
+async function keepImages(turn: Turn, { images = [] }: ToolOutcome) {
+  return Promise.all(
+    images.map(async (image) => ({
+      sha256: await turn.keepBlob(image),
+      mediaType: image.mediaType,
+    })),
+  );
+}
+
+/** The last guard: whatever a tool does, no more than this goes into the log. */
+function bound(text: string, maxBytes: number): { output: string; truncated: boolean } {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes * BOUND_SLACK)
+    return { output: text, truncated: false };
+  const half = Math.floor(maxBytes / 2);
+  const bytes = Buffer.from(text);
+  const cut = bytes.length - 2 * half;
+  const head = bytes.subarray(0, half).toString("utf8");
+  const tail = bytes.subarray(bytes.length - half).toString("utf8");
+  return { output: `${head}\n[… ${cut} bytes left out …]\n${tail}`, truncated: true };
+}
+
+/** Tools shorten by themselves and say where the rest is; their notes may go a little over. */
+const BOUND_SLACK = 1.2;

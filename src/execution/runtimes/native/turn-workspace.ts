@@ -1,0 +1,121 @@
+/**
+ * The workspace as one turn sees it: made when a tool first needs it, and looked over at the end for
+ * what the turn has changed. A turn that only talks has none.
+ */
+import { filesOf } from "#execution/tools/confined-files.ts";
+import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
+import type { JournalItem } from "#protocol/events.ts";
+import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import type { Turn } from "../runtime.ts";
+
+/** What a browser can show, by the end of the name. */
+const SHOWN_TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  htm: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  mjs: "text/javascript; charset=utf-8",
+  json: "application/json",
+  svg: "image/svg+xml",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  md: "text/plain; charset=utf-8",
+  txt: "text/plain; charset=utf-8",
+  csv: "text/plain; charset=utf-8",
+};
+const MAX_SHOWN_FILES = 50;
+const MAX_SHOWN_BYTES = 1_000_000;
+
+export class TurnWorkspace {
+  readonly #turn: Turn;
+  readonly #workspaces: Workspaces;
+  #opened: Promise<Workspace> | undefined;
+
+  constructor(turn: Turn, workspaces: Workspaces) {
+    this.#turn = turn;
+    this.#workspaces = workspaces;
+  }
+
+  /** Whether the session asks for files that are there before its first tool call. */
+  get isWanted(): boolean {
+    const { repo, projectDir } = this.#turn.assignment;
+    return repo !== null || projectDir !== null;
+  }
+
+  open(): Promise<Workspace> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async #open(): Promise<Workspace> {
+    const { sessionId, repo, branch, projectDir, promptId } = this.#turn.assignment;
+    const workspace = await this.#workspaces.open({ sessionId, repo, branch, projectDir });
+    await this.#turn.bind({
+      executorSessionId: null,
+      executorType: "native",
+      executorProfile: null,
+      projectDir: null,
+      workspaceId: workspace.id,
+    });
+    await workspace.mark(promptId);
+    return workspace;
+  }
+
+  /** What the turn has changed so far, for the journal; nothing when it has not touched any file. */
+  async changes(): Promise<JournalItem[]> {
+    const workspace = await this.#opened?.catch(() => undefined);
+    if (!workspace) return [];
+    try {
+      const { turn, all } = await workspace.changes(this.#turn.assignment.promptId);
+      if (turn.files.length === 0) return [];
+      return [
+        {
+          type: "workspace_changed",
+          entryId: this.#turn.entryId(),
+          turn,
+          all,
+          files: await this.#shown(workspace, turn),
+          diskBytes: await workspace.diskBytes(),
+        },
+      ];
+    } catch (error) {
+      this.#turn.log.warn({ err: error }, "what the turn changed could not be found out");
+      return [];
+    }
+  }
+
+  async #shown(workspace: Workspace, { files }: WorkspaceChanges) {
+    const shown: (JournalItem & { type: "workspace_changed" })["files"] = [];
+    for (const { path, status } of files) {
+      const mediaType = SHOWN_TYPES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+      if (status === "deleted" || mediaType === undefined) continue;
+      const data = await readSmall(workspace, path);
+      if (!data) continue;
+      const sha256 = await this.#turn.keepBlob({ mediaType, data: data.toString("base64") });
+      shown.push({ path, sha256, mediaType, size: data.length });
+      if (shown.length === MAX_SHOWN_FILES) break;
+    }
+    return shown;
+  }
+}
+
+async function readSmall(workspace: Workspace, path: string): Promise<Buffer | null> {
+  try {
+    const opened = await filesOf(workspace).open(path);
+    if (opened.kind === "folder") {
+      await opened.folder.handle.close();
+      return null;
+    }
+    try {
+      return opened.stats.size > MAX_SHOWN_BYTES ? null : await opened.handle.readFile();
+    } finally {
+      await opened.handle.close();
+    }
+  } catch {
+    // Gone again, or no plain file: then it is not shown.
+    return null;
+  }
+}

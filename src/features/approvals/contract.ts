@@ -1,0 +1,56 @@
+/** What approvals say on the wire. */
+import * as z from "zod";
+import { isoTime } from "#protocol/page.ts";
+
+export const APPROVAL_SCOPES = ["once", "session", "always"] as const;
+export const MAX_ANSWER_CHARS = 4_000;
+
+export const approvalSchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(["approval", "question", "plan"]),
+    sessionId: z.string(),
+    promptId: z.string(),
+    runId: z.string(),
+    callId: z.string(),
+    tool: z.string(),
+    target: z.string().nullable(),
+    /** Exactly what is decided: `{tool, input}`. */
+    shown: z.unknown(),
+    askedAt: isoTime,
+    expiresAt: isoTime,
+    decidedAt: isoTime.nullable(),
+    state: z.enum(["pending", "decided", "expired", "cancelled"]),
+    decision: z.enum(["allow", "deny"]).nullable(),
+    scope: z.enum(APPROVAL_SCOPES).nullable(),
+    reason: z.string().nullable(),
+    /** To a question, one for each. */
+    answers: z.array(z.string()).nullable(),
+    /** A person's id, or `system`. */
+    decidedBy: z.string().nullable(),
+    /** The rule that "always" would make; null when it can be decided only once. */
+    rulePreview: z
+      .object({
+        level: z.literal("user"),
+        tool: z.string(),
+        pattern: z.string(),
+        match: z.literal("exact"),
+      })
+      .nullable(),
+  })
+  .meta({ id: "Approval" });
+export type Approval = z.infer<typeof approvalSchema>;
+
+export const decisionSchema = z
+  .strictObject({
+    decision: z.enum(["allow", "deny"]).optional(),
+    scope: z.enum(APPROVAL_SCOPES).optional(),
+    reason: z.string().max(MAX_ANSWER_CHARS).optional(),
+    /** To a question: one for each, in order. With `multiple`, one choice a line. */
+    answers: z.array(z.string().max(MAX_ANSWER_CHARS)).max(10).optional(),
+  })
+  .refine(
+    ({ decision, answers }) => (decision === undefined) !== (answers === undefined),
+    "give either `decision` or, to a question, `answers`",
+  );
+export type DecisionRequest = z.infer<typeof decisionSchema>;

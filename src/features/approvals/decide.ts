@@ -1,0 +1,123 @@
+/**
+ * A person decides. Only a person: an agent that could answer for itself would need no asking. What
+ * is decided is the gate's own copy of the call, never something the request says about it.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import { cleanText } from "#base/text.ts";
+import { decideGate, findGate, type GateDecision } from "#engine/gates/index.ts";
+import { command, type Engine, type GateRow, may, type Work } from "#engine/index.ts";
+import { addStandingRule, canStand, type UserPrincipal } from "#features/policy/index.ts";
+import { type AskedQuestion, askUserQuestionInput } from "#protocol/tools.ts";
+import type { DecisionRequest } from "./contract.ts";
+
+export function decide(
+  engine: Engine,
+  user: UserPrincipal,
+  id: string,
+  request: DecisionRequest,
+): Promise<GateRow> {
+  const ruleId = engine.ids.mint("rul");
+  return command(engine, async (work) => {
+    const gate = await requireGate(work, user, id);
+    const decision =
+      request.answers === undefined
+        ? plainDecision(gate, request)
+        : answersTo(gate, request, request.answers);
+    // The engine tells whether it is still open; a rule is made only for a decision that counts.
+    const decided = await decideGate(work, id, decision, user.userId);
+    if (decision.scope !== "once") await stand(work, user, decided, decision, ruleId);
+    return decided;
+  });
+}
+
+/** Locks its session. Missing and not yours answer alike. */
+async function requireGate(work: Work, user: UserPrincipal, id: string): Promise<GateRow> {
+  const gate = await findGate(work.tx, id);
+  const session = gate && (await work.session(gate.session_id));
+  const isYours =
+    session &&
+    may(user, "approval.decide", { orgId: session.row.org_id, ownerId: session.row.owner_id });
+  if (!gate || !isYours) throw notFound("approval");
+  return gate;
+}
+
+function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
+  const allowed = request.decision === "allow";
+  const scope = request.scope ?? "once";
+  if (gate.kind === "question" && allowed)
+    throw new Refusal(
+      "invalid",
+      "answers_missing",
+      'This is a question: send {"answers": […]}, or {"decision": "deny"} to leave it unanswered.',
+    );
+  if (scope !== "once" && (gate.kind !== "approval" || !canStand(gate.target)))
+    throw new Refusal(
+      "invalid",
+      "scope_not_possible",
+      "This can be decided only once: there is nothing a rule could be about. Leave scope out.",
+    );
+  return { allowed, reason: reasonOf(request), answers: null, scope };
+}
+
+function reasonOf({ reason }: DecisionRequest): string | null {
+  const text = cleanText(reason ?? "").trim();
+  return text === "" ? null : text;
+}
+
+function answersTo(gate: GateRow, request: DecisionRequest, answers: string[]): GateDecision {
+  if (gate.kind !== "question")
+    throw new Refusal(
+      "invalid",
+      "not_a_question",
+      'This waits for a decision: send {"decision": "allow"} or {"decision": "deny"}.',
+    );
+  if (request.scope !== undefined && request.scope !== "once")
+    throw new Refusal("invalid", "scope_not_possible", "Answers hold once. Leave scope out.");
+  const questions = questionsOf(gate);
+  if (questions.length !== answers.length)
+    throw invalidAnswers(
+      `There are ${questions.length} questions and ${answers.length} answers. Send one for each, in order.`,
+    );
+  const given = questions.map((question, at) => checkAnswer(question, answers[at] as string, at));
+  return { allowed: true, reason: reasonOf(request), answers: given, scope: "once" };
+}
+
+function questionsOf(gate: GateRow): AskedQuestion[] {
+  const { input } = JSON.parse(gate.shown) as { input?: unknown };
+  return askUserQuestionInput.parse(input).questions;
+}
+
+function checkAnswer(question: AskedQuestion, given: string, at: number): string {
+  const answer = cleanText(given);
+  if (answer.trim() === "")
+    throw invalidAnswers(`Answer ${at + 1} is empty. Say something, or deny the question.`);
+  const labels = question.options?.map(({ label }) => label) ?? [];
+  if (labels.length === 0 || question.freeText !== false) return answer;
+  const choices = question.multiple ? answer.split("\n").filter((line) => line !== "") : [answer];
+  if (choices.some((choice) => !labels.includes(choice)))
+    throw invalidAnswers(`Answer ${at + 1} must be one of: ${labels.join(", ")}.`);
+  return answer;
+}
+
+function invalidAnswers(message: string): Refusal {
+  return new Refusal("invalid", "answers_invalid", message);
+}
+
+async function stand(
+  work: Work,
+  user: UserPrincipal,
+  gate: GateRow,
+  decision: GateDecision,
+  id: string,
+): Promise<void> {
+  if (!canStand(gate.target)) return;
+  await addStandingRule(work, {
+    id,
+    orgId: gate.org_id,
+    userId: user.userId,
+    sessionId: decision.scope === "session" ? gate.session_id : null,
+    tool: gate.tool,
+    target: gate.target,
+    effect: decision.allowed ? "allow" : "deny",
+  });
+}

@@ -1,0 +1,18 @@
+/** Approvals: gates as people see and decide them. */
+import type { Feature, Listener } from "#engine/index.ts";
+import { approvalRoutes } from "./routes.ts";
+
+/** The owner's pages hear that something waits for them, or no longer does. */
+const tellOwner: Listener = async (work, event) => {
+  if (event.type !== "gate_opened" && event.type !== "gate_closed") return;
+  const { owner_id: ownerId } = event.session.row;
+  const { id } = event.gate;
+  if (ownerId === null) return;
+  work.tx.afterCommit(() => work.announcer.hint(`user:${ownerId}`, "approval", id));
+};
+
+export const approvals: Feature = {
+  name: "approvals",
+  listeners: [tellOwner],
+  routes: approvalRoutes,
+};

@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { approvals } from "#features/approvals/index.ts";
+import { policy } from "#features/policy/index.ts";
+import {
+  asks,
+  ended,
+  member,
+  modelCall,
+  owner,
+  startWorld,
+  type World,
+} from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import type { AuditEvent, Verification } from "./contract.ts";
+import { audit } from "./index.ts";
+import { sealTrail } from "./seal.ts";
+import { verifyTrail } from "./verify.ts";
+
+const CANARY = "canary-7f3a";
+const DAY_MS = 24 * 60 * 60_000;
+
+function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(name, () => {
+    let world: World;
+    let made: TestDatabase | undefined;
+    beforeAll(async () => {
+      made = await database();
+      world = await startWorld([policy, approvals, audit], made?.url);
+    });
+    afterAll(async () => {
+      await world.stop();
+      await made?.drop();
+    });
+
+    const list = async (query = "", who: Parameters<World["call"]>[0] = owner) =>
+      world.call<{ items: AuditEvent[]; next: string | null }>(who, "GET", `/api/audit${query}`);
+    const verify = () => world.call<Verification>(owner, "GET", "/api/audit/verify");
+    const execute = (sql: string, parameters: unknown[] = []) =>
+      world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters }));
+    const deniesPush = { level: "org", tool: "bash", pattern: "git push*", effect: "deny" };
+
+    /** A turn in which everything happens, with something in every place that must not be told. */
+    async function eventfulTurn(who = owner): Promise<string> {
+      const sessionId = await world.createSession({ title: CANARY, instructions: CANARY }, who);
+      const turn = await world.startTurn(sessionId, `say ${CANARY}`, who);
+      await turn.journal([
+        modelCall({ stopReason: CANARY, model: `lab/${CANARY} with words` }),
+        { type: "message", entryId: "ent_m", kind: "text", text: CANARY },
+        asks("c1", "bash", { command: `echo ${CANARY}` }),
+        ended("c1", "bash", { output: CANARY, error: CANARY }),
+        asks("c2", CANARY, { text: CANARY }),
+        ended("c2", CANARY, { output: CANARY }),
+        asks("c3", "bash", { command: `git push ${CANARY}` }),
+        asks("c4", "web_fetch", { url: `https://example.org/${CANARY}` }),
+      ]);
+      await turn.journal([], { park: { kind: "gate", callId: "c4" } });
+      const { items } = await world.call<{ items: { id: string }[] }>(
+        who,
+        "GET",
+        `/api/approvals?session=${sessionId}`,
+      );
+      await world.call(who, "POST", `/api/approvals/${items[0]?.id}`, {
+        decision: "deny",
+        reason: CANARY,
+      });
+      const next = await world.nextTurn();
+      await next.journal([], {
+        settle: {
+          outcome: "failed",
+          error: { code: `Oh ${CANARY}`, message: CANARY },
+          usage: { inputTokens: 7, outputTokens: 3, costMicros: null },
+        },
+      });
+      return sessionId;
+    }
+
+    it("has what happened and nothing of what was said", async () => {
+      const { rule } = await world.call<{ rule: { id: string } }>(
+        owner,
+        "POST",
+        "/api/policy/rules",
+        deniesPush,
+      );
+      const sessionId = await eventfulTurn();
+      await world.call(owner, "DELETE", `/api/policy/rules/${rule.id}`);
+      const { items } = await list(`?session=${sessionId}`);
+      expect(
+        items
+          .map(({ action }) => action)
+          .toReversed()
+          .toSorted(),
+      ).toEqual(
+        [
+          "session_created",
+          "message_received",
+          "model_called",
+          "tool_executed",
+          "tool_executed",
+          "tool_denied",
+          "approval_asked",
+          "approval_decided",
+          "tool_denied",
+          "message_error",
+        ].toSorted(),
+      );
+      expect(JSON.stringify(items)).not.toContain(CANARY);
+      const of = (action: string) => items.filter((item) => item.action === action);
+      const [received] = of("message_received");
+      expect(received).toMatchObject({
+        category: "channel",
+        severity: "info",
+        metadata: {
+          sessionId,
+          userId: "usr_1",
+          channel: "api",
+          authorKind: "user",
+          chars: 4 + CANARY.length,
+        },
+      });
+      const requestId = received?.metadata.requestId;
+      expect(requestId).toMatch(/^run_/);
+      expect(of("model_called")[0]).toMatchObject({
+        category: "provider",
+        metadata: {
+          requestId,
+          model: "unknown",
+          stopReason: "other",
+          durationMs: 50,
+          costMicros: 300,
+          usage: { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, reasoningTokens: 5 },
+        },
+      });
+      expect(
+        of("tool_executed")
+          .map(({ metadata }) => metadata.tool)
+          .toSorted(),
+      ).toEqual(["bash", "unknown"]);
+      expect(of("tool_executed").find(({ metadata }) => metadata.tool === "bash")).toMatchObject({
+        category: "tool",
+        metadata: {
+          requestId,
+          durationMs: 12,
+          exitCode: 1,
+          failed: true,
+          outputChars: CANARY.length,
+        },
+      });
+      expect(
+        of("tool_denied")
+          .map(({ metadata }) => `${metadata.tool} ${metadata.code}`)
+          .toSorted(),
+      ).toEqual(["bash policy", "web_fetch person"]);
+      expect(of("approval_decided")[0]?.metadata).toMatchObject({
+        kind: "approval",
+        tool: "web_fetch",
+        allowed: false,
+        scope: "once",
+        by: "usr_1",
+      });
+      expect(of("message_error")[0]).toMatchObject({
+        severity: "error",
+        metadata: { requestId, code: "other" },
+      });
+    });
+
+    it("names what is known", async () => {
+      const sessionId = await world.createSession({ runtime: "scripted" });
+      const turn = await world.startTurn(sessionId);
+      await turn.journal([modelCall({ model: "anthropic/claude-x.1" })], {
+        settle: {
+          outcome: "completed",
+          usage: { inputTokens: 7, outputTokens: 3, costMicros: null },
+        },
+      });
+      const [complete] = (await list(`?session=${sessionId}&action=message_complete`)).items;
+      expect(complete?.metadata).toMatchObject({ stopReason: "completed", attempts: 1 });
+      expect(complete?.metadata.usage).toMatchObject({ outputTokens: expect.any(Number) });
+      const [called] = (await list(`?session=${sessionId}&category=provider`)).items;
+      expect(called?.metadata).toMatchObject({ model: "anthropic/claude-x.1", stopReason: "stop" });
+    });
+
+    it("shows all to admins, their own to others, nothing to agents", async () => {
+      const theirs = await eventfulTurn(member);
+      const seen = await list("?limit=200", member);
+      expect(seen.items.length).toBeGreaterThan(0);
+      expect(new Set(seen.items.map(({ metadata }) => metadata.sessionId))).toEqual(
+        new Set([theirs]),
+      );
+      const others = new Set(
+        (await list("?limit=200")).items.map(({ metadata }) => metadata.sessionId),
+      );
+      expect(others.has(theirs) && others.size > 1).toBe(true);
+      const agent = {
+        kind: "session",
+        orgId: "org_1",
+        sessionId: theirs,
+        ownerId: "usr_2",
+        name: "a",
+      } as const;
+      await expect(list("", agent)).rejects.toMatchObject({ code: "forbidden" });
+      await expect(list("", { ...member, scopes: ["tasks"] })).rejects.toMatchObject({
+        code: "forbidden",
+      });
+      await expect(world.call(member, "GET", "/api/audit/verify")).rejects.toMatchObject({
+        code: "forbidden",
+      });
+    });
+
+    it("lists in pages, newest first, between two moments", async () => {
+      const all = (await list("?limit=200")).items;
+      const pages: AuditEvent[] = [];
+      let cursor = "";
+      do {
+        const page = await list(`?limit=3${cursor}`);
+        pages.push(...page.items);
+        cursor = page.next === null ? "" : `&cursor=${page.next}`;
+      } while (cursor !== "");
+      expect(pages.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+      expect(all.map(({ at }) => at)).toEqual(
+        all
+          .map(({ at }) => at)
+          .toSorted()
+          .toReversed(),
+      );
+      expect((await list("?from=2999-01-01")).items).toEqual([]);
+      expect((await list("?to=2999-01-01&limit=200")).items).toHaveLength(all.length);
+    });
+
+    it("is sealed in order, by several at once, each row once", async () => {
+      const before = await verify();
+      expect(before).toMatchObject({ ok: true, sealed: 0 });
+      const { engine } = world.kernel;
+      const counts = await Promise.all([1, 2, 3, 4].map(() => sealTrail(engine, 3)));
+      const later = await sealTrail(engine);
+      const total = counts.reduce((sum, count) => sum + count, later);
+      expect(total).toBe(before.unsealed);
+      expect(await verify()).toMatchObject({
+        ok: true,
+        sealed: total,
+        unsealed: 0,
+        firstBroken: null,
+      });
+      expect(await verifyTrail(engine, 2)).toMatchObject({ ok: true, sealed: total });
+      const places = (await list("?limit=200")).items
+        .map(({ seq }) => seq)
+        .toSorted((a, b) => (a ?? 0) - (b ?? 0));
+      expect(places).toEqual(Array.from({ length: total }, (_, at) => at + 1));
+    });
+
+    it("tells of the tail that is not sealed yet", async () => {
+      const { sealed } = await verify();
+      await world.createSession();
+      expect(await verify()).toMatchObject({ ok: true, sealed, unsealed: 1 });
+      world.clock.advance(2_000);
+      await world.kernel.sweeps.tick();
+      await expect.poll(verify).toMatchObject({ ok: true, sealed: sealed + 1, unsealed: 0 });
+    });
+
+    const columns = {
+      at: "at + 1",
+      action: "'x'",
+      category: "'x'",
+      severity: "'x'",
+      session_id: "'ses_x'",
+      user_id: "'usr_x'",
+      run_id: "'run_x'",
+      org_id: "'org_x'",
+      metadata: "'{}'",
+      prev_hash: "'x'",
+      hash: "'x'",
+    };
+    it.each(Object.entries(columns))(
+      "notices a change of %s, and that it was put back",
+      async (column, value) => {
+        const was = await world.kernel.engine.store.read((reader) =>
+          reader.query<Record<string, unknown>>({
+            sql: `select ${column} as was from audit_events where seq = 4`,
+            parameters: [],
+          }),
+        );
+        await execute(`update audit_events set ${column} = ${value} where seq = 4`);
+        expect(await verify()).toMatchObject({ ok: false, sealed: 3, firstBroken: { seq: 4 } });
+        await execute(
+          `update audit_events set ${column} = ${world.kernel.engine.store.dialect === "postgres" ? "$1" : "?"} where seq = 4`,
+          [was[0]?.was],
+        );
+        expect(await verify()).toMatchObject({ ok: true });
+      },
+    );
+
+    it("notices rows that are gone, moved or forged", async () => {
+      const { sealed, head } = await verify();
+      const swap = async () => {
+        await execute("update audit_events set seq = -1 where seq = 2");
+        await execute("update audit_events set seq = 2 where seq = 3");
+        await execute("update audit_events set seq = 3 where seq = -1");
+      };
+      await swap();
+      expect(await verify()).toMatchObject({ ok: false, firstBroken: { seq: 2 } });
+      await swap();
+      const copy = (seq: number) =>
+        execute(`insert into audit_events select 'aud_forged${seq}', org_id, at, category, action, severity, session_id,
+          user_id, run_id, metadata, ${seq}, prev_hash, hash from audit_events where seq = 1`);
+      await expect(copy(2)).rejects.toThrow();
+      await copy(sealed + 1);
+      expect(await verify()).toMatchObject({ ok: false, firstBroken: { seq: sealed + 1 } });
+      await execute("delete from audit_events where id like 'aud_forged%'");
+      expect(await verify()).toMatchObject({ ok: true });
+      await execute(`update audit_events set seq = null where seq = ${sealed}`);
+      expect(await verify()).toMatchObject({ ok: false, firstBroken: { seq: sealed } });
+      await execute(`update audit_events set seq = ${sealed} where hash = '${head.hash}'`);
+      expect(await verify()).toMatchObject({ ok: true });
+      await execute("delete from audit_events where seq = 5");
+      expect(await verify()).toMatchObject({ ok: false, sealed: 4, firstBroken: { seq: 5 } });
+    });
+
+    it.skipIf(name.includes("PostgreSQL"))("stays when the session goes", async () => {
+      const sessionId = await world.createSession();
+      await world.kernel.sessions.archive(owner, sessionId, false);
+      world.clock.advance(8 * DAY_MS);
+      await world.kernel.sweeps.tick();
+      await expect(world.kernel.sessions.get(owner, sessionId)).rejects.toMatchObject({
+        code: "not_found",
+      });
+      const { items } = await list(`?session=${sessionId}`);
+      expect(items.map(({ action }) => action)).toContain("session_created");
+    });
+  });
+}
+
+story("on SQLite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("on PostgreSQL", createTestDatabase);
+});

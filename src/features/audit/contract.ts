@@ -1,0 +1,49 @@
+/** What the audit trail says on the wire. */
+import * as z from "zod";
+import { isoTime } from "#protocol/page.ts";
+
+export const AUDIT_CATEGORIES = ["session", "channel", "provider", "tool", "approval"] as const;
+export const AUDIT_SEVERITIES = ["info", "warning", "error"] as const;
+export const AUDIT_ACTIONS = [
+  "session_created",
+  "session_lifecycle",
+  "message_received",
+  "message_complete",
+  "message_error",
+  "model_called",
+  "tool_executed",
+  "tool_denied",
+  "approval_asked",
+  "approval_decided",
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export const auditEventSchema = z
+  .object({
+    id: z.string(),
+    at: isoTime,
+    category: z.enum(AUDIT_CATEGORIES),
+    action: z.enum(AUDIT_ACTIONS),
+    severity: z.enum(AUDIT_SEVERITIES),
+    /** Ids, names, sizes, durations, decisions and codes; never content. */
+    metadata: z.record(z.string(), z.unknown()),
+    /** Its place in the chain; null until it is sealed. */
+    seq: z.number().int().nullable(),
+    hash: z.string().nullable(),
+  })
+  .meta({ id: "AuditEvent" });
+export type AuditEvent = z.infer<typeof auditEventSchema>;
+
+export const verificationSchema = z
+  .object({
+    ok: z.boolean(),
+    sealed: z.number().int(),
+    /** Rows that are not in the chain yet: those of the last second. */
+    unsealed: z.number().int(),
+    /** The first place in the chain that does not fit; null when all do. */
+    firstBroken: z.object({ seq: z.number().int(), why: z.string() }).nullable(),
+    /** Note it elsewhere: a chain that was written anew has another. */
+    head: z.object({ seq: z.number().int(), hash: z.string() }),
+  })
+  .meta({ id: "AuditVerification" });
+export type Verification = z.infer<typeof verificationSchema>;

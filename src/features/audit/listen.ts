@@ -1,0 +1,137 @@
+/** What the kernel tells of, as entries of the trail. */
+import type { GateDecision } from "#engine/gates/index.ts";
+import type { GateRow, KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
+import {
+  channelName,
+  codeName,
+  count,
+  idName,
+  modelName,
+  outcomeName,
+  stopReason,
+  toolName,
+} from "./names.ts";
+import { type AuditEntry, record } from "./record.ts";
+
+type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
+
+export const listen: Listener = async (work, event) => {
+  const { row } = event.session;
+  switch (event.type) {
+    case "session_created":
+      return record(work, row, null, createdEntry(row));
+    case "session_lifecycle":
+      return record(work, row, null, {
+        action: "session_lifecycle",
+        from: codeName(event.from),
+        to: row.lifecycle,
+      });
+    case "prompt_admitted":
+      return record(work, row, event.prompt.run_id, receivedEntry(event));
+    case "prompt_settled":
+      return record(work, row, event.prompt.run_id, settledEntry(event));
+    case "model_called":
+      return record(work, row, event.run.id, modelEntry(event));
+    case "call_judged":
+      if (event.call.verdict !== "deny") return;
+      return record(work, row, event.run.id, denied(event.call.tool, "policy"));
+    case "call_ended":
+      return record(work, row, event.run.id, endedEntry(event));
+    case "gate_opened":
+      return record(work, row, event.gate.run_id, askedEntry(event.gate));
+    case "gate_closed":
+      return gateClosed(work, row, event.gate);
+  }
+};
+
+function createdEntry(row: SessionRow): AuditEntry {
+  return {
+    action: "session_created",
+    kind: row.kind,
+    runtime: codeName(row.runtime),
+    isChild: row.parent_session_id !== null,
+  };
+}
+
+function receivedEntry({ prompt }: EventOf<"prompt_admitted">): AuditEntry {
+  const { channelType } = JSON.parse(prompt.origin) as { channelType?: string };
+  return {
+    action: "message_received",
+    channel: channelName(channelType),
+    authorKind: prompt.author_kind,
+    chars: prompt.content.length,
+  };
+}
+
+function settledEntry({ prompt, run }: EventOf<"prompt_settled">): AuditEntry {
+  const from = prompt.started_at ?? prompt.accepted_at;
+  const shared = {
+    durationMs: prompt.settled_at === null ? null : Math.max(0, prompt.settled_at - from),
+    usage: {
+      inputTokens: count(run?.input_tokens ?? null),
+      outputTokens: count(run?.output_tokens ?? null),
+    },
+    attempts: run ? run.attempts : null,
+  };
+  if (prompt.outcome === "failed")
+    return { action: "message_error", ...shared, code: codeName(prompt.error_code) };
+  return { action: "message_complete", ...shared, stopReason: outcomeName(prompt.outcome) };
+}
+
+function modelEntry({ call }: EventOf<"model_called">): AuditEntry {
+  return {
+    action: "model_called",
+    model: modelName(call.model),
+    durationMs: count(call.durationMs),
+    usage: {
+      inputTokens: count(call.inputTokens),
+      outputTokens: count(call.outputTokens),
+      cachedInputTokens: count(call.cachedInputTokens),
+      reasoningTokens: count(call.reasoningTokens),
+    },
+    costMicros: count(call.costMicros),
+    stopReason: stopReason(call.stopReason),
+  };
+}
+
+function endedEntry({ call }: EventOf<"call_ended">): AuditEntry {
+  return {
+    action: "tool_executed",
+    tool: toolName(call.tool),
+    durationMs: count(call.durationMs),
+    exitCode: count(call.exitCode),
+    failed: call.failed,
+    inputChars: count(call.inputChars),
+    outputChars: count(call.outputChars),
+    truncated: call.truncated,
+  };
+}
+
+function askedEntry(gate: GateRow): AuditEntry {
+  const tool = toolName(gate.tool);
+  return { action: "approval_asked", approvalId: idName(gate.id), kind: gate.kind, tool };
+}
+
+async function gateClosed(work: Work, session: SessionRow, gate: GateRow): Promise<void> {
+  if (gate.state === "pending") return;
+  const decision = gate.decision === null ? null : (JSON.parse(gate.decision) as GateDecision);
+  const allowed = decision?.allowed ?? false;
+  await record(work, session, gate.run_id, {
+    action: "approval_decided",
+    approvalId: idName(gate.id),
+    kind: gate.kind,
+    tool: toolName(gate.tool),
+    state: gate.state,
+    allowed,
+    scope: decision?.scope ?? null,
+    by: idName(gate.decided_by) ?? "system",
+  });
+  if (gate.state === "expired")
+    await record(work, session, gate.run_id, denied(gate.tool, "expired"));
+  if (gate.state === "decided" && !allowed)
+    await record(work, session, gate.run_id, denied(gate.tool, "person"));
+}
+
+function denied(tool: string, code: "policy" | "person" | "expired"): AuditEntry {
+  return { action: "tool_denied", tool: toolName(tool), code };
+}

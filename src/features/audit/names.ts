@@ -1,0 +1,44 @@
+/**
+ * The only words that get into the trail. Everything that comes from outside the server passes
+ * through one of these: what is not a known word or does not look like an identifier is replaced.
+ */
+import { OUTCOMES } from "#protocol/sessions.ts";
+import { workspaceTools } from "#protocol/tools.ts";
+
+const TOOLS: ReadonlySet<string> = new Set(workspaceTools.map(({ name }) => name));
+const STOP_REASONS: ReadonlySet<string> = new Set([
+  ...["stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"],
+  ...["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "aborted"],
+]);
+const OUTCOME_NAMES: ReadonlySet<string> = new Set(OUTCOMES);
+const CHANNELS: ReadonlySet<string> = new Set(["web", "api", "session", "system", "slack"]);
+
+const one = (known: ReadonlySet<string>, other: string) => (name: string | null | undefined) =>
+  name != null && known.has(name) ? name : other;
+
+/** A model can make up any name, so only those of the catalogue are written down. */
+export const toolName = one(TOOLS, "unknown");
+export const stopReason = one(STOP_REASONS, "other");
+export const outcomeName = one(OUTCOME_NAMES, "unknown");
+export const channelName = one(CHANNELS, "other");
+
+/** Our own codes look like this; a sentence does not. */
+export function codeName(code: string | null | undefined): string {
+  return code != null && /^[a-z][a-z0-9_]{0,63}$/.test(code) ? code : "other";
+}
+
+/** `provider/model`. */
+export function modelName(name: string): string {
+  return /^[A-Za-z0-9][\w.:@+-]*(?:\/[\w.:@+-]+)*$/.test(name) && name.length <= 100
+    ? name
+    : "unknown";
+}
+
+/** An id that the server has minted. */
+export function idName(id: string | null): string | null {
+  return id !== null && /^[a-z]{3}_[0-9a-z]{1,40}$/.test(id) ? id : null;
+}
+
+export function count(value: number | null | undefined): number | null {
+  return value != null && Number.isFinite(value) ? Math.round(value) : null;
+}

@@ -1,0 +1,143 @@
+/** The only SQL on the audit trail. Rows are inserted and sealed; nothing else ever changes them. */
+import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { Seal } from "./chain.ts";
+import type { AuditHeadRow, AuditRow, AuditTables } from "./schema.ts";
+
+const prepare = statements<AuditTables>();
+
+const insertRow = inserter<AuditRow>("audit_events", [
+  "id",
+  "org_id",
+  "at",
+  "category",
+  "action",
+  "severity",
+  "session_id",
+  "user_id",
+  "run_id",
+  "metadata",
+  "seq",
+  "prev_hash",
+  "hash",
+]);
+export function insertAuditRow(tx: Tx, row: AuditRow): Promise<number> {
+  return tx.execute(insertRow(tx.dialect, [row]));
+}
+
+const selectHead = prepare<Record<never, never>, AuditHeadRow>((db) =>
+  db.selectFrom("audit_head").selectAll().where("id", "=", 1),
+);
+const lockHeadRow = prepare<Record<never, never>, AuditHeadRow>((db, _p, dialect) => {
+  const query = db.selectFrom("audit_head").selectAll().where("id", "=", 1);
+  return dialect === "postgres" ? query.forUpdate().skipLocked() : query;
+});
+/** Undefined when another server seals at this moment. */
+export function lockHead(tx: Tx): Promise<AuditHeadRow | undefined> {
+  return tx.first(lockHeadRow, {});
+}
+export function readHead(reader: Reader): Promise<AuditHeadRow | undefined> {
+  return reader.first(selectHead, {});
+}
+
+const updateHead = prepare<{ seq: number; hash: string }, unknown>((db, p) =>
+  db
+    .updateTable("audit_head")
+    .set({ seq: p("seq"), hash: p("hash") })
+    .where("id", "=", 1),
+);
+export function saveHead(tx: Tx, head: { seq: number; hash: string }): Promise<number> {
+  return tx.run(updateHead, head);
+}
+
+const selectUnsealed = prepare<{ limit: number }, AuditRow>((db, p) =>
+  db
+    .selectFrom("audit_events")
+    .selectAll()
+    .where("seq", "is", null)
+    .orderBy("at")
+    .orderBy("id")
+    .limit(p("limit")),
+);
+export function listUnsealed(reader: Reader, limit: number): Promise<AuditRow[]> {
+  return reader.all(selectUnsealed, { limit });
+}
+
+/** All seals of a batch in one statement. */
+export function applySeals(tx: Tx, seals: readonly Seal[]): Promise<number> {
+  const parameters: unknown[] = [];
+  const mark = (value: unknown, type: string) => {
+    parameters.push(value);
+    return tx.dialect === "postgres" ? `$${parameters.length}::${type}` : "?";
+  };
+  const tuples = seals.map(
+    ({ id, seq, prev_hash, hash }) =>
+      `(${mark(id, "text")}, ${mark(seq, "bigint")}, ${mark(prev_hash, "text")}, ${mark(hash, "text")})`,
+  );
+  return tx.execute({
+    sql: `update audit_events set seq = v.column2, prev_hash = v.column3, hash = v.column4
+      from (values ${tuples.join(", ")}) as v
+      where audit_events.id = v.column1 and audit_events.seq is null`,
+    parameters,
+  });
+}
+
+const selectSealed = prepare<{ after: number; limit: number }, AuditRow>((db, p) =>
+  db
+    .selectFrom("audit_events")
+    .selectAll()
+    .where("seq", ">", p("after"))
+    .orderBy("seq")
+    .limit(p("limit")),
+);
+export function listSealed(reader: Reader, after: number, limit: number): Promise<AuditRow[]> {
+  return reader.all(selectSealed, { after, limit });
+}
+
+const countUnsealedRows = prepare<Record<never, never>, { count: number }>((db) =>
+  db
+    .selectFrom("audit_events")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("seq", "is", null),
+);
+export async function countUnsealed(reader: Reader): Promise<number> {
+  return Number((await reader.first(countUnsealedRows, {}))?.count ?? 0);
+}
+
+export interface AuditFilter {
+  orgId: string;
+  /** Only what happened in this person's sessions. */
+  userId?: string | undefined;
+  sessionId?: string | undefined;
+  action?: AuditRow["action"] | undefined;
+  category?: AuditRow["category"] | undefined;
+  /** Inclusive. */
+  from?: number | undefined;
+  /** Exclusive. */
+  to?: number | undefined;
+  before?: { at: number; id: string } | undefined;
+  limit: number;
+}
+/** Newest first. */
+export function listAuditRows(reader: Reader, filter: AuditFilter): Promise<AuditRow[]> {
+  const { userId, sessionId, action, category, from, to, before } = filter;
+  let query = builder<AuditTables>(reader.dialect)
+    .selectFrom("audit_events")
+    .selectAll()
+    .where("org_id", "=", filter.orgId);
+  if (userId !== undefined) query = query.where("user_id", "=", userId);
+  if (sessionId !== undefined) query = query.where("session_id", "=", sessionId);
+  if (action !== undefined) query = query.where("action", "=", action);
+  if (category !== undefined) query = query.where("category", "=", category);
+  if (from !== undefined) query = query.where("at", ">=", from);
+  if (to !== undefined) query = query.where("at", "<", to);
+  if (before)
+    query = query.where((eb) =>
+      eb.or([
+        eb("at", "<", before.at),
+        eb.and([eb("at", "=", before.at), eb("id", "<", before.id)]),
+      ]),
+    );
+  return reader.query<AuditRow>(
+    query.orderBy("at", "desc").orderBy("id", "desc").limit(filter.limit).compile(),
+  );
+}

@@ -1,0 +1,53 @@
+/** The tables of the audit trail. No session owns its rows: they stay when a session goes. */
+import type { Migration } from "#base/store/index.ts";
+import { ddl } from "#engine/index.ts";
+import type { AuditEvent } from "./contract.ts";
+
+export interface AuditRow {
+  id: string;
+  org_id: string;
+  at: number;
+  category: AuditEvent["category"];
+  action: AuditEvent["action"];
+  severity: AuditEvent["severity"];
+  session_id: string | null;
+  /** Whose session it was. */
+  user_id: string | null;
+  run_id: string | null;
+  metadata: string;
+  /** Its place in the chain; null until it is sealed. */
+  seq: number | null;
+  prev_hash: string | null;
+  hash: string | null;
+}
+
+/** One row: where the chain ends. Whoever seals holds it. */
+export interface AuditHeadRow {
+  id: number;
+  seq: number;
+  hash: string;
+}
+
+export interface AuditTables {
+  audit_events: AuditRow;
+  audit_head: AuditHeadRow;
+}
+
+const tables = `
+create table audit_events (
+  id ID primary key, org_id ID not null, at bigint not null, category text not null,
+  action text not null, severity text not null, session_id ID, user_id ID, run_id ID,
+  metadata text not null, seq bigint, prev_hash text, hash text
+);
+create unique index audit_events_chain on audit_events (seq) where seq is not null;
+create index audit_events_unsealed on audit_events (at, id) where seq is null;
+create index audit_events_listed on audit_events (org_id, at, id);
+create index audit_events_session on audit_events (session_id, at, id);
+create index audit_events_user on audit_events (user_id, at, id);
+create table audit_head (id integer primary key, seq bigint not null, hash text not null);
+insert into audit_head (id, seq, hash) values (1, 0, '')
+`;
+
+export const auditMigrations: readonly Migration[] = [
+  { id: "audit-0001-trail", statements: (dialect) => ddl(dialect, tables) },
+];

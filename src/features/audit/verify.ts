@@ -1,0 +1,64 @@
+/** Walking the chain from its start, a page at a time, however long it is. */
+import type { Engine } from "#engine/index.ts";
+import { brokenLink, CHAIN_START } from "./chain.ts";
+import type { Verification } from "./contract.ts";
+import { countUnsealed, listSealed, readHead } from "./queries.ts";
+
+const PAGE = 1_000;
+
+export async function verifyTrail({ store }: Engine, page = PAGE): Promise<Verification> {
+  const head = await store.read(readHead);
+  const end = { seq: head?.seq ?? 0, hash: head?.hash ?? CHAIN_START };
+  const { reached, firstBroken } = await walk(store, end.seq, page);
+  const unsealed = await store.read(countUnsealed);
+  const broken = firstBroken ?? endBroken(reached, end) ?? (await beyond(store));
+  return {
+    ok: broken === null,
+    sealed: reached.seq,
+    unsealed,
+    firstBroken: broken,
+    head: end,
+  };
+}
+
+type Place = { seq: number; hash: string };
+type Broken = Verification["firstBroken"];
+
+async function walk(
+  store: Engine["store"],
+  endSeq: number,
+  page: number,
+): Promise<{ reached: Place; firstBroken: Broken }> {
+  let reached: Place = { seq: 0, hash: CHAIN_START };
+  while (reached.seq < endSeq) {
+    const rows = await store.read((reader) => listSealed(reader, reached.seq, page));
+    for (const row of rows) {
+      if (reached.seq === endSeq) break;
+      const firstBroken = brokenLink(reached, row);
+      if (firstBroken) return { reached, firstBroken };
+      reached = { seq: row.seq as number, hash: row.hash as string };
+    }
+    if (rows.length === 0) break;
+    // Others must have their turn between two pages.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { reached, firstBroken: null };
+}
+
+function endBroken(reached: Place, end: Place): Broken {
+  if (reached.seq < end.seq)
+    return { seq: reached.seq + 1, why: `row ${reached.seq + 1} is missing` };
+  if (reached.hash !== end.hash)
+    return { seq: end.seq, why: "the last row is not the one that was sealed last" };
+  return null;
+}
+
+/** Rows that claim a place behind the end. Looked for before the end is read again, which only grows. */
+async function beyond(store: Engine["store"]): Promise<Broken> {
+  const before = await store.read(readHead);
+  const [row] = await store.read((reader) => listSealed(reader, before?.seq ?? 0, 1));
+  const after = await store.read(readHead);
+  const seq = row?.seq ?? 0;
+  if (seq <= (after?.seq ?? 0)) return null;
+  return { seq, why: `row ${seq} was never sealed` };
+}

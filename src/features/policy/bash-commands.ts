@@ -1,0 +1,268 @@
+/**
+ * Which simple commands a bash command line would run, as far as its text tells: also those in
+ * pipelines, subshells, substitutions, behind `sudo` and `xargs`, and in `bash -c '…'`. It is no
+ * barrier (the sandbox is); it lets rules speak about commands rather than about spellings. Where
+ * the text does not tell, the reading is `opaque`.
+ */
+import { ShellLexer, type Token, type Word } from "./shell-lexer.ts";
+import { unwrap } from "./unwrap-command.ts";
+
+export interface SimpleCommand {
+  /** The program's own name, without its folder. */
+  name: string;
+  words: readonly Word[];
+  /** `NAME=value` before it. */
+  assignments: readonly string[];
+  /** Files it is redirected from or to. */
+  redirects: readonly Redirect[];
+  /** More arguments come from what it reads (`xargs`, `find -exec`). */
+  openEnded: boolean;
+}
+
+interface Redirect {
+  operator: string;
+  target: Word;
+}
+
+export interface ShellReading {
+  commands: SimpleCommand[];
+  /** Some of what will run cannot be told from the text. */
+  opaque: boolean;
+  /** It was too long or too deeply nested to be read to the end; nobody writes so by hand. */
+  tangled: boolean;
+}
+
+const MAX_DEPTH = 12;
+const MAX_COMMANDS = 5_000;
+/** Of all commands together: each wrapper repeats the words of what it wraps. */
+const MAX_WORDS = 200_000;
+/** Of all texts together: what is nested is read again. */
+const MAX_CHARS = 300_000;
+/** Longer values are not followed, so that doubling one cannot fill the memory. */
+const MAX_VALUE_CHARS = 200;
+const ASSIGNMENT = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=/;
+/** Words that may stand before a command without being one. */
+const LEADING: ReadonlySet<string> = new Set([
+  ..."if then else elif while until do ! { } fi done esac".split(" "),
+]);
+const KEYWORDS: ReadonlySet<string> = new Set(["for", "select", "case", "function", "coproc"]);
+const DECLARES: ReadonlySet<string> = new Set([
+  "export",
+  "local",
+  "declare",
+  "readonly",
+  "typeset",
+]);
+
+export function readCommands(text: string): ShellReading {
+  const reading: ShellReading = { commands: [], opaque: false, tangled: false };
+  try {
+    new Reader(reading, { words: MAX_WORDS, chars: MAX_CHARS }, 0, new Map()).read(text);
+  } catch (error) {
+    // The stack is full: nested deeper than can be followed.
+    if (!(error instanceof RangeError)) throw error;
+    giveUp(reading);
+  }
+  return reading;
+}
+
+function giveUp(reading: ShellReading): void {
+  reading.opaque = true;
+  reading.tangled = true;
+}
+
+/** The command as one line, each word as the program would get it. */
+export function commandText({ words }: SimpleCommand): string {
+  return words.map((word) => word.text).join(" ");
+}
+
+/** What is left of what may be read. */
+interface Budget {
+  words: number;
+  chars: number;
+}
+
+interface Draft {
+  assignments: { name: string; value: Word }[];
+  words: Word[];
+  redirects: Redirect[];
+  bodies: string[];
+}
+
+class Reader {
+  readonly #reading: ShellReading;
+  /** Shared by all that read one command line. */
+  readonly #budget: Budget;
+  readonly #depth: number;
+  readonly #variables: Map<string, string | null>;
+  #draft: Draft = emptyDraft();
+  /** What the command before the present one in a pipeline is known to write. */
+  #piped: string | null = null;
+  /** A command whose here-document is still to come. */
+  #awaiting: { words: readonly Word[]; openEnded: boolean } | null = null;
+
+  constructor(
+    reading: ShellReading,
+    budget: Budget,
+    depth: number,
+    variables: Map<string, string | null>,
+  ) {
+    this.#reading = reading;
+    this.#budget = budget;
+    this.#depth = depth;
+    this.#variables = variables;
+  }
+
+  read(text: string): void {
+    this.#budget.chars -= text.length;
+    if (this.#depth > MAX_DEPTH || this.#budget.chars < 0) giveUp(this.#reading);
+    if (this.#reading.tangled) return;
+    const lexer = new ShellLexer(text, this.#variables);
+    for (let token = lexer.next(); token && !this.#reading.tangled; token = lexer.next())
+      this.#take(token);
+    this.#finish("");
+    if (lexer.broken) this.#reading.opaque = true;
+    for (const inner of lexer.nested) this.#readInside(inner);
+  }
+
+  #readInside(text: string): void {
+    new Reader(this.#reading, this.#budget, this.#depth + 1, new Map(this.#variables)).read(text);
+  }
+
+  #take(token: Token): void {
+    if (token.type === "word") this.#takeWord(token.word);
+    else if (token.type === "operator") this.#finish(token.text);
+    else if (token.type === "redirect") this.#takeRedirect(token);
+    else if (this.#awaiting) this.#unwrapWith(this.#awaiting, token.body);
+  }
+
+  #takeRedirect(redirect: Redirect): void {
+    if (!redirect.operator.startsWith("<<")) this.#draft.redirects.push(redirect);
+    else {
+      // What a program is fed here is not read as a command, unless it is a shell.
+      this.#reading.opaque = true;
+      if (redirect.operator === "<<<") this.#draft.bodies.push(redirect.target.text);
+    }
+  }
+
+  #takeWord(word: Word): void {
+    const { words, assignments } = this.#draft;
+    if (words.length > 0) {
+      words.push(word);
+      return;
+    }
+    const name = ASSIGNMENT.exec(word.text)?.[1];
+    if (name !== undefined)
+      assignments.push({
+        name,
+        value: { ...word, text: word.text.slice(word.text.indexOf("=") + 1) },
+      });
+    else if (!(word.known && LEADING.has(word.text))) words.push(word);
+  }
+
+  #finish(operator: string): void {
+    const draft = this.#draft;
+    this.#draft = emptyDraft();
+    const [first] = draft.words;
+    if (!first) {
+      if (draft.redirects.length > 0) this.#emit(draft, []);
+      for (const { name, value } of draft.assignments) this.#assign(name, value);
+      if (operator === "(") this.#reading.opaque ||= draft.assignments.length > 0;
+    } else if (first.known && KEYWORDS.has(first.text)) {
+      this.#keyword(draft, first.text);
+    } else {
+      this.#command(draft, first);
+    }
+    const writes = operator === "|" || operator === "|&" ? writtenBy(draft) : null;
+    this.#piped = operator.startsWith("|") && operator !== "||" ? (writes ?? "") : null;
+  }
+
+  /** Their words are no commands; what they do is read from what follows. */
+  #keyword(draft: Draft, keyword: string): void {
+    const [, name] = draft.words;
+    if (keyword === "for" || keyword === "select") {
+      if (name) this.#variables.set(name.text, null);
+      return;
+    }
+    this.#reading.opaque = true;
+    if (keyword === "case") return;
+    const brace = draft.words.findIndex(({ text }) => text === "{");
+    const words =
+      brace < 0 && keyword === "coproc" ? draft.words.slice(1) : draft.words.slice(brace + 1);
+    const [first] = words;
+    if (first && (brace >= 0 || keyword === "coproc")) this.#command({ ...draft, words }, first);
+  }
+
+  #command(draft: Draft, first: Word): void {
+    if (!first.known || first.globs) this.#reading.opaque = true;
+    if (DECLARES.has(first.text)) this.#declare(draft.words);
+    this.#emit(draft, draft.words);
+    const command = { words: draft.words, openEnded: false };
+    this.#awaiting = command;
+    this.#unwrapWith(command, draft.bodies[0] ?? this.#piped ?? undefined);
+  }
+
+  #declare(words: readonly Word[]): void {
+    for (const word of words.slice(1)) {
+      const name = ASSIGNMENT.exec(word.text)?.[1];
+      if (name === undefined) continue;
+      this.#assign(name, { ...word, text: word.text.slice(word.text.indexOf("=") + 1) });
+    }
+  }
+
+  #assign(name: string, value: Word): void {
+    const isKept = value.known && value.text.length <= MAX_VALUE_CHARS;
+    this.#variables.set(name, isKept ? value.text : null);
+  }
+
+  #emit(draft: Draft, words: readonly Word[], openEnded = false): void {
+    const { commands } = this.#reading;
+    this.#budget.words -= words.length;
+    if (commands.length >= MAX_COMMANDS || this.#budget.words < 0) giveUp(this.#reading);
+    commands.push({
+      name: programName(words[0]),
+      words,
+      assignments: draft.assignments.map(({ name }) => name),
+      redirects: draft.redirects,
+      openEnded,
+    });
+  }
+
+  /** `input` is what it reads from its standard input, if that is known; empty: something unknown. */
+  #unwrapWith(
+    command: { words: readonly Word[]; openEnded: boolean },
+    input: string | undefined,
+    depth = 0,
+  ): void {
+    if (depth > MAX_DEPTH) giveUp(this.#reading);
+    if (this.#reading.tangled) return;
+    const inside = unwrap(programName(command.words[0]), command.words, input);
+    if (inside.opaque) this.#reading.opaque = true;
+    for (const script of inside.scripts) this.#readInside(script);
+    for (const { words, openEnded } of inside.commands) {
+      if (words.length === 0 || this.#reading.tangled) continue;
+      const inner = { words, openEnded: openEnded || command.openEnded };
+      if (!words[0]?.known) this.#reading.opaque = true;
+      this.#emit(emptyDraft(), words, inner.openEnded);
+      this.#unwrapWith(inner, input, depth + 1);
+    }
+  }
+}
+
+function emptyDraft(): Draft {
+  return { assignments: [], words: [], redirects: [], bodies: [] };
+}
+
+export function programName(word: Word | undefined): string {
+  return word?.text.replace(/^.*\//s, "") ?? "";
+}
+
+/** What `echo` and `printf` write, when it can be told; null when not. */
+function writtenBy({ words }: Draft): string | null {
+  const name = programName(words[0]);
+  if (name !== "echo" && name !== "printf") return null;
+  if (words.some((word) => !word.known)) return null;
+  const texts = words.slice(1).map((word) => word.text);
+  const shown = name === "echo" ? texts.filter((text) => !/^-[neE]+$/.test(text)) : texts;
+  return shown.join(" ").replaceAll("\\n", "\n");
+}

@@ -1,0 +1,60 @@
+/** What policy says on the wire. */
+import * as z from "zod";
+import { isoTime } from "#protocol/page.ts";
+
+export const RULE_EFFECTS = ["allow", "ask", "deny"] as const;
+export const RULE_LEVELS = ["builtin", "user", "org"] as const;
+export type RuleEffect = (typeof RULE_EFFECTS)[number];
+
+export const ruleSchema = z
+  .object({
+    id: z.string(),
+    level: z.enum(RULE_LEVELS),
+    /** Set when it holds for one session only. */
+    sessionId: z.string().nullable(),
+    /** A tool's name, or `*` for any. */
+    tool: z.string(),
+    pattern: z.string(),
+    /** `exact`: the pattern is the target, to the letter. */
+    match: z.enum(["exact", "glob"]),
+    effect: z.enum(RULE_EFFECTS),
+    note: z.string().nullable(),
+    createdBy: z.string().nullable(),
+    createdAt: isoTime.nullable(),
+  })
+  .meta({ id: "Rule" });
+export type Rule = z.infer<typeof ruleSchema>;
+
+export const MAX_PATTERN_CHARS = 10_000;
+
+export const newRuleSchema = z.strictObject({
+  level: z.enum(["user", "org"]).default("user"),
+  sessionId: z.string().max(200).optional(),
+  tool: z.string().regex(/^(?:\*|[a-z][a-z0-9_]{0,99})$/, "must be the name of a tool, or *"),
+  pattern: z.string().min(1).max(MAX_PATTERN_CHARS),
+  match: z.enum(["exact", "glob"]).optional(),
+  effect: z.enum(RULE_EFFECTS),
+  note: z.string().max(500).optional(),
+});
+export type NewRule = z.infer<typeof newRuleSchema>;
+
+export const previewRequestSchema = z.strictObject({
+  tool: z.string().min(1).max(100),
+  target: z.string().max(100_000).nullable().default(null),
+  /** Takes its rules and its kind of workspace into account. */
+  sessionId: z.string().max(200).optional(),
+});
+
+export const previewSchema = z
+  .object({
+    effect: z.enum(RULE_EFFECTS),
+    reason: z.string(),
+    /** The rule that decides; null when none speaks about it. */
+    rule: ruleSchema.nullable(),
+    /** All rules that speak about it. */
+    matched: z.array(ruleSchema),
+    /** What a shell command was read as. */
+    commands: z.array(z.string()).nullable(),
+    opaque: z.boolean(),
+  })
+  .meta({ id: "PolicyPreview" });

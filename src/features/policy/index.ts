@@ -1,0 +1,15 @@
+/** Policy: rules by tool and target that allow, ask or deny; built-in, a person's, an org's. */
+import type { Feature } from "#engine/index.ts";
+import { judgeCall } from "./judge.ts";
+import { policyRoutes } from "./routes.ts";
+import { policyMigrations } from "./schema.ts";
+
+export const policy: Feature = {
+  name: "policy",
+  migrations: policyMigrations,
+  routes: policyRoutes,
+  judge: judgeCall,
+  sessionTables: ["policy_rules"],
+};
+
+export { addStandingRule, canStand, requireUser, type UserPrincipal } from "./rules.ts";

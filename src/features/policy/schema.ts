@@ -1,0 +1,40 @@
+/** The table of rules. */
+
+import type { Migration } from "#base/store/index.ts";
+import { ddl } from "#engine/index.ts";
+import type { RuleEffect } from "./contract.ts";
+
+export interface PolicyRuleRow {
+  id: string;
+  org_id: string;
+  level: "user" | "org";
+  /** Whose rule it is; null for an org's. */
+  user_id: string | null;
+  /** The one session it holds for; null: all. */
+  session_id: string | null;
+  tool: string;
+  pattern: string;
+  match: "exact" | "glob";
+  effect: RuleEffect;
+  note: string | null;
+  created_by: string;
+  created_at: number;
+}
+
+export interface PolicyTables {
+  policy_rules: PolicyRuleRow;
+}
+
+const tables = `
+create table policy_rules (
+  id ID primary key, org_id ID not null, level text not null, user_id ID, session_id ID,
+  tool ID not null, pattern text not null, match text not null, effect text not null, note text,
+  created_by ID not null, created_at bigint not null
+);
+create index policy_rules_listed on policy_rules (org_id, user_id, created_at, id);
+create index policy_rules_session on policy_rules (session_id) where session_id is not null;
+`;
+
+export const policyMigrations: readonly Migration[] = [
+  { id: "policy-0001-rules", statements: (dialect) => ddl(dialect, tables) },
+];

@@ -1,0 +1,370 @@
+/**
+ * Cuts a bash command line into words, operators and redirections, without running anything. What a
+ * word will be is known only when nothing in it is expanded; `text` is then exact, else a best guess
+ * that keeps unknown pieces as they were written.
+ */
+import { closingBrace, closingParen, decodeAnsi, heredocBody } from "./shell-quotes.ts";
+
+export interface Word {
+  text: string;
+  /** Nothing in it depends on the moment it is run. */
+  known: boolean;
+  /** Begins with an expansion outside quotes, so it may become several words, or an option. */
+  loose: boolean;
+  /** Has `*`, `?` or `[` outside quotes. */
+  globs: boolean;
+}
+
+export type Token =
+  | { type: "word"; word: Word }
+  /** Ends a simple command. */
+  | { type: "operator"; text: string }
+  | { type: "redirect"; operator: string; target: Word }
+  | { type: "heredoc"; body: string };
+
+interface Draft extends Word {
+  braces: boolean;
+  quoted: boolean;
+  /** Unquoted text came out of a variable and will be split at blanks. */
+  splits: boolean;
+}
+
+interface PendingHeredoc {
+  delimiter: string;
+  isQuoted: boolean;
+  stripsTabs: boolean;
+}
+
+const BLANK = /[ \t]/;
+const ENDS_WORD = /[ \t\n;&|()<>]/;
+const OPERATOR = /^(?:&&|\|\||;;&|;;|;&|\|&|[;&|()\n])/;
+const REDIRECT = /^(?:\d+|\{\w+\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())/;
+const NAME = /^[A-Za-z_]\w*/;
+
+/** How often words out of variables are split, and how long they may get: a guess needs no more. */
+const MAX_SPLITS = 200;
+const MAX_SPLIT_CHARS = 2_000;
+
+export class ShellLexer {
+  /** The texts of command substitutions met so far. */
+  readonly nested: string[] = [];
+  /** Something was left open or is not understood. */
+  broken = false;
+  readonly #text: string;
+  readonly #variables: Map<string, string | null>;
+  readonly #ready: Token[] = [];
+  #heredocs: PendingHeredoc[] = [];
+  #splitsLeft = MAX_SPLITS;
+  #at = 0;
+
+  /** `variables` is filled by the reader as assignments go by; null: set to something unknown. */
+  constructor(text: string, variables: Map<string, string | null>) {
+    this.#text = text;
+    this.#variables = variables;
+  }
+
+  next(): Token | undefined {
+    const ready = this.#ready.shift();
+    if (ready) return ready;
+    this.#skipBlanks();
+    if (this.#at >= this.#text.length) return undefined;
+    const rest = this.#text.slice(this.#at, this.#at + 64);
+    const redirect = REDIRECT.exec(rest)?.[0];
+    if (redirect !== undefined) return this.#redirect(redirect);
+    const operator = OPERATOR.exec(rest)?.[0];
+    if (operator === undefined) return this.#words();
+    this.#at += operator.length;
+    if (operator === "\n") this.#readHeredocs();
+    return { type: "operator", text: operator };
+  }
+
+  #skipBlanks(): void {
+    for (;;) {
+      const char = this.#text[this.#at];
+      if (char !== undefined && BLANK.test(char)) this.#at += 1;
+      else if (this.#text.startsWith("\\\n", this.#at)) this.#at += 2;
+      else if (char === "#") this.#at = lineEnd(this.#text, this.#at);
+      else return;
+    }
+  }
+
+  #words(): Token {
+    const draft = this.#word();
+    if (draft.splits && --this.#splitsLeft < 0) draft.splits = false;
+    const words = splitDraft(draft).map((word): Token => ({ type: "word", word }));
+    this.#ready.push(...words.slice(1));
+    return words[0] as Token;
+  }
+
+  #redirect(matched: string): Token {
+    this.#at += matched.length;
+    const operator = matched.replace(/^(?:\d+|\{\w+\})/, "");
+    this.#skipBlanks();
+    const draft = this.#word();
+    if (operator === "<<" || operator === "<<-") {
+      const { text: delimiter, quoted: isQuoted } = draft;
+      this.#heredocs.push({ delimiter, isQuoted, stripsTabs: operator === "<<-" });
+    }
+    return { type: "redirect", operator, target: asWord(draft) };
+  }
+
+  /** The bodies of the here-documents of the line that has just ended. */
+  #readHeredocs(): void {
+    for (const { delimiter, isQuoted, stripsTabs } of this.#heredocs) {
+      const { body, end } = heredocBody(this.#text, this.#at, delimiter, stripsTabs);
+      this.#at = end;
+      if (!isQuoted) this.nested.push(...substitutionsIn(body));
+      this.#ready.push({ type: "heredoc", body });
+    }
+    this.#heredocs = [];
+  }
+
+  #word(): Draft {
+    const draft = emptyDraft();
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at] as string;
+      if (char === "<" || char === ">") {
+        if (this.#text[this.#at + 1] !== "(" || !this.#processSubstitution(draft)) break;
+      } else if (ENDS_WORD.test(char)) break;
+      else this.#piece(draft, char);
+    }
+    return draft;
+  }
+
+  #processSubstitution(draft: Draft): boolean {
+    if (draft.text !== "") return false;
+    this.#substitution(draft, this.#at + 1);
+    return true;
+  }
+
+  #piece(draft: Draft, char: string): void {
+    switch (char) {
+      case "\\":
+        this.#escape(draft);
+        break;
+      case "'":
+        this.#single(draft);
+        break;
+      case '"':
+        this.#at += 1;
+        this.#double(draft);
+        break;
+      case "`":
+        this.#backticks(draft);
+        break;
+      case "$":
+        this.#dollar(draft, false);
+        break;
+      default:
+        if (char === "*" || char === "?" || char === "[") draft.globs = true;
+        if (char === "{") draft.braces = true;
+        draft.text += char;
+        this.#at += 1;
+    }
+  }
+
+  #escape(draft: Draft): void {
+    draft.quoted = true;
+    if (this.#text[this.#at + 1] !== "\n") draft.text += this.#text[this.#at + 1] ?? "";
+    this.#at += 2;
+  }
+
+  #single(draft: Draft): void {
+    const end = this.#text.indexOf("'", this.#at + 1);
+    draft.quoted = true;
+    draft.text += this.#text.slice(this.#at + 1, this.#close(end));
+    this.#at = this.#close(end) + 1;
+  }
+
+  /** Where something ends; at the end of the text when it was left open. */
+  #close(end: number): number {
+    if (end >= 0) return end;
+    this.broken = true;
+    return this.#text.length;
+  }
+
+  #double(draft: Draft): void {
+    draft.quoted = true;
+    for (;;) {
+      const char = this.#text[this.#at];
+      if (char === undefined) {
+        this.broken = true;
+        return;
+      }
+      if (char === '"') {
+        this.#at += 1;
+        return;
+      }
+      if (char === "$") this.#dollar(draft, true);
+      else if (char === "`") this.#backticks(draft);
+      else if (char === "\\") this.#escapeInDouble(draft);
+      else {
+        draft.text += char;
+        this.#at += 1;
+      }
+    }
+  }
+
+  #escapeInDouble(draft: Draft): void {
+    const next = this.#text[this.#at + 1] ?? "";
+    if (next !== "\n") draft.text += '$`"\\'.includes(next) ? next : `\\${next}`;
+    this.#at += 2;
+  }
+
+  #backticks(draft: Draft): void {
+    let end = this.#at + 1;
+    while (end < this.#text.length && this.#text[end] !== "`")
+      end += this.#text[end] === "\\" ? 2 : 1;
+    if (end >= this.#text.length) this.broken = true;
+    const inner = this.#text.slice(this.#at + 1, end);
+    this.nested.push(inner.replaceAll(/\\([`$\\])/g, "$1"));
+    unknownPiece(draft, this.#text.slice(this.#at, end + 1), !draft.quoted);
+    this.#at = end + 1;
+  }
+
+  #dollar(draft: Draft, inQuotes: boolean): void {
+    const next = this.#text[this.#at + 1] ?? "";
+    const name = NAME.exec(this.#text.slice(this.#at + 1, this.#at + 200))?.[0];
+    if (next === "(") this.#substitution(draft, this.#at + 1, inQuotes);
+    else if (next === "{") this.#parameter(draft, inQuotes);
+    else if (next === "'" && !inQuotes) this.#ansi(draft);
+    else if (next === '"' && !inQuotes) {
+      this.#at += 2;
+      this.#double(draft);
+    } else if (name !== undefined) this.#variable(draft, name, name.length + 1, inQuotes);
+    else if (/[\d@*#?$!-]/.test(next)) {
+      unknownPiece(draft, `$${next}`, !inQuotes);
+      this.#at += 2;
+    } else {
+      draft.text += "$";
+      this.#at += 1;
+    }
+  }
+
+  #ansi(draft: Draft): void {
+    let end = this.#at + 2;
+    while (end < this.#text.length && this.#text[end] !== "'")
+      end += this.#text[end] === "\\" ? 2 : 1;
+    if (end >= this.#text.length) this.broken = true;
+    draft.quoted = true;
+    draft.text += decodeAnsi(this.#text.slice(this.#at + 2, end));
+    this.#at = end + 1;
+  }
+
+  /** `open` is the place of the parenthesis. */
+  #substitution(draft: Draft, open: number, inQuotes = false): void {
+    const end = this.#close(closingParen(this.#text, open));
+    const inner = this.#text.slice(open + 1, end);
+    const isArithmetic = inner.startsWith("(") && inner.endsWith(")");
+    this.nested.push(...(isArithmetic ? substitutionsIn(inner) : [inner]));
+    unknownPiece(draft, this.#text.slice(this.#at, end + 1), !inQuotes);
+    this.#at = end + 1;
+  }
+
+  #parameter(draft: Draft, inQuotes: boolean): void {
+    const end = this.#close(closingBrace(this.#text, this.#at + 1));
+    const inner = this.#text.slice(this.#at + 2, end);
+    const name = NAME.exec(inner)?.[0];
+    if (name !== undefined && name.length === inner.length) {
+      this.#variable(draft, name, inner.length + 3, inQuotes);
+      return;
+    }
+    this.nested.push(...substitutionsIn(inner));
+    unknownPiece(draft, this.#text.slice(this.#at, end + 1), !inQuotes);
+    this.#at = end + 1;
+  }
+
+  #variable(draft: Draft, name: string, length: number, inQuotes: boolean): void {
+    const value = this.#variables.get(name) ?? null;
+    const written = this.#text.slice(this.#at, this.#at + length);
+    const guess = draft.text.length > MAX_SPLIT_CHARS ? written : (value ?? written);
+    unknownPiece(draft, guess, !inQuotes);
+    if (value !== null && !inQuotes && draft.text.length <= MAX_SPLIT_CHARS) draft.splits = true;
+    this.#at += length;
+  }
+}
+
+/** The command substitutions in text that is otherwise not read as commands. */
+function substitutionsIn(text: string): string[] {
+  const found: string[] = [];
+  const open = /\\[\s\S]|\$\(|`/g;
+  for (let match = open.exec(text); match; match = open.exec(text)) {
+    if (match[0].startsWith("\\")) continue;
+    const from = open.lastIndex;
+    const end = match[0] === "`" ? text.indexOf("`", from) : closingParen(text, from - 1);
+    const inner = text.slice(from, end < 0 ? text.length : end);
+    found.push(inner);
+    // What is inside is read with it.
+    open.lastIndex = from + inner.length + 1;
+  }
+  return found;
+}
+
+function emptyDraft(): Draft {
+  return {
+    text: "",
+    known: true,
+    loose: false,
+    globs: false,
+    braces: false,
+    quoted: false,
+    splits: false,
+  };
+}
+
+function unknownPiece(draft: Draft, text: string, isLoose: boolean): void {
+  if (draft.text === "" && isLoose) draft.loose = true;
+  draft.known = false;
+  draft.text += text;
+}
+
+function asWord({ text, known, loose, globs }: Draft): Word {
+  return { text, known, loose, globs };
+}
+
+const MAX_BRACE_WORDS = 64;
+const MAX_BRACE_CHARS = 300;
+
+function splitDraft(draft: Draft): Word[] {
+  const word = asWord(draft);
+  if (draft.splits) {
+    const pieces = draft.text.split(/\s+/).filter((piece) => piece !== "");
+    return pieces.length > 1 ? pieces.map((text) => ({ ...word, text })) : [word];
+  }
+  if (!draft.braces || draft.quoted)
+    return [draft.braces && isBraced(draft.text) ? unsure(word) : word];
+  const texts = expandBraces(draft.text);
+  if (texts === undefined) return [unsure(word)];
+  return texts.map((text) => ({ ...word, text }));
+}
+
+function isBraced(text: string): boolean {
+  const open = text.indexOf("{");
+  const inner = text.slice(open + 1, text.lastIndexOf("}"));
+  return open >= 0 && (inner.includes(",") || inner.includes(".."));
+}
+
+function unsure(word: Word): Word {
+  return { ...word, known: false };
+}
+
+/** `{a,b}` as bash would make words of it; undefined when that is not clear. */
+function expandBraces(text: string): string[] | undefined {
+  if (!isBraced(text)) return [text];
+  if (text.length > MAX_BRACE_CHARS) return undefined;
+  const match = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(text);
+  if (!match) return undefined;
+  const [, before = "", list = "", after = ""] = match;
+  const all: string[] = [];
+  for (const piece of list.split(",")) {
+    const more = expandBraces(before + piece + after);
+    if (more === undefined || all.length + more.length > MAX_BRACE_WORDS) return undefined;
+    all.push(...more);
+  }
+  return all.filter((piece) => piece !== "");
+}
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end < 0 ? text.length : end;
+}

@@ -1,0 +1,110 @@
+/** Where quoted and nested pieces of shell text end, and what escapes in them mean. */
+
+/** The place of the parenthesis that closes the one at `open`; -1 when it is left open. */
+export function closingParen(text: string, open: number): number {
+  return closing(text, open, "(", ")");
+}
+
+/** The place of the brace that closes the one at `open`; -1 when it is left open. */
+export function closingBrace(text: string, open: number): number {
+  return closing(text, open, "{", "}");
+}
+
+function closing(text: string, open: number, opens: string, closes: string): number {
+  let depth = 0;
+  let at = open;
+  while (at < text.length) {
+    const char = text[at] as string;
+    if (char === opens) depth += 1;
+    else if (char === closes) {
+      depth -= 1;
+      if (depth === 0) return at;
+    }
+    at = afterPiece(text, at, char);
+    if (at < 0) return -1;
+  }
+  return -1;
+}
+
+/** Past what cannot hold a closing mark: an escape or something quoted. */
+function afterPiece(text: string, at: number, char: string): number {
+  switch (char) {
+    case "\\":
+      return at + 2;
+    case "'":
+      return after(text.indexOf("'", at + 1));
+    case '"':
+      return after(closingDouble(text, at));
+    case "`":
+      return after(text.indexOf("`", at + 1));
+    default:
+      return at + 1;
+  }
+}
+
+const after = (end: number) => (end < 0 ? -1 : end + 1);
+
+function closingDouble(text: string, open: number): number {
+  let at = open + 1;
+  while (at < text.length) {
+    const char = text[at];
+    if (char === '"') return at;
+    if (char === "\\") at += 2;
+    else if (char === "$" && text[at + 1] === "(") {
+      const end = closingParen(text, at + 1);
+      if (end < 0) return -1;
+      at = end + 1;
+    } else at += 1;
+  }
+  return -1;
+}
+
+const ANSI: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  a: "\u0007",
+  b: "\b",
+  e: "\u001b",
+  E: "\u001b",
+  f: "\f",
+  v: "\v",
+};
+
+/** What stands between the quotes of `$'…'`. */
+export function decodeAnsi(text: string): string {
+  return text.replaceAll(
+    /\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|([\s\S]))/g,
+    (_all, hex, short, long, octal, other: string | undefined) => {
+      const code = hex ?? short ?? long;
+      if (code !== undefined) return character(Number.parseInt(code, 16));
+      if (octal !== undefined) return character(Number.parseInt(octal, 8) & 255);
+      return ANSI[other ?? ""] ?? other ?? "";
+    },
+  );
+}
+
+function character(code: number): string {
+  return code <= 0x10_ffff ? String.fromCodePoint(code) : "";
+}
+
+/** The lines of a here-document that begins at `from`, and where the text goes on. */
+export function heredocBody(
+  text: string,
+  from: number,
+  delimiter: string,
+  stripsTabs: boolean,
+): { body: string; end: number } {
+  const lines: string[] = [];
+  let at = from;
+  while (at < text.length) {
+    const newline = text.indexOf("\n", at);
+    const end = newline < 0 ? text.length : newline;
+    const whole = text.slice(at, end);
+    const line = stripsTabs ? whole.replace(/^\t+/, "") : whole;
+    at = Math.min(end + 1, text.length);
+    if (line === delimiter) break;
+    lines.push(line);
+  }
+  return { body: lines.join("\n"), end: at };
+}

@@ -1,0 +1,112 @@
+/** Setting and removing a provider. A stored key goes only to the address it was given for. */
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Principal, Work } from "#engine/index.ts";
+import { normalBaseUrl, USUAL_BASE_URL } from "./base-url.ts";
+import { PROVIDER_NAME, type ProviderChange } from "./contract.ts";
+import { deleteProvider, listProviders, lockProvider, saveProvider } from "./queries.ts";
+import type { ProviderRow } from "./schema.ts";
+import type { KeySealer } from "./seal-key.ts";
+
+const MAX_PROVIDERS = 100;
+/** Built in, and reached without settings. */
+const TAKEN_NAMES = new Set(["demo"]);
+
+export async function setProvider(
+  work: Work,
+  sealer: KeySealer,
+  principal: Principal,
+  name: string,
+  change: ProviderChange,
+): Promise<ProviderRow> {
+  if (!PROVIDER_NAME.test(name) || TAKEN_NAMES.has(name)) {
+    throw new Refusal(
+      "invalid",
+      "provider_name_invalid",
+      "This name cannot be used. Begin with a small letter; take up to 41 small letters, digits and dashes, but not demo.",
+    );
+  }
+  const { orgId } = principal;
+  const before = await lockProvider(work.tx, { orgId, name });
+  if (!before) await requireRoom(work, orgId);
+  const baseUrl = baseUrlAfter(change, before);
+  const row: ProviderRow = {
+    org_id: orgId,
+    name,
+    kind: change.kind,
+    base_url: baseUrl,
+    secret:
+      change.apiKey === undefined
+        ? keptSecret(change, baseUrl, before)
+        : sealer.seal(change.apiKey, { orgId, name, baseUrl }),
+    models: modelsAfter(change, before),
+    created_by: before?.created_by ?? authorOf(principal),
+    updated_at: work.now,
+  };
+  await saveProvider(work.tx, row);
+  announce(work, name);
+  return row;
+}
+
+export async function removeProvider(
+  work: Work,
+  orgId: string,
+  name: string,
+): Promise<ProviderRow> {
+  const row = await lockProvider(work.tx, { orgId, name });
+  if (!row) throw notFound("provider");
+  await deleteProvider(work.tx, { orgId, name });
+  announce(work, name);
+  return row;
+}
+
+function baseUrlAfter({ kind, baseUrl }: ProviderChange, before: ProviderRow | undefined): string {
+  if (baseUrl !== undefined) return normalBaseUrl(baseUrl);
+  const known = before?.kind === kind ? before.base_url : USUAL_BASE_URL[kind];
+  if (known != null) return known;
+  throw new Refusal(
+    "invalid",
+    "base_url_required",
+    "A provider of this kind can be anywhere: give its address as baseUrl, such as http://127.0.0.1:11434/v1.",
+  );
+}
+
+function keptSecret(
+  { kind }: ProviderChange,
+  baseUrl: string,
+  before: ProviderRow | undefined,
+): string | null {
+  const secret = before?.secret ?? null;
+  if (secret !== null && before?.base_url !== baseUrl) {
+    throw new Refusal(
+      "conflict",
+      "key_required",
+      "The stored key was given for another address and is not sent to a new one. Give the key together with the address.",
+    );
+  }
+  if (secret === null && baseUrl === USUAL_BASE_URL[kind]) {
+    throw new Refusal("invalid", "key_required", "This provider needs a key. Give it as apiKey.");
+  }
+  return secret;
+}
+
+function modelsAfter({ models }: ProviderChange, before: ProviderRow | undefined): string | null {
+  if (models === undefined) return before?.models ?? null;
+  return models === null ? null : JSON.stringify([...new Set(models)]);
+}
+
+async function requireRoom(work: Work, orgId: string): Promise<void> {
+  if ((await listProviders(work.tx, orgId)).length < MAX_PROVIDERS) return;
+  throw new Refusal(
+    "limit",
+    "too_many_providers",
+    `There are ${MAX_PROVIDERS} providers already. Remove one that is not used.`,
+  );
+}
+
+function authorOf(principal: Principal): string {
+  return principal.kind === "user" ? principal.userId : principal.name;
+}
+
+function announce({ tx, announcer }: Work, name: string): void {
+  tx.afterCommit(() => announcer.hint("providers", "provider", name));
+}

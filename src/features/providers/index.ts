@@ -1,0 +1,56 @@
+/**
+ * Providers: model providers that were given in settings. Their keys are kept encrypted and stay on
+ * the server, which speaks to them for its runners.
+ */
+import type { Engine, Feature } from "#engine/index.ts";
+import type { ProviderKind } from "./contract.ts";
+import { findProvider, listProviders } from "./queries.ts";
+import { modelsOf, providerRoutes } from "./routes.ts";
+import { providerMigrations } from "./schema.ts";
+import { createKeySealer } from "./seal-key.ts";
+
+/** How to reach a provider. For the server alone: it holds the key. */
+export interface ReachableProvider {
+  kind: ProviderKind;
+  baseUrl: string;
+  /** Null: it wants none. */
+  apiKey: string | null;
+}
+
+/** What a runner needs to know to offer its models. */
+export interface OfferedProvider {
+  name: string;
+  kind: ProviderKind;
+  models: string[] | null;
+}
+
+export interface Providers {
+  feature: Feature;
+  /** Refuses with `secret_key_changed` when the stored key cannot be read. */
+  resolve(engine: Engine, orgId: string, name: string): Promise<ReachableProvider | undefined>;
+  list(engine: Engine, orgId: string): Promise<OfferedProvider[]>;
+}
+
+export function createProviders({ secretKey }: { secretKey: string }): Providers {
+  const sealer = createKeySealer(secretKey);
+  return {
+    feature: {
+      name: "providers",
+      migrations: providerMigrations,
+      routes: providerRoutes(sealer),
+    },
+    async resolve({ store }, orgId, name) {
+      const row = await store.read((reader) => findProvider(reader, { orgId, name }));
+      if (!row) return undefined;
+      const { kind, base_url: baseUrl, secret } = row;
+      const apiKey = secret === null ? null : sealer.open(secret, { orgId, name, baseUrl });
+      return { kind, baseUrl, apiKey };
+    },
+    async list({ store }, orgId) {
+      const rows = await store.read((reader) => listProviders(reader, orgId));
+      return rows.map((row) => ({ name: row.name, kind: row.kind, models: modelsOf(row) }));
+    },
+  };
+}
+
+export { providerMigrations } from "./schema.ts";

@@ -1,0 +1,105 @@
+import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import {
+  command,
+  defineRoute,
+  may,
+  type Principal,
+  type Route,
+  requireMay,
+} from "#engine/index.ts";
+import { pageOf } from "#protocol/page.ts";
+import { removeProvider, setProvider } from "./change-provider.ts";
+import { type Provider, providerChangeSchema, providerSchema } from "./contract.ts";
+import { listProviders } from "./queries.ts";
+import type { ProviderRow } from "./schema.ts";
+import type { KeySealer } from "./seal-key.ts";
+
+const TAG = "Providers";
+const one = z.object({ provider: providerSchema });
+
+export function providerRoutes(sealer: KeySealer): readonly Route[] {
+  return [
+    defineRoute({
+      method: "get",
+      path: "/api/providers",
+      summary: "Model providers that were given in settings; never their keys",
+      tag: TAG,
+      response: pageOf(providerSchema),
+      async handle({ engine, principal }) {
+        requireMay(principal, "provider.read");
+        const rows = await engine.store.read((reader) => listProviders(reader, principal.orgId));
+        return { items: rows.map((row) => viewFor(principal, sealer, row)), next: null };
+      },
+    }),
+    defineRoute({
+      method: "put",
+      path: "/api/providers/{name}",
+      summary:
+        "Add a model provider, or change it (admins); its key stays on the server, encrypted",
+      tag: TAG,
+      body: providerChangeSchema,
+      response: one,
+      async handle({ engine, principal, params, body }) {
+        requireMay(principal, "provider.manage");
+        const row = await command(engine, (work) =>
+          setProvider(work, sealer, principal, params.name ?? "", body),
+        );
+        return { provider: viewFor(principal, sealer, row) };
+      },
+    }),
+    defineRoute({
+      method: "delete",
+      path: "/api/providers/{name}",
+      summary: "Remove a model provider and its key (admins)",
+      tag: TAG,
+      response: one,
+      async handle({ engine, principal, params }) {
+        requireMay(principal, "provider.manage");
+        const row = await command(engine, (work) =>
+          removeProvider(work, principal.orgId, params.name ?? ""),
+        );
+        return { provider: viewFor(principal, sealer, row) };
+      },
+    }),
+  ];
+}
+
+const KEY_END_CHARS = 4;
+/** Of a shorter key, its end would be too much of it. */
+const MIN_CHARS_TO_SHOW_END = 20;
+
+function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Provider {
+  const manages = may(principal, "provider.manage", { orgId: row.org_id });
+  const { keyEnd, problem } = lookAtKey(sealer, row);
+  return {
+    name: row.name,
+    kind: row.kind,
+    baseUrl: manages ? row.base_url : null,
+    hasKey: row.secret !== null,
+    keyEnd: manages ? keyEnd : null,
+    models: modelsOf(row),
+    problem,
+    updatedAt: new Date(row.updated_at).toISOString(),
+  };
+}
+
+/** One key that cannot be read must not hide the other providers. */
+function lookAtKey(
+  sealer: KeySealer,
+  { secret, org_id, name, base_url }: ProviderRow,
+): { keyEnd: string | null; problem: string | null } {
+  if (secret === null) return { keyEnd: null, problem: null };
+  try {
+    const apiKey = sealer.open(secret, { orgId: org_id, name, baseUrl: base_url });
+    const keyEnd = apiKey.length >= MIN_CHARS_TO_SHOW_END ? apiKey.slice(-KEY_END_CHARS) : null;
+    return { keyEnd, problem: null };
+  } catch (error) {
+    if (error instanceof Refusal) return { keyEnd: null, problem: error.message };
+    throw error;
+  }
+}
+
+export function modelsOf({ models }: ProviderRow): string[] | null {
+  return models === null ? null : (JSON.parse(models) as string[]);
+}

@@ -1,0 +1,244 @@
+/** For tests: the real kernel with features, a runner that does what the test says, and their routes. */
+import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
+import { FakeClock, systemClock } from "#base/clock.ts";
+import { createIds } from "#base/ids.ts";
+import { silentLog as log } from "#base/log.ts";
+import { openStore } from "#base/store/index.ts";
+import { createKernel, type Feature, type Kernel, type Principal } from "#engine/index.ts";
+import type { JournalItem, Settlement } from "#protocol/events.ts";
+import { type Assignment, type Park, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
+
+export type User = Extract<Principal, { kind: "user" }>;
+
+export const owner: User = {
+  kind: "user",
+  orgId: "org_1",
+  userId: "usr_1",
+  name: "owner",
+  role: "admin",
+  scopes: ["*"],
+  channel: "api",
+};
+export const member: User = { ...owner, userId: "usr_2", name: "member", role: "member" };
+export const stranger: User = { ...owner, orgId: "org_2", userId: "usr_3", name: "stranger" };
+
+export interface Turn {
+  assignment: Assignment;
+  /** Appends to the journal; returns the verdicts. */
+  journal(
+    items: readonly JournalItem[],
+    end?: { settle?: Settlement; park?: Park },
+  ): Promise<Record<string, Verdict>>;
+}
+
+export interface World {
+  kernel: Kernel;
+  clock: FakeClock;
+  /** Calls a route of a feature as the surface would. */
+  call<T = Record<string, unknown>>(
+    who: Principal,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<T>;
+  createSession(fields?: Record<string, unknown>, who?: Principal): Promise<string>;
+  /** Admits a prompt and waits until it is claimed. */
+  startTurn(sessionId: string, content?: string, who?: Principal): Promise<Turn>;
+  /** The next assignment: of a turn that goes on. */
+  nextTurn(): Promise<Turn>;
+  stop(): Promise<void>;
+}
+
+/** Without an address: SQLite in memory, and a clock that stands still. */
+export async function startWorld(features: readonly Feature[], url?: string): Promise<World> {
+  const clock = new FakeClock();
+  const store = await openStore({
+    url: url ?? "sqlite::memory:",
+    clock: url === undefined ? clock : systemClock,
+    log,
+    onSyncFailure: () => {},
+  });
+  const kernel = await createKernel({
+    store,
+    bus: createMemoryBus(log),
+    clock: url === undefined ? clock : systemClock,
+    ids: createIds(),
+    log,
+    features,
+    defaults: {
+      runtime: "native",
+      model: null,
+      limits: { activePerUser: 100, activePerOrg: 100 },
+    },
+  });
+  const runner = await connectRunner(kernel);
+  return {
+    kernel,
+    clock,
+    call: (who, method, path, body) => callRoute(kernel, who, method, path, body),
+    createSession: async (fields = {}, who = owner) =>
+      (await kernel.sessions.create(who, fields)).id,
+    async startTurn(sessionId, content = "go", who = owner) {
+      const request = { content, mode: "followup" as const, thread: "main", attachments: [] };
+      await kernel.prompts.admit(who, sessionId, request);
+      return runner.nextTurn();
+    },
+    nextTurn: runner.nextTurn,
+    async stop() {
+      await kernel.stop();
+      await store.close();
+    },
+  };
+}
+
+async function connectRunner(kernel: Kernel) {
+  const assigned: Assignment[] = [];
+  const answers = new Map<string, (frame: ServerFrame) => void>();
+  let wake = () => {};
+  let last = 0;
+  const principal = {
+    kind: "runner",
+    orgId: owner.orgId,
+    credentialId: "crd_1",
+    scope: "org",
+    tags: [],
+    name: "r",
+  } as const;
+  const connection = kernel.dispatcher.connect(principal, {
+    send(frame) {
+      if (frame.op === "assign") {
+        assigned.push(frame.assignment);
+        wake();
+      }
+      if ("id" in frame && typeof frame.id === "string") answers.get(frame.id)?.(frame);
+    },
+    close: () => {},
+    isAlive: async () => true,
+  });
+  await connection.receive({
+    op: "register",
+    id: "register",
+    protocol: RUNNER_PROTOCOL,
+    bootId: "boot_1",
+    profile: {
+      name: "r",
+      hostname: "h",
+      folder: "/f",
+      profile: "default",
+      projectDir: null,
+      tags: [],
+      runtimes: ["native", "scripted"],
+      capacity: 100,
+      models: [],
+      sandbox: null,
+      version: "0",
+    },
+    holding: [],
+  });
+
+  function turnOf(assignment: Assignment): Turn {
+    let ordinal = 1;
+    return {
+      assignment,
+      async journal(items, end = {}) {
+        const id = `batch_${++last}`;
+        const answered = new Promise<ServerFrame>((resolve) => answers.set(id, resolve));
+        const { run, fence } = assignment;
+        await connection.receive({
+          op: "journal",
+          id,
+          run,
+          fence,
+          firstOrdinal: ordinal,
+          items: [...items],
+          ...end,
+        });
+        ordinal += items.length;
+        const answer = await answered;
+        if (answer.op !== "journaled") throw new Error(JSON.stringify(answer));
+        return answer.verdicts ?? {};
+      },
+    };
+  }
+
+  return {
+    async nextTurn(): Promise<Turn> {
+      while (assigned.length === 0)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      return turnOf(assigned.shift() as Assignment);
+    },
+  };
+}
+
+async function callRoute<T>(
+  kernel: Kernel,
+  principal: Principal,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<T> {
+  const url = new URL(path, "http://localhost");
+  for (const route of kernel.routes) {
+    const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+    const pattern = new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, "([^/]+)")}$`);
+    const match = pattern.exec(url.pathname);
+    if (!match || route.method.toUpperCase() !== method) continue;
+    return (await route.handle({
+      engine: kernel.engine,
+      principal,
+      params: Object.fromEntries(names.map((name, at) => [name, match[at + 1] as string])),
+      query: (route.query?.parse(Object.fromEntries(url.searchParams)) ?? {}) as never,
+      body: (route.body?.parse(body ?? {}) ?? {}) as never,
+      idempotency: undefined,
+    })) as T;
+  }
+  throw new Error(`no route ${method} ${url.pathname}`);
+}
+
+let entries = 0;
+const entryId = () => `ent_${++entries}`;
+
+/** A call that asks to be judged. */
+export function asks(callId: string, tool: string, input: unknown): JournalItem {
+  return { type: "pre_tool", entryId: entryId(), callId, tool, input, authorise: true };
+}
+
+export function ended(
+  callId: string,
+  tool: string,
+  fields: { output?: string; error?: string | null } = {},
+): JournalItem {
+  return {
+    type: "post_tool",
+    entryId: entryId(),
+    callId,
+    tool,
+    input: { command: "ls" },
+    output: fields.output ?? "done",
+    error: fields.error ?? null,
+    exitCode: fields.error ? 1 : 0,
+    durationMs: 12,
+  };
+}
+
+export function modelCall(
+  fields: Partial<Extract<JournalItem, { type: "model_call" }>> = {},
+): JournalItem {
+  return {
+    type: "model_call",
+    entryId: entryId(),
+    model: "lab/small",
+    inputTokens: 100,
+    cachedInputTokens: 40,
+    outputTokens: 20,
+    reasoningTokens: 5,
+    costMicros: 300,
+    priceId: "p1",
+    durationMs: 50,
+    stopReason: "stop",
+    ...fields,
+  };
+}

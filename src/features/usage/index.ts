@@ -1,0 +1,12 @@
+/** Usage: what models and tools took, by session, tree, person, model, persona and day. */
+import type { Feature } from "#engine/index.ts";
+import { listen } from "./listen.ts";
+import { usageRoutes } from "./routes.ts";
+import { usageMigrations } from "./schema.ts";
+
+export const usage: Feature = {
+  name: "usage",
+  migrations: usageMigrations,
+  listeners: [listen],
+  routes: usageRoutes,
+};

@@ -1,0 +1,86 @@
+/** Puts the native agent together: models, sandbox, workspaces, tools. */
+import { join } from "node:path";
+import { systemClock } from "#base/clock.ts";
+import type { Config } from "#base/config.ts";
+import { createIds } from "#base/ids.ts";
+import type { Log } from "#base/log.ts";
+import { secretsIn } from "#execution/models/provider-settings.ts";
+import { createModels } from "#execution/models/registry.ts";
+import { createNativeRuntime } from "#execution/runtimes/native/native-runtime.ts";
+import type { Runtime } from "#execution/runtimes/runtime.ts";
+import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts";
+import { createLocal } from "#execution/sandboxes/local/local.ts";
+import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
+import { createRedactor } from "#execution/tools/redact.ts";
+import { createRunnerTools } from "#execution/tools/runner-tools.ts";
+import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
+import type { RunnerProfile } from "#protocol/frames.ts";
+import { type Gateway, ServerModels } from "./server-models.ts";
+
+export type NativeSettings = Pick<
+  Config,
+  "providers" | "modelSilenceMs" | "sandbox" | "allowedHosts" | "path" | "home"
+>;
+
+export interface Native {
+  runtime: Runtime;
+  models: RunnerProfile["models"];
+  sandbox: RunnerProfile["sandbox"];
+  /** Asks again what models there are, the server's own included. */
+  findModels(): Promise<RunnerProfile["models"]>;
+}
+
+export async function createNative(
+  settings: NativeSettings,
+  folder: string,
+  gateway: Gateway,
+  log: Log,
+): Promise<Native> {
+  const { providers, allowedHosts, path, home } = settings;
+  const models = createModels({
+    environment: providers,
+    idleTimeoutMs: settings.modelSilenceMs,
+  });
+  const serverModels = new ServerModels(models, gateway, log);
+  const sandboxes = sandboxesOf(settings.sandbox, folder, path);
+  const [offers, probe] = await Promise.all([models.offers(), sandboxes.probe()]);
+  if (!probe.usable) log.warn({ sandbox: sandboxes.kind }, probe.why);
+  if (sandboxes.kind === "local")
+    log.warn({}, "MUSTER_SANDBOX is local: agents run commands on this machine without a sandbox");
+  const workspaces = await createWorkspaces({
+    folder,
+    sandboxProvider: sandboxes,
+    limits: DEFAULT_LIMITS,
+    allowedHosts,
+    protectedFolders: [home],
+    clock: systemClock,
+    ids: createIds(),
+    log,
+  });
+  return {
+    runtime: createNativeRuntime({
+      models,
+      tools: createRunnerTools(),
+      workspaces,
+      redact: createRedactor([...secretsIn(providers), gateway.token]),
+      clock: systemClock,
+    }),
+    models: offers,
+    async findModels() {
+      await serverModels.refresh();
+      return models.offers();
+    },
+    sandbox: {
+      kind: sandboxes.kind,
+      why: probe.usable ? null : probe.why,
+      enforced: probe.usable ? { ...probe.enforced } : {},
+    },
+  };
+}
+
+/** Never a silent step down: without a sandbox there is none unless somebody said so. */
+function sandboxesOf(kind: Config["sandbox"], folder: string, path: string): SandboxProvider {
+  return kind === "local"
+    ? createLocal({ path })
+    : createBubblewrap({ folder: join(folder, "sandbox"), path });
+}

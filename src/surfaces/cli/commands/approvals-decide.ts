@@ -1,0 +1,37 @@
+import { type Command, Option } from "commander";
+import { APPROVAL_SCOPES, type Approval } from "#features/approvals/contract.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, perform } from "../invocation.ts";
+
+interface Options {
+  scope: string;
+  reason?: string;
+}
+
+export function addApprovalsDecideCommands(group: Command, host: CliHost): void {
+  for (const decision of ["allow", "deny"] as const) {
+    group
+      .command(decision)
+      .description(decision === "allow" ? "Lets the agent do it." : "Does not let the agent do it.")
+      .argument("<id>", "the approval")
+      .addOption(
+        new Option("--scope <scope>", "how long it holds").choices(APPROVAL_SCOPES).default("once"),
+      )
+      .option("--reason <text>", "what the agent is told")
+      .action((id: string, { scope, reason }: Options, command: Command) =>
+        perform(host, command, async (invocation) => {
+          const answer = await invocation.api().call<{ approval: Approval }>(approvalPath(id), {
+            method: "POST",
+            body: { decision, scope, reason },
+          });
+          const done = decision === "allow" ? "Allowed" : "Denied";
+          invocation.print(answer, [`${done} (${scope}). The agent goes on.`]);
+          return DONE;
+        }),
+      );
+  }
+}
+
+export function approvalPath(id: string): string {
+  return `/api/approvals/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import type { Approval } from "#features/approvals/contract.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { printTable, shorten, timeAgo } from "../terminal.ts";
+
+const TARGET_WIDTH = 70;
+
+export function addApprovalsLsCommand(group: Command, host: CliHost): void {
+  group
+    .command("ls")
+    .description("Lists what waits for you, newest first.")
+    .option("--all", "also what is decided, expired or withdrawn")
+    .option("--session <id>", "only of this session")
+    .action((options: { all?: boolean; session?: string }, command: Command) =>
+      perform(host, command, (invocation) => listApprovals(invocation, options)),
+    );
+}
+
+async function listApprovals(
+  invocation: Invocation,
+  { all, session }: { all?: boolean; session?: string },
+): Promise<Ending> {
+  const items = await invocation
+    .api()
+    .listAll<Approval>("/api/approvals", { state: all ? undefined : "pending", session });
+  if (invocation.json) {
+    invocation.print({ items, next: null }, []);
+  } else if (items.length === 0) {
+    invocation.print(null, ["Nothing waits for you."]);
+  } else {
+    printTable(
+      invocation.host,
+      ["ID", "STATE", "ASKED", "SESSION", "TOOL", "WHAT"],
+      items.map(rowOf),
+    );
+  }
+  return DONE;
+}
+
+function rowOf(approval: Approval): string[] {
+  return [
+    approval.id,
+    approval.decision ?? approval.state,
+    timeAgo(approval.askedAt),
+    approval.sessionId,
+    approval.tool,
+    shorten(
+      (approval.target ?? firstQuestion(approval.shown)).replaceAll(/\s+/g, " "),
+      TARGET_WIDTH,
+    ),
+  ];
+}
+
+function firstQuestion(shown: unknown): string {
+  const { input } = (shown ?? {}) as { input?: { questions?: { question?: unknown }[] } };
+  return String(input?.questions?.[0]?.question ?? "–");
+}

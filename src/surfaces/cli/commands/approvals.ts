@@ -1,0 +1,15 @@
+/** `muster approvals`: the group; each of its commands has its own file. */
+import type { Command } from "commander";
+import type { CliHost } from "../host.ts";
+import { addApprovalsAnswerCommand } from "./approvals-answer.ts";
+import { addApprovalsDecideCommands } from "./approvals-decide.ts";
+import { addApprovalsLsCommand } from "./approvals-ls.ts";
+
+export function addApprovalsCommands(program: Command, host: CliHost): void {
+  const group = program
+    .command("approvals")
+    .description("See what your agents ask of you, and decide.");
+  addApprovalsLsCommand(group, host);
+  addApprovalsDecideCommands(group, host);
+  addApprovalsAnswerCommand(group, host);
+}

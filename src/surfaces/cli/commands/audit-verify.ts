@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import type { Verification } from "#features/audit/contract.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, perform } from "../invocation.ts";
+
+export function addAuditVerifyCommand(group: Command, host: CliHost): void {
+  group
+    .command("verify")
+    .description("Checks that the trail is as it was written.")
+    .action((_options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const result = await invocation.api().call<Verification>("/api/audit/verify");
+        invocation.print(result, linesOf(result));
+        return result.ok ? DONE : EXIT.tampered;
+      }),
+    );
+}
+
+function linesOf({ ok, sealed, unsealed, firstBroken, head }: Verification): string[] {
+  if (!ok && firstBroken)
+    return [
+      `The trail was tampered with: ${firstBroken.why}.`,
+      `${sealed} rows before it are as they were written; restore a backup to see what followed.`,
+    ];
+  const tail = unsealed === 0 ? "" : ` ${unsealed} more are about to be sealed.`;
+  return [
+    `The trail is as it was written: ${sealed} rows.${tail}`,
+    `Its head is ${head.hash === "" ? "empty" : `${head.seq} ${head.hash}`}; note it elsewhere to know later that nothing was written anew.`,
+  ];
+}

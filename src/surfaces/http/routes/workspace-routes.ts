@@ -1,0 +1,35 @@
+import * as z from "zod";
+import type { Kernel } from "#engine/index.ts";
+import { modelOfferSchema } from "#protocol/models.ts";
+import { pageOf } from "#protocol/page.ts";
+import { sessionChangesSchema } from "#protocol/workspaces.ts";
+import { type App, principalOf } from "../app.ts";
+import { endpoint } from "../endpoint.ts";
+import { line, requireId } from "../input.ts";
+
+export function workspaceRoutes(app: App, { workspaces, runners }: Kernel): void {
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/sessions/{id}/changes",
+      summary: "What was changed in the workspace, by file: since its beginning, or by one turn",
+      tag: "Workspaces",
+      query: z.strictObject({ turn: line(200).min(1).optional() }),
+      response: sessionChangesSchema,
+    },
+    ({ c, query }) =>
+      workspaces.changes(principalOf(c), requireId(c.req.param("id"), "session"), query.turn),
+  );
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/models",
+      summary: "The models sessions can use, and what the others lack",
+      tag: "Models",
+      response: pageOf(modelOfferSchema),
+    },
+    async ({ c }) => ({ items: await runners.models(principalOf(c)), next: null }),
+  );
+}

@@ -1,0 +1,33 @@
+import { Link } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import type { ReactNode } from "react";
+import { useDocumentTitle } from "./use-document-title.ts";
+
+interface PlainPageProps {
+  title: string;
+  /** At the right of the title. */
+  aside?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page beside the list that is no session: a title that stays, and a column that scrolls. */
+export function PlainPage({ title, aside, children }: PlainPageProps) {
+  useDocumentTitle(title);
+  return (
+    <div className="h-full overflow-y-auto">
+      <header className="sticky top-0 z-10 flex min-h-14 items-center gap-1 border-b border-line bg-page px-2 md:px-6">
+        <Link
+          to="/"
+          search={true}
+          aria-label="All sessions"
+          className="grid size-9 shrink-0 place-items-center rounded-lg text-ink-soft hover:bg-hover md:hidden"
+        >
+          <ChevronLeft size={20} aria-hidden />
+        </Link>
+        <h1 className="flex-1 text-[0.9375rem] font-semibold">{title}</h1>
+        {aside}
+      </header>
+      <div className="mx-auto max-w-4xl space-y-6 px-4 py-6 md:px-6">{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+import { ShieldQuestion } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { type Approval, type Scope, shownOf } from "#surfaces/web/kit/approval.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
+import { CallInFull } from "./call-in-full.tsx";
+import { CardFrame } from "./card-frame.tsx";
+import { RuleDialog } from "./rule-dialog.tsx";
+import { useAnswer, useArmed } from "./use-approvals.ts";
+
+const HEADLINES: Record<string, string> = {
+  bash: "Run this command?",
+  write: "Write this file?",
+  edit: "Change this file?",
+  read: "Read this file?",
+  web_fetch: "Fetch this address?",
+};
+
+/** Somebody must say yes before the call is performed, and sees all of it first. */
+export function ApprovalCard({ approval }: { approval: Approval }) {
+  const { tool, input, reason } = shownOf(approval);
+  const [step, setStep] = useState<"choose" | "deny" | "always">("choose");
+  const isArmed = useArmed();
+  const { answer, isBusy, problem } = useAnswer(approval);
+  const allow = (scope: Scope) => answer({ decision: "allow", scope });
+  const isPlan = approval.kind === "plan";
+  const rule = approval.rulePreview;
+  const isWaiting = !isArmed || isBusy;
+  return (
+    <CardFrame
+      approval={approval}
+      icon={<ShieldQuestion size={17} aria-hidden />}
+      title={isPlan ? "Go on with this plan?" : (HEADLINES[tool] ?? `Use the tool ${tool}?`)}
+      problem={problem}
+    >
+      {reason && <Reason text={reason} />}
+      <CallInFull tool={tool} input={input} />
+      {step === "deny" ? (
+        <DenyForm
+          isBusy={isBusy}
+          onCancel={() => setStep("choose")}
+          onDeny={(words) =>
+            answer({ decision: "deny", ...(words === "" ? {} : { reason: words }) })
+          }
+        />
+      ) : (
+        <div className="flex flex-wrap gap-2">
+          <Button
+            look="primary"
+            className="max-sm:w-full"
+            disabled={isWaiting}
+            onClick={() => allow("once")}
+          >
+            {isPlan ? "Go on" : "Allow once"}
+          </Button>
+          {rule !== null && (
+            <Button className="max-sm:flex-1" disabled={isWaiting} onClick={() => allow("session")}>
+              Allow for this session
+            </Button>
+          )}
+          {rule !== null && (
+            <Button
+              className="max-sm:flex-1"
+              disabled={isWaiting}
+              onClick={() => setStep("always")}
+            >
+              Always allow…
+            </Button>
+          )}
+          <Button
+            look="danger"
+            className="max-sm:w-full sm:ml-auto"
+            disabled={isWaiting}
+            onClick={() => setStep("deny")}
+          >
+            Deny
+          </Button>
+        </div>
+      )}
+      {rule !== null && (
+        <RuleDialog
+          rule={rule}
+          isOpen={step === "always"}
+          isBusy={isBusy}
+          onClose={() => setStep("choose")}
+          onAllow={() => allow("always")}
+        />
+      )}
+    </CardFrame>
+  );
+}
+
+/** The server ends its reason with the name of the rule that asks: of use, but not the point. */
+function Reason({ text }: { text: string }) {
+  const [, words = text, rule] = /^(.*) \(([\w:-]+)\)$/s.exec(text) ?? [];
+  return (
+    <p className="break-words text-ink-soft">
+      {words}
+      {rule && <span className="ml-1.5 font-mono text-2xs text-ink-faint">{rule}</span>}
+    </p>
+  );
+}
+
+interface DenyFormProps {
+  isBusy: boolean;
+  onCancel: () => void;
+  onDeny: (reason: string) => void;
+}
+
+function DenyForm({ isBusy, onCancel, onDeny }: DenyFormProps) {
+  const [words, setWords] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onDeny(words.trim());
+  };
+  return (
+    <form className="flex flex-wrap gap-2" onSubmit={submit}>
+      <input
+        ref={focusOnMount}
+        aria-label="Reason, told to the agent"
+        placeholder="Reason, if you like; it is told to the agent"
+        maxLength={1000}
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+        onKeyDown={(event) => event.key === "Escape" && onCancel()}
+        className="h-9 min-w-0 flex-1 basis-48 rounded-lg border border-line-strong bg-page px-3 outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base"
+      />
+      <Button type="submit" look="danger" disabled={isBusy} className="max-sm:flex-1">
+        Deny
+      </Button>
+      <Button look="ghost" onClick={onCancel} disabled={isBusy}>
+        Back
+      </Button>
+    </form>
+  );
+}

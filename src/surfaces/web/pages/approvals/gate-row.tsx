@@ -1,0 +1,95 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleSlash, MessageCircleReply, ShieldCheck, ShieldX, TimerOff } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Me } from "#surfaces/web/kit/api.ts";
+import { type Approval, questionsOf, type Scope } from "#surfaces/web/kit/approval.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { ApprovalCard } from "./approval-card.tsx";
+import { QuestionCard } from "./question-card.tsx";
+
+/** A gate at its place in the transcript: open, a card to decide; closed, a line that says what was. */
+export function GateRow({ approval }: { approval: Approval }) {
+  if (approval.state !== "pending") return <ClosedGate approval={approval} />;
+  return approval.kind === "question" && questionsOf(approval).length > 0 ? (
+    <QuestionCard approval={approval} />
+  ) : (
+    <ApprovalCard approval={approval} />
+  );
+}
+
+const SCOPE_WORDS: Record<Scope, string> = {
+  once: "allowed this once",
+  session: "allowed this for the session",
+  always: "allowed this from now on",
+};
+
+function ClosedGate({ approval }: { approval: Approval }) {
+  const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
+  const { state, decision, scope, reason, answers, decidedBy } = approval;
+  const who = decidedBy !== null && decidedBy === me.data?.user.id ? "You" : "Somebody";
+  if (state === "expired")
+    return (
+      <Line icon={<TimerOff size={14} aria-hidden />} tone="text-warn">
+        Nobody answered in time, so it was not allowed
+      </Line>
+    );
+  if (state === "cancelled" || decision === null)
+    return (
+      <Line icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
+        No longer needed: the turn that asked has ended
+      </Line>
+    );
+  if (answers !== null) return <Answered approval={approval} who={who} answers={answers} />;
+  if (approval.kind === "question" && decision === "deny")
+    return (
+      <Line icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
+        {who} left this unanswered
+      </Line>
+    );
+  return decision === "allow" ? (
+    <Line icon={<ShieldCheck size={14} aria-hidden />} tone="text-accent">
+      {who} {approval.kind === "plan" ? "agreed to the plan" : SCOPE_WORDS[scope ?? "once"]}
+    </Line>
+  ) : (
+    <Line icon={<ShieldX size={14} aria-hidden />} tone="text-bad">
+      {who} did not allow this{reason && `: ${reason}`}
+    </Line>
+  );
+}
+
+function Answered({
+  approval,
+  who,
+  answers,
+}: {
+  approval: Approval;
+  who: string;
+  answers: readonly string[];
+}) {
+  return (
+    <div className="my-1.5 rounded-lg border border-line px-3 py-2 text-xs">
+      <p className="flex items-center gap-1.5 font-medium text-accent">
+        <MessageCircleReply size={14} aria-hidden />
+        {who} answered
+      </p>
+      <dl className="mt-1 space-y-1">
+        {questionsOf(approval).map((question, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
+          <div key={at}>
+            <dt className="break-words text-ink-faint">{question.question}</dt>
+            <dd className="break-words whitespace-pre-wrap">{answers[at]}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function Line({ icon, tone, children }: { icon: ReactNode; tone: string; children: ReactNode }) {
+  return (
+    <p data-testid="gate-closed" className={`flex items-start gap-1.5 px-2.5 py-1 text-xs ${tone}`}>
+      <span className="mt-px shrink-0">{icon}</span>
+      <span className="min-w-0 break-words">{children}</span>
+    </p>
+  );
+}

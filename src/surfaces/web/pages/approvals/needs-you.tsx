@@ -1,0 +1,93 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { MessageCircleQuestionMark, ShieldQuestion } from "lucide-react";
+import { api } from "#surfaces/web/kit/api.ts";
+import { type Approval, questionsOf, shownOf } from "#surfaces/web/kit/approval.ts";
+import { plural } from "#surfaces/web/kit/money-words.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { ago } from "#surfaces/web/kit/time-words.ts";
+import { useNow } from "#surfaces/web/kit/use-now.ts";
+import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
+import { usePendingApprovals } from "./use-approvals.ts";
+
+const LISTED = 6;
+
+/** On top of everything: what cannot go on without the person who reads this. */
+export function NeedsYou() {
+  const found = usePendingApprovals();
+  const items = found.data?.items ?? [];
+  const now = useNow(30_000);
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {items.length > 0 && `${plural(items.length, "question")} for you`}
+      </p>
+      {items.length > 0 && <WaitingList items={items} now={now} />}
+    </>
+  );
+}
+
+function WaitingList({ items, now }: { items: readonly Approval[]; now: number }) {
+  return (
+    <nav
+      aria-label="Needs you"
+      className="mx-2 mb-2 rounded-xl border border-warn/35 bg-warn-soft/60"
+    >
+      <h2 className="flex items-center gap-2 px-2.5 pt-2 pb-1 text-xs font-semibold text-warn">
+        Needs you
+        <span className="rounded-full bg-warn px-1.5 text-2xs text-page tabular-nums">
+          {items.length}
+        </span>
+      </h2>
+      <ul className="max-h-[34dvh] overflow-y-auto px-1 pb-1">
+        {items.slice(0, LISTED).map((approval) => (
+          <Waiting key={approval.id} approval={approval} now={now} />
+        ))}
+      </ul>
+      {items.length > LISTED && (
+        <p className="px-2.5 pb-2 text-2xs text-ink-soft">and {items.length - LISTED} more</p>
+      )}
+    </nav>
+  );
+}
+
+function Waiting({ approval, now }: { approval: Approval; now: number }) {
+  const session = useQuery({
+    queryKey: keys.session(approval.sessionId),
+    queryFn: ({ signal }) => api.getSession(approval.sessionId, signal),
+  });
+  const Icon = approval.kind === "question" ? MessageCircleQuestionMark : ShieldQuestion;
+  return (
+    <li>
+      <Link
+        to="/sessions/$sessionId"
+        params={{ sessionId: approval.sessionId }}
+        search={true}
+        className="flex gap-2 rounded-lg px-1.5 py-1.5 -outline-offset-2 hover:bg-hover"
+      >
+        <Icon size={15} aria-hidden className="mt-0.5 shrink-0 text-warn" />
+        <span className="min-w-0 flex-1">
+          <span className="flex items-baseline gap-2">
+            <span className="min-w-0 flex-1 truncate font-medium">
+              {session.data?.session.title ?? UNTITLED}
+            </span>
+            <time dateTime={approval.askedAt} className="shrink-0 text-2xs text-ink-faint">
+              {ago(approval.askedAt, now)}
+            </time>
+          </span>
+          <span className="block truncate text-xs text-ink-soft">
+            {revealLine(lineOf(approval))}
+          </span>
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+function lineOf(approval: Approval): string {
+  if (approval.kind === "question") return questionsOf(approval)[0]?.question ?? "A question";
+  if (approval.kind === "plan") return "A plan to agree to";
+  const { tool } = shownOf(approval);
+  return approval.target === null ? tool : `${tool}: ${approval.target}`;
+}

@@ -1,0 +1,110 @@
+import { MessageCircleQuestionMark } from "lucide-react";
+import { type FormEvent, useId, useState } from "react";
+import type { AskedQuestion } from "#protocol/tools.ts";
+import { type Approval, questionsOf } from "#surfaces/web/kit/approval.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { answersOf, type Choice, mayWrite, NO_CHOICE, pick, write } from "./answers.ts";
+import { CardFrame } from "./card-frame.tsx";
+import { useAnswer, useArmed } from "./use-approvals.ts";
+
+/** The agent cannot go on before it knows: one to four questions, answered together. */
+export function QuestionCard({ approval }: { approval: Approval }) {
+  const questions = questionsOf(approval);
+  const [choices, setChoices] = useState<readonly Choice[]>(() => questions.map(() => NO_CHOICE));
+  const isArmed = useArmed();
+  const { answer, isBusy, problem } = useAnswer(approval);
+  const answers = answersOf(choices);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (answers !== null && isArmed) answer({ answers });
+  };
+  return (
+    <CardFrame
+      approval={approval}
+      icon={<MessageCircleQuestionMark size={17} aria-hidden />}
+      title={
+        questions.length === 1 ? "A question for you" : `${questions.length} questions for you`
+      }
+      problem={problem}
+    >
+      <form className="space-y-4" onSubmit={submit}>
+        {questions.map((question, at) => (
+          <OneQuestion
+            // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
+            key={at}
+            question={question}
+            choice={choices[at] ?? NO_CHOICE}
+            onChange={(choice) =>
+              setChoices((all) => all.map((one, place) => (place === at ? choice : one)))
+            }
+          />
+        ))}
+        <div className="flex flex-wrap-reverse justify-end gap-2">
+          <Button
+            look="ghost"
+            className="max-sm:w-full"
+            disabled={isBusy || !isArmed}
+            onClick={() => answer({ decision: "deny" })}
+          >
+            Leave unanswered
+          </Button>
+          <Button
+            type="submit"
+            look="primary"
+            className="max-sm:w-full"
+            disabled={answers === null || isBusy || !isArmed}
+          >
+            {isBusy ? "Sending…" : "Send"}
+          </Button>
+        </div>
+      </form>
+    </CardFrame>
+  );
+}
+
+interface OneQuestionProps {
+  question: AskedQuestion;
+  choice: Choice;
+  onChange: (choice: Choice) => void;
+}
+
+function OneQuestion({ question, choice, onChange }: OneQuestionProps) {
+  const name = useId();
+  const options = question.options ?? [];
+  return (
+    <fieldset className="space-y-1.5">
+      <legend className="mb-1.5 break-words whitespace-pre-wrap">{question.question}</legend>
+      {options.map((option) => (
+        <label
+          key={option.label}
+          className="flex cursor-pointer items-start gap-2.5 rounded-lg border border-line px-3 py-2 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft"
+        >
+          <input
+            type={question.multiple === true ? "checkbox" : "radio"}
+            name={name}
+            checked={choice.picked.includes(option.label)}
+            onChange={() => onChange(pick(question, choice, option.label))}
+            className="mt-0.5 size-4 shrink-0 accent-accent"
+          />
+          <span className="min-w-0">
+            <span className="block font-medium break-words">{option.label}</span>
+            {option.description && (
+              <span className="block text-xs break-words text-ink-soft">{option.description}</span>
+            )}
+          </span>
+        </label>
+      ))}
+      {mayWrite(question) && (
+        <textarea
+          aria-label={options.length > 0 ? "In your own words" : "Your answer"}
+          placeholder={options.length > 0 ? "Or in your own words" : "Your answer"}
+          rows={options.length > 0 ? 1 : 2}
+          maxLength={4_000}
+          value={choice.words}
+          onChange={(event) => onChange(write(question, choice, event.target.value))}
+          className="block w-full resize-y rounded-lg border border-line-strong bg-page px-3 py-2 outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base"
+        />
+      )}
+    </fieldset>
+  );
+}

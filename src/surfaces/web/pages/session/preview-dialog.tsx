@@ -1,0 +1,84 @@
+import { useQuery } from "@tanstack/react-query";
+import { ExternalLink, ShieldCheck, X } from "lucide-react";
+import { Dialog } from "radix-ui";
+import type { ShownFile } from "#protocol/workspaces.ts";
+import { api } from "#surfaces/web/kit/api.ts";
+import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
+
+interface PreviewDialogProps {
+  sessionId: string;
+  file: ShownFile;
+  onClose: () => void;
+}
+
+/**
+ * What an agent made is somebody else's code. It is shown in a frame without an origin: its scripts
+ * run, but reach nothing of this page, of the session or of the network.
+ */
+export function PreviewDialog({ sessionId, file, onClose }: PreviewDialogProps) {
+  const found = useQuery({
+    queryKey: keys.preview(sessionId, file.path, file.updatedAt),
+    queryFn: () => api.openPreview(sessionId, file.path),
+    staleTime: 30 * 60_000,
+  });
+  const url = found.data?.url;
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/30 backdrop-blur-[1px] dark:bg-black/55" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="animate-rise fixed inset-2 z-50 flex flex-col overflow-hidden rounded-2xl border border-line bg-raised shadow-float outline-none sm:inset-x-[6vw] sm:inset-y-[5vh]"
+        >
+          <div className="flex shrink-0 items-center gap-2 border-b border-line py-1.5 pr-1.5 pl-3">
+            <div className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-lg bg-panel px-2.5 text-xs">
+              <ShieldCheck size={14} aria-hidden className="shrink-0 text-accent" />
+              <Dialog.Title className="min-w-0 truncate font-mono">
+                {revealLine(file.path)}
+              </Dialog.Title>
+              <span className="ml-auto shrink-0 text-2xs text-ink-faint max-sm:hidden">
+                shown isolated: no network, no access to your account
+              </span>
+              <span className="ml-auto shrink-0 text-2xs text-ink-faint sm:hidden">isolated</span>
+            </div>
+            {url !== undefined && (
+              <a
+                href={url}
+                target="_blank"
+                rel="noopener noreferrer"
+                aria-label="Open in a new tab"
+                title="Open in a new tab"
+                className="grid size-9 place-items-center rounded-lg text-ink-soft hover:bg-hover"
+              >
+                <ExternalLink size={16} aria-hidden />
+              </a>
+            )}
+            <Dialog.Close
+              aria-label="Close"
+              className="grid size-9 place-items-center rounded-lg text-ink-soft hover:bg-hover"
+            >
+              <X size={18} aria-hidden />
+            </Dialog.Close>
+          </div>
+          {found.isError && (
+            <div className="p-4">
+              <InlineError>{messageOf(found.error)}</InlineError>
+            </div>
+          )}
+          {url !== undefined && (
+            <iframe
+              title={`Preview of ${file.path}`}
+              src={url}
+              sandbox="allow-scripts"
+              referrerPolicy="no-referrer"
+              className="min-h-0 w-full flex-1 bg-white [color-scheme:light]"
+            />
+          )}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

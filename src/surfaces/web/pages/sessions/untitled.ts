@@ -1,0 +1,2 @@
+/** What a session without a title is called. */
+export const UNTITLED = "Untitled session";

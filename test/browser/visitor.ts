@@ -1,0 +1,90 @@
+/** A person at a real browser: signs in, looks, clicks; and notes whatever the page complains about. */
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+import type { Platform } from "#test/platform.ts";
+import { chromiumFile } from "#test/services/chromium.ts";
+
+const QUIET = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+/** A browser, a sandbox and several turns take their time on a busy machine. */
+export const SLOW = { timeout: 60_000 };
+const DESKTOP = { width: 1440, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+/** Set to a folder to keep pictures of what the journeys saw. */
+const pictures = process.env.MUSTER_TEST_PICTURES;
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumFile ?? "", args: QUIET });
+}
+
+export class Visitor {
+  readonly page: Page;
+  readonly #context: BrowserContext;
+  readonly #platform: Platform;
+  #complaints: string[] = [];
+
+  private constructor(context: BrowserContext, page: Page, platform: Platform) {
+    this.#context = context;
+    this.page = page;
+    this.#platform = platform;
+    page.setDefaultTimeout(8_000);
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning")
+        this.#complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => this.#complaints.push(error.message));
+  }
+
+  static async arrive(browser: Browser, platform: Platform): Promise<Visitor> {
+    const context = await browser.newContext({ viewport: DESKTOP });
+    return new Visitor(context, await context.newPage(), platform);
+  }
+
+  /** Leaves, and fails if the page complained about anything. */
+  async leave(): Promise<void> {
+    await this.#context.close();
+    expect(this.#complaints).toEqual([]);
+  }
+
+  /** The browser itself notes every refused request; that is no fault of the page. */
+  forgive(status: number): void {
+    this.#complaints = this.#complaints.filter((text) => !text.includes(String(status)));
+  }
+
+  async signIn(): Promise<void> {
+    const { body } = await this.#platform.request<{ link: string }>("POST", "/api/auth/links", {});
+    await this.page.goto(body.link);
+    await this.page.getByRole("navigation", { name: "Sessions" }).waitFor();
+    expect(this.page.url()).not.toContain("token");
+  }
+
+  async open(sessionId: string): Promise<void> {
+    await this.page.goto(`${this.#platform.url}/sessions/${sessionId}`);
+    await this.log.waitFor();
+  }
+
+  get prompt() {
+    return this.page.getByRole("textbox", { name: "Prompt" });
+  }
+
+  get log() {
+    return this.page.getByRole("log", { name: "Transcript" });
+  }
+
+  /** How far the page is wider than its window. */
+  overflow(): Promise<number> {
+    // As text, because this file is compiled without the browser's types.
+    return this.page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
+  }
+
+  async picture(name: string): Promise<void> {
+    if (pictures !== undefined) await this.page.screenshot({ path: `${pictures}/${name}.png` });
+  }
+}

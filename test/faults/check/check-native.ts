@@ -1,0 +1,121 @@
+/**
+ * The turns of the native agent, against what its commands have left behind and what its model was
+ * asked: no call is performed twice, none is said to have succeeded that was not performed, an
+ * outcome is unknown only where a runner was lost, and no more is asked of the model than losses
+ * explain.
+ */
+import { INTERRUPTED } from "#protocol/events.ts";
+import type { SentDecision } from "../clients/decider.ts";
+import { markOf, tokenOf } from "../clients/native-scripts.ts";
+import type { Observation, ObservedSession } from "../history.ts";
+import { checkGates } from "./check-gates.ts";
+import { firstOf } from "./check-log.ts";
+import { type NativeTurn, type ObservedCall, turnsOf, wasLost } from "./native-turns.ts";
+
+export interface Evidence {
+  /** What the commands of each session have written, by its id. */
+  tokens: ReadonlyMap<string, readonly string[]>;
+  /** For each request to the model, the newest words of the user. */
+  requestTexts: readonly string[];
+  /** What a person answered to what was asked. */
+  decisions: readonly SentDecision[];
+}
+
+export interface NativeVerdict {
+  violations: string[];
+  figures: { calls: number; performed: number; interrupted: number; gates: number; asked: number };
+}
+
+export function checkNative(observation: Observation, evidence: Evidence): NativeVerdict {
+  const asked = countBy(evidence.requestTexts.map(markOf));
+  const figures = { calls: 0, performed: 0, interrupted: 0, gates: 0, asked: 0 };
+  const violations = observation.sessions.flatMap((session) => {
+    const tokens = countBy(evidence.tokens.get(session.id) ?? []);
+    const turns = turnsOf(session, tokens);
+    for (const { calls, events, prompt } of turns) {
+      figures.calls += calls.length;
+      figures.interrupted += calls.filter(({ post }) => post?.error === INTERRUPTED).length;
+      figures.gates += events.filter(({ type }) => type === "gate_opened").length;
+      figures.asked += asked.get(markOf(prompt.content)) ?? 0;
+    }
+    figures.performed += tokens.size;
+    return firstOf([
+      ...checkStrays(session, tokens, turns),
+      ...turns.flatMap((turn) => [
+        ...turn.calls.flatMap((call) => checkCall(turn, call)),
+        ...checkRequests(turn, asked.get(markOf(turn.prompt.content)) ?? 0),
+        ...checkAttempts(turn),
+        ...checkGates(turn, evidence.decisions),
+      ]),
+    ]);
+  });
+  return { violations, figures };
+}
+
+function countBy(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+/** Whatever was done was journaled before. */
+function checkStrays(
+  { id }: ObservedSession,
+  tokens: ReadonlyMap<string, number>,
+  turns: readonly NativeTurn[],
+): string[] {
+  const journaled = new Set(
+    turns.flatMap(({ calls }) => calls.map(({ pre }) => tokenOf(pre.toolInput))),
+  );
+  return [...tokens.keys()]
+    .filter((token) => !journaled.has(token))
+    .map((token) => `stray: ${id} performed ${token}, which is not in its log`);
+}
+
+function checkCall(turn: NativeTurn, call: ObservedCall): string[] {
+  const { prompt } = turn;
+  const { callId, pre, post, ruling, times } = call;
+  const say = (what: string) => [
+    `call: ${callId} (${tokenOf(pre.toolInput)}) of ${prompt.id} (${prompt.outcome}) ${what}`,
+  ];
+  if (times !== undefined && times > 1) return say(`was performed ${times} times`);
+  // That it has an answer is for the check of turns to say.
+  if (!post) return [];
+  if (post.error === null)
+    return times === 0 ? say("is said to have succeeded and was not performed") : [];
+  if (prompt.outcome !== "completed" || ruling === "ask") return [];
+  if (ruling !== "allow") return say(`was judged ${ruling}`);
+  if (post.error !== INTERRUPTED) return say(`failed: ${post.error}`);
+  return wasLost(turn, pre.seq, post.seq)
+    ? []
+    : say("is said to be interrupted, though no runner was lost");
+}
+
+/** A response that is in the log was asked for once; each loss may waste one request, and so may a cut. */
+function checkRequests({ prompt, events }: NativeTurn, asked: number): string[] {
+  const steps = events.flatMap(({ type, data }) =>
+    type === "model_call" && data?.step !== undefined ? [Number(data.step)] : [],
+  );
+  const violations: string[] = [];
+  if (steps.some((step, n) => step !== n + 1))
+    violations.push(`requests: ${prompt.id} has the responses [${steps}]`);
+  const losses = events.filter(({ type }) => type === "run_lost").length;
+  const allowed = steps.length + losses + (prompt.outcome === "completed" ? 0 : 1);
+  if (asked > allowed)
+    violations.push(
+      `requests: ${prompt.id} (${prompt.outcome}) asked ${asked} times for ${steps.length} responses with ${losses} losses`,
+    );
+  if (asked < steps.length)
+    violations.push(`requests: ${prompt.id} has ${steps.length} responses to ${asked} requests`);
+  return violations;
+}
+
+/** Only a loss costs an attempt; waiting for a decision does not. */
+function checkAttempts({ prompt, events }: NativeTurn): string[] {
+  const lastClaim = events.findLastIndex(({ type }) => type === "run_claimed");
+  if (lastClaim === -1) return [];
+  const losses = events.slice(0, lastClaim).filter(({ type }) => type === "run_lost").length;
+  return prompt.attempts === 1 + losses
+    ? []
+    : [`attempts: ${prompt.id} counts ${prompt.attempts} after ${losses} losses`];
+}

@@ -1,0 +1,90 @@
+/**
+ * The line to the model server. A prompt that was cut before anything was said is sent together
+ * with the next one, in one message; the scripted model would obey both, so only the newest text
+ * goes on. Who wants to strike just when a model is asked can wait for it here.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type ModelServer, startModelServer, TEST_MODEL } from "#test/model-server/model-server.ts";
+import { Moments } from "./moments.ts";
+
+interface Block {
+  type: string;
+}
+
+interface Body {
+  messages?: { role: string; content: string | Block[] }[];
+}
+
+export class ModelLine {
+  /** Each time a model is asked. */
+  readonly asked = new Moments();
+  readonly #model: ModelServer;
+  readonly #server = createServer((request, response) => {
+    this.#passOn(request, response).catch(() => response.destroy());
+  });
+
+  private constructor(model: ModelServer) {
+    this.#model = model;
+  }
+
+  static async open(): Promise<ModelLine> {
+    const line = new ModelLine(await startModelServer());
+    await new Promise<void>((resolve) => line.#server.listen(0, "127.0.0.1", resolve));
+    return line;
+  }
+
+  /** Settings that let the program use this model. */
+  get env(): Record<string, string> {
+    const { port } = this.#server.address() as AddressInfo;
+    return {
+      MUSTER_MODEL: `anthropic/${TEST_MODEL}`,
+      ANTHROPIC_API_KEY: "test-key",
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+    };
+  }
+
+  /** What was asked so far: for each request, the newest words of the user. */
+  requestTexts(): string[] {
+    return this.#model.requests.map(({ conversation }) => conversation.userText);
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await Promise.all([closed, this.#model.close()]);
+  }
+
+  async #passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = "";
+    for await (const chunk of request) text += String(chunk);
+    this.asked.happen();
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    const answer = await fetch(`${this.#model.url}${request.url}`, {
+      method: request.method ?? "GET",
+      headers: { "content-type": "application/json" },
+      ...(text === "" ? {} : { body: JSON.stringify(newestOnly(JSON.parse(text) as Body)) }),
+      signal: gone.signal,
+    });
+    response.writeHead(answer.status, {
+      "content-type": answer.headers.get("content-type") ?? "application/json",
+    });
+    response.flushHeaders();
+    if (answer.body) await pipeline(Readable.fromWeb(answer.body), response);
+    else response.end();
+  }
+}
+
+function newestOnly(body: Body): Body {
+  const newest = body.messages?.findLast(
+    ({ role, content }) =>
+      role === "user" && typeof content !== "string" && content.some(({ type }) => type === "text"),
+  );
+  if (!newest || typeof newest.content === "string") return body;
+  const last = newest.content.findLastIndex(({ type }) => type === "text");
+  newest.content = newest.content.filter(({ type }, n) => type !== "text" || n === last);
+  return body;
+}

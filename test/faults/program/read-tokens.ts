@@ -1,0 +1,40 @@
+/** What the commands of each session have written in its workspace, which lies below the stage's home. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TOKEN_FILE } from "../clients/native-scripts.ts";
+import type { Stage } from "./stage.ts";
+
+/** Of `muster up`, and of a runner of its own. */
+const RUNNER_FOLDERS = ["runner", "runner-home/runner"];
+
+const LOOK_EVERY_MS = 15;
+
+/** Returns when a command has just written a token that matches, or after `withinMs`. */
+export async function nextToken(stage: Stage, pattern: RegExp, withinMs: number): Promise<void> {
+  const count = () =>
+    [...readTokens(stage).values()].flat().filter((token) => pattern.test(token)).length;
+  const deadline = Date.now() + withinMs;
+  for (const before = count(); count() <= before && Date.now() < deadline; )
+    await sleep(LOOK_EVERY_MS);
+}
+
+export function readTokens({ home }: Stage): Map<string, string[]> {
+  const tokens = new Map<string, string[]>();
+  for (const runner of RUNNER_FOLDERS) {
+    const shelf = join(home, runner, "workspaces");
+    const folders = existsSync(shelf) ? readdirSync(shelf) : [];
+    for (const name of folders) {
+      const record = join(shelf, name, "workspace.json");
+      const file = join(shelf, name, "work", TOKEN_FILE);
+      if (!existsSync(record) || !existsSync(file)) continue;
+      const { sessionId } = JSON.parse(readFileSync(record, "utf8")) as { sessionId: string };
+      const lines = readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => line !== "");
+      // A session must have one workspace; if it had two, what is in both was done twice.
+      tokens.set(sessionId, [...(tokens.get(sessionId) ?? []), ...lines]);
+    }
+  }
+  return tokens;
+}
