@@ -293,6 +293,9 @@ export class TurnLoop {
       calls,
       answered,
     );
+    const { refusal } = workspace;
+    if (refusal)
+      return { outcome: "failed", error: { code: refusal.code, message: refusal.message } };
     if ("park" in done) return { outcome: "parked", park: { kind: "gate", callId: done.park } };
     return done.stopped ? { outcome: "aborted" } : undefined;
   }

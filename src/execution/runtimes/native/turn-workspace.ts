@@ -2,6 +2,7 @@
  * The workspace as one turn sees it: made when a tool first needs it, and looked over at the end for
  * what the turn has changed. A turn that only talks has none.
  */
+import { Refusal } from "#base/refusal.ts";
 import { filesOf } from "#execution/tools/confined-files.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import type { JournalItem } from "#protocol/events.ts";
@@ -45,8 +46,14 @@ export class TurnWorkspace {
     return repo !== null || projectDir !== null;
   }
 
+  /** Why there can be none: a turn that needs one has no sense without it. */
+  refusal: Refusal | undefined;
+
   open(): Promise<Workspace> {
-    this.#opened ??= this.#open();
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      if (error instanceof Refusal) this.refusal = error;
+      throw error;
+    });
     return this.#opened;
   }
 

@@ -38,7 +38,7 @@ export interface BubblewrapOptions {
 const PROBE_TIMEOUT_MS = 10_000;
 const PRLIMIT = "/usr/bin/prlimit";
 const INSTALL =
-  "Install bubblewrap (apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap), then start again.";
+  "Install bubblewrap (apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap), then start again. To let agents work on this machine without any sandbox, start with MUSTER_SANDBOX=local.";
 
 export function createBubblewrap(options: BubblewrapOptions): SandboxProvider {
   const { folder } = options;

@@ -23,12 +23,7 @@ export function addDoctorCommand(program: Command, host: CliHost): void {
 async function examine(invocation: Invocation): Promise<Ending> {
   const { host } = invocation;
   const findings = (
-    await Promise.all([
-      checkNode(),
-      ...configured(invocation),
-      checkSandbox(host.env.PATH),
-      checkGit(host.env.PATH),
-    ])
+    await Promise.all([checkNode(), ...configured(invocation), checkGit(host.env.PATH)])
   ).flat();
   const failed = findings.filter((finding) => finding.level === "fail").length;
   const warned = findings.filter((finding) => finding.level === "warn").length;
@@ -59,6 +54,7 @@ function configured({
     ok("settings", "good"),
     checkDataFolder(config),
     checkDatabase(host, config),
+    checkSandbox(host.env.PATH, config.sandbox),
     checkPort(config),
     checkOwnerKey(config),
     checkModels(host.env, config),

@@ -3,17 +3,14 @@ import { type Finding, ok, warn } from "./finding.ts";
 
 const PROVIDER_VARIABLES = [
   "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
   "ANTHROPIC_BASE_URL",
   "OPENAI_API_KEY",
   "OPENAI_BASE_URL",
-  "GEMINI_API_KEY",
-  "GOOGLE_GENERATIVE_AI_API_KEY",
   "OPENROUTER_API_KEY",
-  "MISTRAL_API_KEY",
-  "GROQ_API_KEY",
-  "XAI_API_KEY",
-  "DEEPSEEK_API_KEY",
   "OLLAMA_HOST",
+  "OLLAMA_BASE_URL",
+  "MUSTER_PROVIDERS",
 ];
 
 /** Names only: what the variables hold is nobody's business. */
@@ -23,7 +20,7 @@ export function checkModels(env: Environment, { model }: Config): Finding {
   if (set.length > 0) return ok("models", `${wanted}set: ${set.join(", ")}`);
   return warn(
     "models",
-    `${wanted}no provider is set up`,
-    "Set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server, with a base URL if it is not the usual one.",
+    `${wanted}no provider is set up in the environment; the built-in demo/story is used`,
+    "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, run Ollama, or add one with: muster providers set. `muster models` shows what a running server can use.",
   );
 }

@@ -15,8 +15,18 @@ export function checkNode(version = process.versions.node): Finding {
   );
 }
 
-export async function checkSandbox(searchPath: string | undefined): Promise<Finding> {
+export async function checkSandbox(
+  searchPath: string | undefined,
+  kind: "bubblewrap" | "local" = "bubblewrap",
+): Promise<Finding> {
   const name = "sandbox";
+  if (kind === "local") {
+    return warn(
+      name,
+      "MUSTER_SANDBOX is local: agents run commands on this machine without a sandbox",
+      "Leave it out to use bubblewrap.",
+    );
+  }
   if (process.platform !== "linux") {
     return warn(
       name,
