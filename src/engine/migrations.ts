@@ -143,6 +143,7 @@ const nativeTables = `
 alter table threads add column summary text;
 alter table threads add column summary_through_seq bigint not null default 0;
 alter table runs add column pause text;
+alter table runs add column worked_ms bigint not null default 0;
 alter table runners add column models text not null default '[]';
 alter table runners add column sandbox text;
 alter table gates add column told_fence integer;

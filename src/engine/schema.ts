@@ -182,6 +182,8 @@ export interface RunRow {
   stop_by_prompt: string | null;
   /** Why it waits until `available_at`, as JSON; null when it was not paused. */
   pause: string | null;
+  /** What models and tools have taken, over all attempts; waiting for people does not count. */
+  worked_ms: number;
   error_code: string | null;
   error_message: string | null;
   result: string | null;

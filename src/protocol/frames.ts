@@ -135,6 +135,8 @@ export const assignmentSchema = z.object({
   limits: turnLimitsSchema,
   /** What earlier attempts of this turn have cost. */
   spentMicros: z.number().int(),
+  /** What models and tools have taken in them. */
+  workedMs: z.number(),
   /** What the session's budget leaves; null when it has none. */
   budgetLeftMicros: z.number().int().nullable(),
   /** Answers to what this turn has asked. */

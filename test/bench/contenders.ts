@@ -38,13 +38,19 @@ export interface OurOptions {
   runner?: "process" | "inline" | "none";
   runtime?: string;
   nodeOptions?: readonly string[];
+  /** The port of the bench's model. */
+  modelPort?: number;
+  /** Another build than the one of this folder, to compare two. */
+  program?: string;
+  env?: Readonly<Record<string, string>>;
 }
 
 export async function startOurs(options: OurOptions): Promise<Contender> {
   const { home, runner = "process", runtime = "echo", nodeOptions = NODE_OPTIONS } = options;
+  const { program = join(ROOT, "dist/muster.js"), modelPort, env = {} } = options;
   const port = await freePort();
   mkdirSync(home, { recursive: true });
-  return start(home, port, [...nodeOptions, join(ROOT, "dist/muster.js"), "up"], {
+  return start(home, port, [...nodeOptions, program, "up"], {
     MUSTER_HOME: home,
     MUSTER_PORT: String(port),
     MUSTER_RUNNER: runner,
@@ -53,14 +59,24 @@ export async function startOurs(options: OurOptions): Promise<Contender> {
     MUSTER_MAX_SESSIONS: "1000000",
     MUSTER_MAX_ORG_SESSIONS: "1000000",
     MUSTER_LOG_LEVEL: "warn",
+    ...(modelPort === undefined ? {} : modelSettings(modelPort)),
+    ...env,
   });
 }
 
-export async function startFloor(home: string, runner: "inline" | "none"): Promise<Contender> {
+function modelSettings(port: number): Record<string, string> {
+  return { ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}/v1`, ANTHROPIC_API_KEY: "bench" };
+}
+
+export async function startFloor(
+  home: string,
+  runner: "inline" | "none",
+  modelPort = 0,
+): Promise<Contender> {
   const port = await freePort();
   mkdirSync(home, { recursive: true });
   const program = join(import.meta.dirname, "floor-server.ts");
-  return start(home, port, [program, String(port), home, runner], {});
+  return start(home, port, [program, String(port), home, runner, String(modelPort)], {});
 }
 
 /** Starts a server and waits until it is ready. */

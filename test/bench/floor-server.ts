@@ -4,14 +4,17 @@
  * streams one delta and the settlement to whoever watches. No identity, no checks, no recovery of
  * half a turn. It answers at the same addresses as ours, so that one load generator serves both.
  *
- *   node floor-server.ts PORT FOLDER (inline|none)
+ *   node floor-server.ts PORT FOLDER (inline|none) [MODEL_PORT]
+ *
+ * A session that names a model has its prompts answered by it, over HTTP.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
+import { askModel } from "./floor-model.ts";
 
-const [port = "0", folder = ".", runner = "inline"] = process.argv.slice(2);
+const [port = "0", folder = ".", runner = "inline", modelPort = "0"] = process.argv.slice(2);
 
 const db = new Database(join(folder, "floor.db"));
 db.pragma("journal_mode = WAL");
@@ -42,6 +45,8 @@ const settle = db.transaction((session: string, prompt: string, text: string) =>
   end.run(Date.now(), prompt);
 });
 
+/** By session. */
+const models = new Map<string, string>();
 const watchers = new Map<string, Set<ServerResponse>>();
 let lastId = Date.now();
 
@@ -60,6 +65,9 @@ async function turn(session: string, prompt: string, content: string): Promise<v
 }
 
 async function answer(session: string, prompt: string, content: string): Promise<string> {
+  const model = models.get(session);
+  if (model !== undefined)
+    return askModel(Number(modelPort), model, content, (text) => tell(session, "delta", { text }));
   const [word = "", first = "0", second = "0"] = content.split(/\s/, 3);
   if (word === "say") return sayLines(session, prompt, content.split("\n"));
   if (word === "stream") return stream(session, Number(first), Number(second));
@@ -99,10 +107,16 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.end(text);
 }
 
-async function readJson(request: IncomingMessage): Promise<{ content?: string }> {
+interface Body {
+  content?: string;
+  /** `provider/model` */
+  model?: string;
+}
+
+async function readJson(request: IncomingMessage): Promise<Body> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString() || "{}") as { content?: string };
+  return JSON.parse(Buffer.concat(chunks).toString() || "{}") as Body;
 }
 
 function watch(session: string, request: IncomingMessage, response: ServerResponse): void {
@@ -123,6 +137,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const newId = `id${++lastId}`;
   if (more !== "prompts") {
     addSession.run(newId, Date.now());
+    if (body.model !== undefined) models.set(newId, body.model.split("/").at(-1) ?? "");
     return send(response, 201, { session: { id: newId } });
   }
   const { content = "" } = body;

@@ -1,8 +1,9 @@
 /**
  * The bench: our built program against the floor, in the same rounds, on this machine.
  *
- *   npm run bench [-- --quick] [-- --only NAME,…] [-- --json FILE]
+ *   npm run bench [-- --quick] [-- --only NAME,…] [-- --json FILE] [-- --program FILE]
  *
+ * `--program` is another built `muster.js` than the one of this folder, to compare two builds.
  * It reports ratios and asserts nothing: a slow machine is not a bug.
  */
 import { availableParallelism, loadavg } from "node:os";
@@ -13,6 +14,9 @@ import { bytes, fannedOut, persisted } from "./figures/events.ts";
 import { killed, slowReaders } from "./figures/hardship.ts";
 import { idle } from "./figures/idle.ts";
 import { idleSessions, restart, scale } from "./figures/many-sessions.ts";
+import { nativeMany, nativeMemory } from "./figures/native-many.ts";
+import { toolStep } from "./figures/native-tool-step.ts";
+import { nativeTurns } from "./figures/native-turns.ts";
 import { start } from "./figures/start.ts";
 import { store } from "./figures/store.ts";
 import { turns } from "./figures/turns.ts";
@@ -23,6 +27,10 @@ const figures: readonly Figure[] = [
   start,
   idle,
   turns,
+  nativeTurns,
+  nativeMany,
+  toolStep,
+  nativeMemory,
   acknowledgements,
   store,
   persisted,
@@ -43,10 +51,16 @@ async function main(): Promise<void> {
       quick: { type: "boolean", default: false },
       only: { type: "string" },
       json: { type: "string" },
+      program: { type: "string" },
     },
   });
   const chosen = choose(values.only?.split(","), values.quick);
-  const tools = await createTools(values.quick, await nodeOptions());
+  const { quick, program } = values;
+  const tools = await createTools({
+    quick,
+    nodeOptions: await nodeOptions(),
+    ...(program === undefined ? {} : { program }),
+  });
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void tools.close().finally(() => process.exit(130)));
   const rows: Row[] = [];

@@ -12,25 +12,42 @@ import {
 } from "./contenders.ts";
 import { createHttpClient } from "./load/http-client.ts";
 import { type LoadProcess, startLoad } from "./load/load-process.ts";
+import { type ModelProcess, startModel } from "./model/model-process.ts";
 
 export interface BenchTools {
   quick: boolean;
   /** How many rounds: one in a quick run. */
   rounds(full: number): number;
   load: LoadProcess;
+  /** The one model all contenders call; it is started when first asked for. */
+  model(): Promise<ModelProcess>;
   freshHome(): string;
   ours(options?: Partial<OurOptions>): Promise<Contender>;
-  floor(options?: { home?: string; runner?: "inline" | "none" }): Promise<Contender>;
+  floor(options?: FloorOptions): Promise<Contender>;
   /** Ends the servers of the figure before. */
   endServers(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function createTools(quick: boolean, nodeOptions: string[]): Promise<BenchTools> {
+interface FloorOptions {
+  home?: string;
+  runner?: "inline" | "none";
+  modelPort?: number;
+}
+
+export interface ToolsOptions {
+  quick: boolean;
+  nodeOptions: string[];
+  program?: string;
+}
+
+export async function createTools(options: ToolsOptions): Promise<BenchTools> {
+  const { quick, nodeOptions, program } = options;
   const folder = mkdtempSync(join(tmpdir(), "muster-bench-"));
   const load = await startLoad();
   let running: Contender[] = [];
   let homes = 0;
+  let model: Promise<ModelProcess> | undefined;
   const freshHome = () => join(folder, `home-${++homes}`);
   const endServers = async () => {
     await Promise.all(running.map((contender) => contender.kill()));
@@ -39,20 +56,26 @@ export async function createTools(quick: boolean, nodeOptions: string[]): Promis
   const close = async () => {
     await endServers();
     load.end();
+    (await model)?.end();
     removeFolder(folder);
   };
   return {
     quick,
     rounds: (full) => (quick ? 1 : full),
     load,
+    model() {
+      model ??= startModel();
+      return model;
+    },
     freshHome,
     async ours(options = {}) {
-      const contender = await startOurs({ home: freshHome(), nodeOptions, ...options });
+      const build = program === undefined ? {} : { program };
+      const contender = await startOurs({ home: freshHome(), nodeOptions, ...build, ...options });
       running.push(contender);
       return contender;
     },
-    async floor({ home = freshHome(), runner = "inline" } = {}) {
-      const contender = await startFloor(home, runner);
+    async floor({ home = freshHome(), runner = "inline", modelPort } = {}) {
+      const contender = await startFloor(home, runner, modelPort);
       running.push(contender);
       return contender;
     },

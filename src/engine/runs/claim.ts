@@ -200,6 +200,7 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     branch: row.branch,
     limits,
     spentMicros: run.cost_micros ?? 0,
+    workedMs: run.worked_ms,
     budgetLeftMicros:
       row.budget_micros === null ? null : Math.max(0, row.budget_micros - row.cost_micros),
     decisions: resumes ? await tellDecisions(work, run) : [],

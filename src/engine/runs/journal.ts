@@ -131,6 +131,7 @@ async function earlierVerdicts(
 async function consequences({ work, session, run }: Writing, item: JournalItem): Promise<void> {
   switch (item.type) {
     case "post_tool":
+      run.worked_ms += Math.round(item.durationMs ?? 0);
       if (item.performed === false) return;
       return work.emit({
         type: "call_ended",
@@ -148,6 +149,7 @@ async function consequences({ work, session, run }: Writing, item: JournalItem):
         },
       });
     case "model_call":
+      run.worked_ms += Math.round(item.durationMs);
       addUsage(session, run, item);
       return work.emit({ type: "model_called", session, run, call: item });
     case "context_summary":

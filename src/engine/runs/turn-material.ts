@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
 import type { EventRow, RunnerRow } from "../schema.ts";
-import { listEntries } from "../sessions/event-queries.ts";
+import { listHistory } from "../sessions/event-queries.ts";
 import { findBlob, keepBlob } from "../sessions/prompt-queries.ts";
 import { findSession, findThread } from "../sessions/queries.ts";
 import type { Engine } from "../work.ts";
@@ -31,17 +31,15 @@ export function readHistory(
     const current = await findRun(reader, runId);
     const thread = await findThread(reader, sessionId, name);
     const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, current?.first_seq ?? 0);
-    const rows = await listEntries(reader, {
+    const after = Math.max(thread?.context_after_seq ?? 0, thread?.summary_through_seq ?? 0);
+    const rows = await listHistory(reader, {
       sessionId,
       thread: name,
+      after,
       before,
       limit: Math.min(limit, MAX_HISTORY),
     });
-    const from = Math.max(thread?.context_after_seq ?? 0, thread?.summary_through_seq ?? 0);
-    return {
-      items: rows.filter((row) => row.seq > from).map(historyItem),
-      summary: thread?.summary ?? null,
-    };
+    return { items: rows.map(historyItem), summary: thread?.summary ?? null };
   });
 }
 

@@ -79,6 +79,29 @@ export function listTurnEntries(
   return reader.all(selectTurnEntries, { sessionId, after, promptId });
 }
 
+const selectHistory = prepare<
+  { sessionId: string; thread: string; after: number; before: number; limit: number },
+  EventRow
+>((db, p) =>
+  db
+    .selectFrom("events")
+    .selectAll()
+    .where("session_id", "=", p("sessionId"))
+    .where("seq", ">", p("after"))
+    .where("seq", "<", p("before"))
+    .where("thread", "=", p("thread"))
+    .where("entry_id", "is not", null)
+    .orderBy("seq", "desc")
+    .limit(p("limit")),
+);
+/** The newest entries of a thread between two places of the log, in order. */
+export async function listHistory(
+  reader: Reader,
+  span: { sessionId: string; thread: string; after: number; before: number; limit: number },
+): Promise<EventRow[]> {
+  return (await reader.all(selectHistory, span)).reverse();
+}
+
 export interface EntryFilter {
   sessionId: string;
   thread?: string | undefined;

@@ -129,6 +129,7 @@ function newRun(
     stop_by: null,
     stop_by_prompt: null,
     pause: null,
+    worked_ms: 0,
     error_code: null,
     error_message: null,
     result: null,

@@ -153,6 +153,7 @@ export function assignmentOf(given: Partial<Assignment> & { run: string }): Assi
     branch: null,
     limits: DEFAULT_TURN_LIMITS,
     spentMicros: 0,
+    workedMs: 0,
     budgetLeftMicros: null,
     decisions: [],
     journal: [],

@@ -62,6 +62,7 @@ export class FakeTurn implements Turn {
       branch: null,
       limits: DEFAULT_TURN_LIMITS,
       spentMicros: 0,
+      workedMs: 0,
       budgetLeftMicros: null,
       decisions: [],
       journal: [],

@@ -7,6 +7,8 @@ export type Job =
       target: Target;
       count: number;
       runtime?: string;
+      /** `provider/model` */
+      model?: string;
     }
   /** Every session sends a prompt, waits for its settlement, and sends the next, for a while or so often. */
   | {
@@ -16,6 +18,18 @@ export type Job =
       content: string;
       forMs?: number;
       turnsEach?: number;
+      /** How many sessions at the same time; all when it is not said. */
+      atOnce?: number;
+    }
+  /** The same number of turns as calls of the model itself, each a stream read to its end. */
+  | {
+      kind: "calls";
+      port: number;
+      model: string;
+      content: string;
+      sessions: number;
+      turnsEach: number;
+      atOnce?: number;
     }
   /** Clients send prompts to sessions in turn and wait for the acknowledgement only. */
   | { kind: "acks"; target: Target; sessions: string[]; clients: number; forMs: number }
@@ -59,6 +73,7 @@ export interface FanoutResult {
 export interface JobResults {
   sessions: string[];
   turns: TurnResult;
+  calls: TurnResult;
   acks: { acksPerSecond: number; p50Ms: number };
   fanout: FanoutResult;
   broadcast: FanoutResult;

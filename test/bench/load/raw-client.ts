@@ -11,18 +11,30 @@ const LENGTH = /content-length: (\d+)/i;
 
 export class RawClient {
   readonly #target: Target;
-  readonly #socket: Socket;
+  #socket: Socket;
+  #isClosed = false;
   #rest: Buffer = EMPTY;
   #answered: (() => void) | undefined;
   #failed: ((error: Error) => void) | undefined;
 
   constructor(target: Target) {
     this.#target = target;
-    this.#socket = connect(target.port, "127.0.0.1");
-    this.#socket.setNoDelay(true);
-    this.#socket.on("data", (chunk: Buffer) => this.#read(chunk));
-    this.#socket.on("error", (error) => this.#failed?.(error));
-    this.#socket.on("close", () => this.#failed?.(new Error("the server closed a connection")));
+    this.#socket = this.#connect();
+  }
+
+  #connect(): Socket {
+    const socket = connect(this.#target.port, "127.0.0.1");
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("error", (error) => {
+      if (socket === this.#socket) this.#failed?.(error);
+    });
+    socket.on("close", () => {
+      if (socket !== this.#socket) return;
+      this.#isClosed = true;
+      this.#failed?.(new Error("the server closed a connection"));
+    });
+    return socket;
   }
 
   /** The bytes of a request, to be made once and sent often. */
@@ -36,6 +48,12 @@ export class RawClient {
 
   /** Resolves when the answer has come, and rejects unless it is a good one. */
   send(request: Buffer): Promise<void> {
+    // Servers close a connection that has been idle for some seconds, as it is during a slow turn.
+    if (this.#isClosed || this.#socket.readableEnded) {
+      this.#socket.destroy();
+      this.#socket = this.#connect();
+      this.#isClosed = false;
+    }
     return new Promise((resolve, reject) => {
       this.#answered = resolve;
       this.#failed = reject;
@@ -58,7 +76,9 @@ export class RawClient {
       return;
     }
     this.#rest = EMPTY;
+    const failed = this.#failed;
+    this.#failed = undefined;
     if (head.charAt("HTTP/1.1 ".length) === "2") this.#answered?.();
-    else this.#failed?.(new Error(bytes.toString()));
+    else failed?.(new Error(bytes.toString()));
   }
 }

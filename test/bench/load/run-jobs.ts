@@ -1,5 +1,6 @@
 /** The load process: takes a job, does it, sends its result. */
 import { percentile } from "../figure.ts";
+import { callModel } from "./calls.ts";
 import { fanout, release, stall } from "./fanout.ts";
 import { createHttpClient } from "./http-client.ts";
 import type { Job, JobResults } from "./jobs.ts";
@@ -14,6 +15,8 @@ function perform(job: Job): Promise<Result> {
       return createSessions(job);
     case "turns":
       return runTurns(job);
+    case "calls":
+      return callModel(job);
     case "acks":
       return acknowledge(job);
     case "fanout":
@@ -32,7 +35,7 @@ const CREATORS = 16;
 
 async function createSessions(job: Extract<Job, { kind: "sessions" }>): Promise<string[]> {
   const client = createHttpClient(job.target, CREATORS);
-  const body = JSON.stringify(job.runtime === undefined ? {} : { runtime: job.runtime });
+  const body = JSON.stringify({ runtime: job.runtime, model: job.model });
   const ids: string[] = [];
   let left = job.count;
   const create = async () => {

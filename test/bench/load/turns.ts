@@ -21,23 +21,21 @@ export async function runTurns(job: Extract<Job, { kind: "turns" }>): Promise<Tu
   const startedAt = performance.now();
   const until = startedAt + (job.forMs ?? Number.POSITIVE_INFINITY);
   const limit = job.turnsEach ?? Number.POSITIVE_INFINITY;
-  await Promise.all(
-    job.sessions.map(async (session, index) => {
-      const { state } = watched[index] as Follower;
-      const sender = new RawClient(job.target);
-      const request = sender.encode(`/api/sessions/${session}/prompts`, body);
-      for (let turn = 0; turn < limit && performance.now() < until; turn++) {
-        const done = new Promise<void>((resolve) => {
-          state.settled = resolve;
-        });
-        state.sawDelta = false;
-        state.sentAt = performance.now();
-        await sender.send(request);
-        await done;
-      }
-      sender.close();
-    }),
-  );
+  await inTurn(job.sessions, job.atOnce, async (session, index) => {
+    const { state } = watched[index] as Follower;
+    const sender = new RawClient(job.target);
+    const request = sender.encode(`/api/sessions/${session}/prompts`, body);
+    for (let turn = 0; turn < limit && performance.now() < until; turn++) {
+      const done = new Promise<void>((resolve) => {
+        state.settled = resolve;
+      });
+      state.sawDelta = false;
+      state.sentAt = performance.now();
+      await sender.send(request);
+      await done;
+    }
+    sender.close();
+  });
   const elapsedMs = performance.now() - startedAt;
   for (const { leave } of watched) leave();
   client.close();
@@ -47,6 +45,19 @@ export async function runTurns(job: Extract<Job, { kind: "turns" }>): Promise<Tu
     firstDeltaMs: { p50: percentile(firstDelta, 50), p95: percentile(firstDelta, 95) },
     settledMs: { p50: percentile(settled, 50), p95: percentile(settled, 95) },
   };
+}
+
+/** Works through all of them, so many at the same time. */
+export async function inTurn<T>(
+  all: readonly T[],
+  atOnce: number = all.length,
+  work: (one: T, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < all.length; index = next++) await work(all[index] as T, index);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker));
 }
 
 interface Follower {

@@ -21,10 +21,10 @@ import { type FaultRound, NotHere, type Report, type RoundContext, Tally } from 
 import { type Victim, victims } from "./kill-rounds.ts";
 
 /** Agents take time to get going again, and a few cycles must not take long. */
-const CYCLES_PER_KILL = 2;
+const CYCLES_PER_KILL = 3;
 /** After so many kills everything must come to rest and is checked. */
 const STRETCH = 10;
-const SESSIONS = 5;
+const SESSIONS = 4;
 const MAX_OPEN = 2;
 /** When nothing happens to strike at; a runner that has just been started needs a while. */
 const WAIT_MS = 5_000;

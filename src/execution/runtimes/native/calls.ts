@@ -72,14 +72,10 @@ export interface Resumption {
   interrupted: Call[];
   /** The final text, when the last response asked for nothing. */
   finalText: string | null;
-  workedMs: number;
 }
 
 /** Where a turn that begins again stands, by its journal. */
-export function resumeFrom(
-  journal: readonly JournalItem[],
-  decisions: ReadonlyMap<string, Decision>,
-): Resumption {
+export function resumeFrom(journal: readonly JournalItem[]): Resumption {
   const lastStep = journal.reduce((last, item) => Math.max(last, item.step ?? 0), 0);
   const answered = new Set(
     journal.flatMap((item) => (item.type === "post_tool" ? [item.callId] : [])),
@@ -90,15 +86,9 @@ export function resumeFrom(
   const begun = groupCalls(calls).find((group) =>
     group.some(({ item }) => !answered.has(item.callId)),
   );
+  // One that waits for a person had not begun, or its decision says that an attempt was told of it.
   const interrupted = (begun ?? []).filter(
-    (call) =>
-      !answered.has(call.item.callId) &&
-      nextStep(call, decisions.get(call.item.callId)).do === "perform" &&
-      call.verdict.verdict === "allow",
-  );
-  const workedMs = journal.reduce(
-    (sum, item) => sum + (item.type === "post_tool" ? (item.durationMs ?? 0) : 0),
-    0,
+    ({ item, verdict }) => !answered.has(item.callId) && verdict.verdict === "allow",
   );
   return {
     lastStep,
@@ -106,7 +96,6 @@ export function resumeFrom(
     answered,
     interrupted,
     finalText: finalText(journal, lastStep, calls),
-    workedMs,
   };
 }
 

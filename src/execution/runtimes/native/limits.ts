@@ -10,11 +10,10 @@ export class TurnBounds {
   #spentMicros: number;
   #sinceAssigned = 0;
 
-  /** `usedMs`: what earlier attempts of the turn have worked. */
-  constructor(assignment: Assignment, clock: Clock, usedMs: number) {
+  constructor(assignment: Assignment, clock: Clock) {
     this.#assignment = assignment;
     this.#clock = clock;
-    this.#deadline = clock.now() + Math.max(0, assignment.limits.wallMs - usedMs);
+    this.#deadline = clock.now() + Math.max(0, assignment.limits.wallMs - assignment.workedMs);
     this.#spentMicros = assignment.spentMicros;
   }
 

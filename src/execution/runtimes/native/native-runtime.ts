@@ -12,7 +12,6 @@ import type { Redactor } from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import type { Workspaces } from "#execution/workspaces/workspace.ts";
 import type { Blob, Runtime, Turn, TurnEnd, TurnOver } from "../runtime.ts";
-import { resumeFrom } from "./calls.ts";
 import { Conversation } from "./conversation.ts";
 import { type Earlier, loadEarlier, tooMany } from "./earlier.ts";
 import { TurnBounds } from "./limits.ts";
@@ -91,7 +90,6 @@ async function work(
   // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const conversation = await converse(turn, earlier);
-  const { workedMs } = resumeFrom(turn.journaled, new Map());
   const loop = new TurnLoop({
     turn,
     provider,
@@ -103,7 +101,7 @@ async function work(
     tools,
     redact,
     workspace,
-    bounds: new TurnBounds(turn.assignment, clock, workedMs),
+    bounds: new TurnBounds(turn.assignment, clock),
     clock,
   });
   return loop.run();

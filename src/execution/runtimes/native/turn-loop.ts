@@ -50,8 +50,7 @@ export class TurnLoop {
   constructor(parts: LoopParts) {
     const { turn } = parts;
     this.#parts = parts;
-    const decisions = new Map(turn.assignment.decisions.map((one) => [one.callId, one]));
-    this.#resumption = resumeFrom(turn.journaled, decisions);
+    this.#resumption = resumeFrom(turn.journaled);
     this.#step = this.#resumption.lastStep;
     for (const message of parts.conversation.messages)
       if (message.role === "assistant")

@@ -1,0 +1,27 @@
+/** Calls of the model itself, as a program without any server between would make them. */
+import { percentile } from "../figure.ts";
+import { requestBody } from "../model/answers.ts";
+import type { Job, TurnResult } from "./jobs.ts";
+import { RawClient } from "./raw-client.ts";
+import { inTurn } from "./turns.ts";
+
+export async function callModel(job: Extract<Job, { kind: "calls" }>): Promise<TurnResult> {
+  const body = requestBody(job.model, job.content);
+  const times: number[] = [];
+  const startedAt = performance.now();
+  const sessions = Array.from({ length: job.sessions }, (_, number) => number);
+  await inTurn(sessions, job.atOnce, async () => {
+    const client = new RawClient({ port: job.port, key: "bench" });
+    const request = client.encode("/v1/messages", body);
+    for (let turn = 0; turn < job.turnsEach; turn++) {
+      const sentAt = performance.now();
+      await client.send(request);
+      times.push(performance.now() - sentAt);
+    }
+    client.close();
+  });
+  // The answer comes in one piece: its first word and its end are one moment.
+  const took = { p50: percentile(times, 50), p95: percentile(times, 95) };
+  const elapsedMs = performance.now() - startedAt;
+  return { turns: times.length, elapsedMs, firstDeltaMs: took, settledMs: took };
+}
