@@ -105,6 +105,8 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     tool: z.string(),
     input: z.unknown(),
     meta,
+    /** Of a command: where it would run, as seen inside; not said when that is the top of the workspace. */
+    cwd: z.string().max(4096).optional(),
     /** Asks the server to judge the call; the answer to the batch and every later assignment carry the verdict. */
     authorise: z.boolean().optional(),
     verdict: verdictSchema.optional(),

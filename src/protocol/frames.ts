@@ -198,14 +198,17 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     id: z.string(),
     ...runRef,
     beforeSeq: z.number().int().nullable(),
-    limit: z.number().int(),
+    limit: z.number().int().min(1).max(1000),
   }),
   /** Keeps something too large for the journal. */
   z.object({
     op: z.literal("blob"),
     id: z.string(),
     ...runRef,
-    mediaType: z.string().max(200),
+    mediaType: z
+      .string()
+      .regex(/^[\w.+-]+\/[\w.+-]+(; charset=[\w-]+)?$/)
+      .max(200),
     /** Base64. */
     data: z.string(),
   }),

@@ -127,13 +127,22 @@ describe("the demo story", () => {
       shown: { path: string }[];
     }>("GET", `/api/sessions/${session.id}/changes`);
     expect(changes.body.files.map(({ path }) => path)).toContain("index.html");
-    const preview = await platform.request<{ url: string }>(
+    const preview = await platform.request<{ url: string; frameUrl: string }>(
       "POST",
       `/api/sessions/${session.id}/previews`,
       { path: "index.html" },
     );
-    const page = await fetch(platform.url + preview.body.url);
-    expect(page.headers.get("content-security-policy")).toMatch(/^sandbox/);
+    const page = await fetch(platform.url + preview.body.frameUrl);
+    expect(page.headers.get("content-security-policy")).toMatch(/^sandbox; default-src 'none'/);
     expect(await page.text()).toContain("otter");
+    const around = await fetch(platform.url + preview.body.url);
+    expect(await around.text()).toContain(`src="${preview.body.frameUrl}"`);
+    const alone = await fetch(platform.url + preview.body.frameUrl, {
+      headers: { "sec-fetch-dest": "document" },
+      redirect: "manual",
+    });
+    expect(alone.headers.get("location")).toBe(preview.body.url);
+    const forged = preview.body.frameUrl.replace(/\.[\w-]+\//, ".AAAA/");
+    expect((await fetch(platform.url + forged)).status).toBe(404);
   });
 });

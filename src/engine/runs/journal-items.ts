@@ -26,7 +26,13 @@ export function draftOf(item: JournalItem, verdict?: Verdict): EventDraft {
         role: "assistant",
         toolName: item.tool,
         toolInput: item.input,
-        data: { ...step, ...metaOf(item), callId: item.callId, ...(verdict ? { verdict } : {}) },
+        data: {
+          ...step,
+          ...metaOf(item),
+          callId: item.callId,
+          ...(item.cwd === undefined ? {} : { cwd: item.cwd }),
+          ...(verdict ? { verdict } : {}),
+        },
       };
     case "post_tool":
       return {
@@ -94,6 +100,7 @@ function metaOf({ meta }: { meta?: Record<string, unknown> | undefined }) {
 interface EventData {
   step?: number;
   callId?: string;
+  cwd?: string;
   partial?: boolean;
   meta?: Record<string, unknown>;
   verdict?: Verdict;
@@ -118,6 +125,7 @@ export function journalItem(row: EventRow): JournalItem {
         callId: String(data.callId),
         tool: row.tool_name ?? "",
         input: parse(row.tool_input),
+        ...(data.cwd === undefined ? {} : { cwd: data.cwd }),
         ...(data.verdict ? { verdict: data.verdict } : {}),
       };
     case "post_tool":
@@ -150,6 +158,10 @@ function resultOf(row: EventRow, { callId, images, truncated, durationMs }: Even
     ...(images ? { images } : {}),
     ...(truncated ? { truncated } : {}),
   };
+}
+
+export function callIdOf(row: EventRow): string {
+  return String((JSON.parse(row.data ?? "{}") as EventData).callId);
 }
 
 /** The verdict an earlier copy of a batch was given. */

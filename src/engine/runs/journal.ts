@@ -15,7 +15,7 @@ import { addUsage, settleRun } from "../sessions/turns.ts";
 import type { Bench } from "../tools/index.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
-import { draftOf, type PreTool, verdictOf } from "./journal-items.ts";
+import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
 import { parkRun } from "./park.ts";
 import { findRun, HELD_STATES, saveRun } from "./queries.ts";
 import { outcomeOf } from "./request-stop.ts";
@@ -93,8 +93,10 @@ async function apply(
   }
   if (bind) await bindExecutor(work, session, run, bind);
   const given = fresh.length < items.length ? await earlierVerdicts(work, run, items) : {};
+  const known = await callIdsBefore(writing, fresh);
   for (const item of fresh) {
-    const verdict = item.type === "pre_tool" && item.authorise ? await judge(writing, item) : null;
+    const verdict =
+      item.type === "pre_tool" && item.authorise ? await judge(writing, item, known) : null;
     if (verdict && item.type === "pre_tool") given[item.callId] = verdict;
     session.record({
       ...draftOf(item, verdict ?? undefined),
@@ -109,8 +111,28 @@ async function apply(
   return Object.keys(given).length === 0 ? undefined : given;
 }
 
-async function judge({ work, session, run, bench }: Writing, item: PreTool): Promise<Verdict> {
-  const verdict = await bench.judge(work, session, run, item);
+/** The ids of calls the turn has made: a decision belongs to an id, so none may be used twice. */
+async function callIdsBefore(
+  { work, run }: Writing,
+  fresh: readonly JournalItem[],
+): Promise<Set<string>> {
+  if (!fresh.some((item) => item.type === "pre_tool" && item.authorise)) return new Set();
+  const rows = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
+  return new Set(rows.filter(({ type }) => type === "pre_tool").map(callIdOf));
+}
+
+const REPEATED_ID =
+  "This call has the id of an earlier one, so it was not performed. Make it again on its own.";
+
+async function judge(
+  { work, session, run, bench }: Writing,
+  item: PreTool,
+  known: Set<string>,
+): Promise<Verdict> {
+  const verdict: Verdict = known.has(item.callId)
+    ? { verdict: "invalid", reason: REPEATED_ID }
+    : await bench.judge(work, session, run, item);
+  known.add(item.callId);
   const call = { callId: item.callId, tool: item.tool, verdict: verdict.verdict };
   await work.emit({ type: "call_judged", session, run, call });
   return verdict;
@@ -177,7 +199,6 @@ async function bindExecutor(
   row.executor_session_id = bind.executorSessionId ?? row.executor_session_id;
   row.executor_type = bind.executorType;
   row.executor_profile = bind.executorProfile ?? row.executor_profile;
-  row.project_dir = bind.projectDir ?? row.project_dir;
   if (given.workspaceId !== undefined) await keepWorkspace(work, run, cleanText(given.workspaceId));
   session.record({
     type: "run_bound",

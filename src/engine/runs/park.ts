@@ -3,14 +3,14 @@
  * for a person's decision, or until an instant, and goes on where its journal ends; that it was
  * parked is not held against it as an attempt.
  */
+import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import type { Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION } from "#protocol/tools.ts";
 import { openGate } from "../gates/gates.ts";
 import type { EventRow, RunRow } from "../schema.ts";
-import { answerOpenCalls } from "../sessions/cut-turn.ts";
-import { listTurnEntries } from "../sessions/event-queries.ts";
+import { answerOpenCalls, turnEntries } from "../sessions/cut-turn.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
@@ -73,9 +73,10 @@ async function openGateFor(
   run: RunRow,
   callId: string,
 ): Promise<boolean> {
-  const entries = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
+  const entries = await turnEntries(work, session, run);
   const call = entries.find((row) => row.type === "pre_tool" && dataOf(row).callId === callId);
-  if (!call) throw new Error(`run ${run.id} waits for a call it never journaled`);
+  if (!call)
+    throw new Refusal("invalid", "call_not_found", "The turn waits for a call it never journaled.");
   // Taken from the journal: what a person sees is what will be performed.
   const tool = call.tool_name ?? "";
   const input: unknown = call.tool_input === null ? null : JSON.parse(call.tool_input);
@@ -84,13 +85,24 @@ async function openGateFor(
     kind: tool === ASK_USER_QUESTION ? "question" : "approval",
     tool,
     target: dataOf(call).verdict?.target ?? null,
-    shown: { tool, input, reason: dataOf(call).verdict?.reason ?? null },
+    shown: {
+      tool,
+      input,
+      reason: dataOf(call).verdict?.reason ?? null,
+      cwd: dataOf(call).cwd ?? null,
+    },
   });
   return gate.state === "pending";
 }
 
-function dataOf(row: EventRow): { callId?: string; verdict?: Verdict } {
-  return JSON.parse(row.data ?? "{}") as { callId?: string; verdict?: Verdict };
+interface CallData {
+  callId?: string;
+  cwd?: string;
+  verdict?: Verdict;
+}
+
+function dataOf(row: EventRow): CallData {
+  return JSON.parse(row.data ?? "{}") as CallData;
 }
 
 /** Whatever it has asked besides, it is not for an answer that it waits. */

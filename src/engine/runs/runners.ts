@@ -2,6 +2,7 @@
 
 import { idFrom } from "#base/ids.ts";
 import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
 import { LEASE_MS, RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { Principal } from "../principal.ts";
@@ -190,4 +191,15 @@ export function runnerView(row: RunnerRow, running: number): Runner {
     lastSeenAt: isoTime(row.last_seen_at),
     createdAt: isoTime(row.created_at),
   };
+}
+
+/** What keeps the commands of a runner; null when it has said nothing of it. */
+export async function findSandboxKind(
+  reader: Reader,
+  runnerId: string | null,
+): Promise<"bubblewrap" | "local" | null> {
+  const row = runnerId === null ? undefined : await findRunner(reader, runnerId);
+  if (!row || row.sandbox === null) return null;
+  const { kind } = JSON.parse(row.sandbox) as { kind: string };
+  return kind === "bubblewrap" || kind === "local" ? kind : null;
 }

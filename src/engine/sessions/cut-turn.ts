@@ -5,7 +5,7 @@
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { CancelReason } from "#protocol/frames.ts";
 import { outcomeOf, requestStop } from "../runs/request-stop.ts";
-import type { RunRow } from "../schema.ts";
+import type { EventRow, RunRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { listTurnEntries } from "./event-queries.ts";
 import { findPrompt } from "./prompt-queries.ts";
@@ -30,6 +30,19 @@ export async function cutTurn(
   });
 }
 
+/** What a turn has journaled, with what the present command appends to it. */
+export async function turnEntries(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+): Promise<EventRow[]> {
+  const kept = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
+  const fresh = session.appended.filter(
+    (row) => row.prompt_id === run.prompt_id && row.entry_id !== null && row.role === "assistant",
+  );
+  return [...kept, ...fresh];
+}
+
 /**
  * For a turn that ends without a word from its runner: a call must not stand in a finished turn
  * without a result, because models refuse such a history.
@@ -40,7 +53,7 @@ export async function answerOpenCalls(
   run: RunRow,
 ): Promise<void> {
   if (run.fence === 0) return;
-  const entries = await listTurnEntries(work.tx, session.row.id, run.first_seq, run.prompt_id);
+  const entries = await turnEntries(work, session, run);
   const callOf = (data: string | null) => (JSON.parse(data ?? "{}") as { callId?: string }).callId;
   const answered = new Set(
     entries.filter(({ type }) => type === "post_tool").map(({ data }) => callOf(data)),

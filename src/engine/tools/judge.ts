@@ -20,6 +20,8 @@ export interface CallToJudge {
   input: unknown;
   /** What patterns are matched against. */
   target: string | null;
+  /** Of a command: where it would run, as seen inside; null is the top of the workspace. */
+  cwd: string | null;
 }
 
 export interface Judgement {
@@ -40,7 +42,7 @@ export interface Bench {
     work: Work,
     session: SessionWriter,
     run: RunRow,
-    call: { callId: string; tool: string; input: unknown },
+    call: { callId: string; tool: string; input: unknown; cwd?: string | undefined },
   ): Promise<Verdict>;
 }
 
@@ -49,7 +51,7 @@ export function createBench(tools: readonly Tool[], judges: readonly Judge[]): B
     [...workspaceTools, ...tools].map((tool) => [tool.name, tool]),
   );
   return {
-    async judge(work, session, run, { callId, tool: name, input }) {
+    async judge(work, session, run, { callId, tool: name, input, cwd = null }) {
       const tool = catalogue.get(name);
       if (!tool) return { verdict: "invalid", reason: unknownTool(name, [...catalogue.keys()]) };
       if (typeof input === "string") return { verdict: "invalid", reason: NOT_JSON };
@@ -63,6 +65,7 @@ export function createBench(tools: readonly Tool[], judges: readonly Judge[]): B
         readOnly: tool.readOnly,
         input: parsed.data,
         target: tool.target(parsed.data),
+        cwd,
       };
       const judgement = await strictest(work, judges, call);
       const { target } = call;

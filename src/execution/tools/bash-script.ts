@@ -42,9 +42,10 @@ export function composeScript(
     : { argv: ["bash", "-c", script, "bash", command], stdin: "" };
 }
 
+/** A command runs where it was judged to run, or not at all. */
 function enter(cwd: Buffer): string {
-  const note = `The working directory ${cwd} is gone; this runs at the top of the workspace.`;
-  return `cd -- ${quote(cwd)} 2>/dev/null || builtin printf '%s\\n' ${quote(Buffer.from(note))}`;
+  const note = `The working directory ${cwd} is gone, so nothing was run. The next command begins at the top of the workspace.`;
+  return `cd -- ${quote(cwd)} 2>/dev/null || { builtin printf '%s\\n' ${quote(Buffer.from(note))}; exit 1; }`;
 }
 
 /** Splits the private line into where the shell ended up, and what else was written there. */

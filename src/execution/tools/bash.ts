@@ -17,7 +17,7 @@ const PROGRESS_BURST_BYTES = 64_000;
 const PROGRESS_BYTES_PER_SECOND = 32_000;
 
 /** Where each session's last command ended up, as seen inside. */
-export type WorkingDirectories = Map<string, Buffer>;
+export type WorkingDirectories = Map<string, string>;
 
 export function createBashTool(
   background: BackgroundProcesses,
@@ -28,8 +28,7 @@ export function createBashTool(
     if (command.includes("\0")) throw new ToolProblem("A command cannot contain a NUL character.");
     if (!input.background) return await runCommand(context, directories, command, timeoutMs);
     const { sandbox } = await context.workspace();
-    const cwd = directories.get(context.sessionId) ?? null;
-    const { argv, stdin } = composeScript(command, cwd, null);
+    const { argv, stdin } = composeScript(command, bytesOf(context.cwd), null);
     const { id } = background.add(context.sessionId, command, () => ({
       process: sandbox.run({ argv }),
       stdin,
@@ -50,7 +49,7 @@ async function runCommand(
   const { sessionId, signal, callId } = context;
   const workspace = await context.workspace();
   const nonce = randomBytes(12).toString("hex");
-  const script = composeScript(command, directories.get(sessionId) ?? null, nonce);
+  const script = composeScript(command, bytesOf(context.cwd), nonce);
   const output = new OutputBuffer({ openSpill: createSpill(workspace, callId) });
   const privateLine = new TailBuffer(PRIVATE_BYTES);
   const showProgress = createProgress(context);
@@ -67,9 +66,25 @@ async function runCommand(
     script.stdin,
   );
   const { cwd, rest } = readReport(privateLine.contents(), nonce);
-  if (cwd) directories.set(sessionId, cwd);
+  if (cwd) keepDirectory(directories, sessionId, cwd, workspace.sandbox.workspacePath);
   await output.write(rest);
   return { ...toOutcome(await output.finish()), ...judge(end, timeoutMs) };
+}
+
+function bytesOf(path: string | null): Buffer | null {
+  return path === null ? null : Buffer.from(path);
+}
+
+/** A folder whose name is no text cannot be shown or judged, so the next command begins at the top. */
+function keepDirectory(
+  directories: WorkingDirectories,
+  sessionId: string,
+  cwd: Buffer,
+  top: string,
+): void {
+  const path = cwd.toString("utf8");
+  if (path === top || !Buffer.from(path).equals(cwd)) directories.delete(sessionId);
+  else directories.set(sessionId, path);
 }
 
 function judge(end: CommandEnd, timeoutMs: number): Pick<ToolOutcome, "error" | "exitCode"> {

@@ -85,6 +85,7 @@ export function createCaller(tools: RunnerTools, workspace: Workspace) {
     const context: ToolContext = {
       sessionId: call.sessionId ?? "ses_test",
       callId: call.callId ?? `call_${calls}`,
+      cwd: tools.workingDirectory(call.sessionId ?? "ses_test"),
       workspace: async () => workspace,
       signal: call.signal ?? new AbortController().signal,
       progress: call.progress ?? (() => {}),

@@ -32,6 +32,7 @@ export function createRunnerTools(options: RunnerToolsOptions = {}): RunnerTools
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {
     get: (name) => byName.get(name),
+    workingDirectory: (sessionId) => directories.get(sessionId) ?? null,
     async endSession(sessionId) {
       directories.delete(sessionId);
       await background.endSession(sessionId);

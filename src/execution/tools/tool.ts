@@ -12,6 +12,8 @@ import type { Workspace } from "#execution/workspaces/workspace.ts";
 export interface ToolContext {
   readonly sessionId: string;
   readonly callId: string;
+  /** Where a command runs, as seen inside: what was judged. Null is the top of the workspace. */
+  readonly cwd: string | null;
   /** The session's workspace, made when the first tool asks for it. May refuse. */
   workspace(): Promise<Workspace>;
   readonly signal: AbortSignal;
@@ -36,6 +38,8 @@ export interface RunnerTool {
 
 export interface RunnerTools {
   get(name: string): RunnerTool | undefined;
+  /** Where the session's last command ended up, as seen inside; null is the top of the workspace. */
+  workingDirectory(sessionId: string): string | null;
   /** Ends what the session left running in the background. */
   endSession(sessionId: string): Promise<void>;
   close(): Promise<void>;

@@ -15,15 +15,24 @@ import { line, requireId } from "./input.ts";
 
 const LIFE_MS = 60 * 60_000;
 
-/** `allow-scripts` without `allow-same-origin`: its scripts run, with no origin and no way out. */
-const PREVIEW_HEADERS = {
-  "Content-Security-Policy":
-    "sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; connect-src 'none'; form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'",
+const COMMON_HEADERS = {
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Resource-Policy": "cross-origin",
+  "X-DNS-Prefetch-Control": "off",
   "Cache-Control": "no-store",
 };
+const CONTAINED = "connect-src 'none'; form-action 'none'; base-uri 'none'; object-src 'none'";
+/** Without scripts nothing of a page can act. */
+const STILL = `sandbox; default-src 'none'; style-src 'self' 'unsafe-inline' data:; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; ${CONTAINED}; frame-ancestors 'self'`;
+/**
+ * With them it has no origin and may ask for nothing, but a browser is leaky: a person must have
+ * wished for it, and is told so.
+ */
+const WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; ${CONTAINED}; webrtc 'block'; frame-ancestors 'self'`;
+/** Our own page around it: what is framed cannot take the tab elsewhere. */
+const AROUND =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export interface PreviewOptions {
   kernel: Kernel;
@@ -42,45 +51,95 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
       path: "/api/sessions/{id}/previews",
       summary: "An address, good for an hour, that shows files of the workspace safely",
       tag: "Workspaces",
-      body: z.strictObject({ path: line(4096).min(1).optional() }),
+      body: z.strictObject({ path: line(4096).min(1).optional(), scripts: z.boolean().optional() }),
       status: 201,
-      response: z.object({ url: z.string(), expiresAt: z.string() }),
+      response: z.object({ url: z.string(), frameUrl: z.string(), expiresAt: z.string() }),
     },
     async ({ c, body }) => {
       const sessionId = requireId(c.req.param("id"), "session");
       await kernel.workspaces.requireReadable(principalOf(c), sessionId);
       const expiresAt = clock.now() + LIFE_MS;
-      const path = (body.path ?? "").split("/").map(encodeURIComponent).join("/");
+      const token = sign(key, { sessionId, expiresAt, scripts: body.scripts ?? false });
+      const path = (body.path ?? "index.html").split("/").map(encodeURIComponent).join("/");
       return {
-        url: `/preview/${sign(key, sessionId, expiresAt)}/${path}`,
+        url: `/preview/${token}?path=${encodeURIComponent(path)}`,
+        frameUrl: `/preview/${token}/${path}`,
         expiresAt: new Date(expiresAt).toISOString(),
       };
     },
   );
-  app.hono.get("/preview/:token/:path{.*}", async (c) => {
+  const open = (token: string | undefined): Claim => {
+    const claim = verify(key, token ?? "", clock.now());
+    if (!claim) throw notFound("preview");
+    return claim;
+  };
+  app.hono.get("/preview/:token", (c) => {
     callers.stranger(addressOf(c));
-    const sessionId = verify(key, c.req.param("token") ?? "", clock.now());
-    if (sessionId === undefined) throw notFound("preview");
-    const path = c.req.param("path") || "index.html";
+    const token = c.req.param("token");
+    open(token);
+    return c.html(pageAround(`/preview/${token}/${pathIn(c.req.query("path"))}`), 200, {
+      ...COMMON_HEADERS,
+      "Content-Security-Policy": AROUND,
+    });
+  });
+  app.hono.get("/preview/:token/:path{.+}", async (c) => {
+    callers.stranger(addressOf(c));
+    const token = c.req.param("token");
+    const { sessionId, scripts } = open(token);
+    const path = c.req.param("path") ?? "";
+    // As a page of its own it could leave for elsewhere and take along what it knows.
+    if (c.req.header("sec-fetch-dest") === "document")
+      return c.redirect(`/preview/${token}?path=${encodeURIComponent(encodeURI(path))}`);
     const { mediaType, data } = await kernel.workspaces.file(sessionId, path);
     return new Response(new Uint8Array(data), {
-      headers: { "Content-Type": mediaType, ...PREVIEW_HEADERS },
+      headers: {
+        "Content-Type": shownType(mediaType),
+        ...COMMON_HEADERS,
+        "Content-Security-Policy": scripts ? WITH_SCRIPTS : STILL,
+      },
     });
   });
 }
 
-function sign(key: Buffer, sessionId: string, expiresAt: number): string {
-  const claim = Buffer.from(`${expiresAt}.${sessionId}`).toString("base64url");
+/** What a runner says of a file is believed only as far as a browser can do no harm with it. */
+function shownType(mediaType: string): string {
+  return /^(text|image)\/[\w.+-]{1,60}(; charset=utf-8)?$|^application\/json$/.test(mediaType)
+    ? mediaType
+    : "application/octet-stream";
+}
+
+/** The path of a query, safe to stand in an attribute. */
+function pathIn(query: string | undefined): string {
+  return (query ?? "index.html").replaceAll(/[^\w%/.~-]/g, encodeURIComponent);
+}
+
+function pageAround(frameUrl: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Preview</title>
+<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style></head>
+<body><iframe sandbox="allow-scripts" referrerpolicy="no-referrer" title="Preview" src="${frameUrl}"></iframe></body></html>`;
+}
+
+interface Claim {
+  sessionId: string;
+  expiresAt: number;
+  /** Whether a person wished its scripts to run. */
+  scripts: boolean;
+}
+
+function sign(key: Buffer, { sessionId, expiresAt, scripts }: Claim): string {
+  const text = `${expiresAt}.${scripts ? 1 : 0}.${sessionId}`;
+  const claim = Buffer.from(text).toString("base64url");
   return `${claim}.${createHmac("sha256", key).update(claim).digest("base64url")}`;
 }
 
-/** The session a token is good for; undefined when it is forged or too old. */
-function verify(key: Buffer, token: string, now: number): string | undefined {
+/** What a token is good for; undefined when it is forged or too old. */
+function verify(key: Buffer, token: string, now: number): Claim | undefined {
   const [claim = "", mac = ""] = token.split(".");
   const expected = createHmac("sha256", key).update(claim).digest();
   const given = Buffer.from(mac, "base64url");
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
   const text = Buffer.from(claim, "base64url").toString("utf8");
-  const dot = text.indexOf(".");
-  return Number(text.slice(0, dot)) > now ? text.slice(dot + 1) : undefined;
+  const [expiresAt, scripts, ...id] = text.split(".");
+  if (Number(expiresAt) <= now) return undefined;
+  return { sessionId: id.join("."), expiresAt: Number(expiresAt), scripts: scripts === "1" };
 }

@@ -323,6 +323,29 @@ describe("approvals", () => {
     expect(posts(journal)).toMatchObject([{ error: "no" }]);
   });
 
+  it("allows one call with one answer, whatever id the next one has", async () => {
+    writeFileSync(counter, "");
+    const pre: JournalItem = {
+      type: "pre_tool",
+      entryId: "ent_1",
+      callId: "c1",
+      tool: "bash",
+      step: 1,
+      input: inc(1).input,
+      verdict: { verdict: "ask", reason: null },
+    };
+    const turn = new FakeTurn({
+      journal: [pre],
+      decisions: [{ callId: "c1", allowed: true, reason: null, answers: null, fresh: true }],
+    });
+    turn.judge = () => ({ verdict: "ask", reason: null });
+    const { runtime } = runtimeWith(lines([{ ...inc(5), id: "c1" }]));
+    const end = await turn.workOrPark(runtime);
+    expect(end).toMatchObject({ outcome: "parked", park: { kind: "gate" } });
+    expect(end).not.toMatchObject({ park: { callId: "c1" } });
+    expect(count()).toBe(1);
+  });
+
   it("gives the answers to a question to the model", async () => {
     const question = {
       call: "ask_user_question",

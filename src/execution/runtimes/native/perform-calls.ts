@@ -100,6 +100,7 @@ async function perform(
   const context: ToolContext = {
     sessionId: turn.assignment.sessionId,
     callId: item.callId,
+    cwd: item.cwd ?? null,
     workspace,
     signal,
     progress: (text) => turn.delta({ entryId, kind: "tool_call", text: performer.redact(text) }),

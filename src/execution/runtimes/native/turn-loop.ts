@@ -52,6 +52,7 @@ export class TurnLoop {
     this.#parts = parts;
     this.#resumption = resumeFrom(turn.journaled);
     this.#step = this.#resumption.lastStep;
+    for (const item of turn.journaled) if (item.type === "pre_tool") this.#usedIds.add(item.callId);
     for (const message of parts.conversation.messages)
       if (message.role === "assistant")
         for (const part of message.content)
@@ -259,10 +260,18 @@ export class TurnLoop {
           callId: this.#uniqueId(part.callId),
           tool: part.tool,
           input: parseInput(part.inputText),
+          ...this.#placeOf(part.tool),
           ...(calls <= callsPerResponse ? { authorise: true } : {}),
         },
       ];
     });
+  }
+
+  /** All commands of one response begin where the last one of the response before it ended. */
+  #placeOf(tool: string): { cwd?: string } {
+    const { tools, turn } = this.#parts;
+    const cwd = tool === "bash" ? tools.workingDirectory(turn.assignment.sessionId) : null;
+    return cwd === null ? {} : { cwd };
   }
 
   /** Some providers count their calls from one in each response. */
