@@ -144,6 +144,14 @@ alter table threads add column summary text;
 alter table threads add column summary_through_seq bigint not null default 0;
 alter table runs add column pause text;
 alter table runs add column worked_ms bigint not null default 0;
+alter table runs add column unpriced integer not null default 0;
+create index workspaces_runner on workspaces (runner_id);
+create index gates_listed on gates (org_id, asked_at, id);
+create table blob_refs (
+  org_id ID not null, sha256 ID not null, session_id ID not null,
+  primary key (org_id, sha256, session_id)
+);
+create index blob_refs_session on blob_refs (session_id);
 alter table runners add column models text not null default '[]';
 alter table runners add column sandbox text;
 alter table gates add column told_fence integer;

@@ -184,6 +184,8 @@ export interface RunRow {
   pause: string | null;
   /** What models and tools have taken, over all attempts; waiting for people does not count. */
   worked_ms: number;
+  /** 1 when a request's price was not known, so that the cost is not all of it. */
+  unpriced: number;
   error_code: string | null;
   error_message: string | null;
   result: string | null;
@@ -322,6 +324,13 @@ export interface BlobRow {
   created_at: number;
 }
 
+/** Who still needs a blob. */
+export interface BlobRefRow {
+  org_id: string;
+  sha256: string;
+  session_id: string;
+}
+
 export interface OutboxRow {
   id: string;
   org_id: string;
@@ -369,6 +378,7 @@ export interface KernelTables {
   tool_results: ToolResultRow;
   gates: GateRow;
   blobs: BlobRow;
+  blob_refs: BlobRefRow;
   outbox: OutboxRow;
   timers: TimerRow;
   idempotency_keys: IdempotencyRow;

@@ -226,7 +226,13 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     sessions: z.array(z.string()).max(10_000),
   }),
   /** Gives a run back unharmed (drain): it is claimed again at once, and the attempt is not held against it. */
-  z.object({ op: z.literal("release"), id: z.string(), ...runRef }),
+  z.object({
+    op: z.literal("release"),
+    id: z.string(),
+    ...runRef,
+    /** False when nothing of it was begun. */
+    begun: z.boolean().optional(),
+  }),
   z.object({ op: z.literal("drain"), id: z.string() }),
 ]);
 export type RunnerFrame = z.infer<typeof runnerFrameSchema>;
@@ -246,7 +252,7 @@ export type ServerFrame =
     }
   | { op: "lost"; id: string | null; run: string; fence?: number; code: string }
   | { op: "tool_result"; id: string; output: unknown; error: string | null }
-  | { op: "history"; id: string; items: HistoryItem[]; summary: string | null }
+  | { op: "history"; id: string; items: HistoryItem[]; more: boolean; summary: string | null }
   | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }
   /** Of the sessions asked about, those that are not active; `gone` ones will not come back. */
   | { op: "sessions"; id: string; resting: string[]; gone: string[] }

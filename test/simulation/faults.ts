@@ -114,7 +114,7 @@ export class Faults {
   }
 
   #clockJump(): void {
-    const { random, clock, scheduler, oracle } = this.#world;
+    const { random } = this.#world;
     const far = random.weighted({ seconds: 5, hours: 3, day: 0.6, week: 0.3 });
     const byMs = {
       week: 8 * 24 * HOUR,
@@ -125,8 +125,13 @@ export class Faults {
     }[far];
     const isSmall = far === "hours" || far === "seconds";
     const signed = isSmall && random.chance(0.4) ? -byMs : byMs;
-    this.#world.note(`the clock jumps by ${signed}`);
-    clock.jump(signed);
+    this.#jumpBy(signed);
+  }
+
+  #jumpBy(byMs: number): void {
+    const { clock, scheduler, oracle } = this.#world;
+    this.#world.note(`the clock jumps by ${byMs}`);
+    clock.jump(byMs);
     oracle.graceUntil = Math.max(oracle.graceUntil, scheduler.now + LEASE_MS);
   }
 
@@ -138,11 +143,28 @@ export class Faults {
     oracle.graceUntil = Math.max(oracle.graceUntil, scheduler.now + forMs + LEASE_MS);
   }
 
+  /** The whole machine, for longer than its leases, and perhaps longer than anybody waits for it. */
+  #takeAway(host: RunnerHost): void {
+    const { random, scheduler, odds } = this.#world;
+    if (!host.process?.isUp || this.#reviving.has(host)) return;
+    host.process.crash();
+    this.#reviving.add(host);
+    scheduler.after(random.between(30 * SECOND, 90 * SECOND), () => {
+      this.#reviving.delete(host);
+      host.boot();
+    });
+    if (odds.clockJump === 0) return;
+    scheduler.after(25 * SECOND, () => {
+      if (!this.#world.calm) this.#jumpBy(HOUR);
+    });
+  }
+
   #removeRunner(): void {
     const { random, hosts, server } = this.#world;
     const host = random.pick(hosts);
     this.#world.note(`runner ${host.profile.name} is removed`);
     if (server.isUp) server.kernel.runners.remove(admin, host.runnerId).catch(() => undefined);
+    if (random.chance(0.5)) this.#takeAway(host);
   }
 
   /** Nothing breaks any more; what is broken mends. */

@@ -76,8 +76,8 @@ export async function checkEnd(world: World, clients: Clients): Promise<void> {
 
 /** Nothing in this seed may leave a delivery in doubt. */
 function deliversOnce({ odds }: World): boolean {
-  const { serverCrash, serverRestart, storeAway, deliveryHangs, clockJump } = odds;
-  return [serverCrash, serverRestart, storeAway, deliveryHangs, clockJump].every(
+  const { serverCrash, serverRestart, storeAway, hiccups, deliveryHangs, clockJump } = odds;
+  return [serverCrash, serverRestart, storeAway, hiccups, deliveryHangs, clockJump].every(
     (odd) => odd === 0,
   );
 }

@@ -13,7 +13,7 @@ import {
   type ServerFrame,
   STEP_FRESHNESS_MS,
 } from "#protocol/frames.ts";
-import { type Call, drawCall, EFFECT_TOOL, judgedCalls, WITH_FILES } from "./judging.ts";
+import { type Call, drawCall, EFFECT_TOOL, judgedCalls, judgedId, WITH_FILES } from "./judging.ts";
 import type { RunnerProcess } from "./runner-process.ts";
 import { ASK_TOOL } from "./sim-feature.ts";
 import { moveOf, type OpenCall, TurnCalls } from "./turn-calls.ts";
@@ -111,7 +111,7 @@ export class HeldTurn {
     else if (answer.op === "history") this.#world.oracle.readHistory(this.assignment, answer.items);
     else if (ask.frame.op === "tool" && ask.frame.name === ASK_TOOL) {
       const { state } = (answer.output ?? { state: "none" }) as { state: string };
-      this.#waitsForGate = state === "pending";
+      this.#waitsForGate = this.#asks && state === "pending";
       if (!this.#waitsForGate) this.#asks = false;
     } else this.#performed(answer, ask);
   }
@@ -130,12 +130,14 @@ export class HeldTurn {
     }
     oracle.verdictsTold(this.assignment.promptId, judgedCalls(frame.items), verdicts ?? {});
     if (frame.park) {
-      oracle.parkAcknowledged(this.run, this.fence);
+      oracle.parkAcknowledged(this.#runner, this.run, this.fence);
       this.#runner.abandon(this);
       return;
     }
     this.#calls.judged(verdicts ?? {});
-    this.#acknowledged = Math.max(this.#acknowledged, lastOrdinal);
+    // More may be kept from before; but the verdicts are on what was in this batch.
+    const sent = frame.firstOrdinal + frame.items.length - 1;
+    this.#acknowledged = Math.max(this.#acknowledged, Math.min(sent, lastOrdinal));
     this.#flush();
   }
 
@@ -175,7 +177,9 @@ export class HeldTurn {
       return;
     }
     if (this.#asks) {
-      this.#waitsForGate = true;
+      // Some go on with something else meanwhile.
+      this.#asks = random.chance(0.7);
+      this.#waitsForGate = this.#asks;
       this.#askPerson();
       return;
     }
@@ -257,15 +261,22 @@ export class HeldTurn {
   /** A response of the model may ask for several things at once. */
   #call(): void {
     const { random } = this.#world;
-    for (let i = random.skewed(1, 3); i > 0; i--) {
-      const call = drawCall(random, `${this.fence}.${this.#items.length + 1}`);
-      const entryId = this.#entryId();
-      this.#items.push({ type: "pre_tool", entryId, ...call, authorise: true });
-      this.#calls.add(call);
-    }
+    for (let i = random.skewed(1, 3); i > 0; i--)
+      this.#journalCall({ ...drawCall(random), ...this.#callId() });
+  }
+
+  #callId(): { callId: string } {
+    return { callId: judgedId(`${this.fence}.${this.#items.length + 1}`) };
+  }
+
+  #journalCall({ callId, tool, input }: Call): void {
+    const entryId = this.#entryId();
+    this.#items.push({ type: "pre_tool", entryId, callId, tool, input, authorise: true });
+    this.#calls.add({ callId, tool, input });
   }
 
   #goOn(call: OpenCall): void {
+    const { random, calm } = this.#world;
     const moves = {
       wait: () => undefined,
       park: () => {
@@ -274,13 +285,19 @@ export class HeldTurn {
       send: () => {
         call.isSent = true;
         this.#sendCall(call);
-        if (this.#world.random.chance(this.#world.odds.callsAgain)) this.#sendCall(call);
+        if (random.chance(this.#world.odds.callsAgain)) this.#sendCall(call);
       },
       perform: () => this.#close(call, "done", null, true),
-      refused: () => this.#close(call, null, "not allowed", false),
+      refused: () => {
+        this.#close(call, null, "not allowed", false);
+        // A model that does not take no for an answer.
+        if (call.decision && random.chance(0.4)) this.#journalCall({ ...call, ...this.#callId() });
+      },
       interrupted: () => this.#close(call, null, INTERRUPTED, true),
     };
-    moves[moveOf(call)]();
+    // One that did not listen waits for what has been answered.
+    const isDeaf = call.decision !== undefined && !call.isSent && !calm && random.chance(0.1);
+    moves[isDeaf ? "park" : moveOf(call)]();
   }
 
   #sendCall({ callId, input }: Call): void {

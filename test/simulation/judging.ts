@@ -22,6 +22,10 @@ export interface Call {
   input: unknown;
 }
 
+export function judgedId(name: string): string {
+  return `${JUDGED}${name}`;
+}
+
 export function isJudged(callId: string): boolean {
   return callId.startsWith(JUDGED);
 }
@@ -29,21 +33,20 @@ export function isJudged(callId: string): boolean {
 /** Few words, so that what was denied is tried again. */
 const WORDS = ["allow 1", "allow 2", "ask 1", "ask 2", "ask 3", "deny 1"];
 
-export function drawCall(random: Random, name: string): Call {
+export function drawCall(random: Random): Omit<Call, "callId"> {
   const words = random.pick(WORDS);
-  const kind = random.weighted({ bash: 5, effect: 5, question: 1, wrong: 1 });
-  const callId = `${JUDGED}${name}`;
-  if (kind === "bash") return { callId, tool: "bash", input: { command: words } };
+  const kind = random.weighted({ bash: 4, effect: 8, question: 1, wrong: 1 });
+  if (kind === "bash") return { tool: "bash", input: { command: words } };
   if (kind === "effect") {
     const refuse = random.chance(0.1) ? { refuse: true } : {};
-    return { callId, tool: EFFECT_TOOL, input: { words, ...refuse } };
+    return { tool: EFFECT_TOOL, input: { words, ...refuse } };
   }
   if (kind === "question")
-    return { callId, tool: ASK_USER_QUESTION, input: { questions: [{ question: words }] } };
+    return { tool: ASK_USER_QUESTION, input: { questions: [{ question: words }] } };
   return random.pick([
-    { callId, tool: "bash", input: { command: "" } },
-    { callId, tool: "bash", input: "ask 1, and no JSON" },
-    { callId, tool: "no_such_tool", input: { command: words } },
+    { tool: "bash", input: { command: "" } },
+    { tool: "bash", input: "ask 1, and no JSON" },
+    { tool: "no_such_tool", input: { command: words } },
   ]);
 }
 

@@ -10,6 +10,8 @@ export interface Odds {
   busDrops: number;
   busRepeats: number;
   slowStore: number;
+  /** The store refuses a single command. */
+  hiccups: number;
   /** A command is run again from its start. */
   conflicts: number;
   slowWire: number;
@@ -52,6 +54,7 @@ export function drawOdds(random: Random): Odds {
     busDrops: level(0, 0.1, 0.5, 1),
     busRepeats: level(0, 0.2),
     slowStore: level(0, 0.01, 0.05),
+    hiccups: level(0, 0, 0.003),
     conflicts: level(0, 0.03),
     slowWire: level(0, 0.02, 0.1),
     lostAnswers: level(0, 0.05, 0.3),
@@ -65,9 +68,9 @@ export function drawOdds(random: Random): Odds {
     partition: level(0, 1, 3),
     stall: level(0, 1, 3),
     clockJump: level(0, 1, 4),
-    storeAway: level(0, 1),
+    storeAway: level(0, 1, 3),
     drain: level(0, 1),
-    removeRunner: level(0, 0.5),
+    removeRunner: level(0, 0.5, 2),
     turnMs: level(20, 200, 600),
     hang: level(0, 0.03),
     gates: level(0, 0.1, 0.4),

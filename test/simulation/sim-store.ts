@@ -24,7 +24,7 @@ export class SimStore implements Store {
     return new Promise<T>((resolve, reject) => {
       scheduler.after(this.#delayMs(), async () => {
         if (!this.#isUp()) return;
-        if (this.#world.storeIsAway()) return reject(storeAway());
+        if (this.#isAway()) return reject(storeAway());
         const announcements: (() => void)[] = [];
         let answer: () => void;
         try {
@@ -67,6 +67,11 @@ export class SimStore implements Store {
 
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     return this.transaction(work);
+  }
+
+  #isAway(): boolean {
+    const { calm, random, odds } = this.#world;
+    return this.#world.storeIsAway() || (!calm && random.chance(odds.hiccups));
   }
 
   async migrate(): Promise<void> {

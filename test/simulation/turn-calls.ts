@@ -1,6 +1,7 @@
 /** The calls of a turn that have no result yet, over all its attempts, and what is next for each. */
-import type { Verdict } from "#protocol/sessions.ts";
+
 import type { Assignment, Decision } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION } from "#protocol/tools.ts";
 import { type Call, EFFECT_TOOL, isJudged } from "./judging.ts";
 

@@ -240,6 +240,15 @@ export async function tellDecisions(work: Work, run: RunRow): Promise<Decision[]
   return told;
 }
 
+/** The attempt that was told never began: the next one may act on the decisions as if told first. */
+export async function untellDecisions(work: Work, run: RunRow): Promise<void> {
+  for (const gate of await listGatesOfPrompt(work.tx, run.prompt_id)) {
+    if (gate.told_fence !== run.fence) continue;
+    gate.told_fence = null;
+    await saveGate(work.tx, gate);
+  }
+}
+
 function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
   const callId = gate.call_id;
   if (gate.decision === null) {

@@ -7,7 +7,7 @@ import type { Assignment, TurnLimits } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
 import { tellDecisions } from "../gates/gates.ts";
-import type { PromptRow, RunnerRow, RunRow } from "../schema.ts";
+import type { EventRow, PromptRow, RunnerRow, RunRow } from "../schema.ts";
 import { listTurnEntries } from "../sessions/event-queries.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
@@ -21,6 +21,7 @@ import {
   type ReadyRun,
   saveRunAndLease,
 } from "./queries.ts";
+import { charsOf } from "./turn-material.ts";
 
 const PAGE = 32;
 const MAX_PAGES = 8;
@@ -60,7 +61,7 @@ interface Search {
 
 async function nextFitting(work: Work, { offer, seen, unfit }: Search) {
   const unfitBefore = unfit.size;
-  const page = await listReady(work.tx, work.now, PAGE, [...unfit]);
+  const page = await listReady(work.tx, offer.id, work.now, PAGE, [...unfit]);
   const fresh = page.filter((run) => !seen.has(run.id));
   const fitting = fresh.filter((run) => {
     seen.add(run.id);
@@ -162,7 +163,7 @@ function bindToRunner(work: Work, session: SessionWriter, run: RunRow, runner: R
   row.hostname = runner.hostname;
   row.executor_type = run.runtime;
   row.executor_profile = runner.profile;
-  row.project_dir ??= runner.project_dir;
+  if (row.repo === null) row.project_dir ??= runner.project_dir;
   if (row.exclusive === 1 || row.run_state === "pending") row.run_state = "claimed";
 }
 
@@ -204,8 +205,24 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     budgetLeftMicros:
       row.budget_micros === null ? null : Math.max(0, row.budget_micros - row.cost_micros),
     decisions: resumes ? await tellDecisions(work, run) : [],
-    journal: journal.map(journalItem),
+    journal: fitting(journal).map(journalItem),
   };
+}
+
+/** What a turn has done may be more than a frame holds: then older results are named, not sent. */
+const MAX_JOURNAL_CHARS = 8_000_000;
+const LEFT_OUT = JSON.stringify("[left out here: too long to be sent again]");
+
+function fitting(rows: readonly EventRow[]): EventRow[] {
+  let chars = 0;
+  return rows
+    .toReversed()
+    .map((row) => {
+      chars += charsOf(row);
+      if (chars <= MAX_JOURNAL_CHARS || row.type !== "post_tool") return row;
+      return { ...row, tool_input: null, tool_output: LEFT_OUT };
+    })
+    .reverse();
 }
 
 function authorOf(prompt: PromptRow): Author {

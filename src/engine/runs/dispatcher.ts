@@ -130,7 +130,7 @@ export class Dispatcher {
       for (const assignment of assignments) {
         // A runner counts its lease from the moment it is told; told late, it would count too far.
         if (isFresh && !connection.closed) connection.assign(assignment);
-        else await releaseRun(this.#engine, runner.id, assignment);
+        else await releaseRun(this.#engine, runner.id, assignment, false);
       }
     } catch (error) {
       if (!this.#closed)

@@ -160,13 +160,14 @@ function resultOf(row: EventRow, { callId, images, truncated, durationMs }: Even
   };
 }
 
-export function callIdOf(row: EventRow): string {
+export function callIdOf(row: Pick<EventRow, "data">): string {
   return String((JSON.parse(row.data ?? "{}") as EventData).callId);
 }
 
 /** The verdict an earlier copy of a batch was given. */
-export function verdictOf(row: EventRow): { callId: string; verdict: Verdict } | undefined {
-  if (row.type !== "pre_tool") return undefined;
+export function verdictOf(
+  row: Pick<EventRow, "data">,
+): { callId: string; verdict: Verdict } | undefined {
   const { callId, verdict } = JSON.parse(row.data ?? "{}") as EventData;
   return callId !== undefined && verdict ? { callId, verdict } : undefined;
 }

@@ -7,8 +7,8 @@ import { cleanText } from "#base/text.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import type { ExecutorBinding, Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
-import type { RunRow } from "../schema.ts";
-import { listTurnEntries } from "../sessions/event-queries.ts";
+import type { RunRow, SessionRow } from "../schema.ts";
+import { listTurnCalls } from "../sessions/event-queries.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
 import { keepSummary } from "../sessions/queries.ts";
 import { addUsage, settleRun } from "../sessions/turns.ts";
@@ -117,8 +117,8 @@ async function callIdsBefore(
   fresh: readonly JournalItem[],
 ): Promise<Set<string>> {
   if (!fresh.some((item) => item.type === "pre_tool" && item.authorise)) return new Set();
-  const rows = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
-  return new Set(rows.filter(({ type }) => type === "pre_tool").map(callIdOf));
+  const calls = await listTurnCalls(work.tx, run.session_id, run.first_seq, run.prompt_id);
+  return new Set(calls.map(callIdOf));
 }
 
 const REPEATED_ID =
@@ -129,10 +129,11 @@ async function judge(
   item: PreTool,
   known: Set<string>,
 ): Promise<Verdict> {
-  const verdict: Verdict = known.has(item.callId)
+  const id = cleanText(item.callId);
+  const verdict: Verdict = known.has(id)
     ? { verdict: "invalid", reason: REPEATED_ID }
     : await bench.judge(work, session, run, item);
-  known.add(item.callId);
+  known.add(id);
   const call = { callId: item.callId, tool: item.tool, verdict: verdict.verdict };
   await work.emit({ type: "call_judged", session, run, call });
   return verdict;
@@ -145,7 +146,7 @@ async function earlierVerdicts(
   items: readonly JournalItem[],
 ): Promise<Record<string, Verdict>> {
   if (!items.some((item) => item.type === "pre_tool" && item.authorise)) return {};
-  const rows = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
+  const rows = await listTurnCalls(work.tx, run.session_id, run.first_seq, run.prompt_id);
   const known = rows.map(verdictOf).filter((entry) => entry !== undefined);
   return Object.fromEntries(known.map(({ callId, verdict }) => [callId, verdict]));
 }
@@ -196,10 +197,15 @@ async function bindExecutor(
 ): Promise<void> {
   const { row } = session;
   const bind = cleanBinding(given);
+  const before = boundTo(row);
   row.executor_session_id = bind.executorSessionId ?? row.executor_session_id;
   row.executor_type = bind.executorType;
   row.executor_profile = bind.executorProfile ?? row.executor_profile;
-  if (given.workspaceId !== undefined) await keepWorkspace(work, run, cleanText(given.workspaceId));
+  const isMoved =
+    given.workspaceId !== undefined &&
+    (await keepWorkspace(work, run, cleanText(given.workspaceId)));
+  // A batch that is sent again binds what is bound.
+  if (!isMoved && boundTo(row) === before) return;
   session.record({
     type: "run_bound",
     thread: run.thread,
@@ -207,6 +213,10 @@ async function bindExecutor(
     runId: run.id,
     data: { executorSessionId: bind.executorSessionId, executorType: bind.executorType },
   });
+}
+
+function boundTo(row: SessionRow): string {
+  return JSON.stringify([row.executor_session_id, row.executor_type, row.executor_profile]);
 }
 
 function cleanBinding(given: ExecutorBinding): ExecutorBinding {

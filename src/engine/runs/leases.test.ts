@@ -73,6 +73,7 @@ const heldRun: RunRow = {
   stop_by_prompt: null,
   pause: null,
   worked_ms: 0,
+  unpriced: 0,
   error_code: null,
   error_message: null,
   result: null,

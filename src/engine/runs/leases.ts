@@ -1,6 +1,7 @@
 /** Leases: renewed by the runner that holds them, given back by a draining one, expired by the sweep. */
 import { LEASE_MS } from "#protocol/frames.ts";
 import { eachApart } from "../each-apart.ts";
+import { untellDecisions } from "../gates/gates.ts";
 import { command, type Engine } from "../work.ts";
 import { loseRun } from "./lose-run.ts";
 import { findRun, HELD_STATES, listExpired, listHeldBy, renewLease } from "./queries.ts";
@@ -27,11 +28,12 @@ export function renewLeases(
   });
 }
 
-/** A draining runner gives a run back unharmed. */
+/** A draining runner gives a run back unharmed. `begun`: whether it may have done anything. */
 export async function releaseRun(
   engine: Engine,
   runnerId: string,
   { run: runId, fence }: RunRef,
+  begun: boolean,
 ): Promise<void> {
   await command(engine, async (work) => {
     const found = await findRun(work.tx, runId);
@@ -39,6 +41,7 @@ export async function releaseRun(
     const run = session && (await findRun(work.tx, runId));
     if (!session || !run || run.fence !== fence || run.runner_id !== runnerId || !isHeld(run.state))
       return;
+    if (!begun) await untellDecisions(work, run);
     await loseRun(work, session, run, "released");
   });
 }

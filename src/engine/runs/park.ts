@@ -101,7 +101,7 @@ interface CallData {
   verdict?: Verdict;
 }
 
-function dataOf(row: EventRow): CallData {
+function dataOf(row: Pick<EventRow, "data">): CallData {
   return JSON.parse(row.data ?? "{}") as CallData;
 }
 

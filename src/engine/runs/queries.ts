@@ -46,6 +46,7 @@ const RUN_COLUMNS = [
   "stop_by_prompt",
   "pause",
   "worked_ms",
+  "unpriced",
   "error_code",
   "error_message",
   "result",
@@ -84,6 +85,7 @@ const changes = (p: Column) => ({
   stop_by_prompt: p("stop_by_prompt"),
   pause: p("pause"),
   worked_ms: p("worked_ms"),
+  unpriced: p("unpriced"),
   pinned_runner_id: p("pinned_runner_id"),
   demand_key: p("demand_key"),
   error_code: p("error_code"),
@@ -198,30 +200,57 @@ const READY_COLUMNS = [
   "ready_at",
 ] as const;
 
-const selectReady = prepare<{ now: number; limit: number }, ReadyRun>((db, p) =>
+const selectReady = prepare<{ now: number; runnerId: string; limit: number }, ReadyRun>((db, p) =>
   db
     .selectFrom("runs")
     .select(READY_COLUMNS)
     .where("state", "=", "pending")
     .where("available_at", "<=", p("now"))
+    .where((eb) =>
+      eb.or([eb("pinned_runner_id", "is", null), eb("pinned_runner_id", "=", p("runnerId"))]),
+    )
     .orderBy("ready_at")
     .orderBy("id")
     .limit(p("limit")),
 );
 
-/** The oldest runs that wait, leaving out those whose wishes are known not to fit. */
+const selectWaiting = prepare<{ before: number; limit: number }, ReadyRun>((db, p) =>
+  db
+    .selectFrom("runs")
+    .select(READY_COLUMNS)
+    .where("state", "=", "pending")
+    .where("ready_at", "<=", p("before"))
+    .where("available_at", "<=", p("before"))
+    .orderBy("ready_at", "desc")
+    .orderBy("id", "desc")
+    .limit(p("limit")),
+);
+/** Runs that have waited since before this instant, whoever could take them; the latest first. */
+export function listWaitingSince(
+  reader: Reader,
+  before: number,
+  limit: number,
+): Promise<ReadyRun[]> {
+  return reader.all(selectWaiting, { before, limit });
+}
+
+/** The oldest runs that wait for this runner or any, leaving out those that are known not to fit. */
 export function listReady(
   reader: Reader,
+  runnerId: string,
   now: number,
   limit: number,
   unfit: readonly string[],
 ): Promise<ReadyRun[]> {
-  if (unfit.length === 0) return reader.all(selectReady, { now, limit });
+  if (unfit.length === 0) return reader.all(selectReady, { now, runnerId, limit });
   const query = builder<KernelTables>(reader.dialect)
     .selectFrom("runs")
     .select(READY_COLUMNS)
     .where("state", "=", "pending")
     .where("available_at", "<=", now)
+    .where((eb) =>
+      eb.or([eb("pinned_runner_id", "is", null), eb("pinned_runner_id", "=", runnerId)]),
+    )
     .where("demand_key", "not in", unfit)
     .orderBy("ready_at")
     .orderBy("id")

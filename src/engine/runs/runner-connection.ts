@@ -113,7 +113,28 @@ export class RunnerConnection {
     if (this.runner && !this.#replaced) await markRunner(this.#host.engine, this.runner, "offline");
   }
 
+  /**
+   * Answers a frame. One that cannot be fulfilled is refused, so that it is not sent for ever; only
+   * when the store is away it rejects, and the runner sends it again.
+   */
   async receive(frame: RunnerFrame): Promise<void> {
+    try {
+      await this.#receive(frame);
+    } catch (error) {
+      const isAway = error instanceof Refusal && error.kind === "unavailable";
+      if (isAway || !("id" in frame)) throw error;
+      const isRefusal = error instanceof Refusal;
+      if (!isRefusal) this.#host.log.error({ err: error, op: frame.op }, "a runner frame failed");
+      this.#link.send({
+        op: "refused",
+        id: frame.id,
+        code: isRefusal ? error.code : "internal_error",
+        message: isRefusal ? error.message : "The server failed to do this; its log says why.",
+      });
+    }
+  }
+
+  async #receive(frame: RunnerFrame): Promise<void> {
     if (frame.op === "register") return this.#register(frame);
     if (!this.runner) return this.close("register first");
     switch (frame.op) {
@@ -137,7 +158,7 @@ export class RunnerConnection {
       case "sessions":
         return this.#sessions(frame, this.runner);
       case "release":
-        await releaseRun(this.#host.engine, this.runner.id, frame);
+        await releaseRun(this.#host.engine, this.runner.id, frame, frame.begun ?? true);
         this.#forget(frame.run, frame.fence);
         return this.#link.send({ op: "done", id: frame.id });
       case "drain":
@@ -293,9 +314,10 @@ export class RunnerConnection {
   }
 
   async #blob({ id, run, fence, mediaType, data }: Frame<"blob">, runner: RunnerRow) {
-    if (this.held.get(run)?.fence !== fence)
-      return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const { sha256 } = await storeBlob(this.#host.engine, runner.org_id, mediaType, data);
+    const held = this.held.get(run);
+    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    const place = { orgId: runner.org_id, sessionId: held.sessionId };
+    const { sha256 } = await storeBlob(this.#host.engine, place, mediaType, data);
     this.#link.send({ op: "blob", id, sha256, mediaType, data: null });
   }
 

@@ -9,6 +9,7 @@ import type { Engine } from "../work.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { countHeldByRunner, deleteRunner, findRunner, listRunners } from "./runner-queries.ts";
 import { runnerView } from "./runners.ts";
+import { freeWorkspaces } from "./unpin.ts";
 
 export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
   const { store } = engine;
@@ -75,6 +76,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       const row = await find(principal, id);
       await store.transaction((tx) => deleteRunner(tx, principal.orgId, id));
       dispatcher.drop(row.credential_id, "runner removed");
+      await freeWorkspaces(engine, id);
     },
   };
 }

@@ -3,18 +3,21 @@ import { createHash } from "node:crypto";
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
 import type { EventRow, RunnerRow } from "../schema.ts";
+import { findBlob, keepBlob } from "../sessions/blob-queries.ts";
 import { listHistory } from "../sessions/event-queries.ts";
-import { findBlob, keepBlob } from "../sessions/prompt-queries.ts";
-import { findSession, findThread } from "../sessions/queries.ts";
+import { findThread, listSessionLives } from "../sessions/queries.ts";
 import type { Engine } from "../work.ts";
-import { findWorkspace } from "../workspaces/queries.ts";
 import { journalItem } from "./journal-items.ts";
 import { findRun } from "./queries.ts";
 
 const MAX_HISTORY = 200;
+/** A page must fit a frame, whatever tools have said. */
+const MAX_HISTORY_CHARS = 4_000_000;
 
 export interface History {
   items: HistoryItem[];
+  /** There are older ones. */
+  more: boolean;
   /** Takes the place of everything before the oldest item that is still given. */
   summary: string | null;
 }
@@ -39,8 +42,27 @@ export function readHistory(
       before,
       limit: Math.min(limit, MAX_HISTORY),
     });
-    return { items: rows.map(historyItem), summary: thread?.summary ?? null };
+    const items = newestWithin(rows, MAX_HISTORY_CHARS).map(historyItem);
+    const more = items.length < rows.length || rows.length === Math.min(limit, MAX_HISTORY);
+    return { items, more, summary: thread?.summary ?? null };
   });
+}
+
+/** At least one, and then as many of the newest as fit. */
+function newestWithin(rows: readonly EventRow[], maxChars: number): EventRow[] {
+  let chars = 0;
+  let count = 0;
+  for (const row of rows.toReversed()) {
+    chars += charsOf(row);
+    if (count > 0 && chars > maxChars) break;
+    count += 1;
+  }
+  return rows.slice(rows.length - count);
+}
+
+export function charsOf({ content, tool_input, tool_output, error }: EventRow): number {
+  const texts = [content, tool_input, tool_output, error];
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
 
 interface PromptData {
@@ -62,21 +84,15 @@ function historyItem(row: EventRow): HistoryItem {
 
 export function storeBlob(
   engine: Engine,
-  orgId: string,
+  { orgId, sessionId }: { orgId: string; sessionId: string },
   mediaType: string,
   base64: string,
 ): Promise<{ sha256: string }> {
   const data = Buffer.from(base64, "base64");
   const sha256 = createHash("sha256").update(data).digest("hex");
   return engine.store.transaction(async (tx) => {
-    await keepBlob(tx, {
-      org_id: orgId,
-      sha256,
-      size: data.length,
-      media_type: mediaType,
-      data,
-      created_at: tx.now,
-    });
+    const blob = { org_id: orgId, sha256, size: data.length, media_type: mediaType, data };
+    await keepBlob(tx, { ...blob, created_at: tx.now }, sessionId);
     return { sha256 };
   });
 }
@@ -101,14 +117,15 @@ export function whatBecameOf(
   sessions: readonly string[],
 ): Promise<{ resting: string[]; gone: string[] }> {
   return engine.store.read(async (reader) => {
+    const rows = await listSessionLives(reader, orgId, sessions);
+    const byId = new Map(rows.map((row) => [row.id, row]));
     const resting: string[] = [];
     const gone: string[] = [];
     for (const id of sessions) {
-      const session = await findSession(reader, id);
-      const workspace = session && (await findWorkspace(reader, id));
+      const session = byId.get(id);
       // Files that another machine took over are of no use here any more.
-      if (session?.org_id !== orgId || (workspace && workspace.runner_id !== runnerId))
-        gone.push(id);
+      const isElsewhere = session && session.runner_id !== null && session.runner_id !== runnerId;
+      if (!session || isElsewhere) gone.push(id);
       else if (session.lifecycle !== "active") resting.push(id);
     }
     return { resting, gone };

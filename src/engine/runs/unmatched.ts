@@ -7,7 +7,7 @@ import { findPrompt } from "../sessions/prompt-queries.ts";
 import { settleRun } from "../sessions/turns.ts";
 import { command, type Engine } from "../work.ts";
 import { fits, wishOf } from "./fit.ts";
-import { findRun, listReady } from "./queries.ts";
+import { findRun, listWaitingSince } from "./queries.ts";
 import { listRunners } from "./runner-queries.ts";
 import { offerOf } from "./runners.ts";
 
@@ -15,8 +15,8 @@ export const NO_MATCH_AFTER_MS = 5 * 60_000;
 const BATCH = 200;
 
 export async function failUnmatched(engine: Engine, now: number): Promise<number> {
-  const overdue = (await engine.store.read((reader) => listReady(reader, now, BATCH, []))).filter(
-    (run) => run.ready_at + NO_MATCH_AFTER_MS <= now,
+  const overdue = await engine.store.read((reader) =>
+    listWaitingSince(reader, now - NO_MATCH_AFTER_MS, BATCH),
   );
   let failed = 0;
   for (const ready of overdue) {

@@ -11,6 +11,7 @@ import type { RunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { setTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
+import { keepBlob } from "./blob-queries.ts";
 import { flushCollected } from "./collect.ts";
 import { cutTurn } from "./cut-turn.ts";
 import {
@@ -19,7 +20,6 @@ import {
   findPromptByCause,
   findPromptByDispatch,
   insertPrompt,
-  keepBlob,
   listCollecting,
 } from "./prompt-queries.ts";
 import { decideArrival, MAX_WAITING, type QueueDecision, RANK_NORMAL } from "./prompt-queue.ts";
@@ -251,7 +251,7 @@ async function newPrompt(
     rank: decision.kind === "queue" ? decision.rank : RANK_NORMAL,
     position: session.next_position,
     content: cleanText(input.content),
-    attachments: cleanJson(await keepAttachments(work, session.org_id, input.attachments)),
+    attachments: cleanJson(await keepAttachments(work, session, input.attachments)),
     content_hash: contentHash,
     dispatch_id: input.dispatchId,
     cause_key: input.causeKey,
@@ -271,20 +271,14 @@ async function newPrompt(
 
 async function keepAttachments(
   work: Work,
-  orgId: string,
+  { id: sessionId, org_id }: SessionRow,
   blobs: readonly BlobInput[],
 ): Promise<Attachment[]> {
   const kept: Attachment[] = [];
   for (const { name, mediaType, data } of blobs) {
     const sha256 = createHash("sha256").update(data).digest("hex");
-    await keepBlob(work.tx, {
-      org_id: orgId,
-      sha256,
-      size: data.length,
-      media_type: mediaType,
-      data,
-      created_at: work.now,
-    });
+    const blob = { org_id, sha256, size: data.length, media_type: mediaType, data };
+    await keepBlob(work.tx, { ...blob, created_at: work.now }, sessionId);
     kept.push({ name: cleanText(name), mediaType, size: data.length, sha256 });
   }
   return kept;

@@ -79,6 +79,29 @@ export function listTurnEntries(
   return reader.all(selectTurnEntries, { sessionId, after, promptId });
 }
 
+const selectCalls = prepare<
+  { sessionId: string; after: number; promptId: string },
+  Pick<EventRow, "tool_name" | "tool_input" | "data">
+>((db, p) =>
+  db
+    .selectFrom("events")
+    .select(["tool_name", "tool_input", "data"])
+    .where("session_id", "=", p("sessionId"))
+    .where("seq", ">", p("after"))
+    .where("prompt_id", "=", p("promptId"))
+    .where("type", "=", "pre_tool")
+    .orderBy("seq"),
+);
+/** The calls a turn has made, without what came of them. */
+export function listTurnCalls(
+  reader: Reader,
+  sessionId: string,
+  after: number,
+  promptId: string,
+): Promise<Pick<EventRow, "tool_name" | "tool_input" | "data">[]> {
+  return reader.all(selectCalls, { sessionId, after, promptId });
+}
+
 const selectHistory = prepare<
   { sessionId: string; thread: string; after: number; before: number; limit: number },
   EventRow

@@ -1,6 +1,6 @@
-/** The only SQL on prompts and the blobs attached to them. */
+/** The only SQL on prompts. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { BlobRow, KernelTables, PromptRow } from "../schema.ts";
+import type { KernelTables, PromptRow } from "../schema.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -252,37 +252,4 @@ export function listPrompts(reader: Reader, filter: PromptFilter): Promise<Promp
   return reader.query<PromptRow>(
     query.orderBy("accepted_at", "desc").orderBy("id", "desc").limit(filter.limit).compile(),
   );
-}
-
-// blobs
-
-const insertBlobRow = prepare<BlobRow, unknown>((db, p) =>
-  db
-    .insertInto("blobs")
-    .values({
-      org_id: p("org_id"),
-      sha256: p("sha256"),
-      size: p("size"),
-      media_type: p("media_type"),
-      data: p("data"),
-      created_at: p("created_at"),
-    })
-    .onConflict((conflict) => conflict.columns(["org_id", "sha256"]).doNothing()),
-);
-export function keepBlob(tx: Tx, row: BlobRow): Promise<number> {
-  return tx.run(insertBlobRow, row);
-}
-const selectBlob = prepare<{ orgId: string; sha256: string }, BlobRow>((db, p) =>
-  db
-    .selectFrom("blobs")
-    .selectAll()
-    .where("org_id", "=", p("orgId"))
-    .where("sha256", "=", p("sha256")),
-);
-export function findBlob(
-  reader: Reader,
-  orgId: string,
-  sha256: string,
-): Promise<BlobRow | undefined> {
-  return reader.first(selectBlob, { orgId, sha256 });
 }

@@ -11,9 +11,9 @@ import { listRunners } from "../runs/runner-queries.ts";
 import { offerOf } from "../runs/runners.ts";
 import type { PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
+import { findBlob } from "./blob-queries.ts";
 import {
   countAhead,
-  findBlob,
   findPrompt,
   listPrompts,
   listWaiting,

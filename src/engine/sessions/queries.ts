@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { Lifecycle } from "#protocol/sessions.ts";
 import type { KernelTables, SessionRow, ThreadRow } from "../schema.ts";
+import { dropBlobs } from "./blob-queries.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -243,6 +244,28 @@ export async function listIdle(reader: Reader, before: number, limit: number): P
   return (await reader.all(selectIdle, { before, limit })).map((row) => row.id);
 }
 
+export interface SessionLife {
+  id: string;
+  lifecycle: Lifecycle;
+  /** The runner that holds its files. */
+  runner_id: string | null;
+}
+/** Of those that exist. */
+export async function listSessionLives(
+  reader: Reader,
+  orgId: string,
+  ids: readonly string[],
+): Promise<SessionLife[]> {
+  if (ids.length === 0) return [];
+  const query = builder<KernelTables>(reader.dialect)
+    .selectFrom("sessions")
+    .leftJoin("workspaces", "workspaces.session_id", "sessions.id")
+    .select(["sessions.id", "sessions.lifecycle", "workspaces.runner_id"])
+    .where("sessions.org_id", "=", orgId)
+    .where("sessions.id", "in", ids);
+  return reader.query<SessionLife>(query.compile());
+}
+
 // threads
 
 const insertThreadRow = inserter<ThreadRow>("threads", [
@@ -361,6 +384,7 @@ export async function purgeSession(
   if (row.archived_at === null || row.archived_at >= before) return;
   await tx.run(orphanChildren, { id });
   for (const statement of purgeStatements) await tx.run(statement, { id });
+  await dropBlobs(tx, id);
   for (const table of featureTables) {
     const query = builder<Record<string, { session_id: string }>>(tx.dialect).deleteFrom(table);
     await tx.execute(query.where("session_id", "=", id).compile());

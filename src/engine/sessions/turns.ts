@@ -130,6 +130,7 @@ function newRun(
     stop_by_prompt: null,
     pause: null,
     worked_ms: 0,
+    unpriced: 0,
     error_code: null,
     error_message: null,
     result: null,
@@ -236,22 +237,20 @@ function stopped(session: SessionWriter, prompt: PromptRow, run: RunRow, ending:
   });
 }
 
-/** What a price is not known for makes the whole unknown. */
+/** A run's cost is that of its priced requests; one that is not makes the session's unknown. */
 export function addUsage(
   session: SessionWriter,
   run: RunRow,
   usage: NonNullable<Ending["usage"]>,
 ): void {
-  const isFirst = run.input_tokens + run.output_tokens === 0;
   run.input_tokens += usage.inputTokens;
   run.output_tokens += usage.outputTokens;
   if (usage.costMicros === null) {
-    run.cost_micros = null;
+    run.unpriced = 1;
     session.row.cost_unknown = 1;
     return;
   }
-  if (isFirst) run.cost_micros = usage.costMicros;
-  else if (run.cost_micros !== null) run.cost_micros += usage.costMicros;
+  run.cost_micros = (run.cost_micros ?? 0) + usage.costMicros;
   session.row.cost_micros += usage.costMicros;
 }
 

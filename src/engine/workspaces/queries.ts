@@ -41,6 +41,29 @@ export function upsertWorkspace(tx: Tx, row: WorkspaceRow): Promise<number> {
   return tx.run(upsertWorkspaceRow, row);
 }
 
+const selectHeldBy = prepare<{ runnerId: string; limit: number }, Pick<WorkspaceRow, "session_id">>(
+  (db, p) =>
+    db
+      .selectFrom("workspaces")
+      .select("session_id")
+      .where("runner_id", "=", p("runnerId"))
+      .limit(p("limit")),
+);
+export function listHeldWorkspaces(
+  reader: Reader,
+  runnerId: string,
+  limit: number,
+): Promise<Pick<WorkspaceRow, "session_id">[]> {
+  return reader.all(selectHeldBy, { runnerId, limit });
+}
+
+const deleteWorkspaceRow = prepare<{ sessionId: string }, unknown>((db, p) =>
+  db.deleteFrom("workspaces").where("session_id", "=", p("sessionId")),
+);
+export function deleteWorkspace(tx: Tx, sessionId: string): Promise<number> {
+  return tx.run(deleteWorkspaceRow, { sessionId });
+}
+
 const upsertTurnChanges = prepare<TurnChangesRow, unknown>((db, p) =>
   db
     .insertInto("turn_changes")

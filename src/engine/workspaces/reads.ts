@@ -4,8 +4,8 @@ import type { Reader } from "#base/store/index.ts";
 import type { SessionChanges, ShownFile, WorkspaceChanges } from "#protocol/workspaces.ts";
 import { may, type Principal, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
+import { findBlob } from "../sessions/blob-queries.ts";
 import { isoTime } from "../sessions/event-view.ts";
-import { findBlob } from "../sessions/prompt-queries.ts";
 import { findSession } from "../sessions/queries.ts";
 import type { Engine } from "../work.ts";
 import {

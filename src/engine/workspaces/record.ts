@@ -12,9 +12,9 @@ import {
   upsertWorkspace,
 } from "./queries.ts";
 
-/** From now on the session's turns go to the machine that holds its files. */
-export async function keepWorkspace(work: Work, run: RunRow, id: string): Promise<void> {
-  if (run.runner_id === null) return;
+/** From now on the session's turns go to the machine that holds its files. False when they do already. */
+export async function keepWorkspace(work: Work, run: RunRow, id: string): Promise<boolean> {
+  if (run.runner_id === null) return false;
   run.pinned_runner_id = run.runner_id;
   run.demand_key = demandKey(wishOf(run));
   const known = await findWorkspace(work.tx, run.session_id);
@@ -28,6 +28,7 @@ export async function keepWorkspace(work: Work, run: RunRow, id: string): Promis
     updated_at: work.now,
     created_at: known?.created_at ?? work.now,
   });
+  return known?.id !== id || known.runner_id !== run.runner_id;
 }
 
 export async function keepChanges(

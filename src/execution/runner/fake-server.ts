@@ -107,7 +107,7 @@ export class FakeServer implements Transport {
         break;
       }
       case "history":
-        this.send({ op: "history", id: frame.id, items: [], summary: null });
+        this.send({ op: "history", id: frame.id, items: [], more: false, summary: null });
         break;
       case "sessions":
         this.send({ op: "sessions", id: frame.id, resting: [], gone: [] });

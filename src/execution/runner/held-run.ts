@@ -163,8 +163,8 @@ export class HeldRun implements Turn {
   async history(beforeSeq: number | null, limit: number): Promise<History> {
     const { run, fence } = this;
     const answer = await this.#ask({ op: "history", run, fence, beforeSeq, limit });
-    if (answer.op !== "history") return { items: [], summary: null };
-    return { items: answer.items, summary: answer.summary };
+    if (answer.op !== "history") return { items: [], more: false, summary: null };
+    return { items: answer.items, more: answer.more, summary: answer.summary };
   }
 
   async keepBlob({ mediaType, data }: Blob): Promise<string> {
@@ -192,12 +192,16 @@ export class HeldRun implements Turn {
 
   // What the runner does
 
-  /** Lets the runtime work the turn; `runtime` is undefined when this runner has none of that name. */
-  work(runtime: Runtime | undefined): void {
-    this.released = this.#drive(runtime);
+  /**
+   * Lets the runtime work the turn; `runtime` is undefined when this runner has none of that name.
+   * `after`: what must be over before it begins.
+   */
+  work(runtime: Runtime | undefined, after?: Promise<void>): void {
+    this.released = this.#drive(runtime, after);
   }
 
-  async #drive(runtime: Runtime | undefined): Promise<void> {
+  async #drive(runtime: Runtime | undefined, after: Promise<void> | undefined): Promise<void> {
+    await after;
     let end: TurnEnd;
     try {
       end = runtime ? await runtime.runTurn(this) : runtimeMissing(this.assignment.runtime);
@@ -299,7 +303,11 @@ export class HeldRun implements Turn {
     this.#state = "settling";
     this.#outbox.append([...items, ...partials], { park }).then(
       () => this.#letGo(PARKED),
-      () => this.abandon("That the turn is parked could not be delivered."),
+      (error: unknown) => {
+        if (!(error instanceof Refusal))
+          return this.abandon("That the turn is parked could not be delivered.");
+        void this.#settleRefused(error);
+      },
     );
   }
 
@@ -324,15 +332,19 @@ export class HeldRun implements Turn {
     } catch (error) {
       if (!(error instanceof Refusal))
         return this.abandon("The settlement could not be delivered.");
-      this.log.error({ err: error, run: this.run }, "the server refuses the end of the turn");
-      const refused = {
-        code: "journal_refused",
-        message: `The server did not take the end of the turn: ${error.message}`,
-      };
-      await this.#outbox
-        .append([], { settle: { outcome: "failed", error: refused } })
-        .catch(() => {});
+      return this.#settleRefused(error);
     }
+    this.#letGo(SETTLED);
+  }
+
+  /** The server does not take what the turn ended with: then it ends without it. */
+  async #settleRefused(refusal: Refusal): Promise<void> {
+    this.log.error({ err: refusal, run: this.run }, "the server refuses the end of the turn");
+    const error = {
+      code: "journal_refused",
+      message: `The server did not take the end of the turn: ${refusal.message}`,
+    };
+    await this.#outbox.append([], { settle: { outcome: "failed", error } }).catch(() => {});
     this.#letGo(SETTLED);
   }
 

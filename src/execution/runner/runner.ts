@@ -6,9 +6,10 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
-import { LeaseLost, type Runtime } from "#execution/runtimes/runtime.ts";
+import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
 import { RENEW_EVERY_MS } from "#protocol/frames.ts";
+import { Errand } from "./errand.ts";
 import { HeldRun } from "./held-run.ts";
 import { Link, type RunRef } from "./link.ts";
 import { createSteadyClock } from "./steady-clock.ts";
@@ -68,7 +69,11 @@ export class Runner {
   #isTicking = false;
   #renewAt = 0;
   #whenEmpty: (() => void) | null = null;
-  #tidying: Promise<void> = Promise.resolve();
+  readonly #tidying: Errand;
+  readonly #refreshing: Errand;
+  readonly #lettingGo = new Map<string, Promise<void>>();
+  /** Sessions that were at work when they were to be let go of. */
+  readonly #tidyLater = new Set<string>();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -78,6 +83,13 @@ export class Runner {
     this.#graces = { ...DEFAULT_GRACES, ...options.graces };
     this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.name, runtime]));
     this.bootId = options.ids.mint("rnr");
+    this.#tidying = new Errand("tidy up", this.#clock, this.#left.signal, options.log);
+    this.#refreshing = new Errand(
+      "refresh the models",
+      this.#clock,
+      this.#left.signal,
+      options.log,
+    );
     this.#link = new Link({
       transport: options.transport,
       clock: this.#clock,
@@ -196,7 +208,7 @@ export class Runner {
   #onAssign(assignment: Assignment): void {
     const { run, fence } = assignment;
     if (this.#isDraining) {
-      void this.#link.request({ op: "release", run, fence }).catch(() => {});
+      void this.#link.request({ op: "release", run, fence, begun: false }).catch(() => {});
       return;
     }
     const held = this.#runs.get(run);
@@ -212,7 +224,7 @@ export class Runner {
     });
     this.#runs.set(run, next);
     this.#tick();
-    next.work(this.#runtimes.get(assignment.runtime));
+    next.work(this.#runtimes.get(assignment.runtime), this.#lettingGo.get(assignment.sessionId));
     const { released } = next;
     this.#atWork.add(released);
     void released.finally(() => this.#atWork.delete(released));
@@ -220,6 +232,7 @@ export class Runner {
 
   #onOver(run: HeldRun): void {
     if (this.#runs.get(run.run) === run) this.#runs.delete(run.run);
+    if (this.#tidyLater.delete(run.assignment.sessionId)) this.#tidy();
     if (this.#runs.size === 0) this.#whenEmpty?.();
   }
 
@@ -234,14 +247,10 @@ export class Runner {
   /** Asks what became of the sessions that something is kept for, and lets go of what rests. */
   #tidy(): void {
     const keepers = [...this.#runtimes.values()].filter((runtime) => runtime.keeps);
-    for (const runtime of keepers) {
-      this.#tidying = this.#tidying
-        .then(() => this.#tidyOne(runtime))
-        .catch((error: unknown) => {
-          if (!(error instanceof LeaseLost))
-            this.#log.warn({ err: error, runtime: runtime.name }, "could not tidy up");
-        });
-    }
+    if (keepers.length > 0)
+      this.#tidying.request(async () => {
+        for (const runtime of keepers) await this.#tidyOne(runtime);
+      });
   }
 
   async #tidyOne(runtime: Runtime): Promise<void> {
@@ -255,23 +264,34 @@ export class Runner {
     }
   }
 
+  /** One that works is let go of when its turn is over; a turn that comes meanwhile waits. */
   async #letGo(runtime: Runtime, sessionId: string, isGone: boolean): Promise<void> {
-    const isAtWork = [...this.#runs.values()].some(
-      ({ assignment }) => assignment.sessionId === sessionId,
-    );
-    if (!isAtWork && !this.#isDraining) await runtime.letGo?.(sessionId, isGone);
+    if (this.#isDraining || !runtime.letGo) return;
+    if (this.#isAtWork(sessionId)) {
+      this.#tidyLater.add(sessionId);
+      return;
+    }
+    const letting = runtime.letGo(sessionId, isGone).catch((error: unknown) => {
+      this.#log.warn({ err: error, sessionId }, "could not let go of a session");
+    });
+    this.#lettingGo.set(sessionId, letting);
+    await letting;
+    this.#lettingGo.delete(sessionId);
+  }
+
+  #isAtWork(sessionId: string): boolean {
+    for (const { assignment } of this.#runs.values())
+      if (assignment.sessionId === sessionId) return true;
+    return false;
   }
 
   /** What the server's providers offer is asked for anew, and told to it. */
   #refreshModels(): void {
     const { models } = this.#options;
     if (!models) return;
-    models()
-      .then((offers) => this.#link.request({ op: "models", models: offers }))
-      .catch((error: unknown) => {
-        if (!(error instanceof LeaseLost))
-          this.#log.warn({ err: error }, "could not refresh the models");
-      });
+    this.#refreshing.request(async () => {
+      await this.#link.request({ op: "models", models: await models() });
+    });
   }
 
   // Leases

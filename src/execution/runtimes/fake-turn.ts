@@ -30,7 +30,7 @@ export class FakeTurn implements Turn {
   readonly deltas: Pick<Delta, "entryId" | "kind" | "text">[] = [];
   readonly bindings: ExecutorBinding[] = [];
   readonly blobs = new Map<string, Blob>();
-  earlier: History = { items: [], summary: null };
+  earlier: History = { items: [], more: false, summary: null };
   isLost = false;
   judge: (tool: string, input: unknown) => Verdict = () => ({ verdict: "allow", reason: null });
   onTool: (name: string, input: unknown) => Promise<ToolAnswer> | ToolAnswer = () => ({

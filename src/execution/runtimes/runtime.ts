@@ -56,6 +56,8 @@ export interface Blob {
 /** Earlier entries of the thread, and what takes the place of those that are no longer given. */
 export interface History {
   items: HistoryItem[];
+  /** There are older ones. */
+  more: boolean;
   summary: string | null;
 }
 

@@ -3,7 +3,7 @@ import type { WebSocket } from "ws";
 import type { Log } from "#base/log.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher } from "#engine/runs/index.ts";
-import { runnerFrameSchema } from "#protocol/frames.ts";
+import { type RunnerFrame, runnerFrameSchema } from "#protocol/frames.ts";
 
 const ALIVE_WITHIN_MS = 1_000;
 
@@ -21,7 +21,8 @@ export function serveRunner(
     isAlive: () => answersPing(socket),
   });
   socket.on("message", (data, isBinary) => {
-    const frame = isBinary ? undefined : parseFrame(String(data));
+    const { frame, id } = isBinary ? {} : parseFrame(String(data));
+    if (!frame && id !== undefined) return refuseFrame(socket, id);
     if (!frame) return socket.close(1007, "not a runner frame");
     connection.receive(frame).catch((error: unknown) => {
       // The runner keeps what was not acknowledged and sends it again on the next connection.
@@ -37,13 +38,23 @@ export function serveRunner(
   socket.on("error", (error) => log.warn({ err: error }, "a runner's socket failed"));
 }
 
-function parseFrame(text: string) {
+/** `id`: of one that is no frame we know, but can be answered. */
+function parseFrame(text: string): { frame?: RunnerFrame; id?: string } {
   try {
-    const parsed = runnerFrameSchema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : undefined;
+    const value: unknown = JSON.parse(text);
+    const parsed = runnerFrameSchema.safeParse(value);
+    if (parsed.success) return { frame: parsed.data };
+    const { id } = value as { id?: unknown };
+    return typeof id === "string" ? { id } : {};
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+/** Sent again it would be no better, so the runner is told instead of left to try. */
+function refuseFrame(socket: WebSocket, id: string): void {
+  const message = "The frame is not as this server knows it. Update the older of the two.";
+  socket.send(JSON.stringify({ op: "refused", id, code: "frame_invalid", message }));
 }
 
 function answersPing(socket: WebSocket): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** Follows what turns ask for: verdicts, gates and their decisions, parks, and where files lie. */
 import type { EventRow, GateRow, RunRow } from "#engine/schema.ts";
-import type { Verdict } from "#protocol/sessions.ts";
 import type { Decision } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
 import { firstRule, isJudged, type Rule, WITH_FILES } from "../judging.ts";
 import type { World } from "../world.ts";
 import {
@@ -57,7 +57,9 @@ export function createCallReader(world: World, model: Model) {
   }
 
   function answered(event: EventRow): void {
-    model.prompt(event.prompt_id).openCalls.delete(dataOf(event).callId ?? "");
+    const { callId = "" } = dataOf(event);
+    const wasOpen = model.prompt(event.prompt_id).openCalls.delete(callId);
+    must(wasOpen, () => `call ${callId} of ${event.prompt_id} has two results`);
   }
 
   /** A turn that its runner has not ended must leave no call without a result. */
@@ -96,7 +98,7 @@ export function createCallReader(world: World, model: Model) {
     must(row.strikes === run.strikes, () => `${what}: ${row.strikes} strikes, not ${run.strikes}`);
     model.seen[kind === "pause" ? "pauses" : "parks"] += 1;
     if (kind === "pause") paused(event, row);
-    else waits(event, row);
+    else waits(event, run, row);
   }
 
   function paused(event: EventRow, row: RunRow): void {
@@ -110,13 +112,15 @@ export function createCallReader(world: World, model: Model) {
     must(row.pause !== null, () => `run ${row.id} pauses and does not say why`);
   }
 
-  function waits(event: EventRow, row: RunRow): void {
+  function waits(event: EventRow, run: RunModel, row: RunRow): void {
     const prompt = model.prompt(event.prompt_id);
     const { callId = "" } = dataOf(event);
     const gate = model.gatesOf(prompt.id).find((one) => one.call_id === callId);
     must(gate, () => `run ${row.id} waits for ${callId} and nobody is asked`);
     prompt.parkedFor.add(callId);
-    const state = gate.state === "pending" ? "gated" : "pending";
+    run.isWaiting = gate.state === "pending";
+    if (!run.isWaiting) model.seen.deaf += 1;
+    const state = run.isWaiting ? "gated" : "pending";
     must(row.state === state, () => `run ${row.id} waits for ${gate.state}: ${row.state}`);
   }
 
@@ -143,7 +147,7 @@ export function createCallReader(world: World, model: Model) {
       .gatesOf(promptId)
       .filter(isAnswered)
       .map((gate) => {
-        const first = model.told.get(gate.id) ?? fence;
+        const first = firstTold(gate, promptId) ?? fence;
         must(
           gate.told_fence === first,
           () => `gate ${gate.id} was first told to #${first}; ${gate.told_fence} is kept`,
@@ -158,12 +162,26 @@ export function createCallReader(world: World, model: Model) {
     return decisionsText(decisions);
   }
 
+  /** An attempt whose runner was never told of it does not count: nothing of it can have begun. */
+  function firstTold(gate: GateRow, promptId: string): number | undefined {
+    const told = model.told.get(gate.id);
+    const wasHeard = model.heard.has(`${model.prompt(promptId).runId}#${told}`);
+    if (told !== undefined && !wasHeard && gate.told_fence !== told) model.told.delete(gate.id);
+    return model.told.get(gate.id);
+  }
+
   // Where files lie
 
   function created({ session }: Batch, event: EventRow): void {
     const id = event.run_id ?? "";
     if (session.keeper === null) model.pins.delete(id);
     else model.pins.set(id, session.keeper);
+  }
+
+  /** The machine that held them is gone for good. */
+  function filesLost({ session }: Batch): void {
+    session.keeper = null;
+    for (const { runId } of model.promptsOf(session.id)) model.pins.delete(runId);
   }
 
   async function bound({ tx, session }: Batch, event: EventRow): Promise<void> {
@@ -183,7 +201,7 @@ export function createCallReader(world: World, model: Model) {
     );
   }
 
-  return { called, answered, ended, parked, mayBeClaimed, decisionsFor, created, bound };
+  return { called, answered, ended, parked, mayBeClaimed, decisionsFor, created, bound, filesLost };
 }
 
 function dataOf({ data }: EventRow): CallData {

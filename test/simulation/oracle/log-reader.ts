@@ -38,7 +38,10 @@ export function createLogReader(world: World, model: Model) {
       calls.answered(event);
       entry(batch, event);
     },
-    notice: entry,
+    notice: (batch, event) => {
+      if (event.reason === "workspace_lost") calls.filesLost(batch);
+      entry(batch, event);
+    },
     session_updated: asleep,
     run_created: calls.created,
     run_bound: calls.bound,
@@ -228,6 +231,7 @@ export function createLogReader(world: World, model: Model) {
       leaseUntil: null,
       renewedAt: world.scheduler.now,
       parked: null,
+      isWaiting: false,
       decisions: calls.decisionsFor(prompt.id, fence),
     });
     checkCapacity(runnerId);

@@ -56,6 +56,8 @@ export interface RunModel {
   renewedAt: number;
   /** Why nobody holds it, although it is not lost. */
   parked: "gate" | "pause" | null;
+  /** Parked until somebody has answered. */
+  isWaiting: boolean;
   /** What the present attempt must be told of its gates. */
   decisions: string;
 }
@@ -97,10 +99,12 @@ export class Model {
   readonly pins = new Map<string, string>();
   /** The attempt that was first told of a gate's decision, by the gate's id. */
   readonly told = new Map<string, number>();
+  /** Attempts that a runner was told of, as run and fence. */
+  readonly heard = new Set<string>();
   /** What server tools have done, by prompt and call. */
   readonly effects = new Map<string, string>();
   /** How often what is rare has happened: what never happens is not tested. */
-  readonly seen = { parks: 0, pauses: 0, expired: 0, toldAgain: 0, pinned: 0, asleep: 0 };
+  readonly seen = { parks: 0, deaf: 0, pauses: 0, expired: 0, toldAgain: 0, pinned: 0, asleep: 0 };
 
   prompt(id: string | null): PromptModel {
     const prompt = this.prompts.get(id ?? "");

@@ -4,9 +4,9 @@
  */
 import type { Tx } from "#base/store/index.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
-import type { Verdict } from "#protocol/sessions.ts";
 import type { Assignment, HistoryItem } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
 import { type Call, judgedCalls } from "../judging.ts";
 import type { RunnerProcess } from "../runner-process.ts";
 import type { World } from "../world.ts";
@@ -219,6 +219,7 @@ export class Oracle {
     void this.guard(() => {
       const run = this.model.run(assignment.run);
       this.#hearNews(assignment);
+      this.model.heard.add(`${assignment.run}#${assignment.fence}`);
       // Told too late: it knows that its lease is over, and does nothing.
       if (runner.believes(run.id) === undefined) return;
       const what = `${assignment.run}#${assignment.fence}, given to ${runner.bootId}`;
@@ -300,14 +301,16 @@ export class Oracle {
     );
   }
 
-  parkAcknowledged(runId: string, fence: number): void {
+  parkAcknowledged({ bootId, wire }: RunnerProcess, runId: string, fence: number): void {
     const run = this.model.runs.get(runId);
-    void this.guard(() =>
+    const place = wire?.connection.held.get(runId);
+    void this.guard(() => {
       must(
         !run?.isHeld || run.fence !== fence,
         () => `the park of ${runId}#${fence} was acknowledged, and it is still held`,
-      ),
-    );
+      );
+      must(place?.fence !== fence, () => `${runId}#${fence} is parked and keeps ${bootId} busy`);
+    });
   }
 
   /** Every call that asked is answered, and as it was the first time. */

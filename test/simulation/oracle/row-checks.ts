@@ -118,11 +118,16 @@ export function createRowChecks(world: World, model: Model) {
       !run.isHeld || row.runner_id === run.runnerId,
       () => `run ${row.id} is held by ${run.runnerId}; ${row.runner_id} is kept`,
     );
-    for (const gate of model.gatesOf(row.prompt_id))
+    for (const gate of model.gatesOf(row.prompt_id)) {
+      must(
+        !run.isWaiting || row.state !== "pending" || gate.state !== "pending",
+        () => `run ${row.id} goes on, and ${gate.id} has no answer`,
+      );
       must(
         gate.told_fence === (model.told.get(gate.id) ?? null),
         () => `gate ${gate.id} says that #${gate.told_fence} was told`,
       );
+    }
     if (row.lease_until === run.leaseUntil) return;
     run.leaseUntil = row.lease_until;
     run.renewedAt = world.scheduler.now;
