@@ -41,6 +41,7 @@ const settingsSchema = z.object({
   MUSTER_MODEL_SILENCE_SECONDS: count(1, 3_600).default(120),
   MUSTER_SANDBOX: z.enum(["bubblewrap", "local"]).default("bubblewrap"),
   MUSTER_ALLOWED_HOSTS: z.string().default(""),
+  MUSTER_PROJECT_FOLDERS: z.string().default(""),
   MUSTER_IDLE_MINUTES: count(1, 100_000).default(15),
   MUSTER_MAX_REQUESTS_PER_TURN: count(1, 10_000).default(100),
   MUSTER_MAX_CALLS_PER_RESPONSE: count(1, 1_000).default(25),
@@ -82,6 +83,8 @@ export interface Config {
   sandbox: "bubblewrap" | "local";
   /** Where programs are looked for. */
   path: string;
+  /** Sessions may work in folders of this machine within these; none: in any that is not refused. */
+  projectFolders: string[];
   /** Hosts that commands in a sandbox may reach. */
   allowedHosts: string[];
   turnLimits: {
@@ -136,6 +139,7 @@ export function loadConfig(env: Environment = process.env): Config {
     sandbox: settings.MUSTER_SANDBOX,
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
     allowedHosts: settings.MUSTER_ALLOWED_HOSTS.split(/[\s,]+/).filter((host) => host !== ""),
+    projectFolders: settings.MUSTER_PROJECT_FOLDERS.split(":").filter((folder) => folder !== ""),
     turnLimits: turnLimits(settings),
     idleMs: settings.MUSTER_IDLE_MINUTES * 60_000,
     providers: providerVariables(env, settings.MUSTER_PROVIDERS),

@@ -33,6 +33,7 @@ export type Action =
   | "session.prompt"
   | "session.manage"
   | "session.create"
+  | "session.use_folder"
   | "runner.read"
   | "runner.manage"
   | "runner.connect"
@@ -74,6 +75,7 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "session.prompt": "sessions:write",
   "session.manage": "sessions:write",
   "session.create": "sessions:write",
+  "session.use_folder": "sessions:write",
   "runner.read": "sessions:read",
   "runner.manage": "admin",
   "approval.read": "sessions:read",
@@ -88,6 +90,7 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
 };
 
 const ADMIN_ONLY: ReadonlySet<Action> = new Set([
+  "session.use_folder",
   "runner.manage",
   "policy.manage",
   "provider.manage",

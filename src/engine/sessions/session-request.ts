@@ -49,6 +49,7 @@ export async function newSession(
     );
   }
   const parent = await parentOf(work, principal, request.parentSessionId);
+  refuseFolder(principal, request, parent);
   const said = { ...UNSAID, ...withoutUndefined(request) };
   return {
     id,
@@ -72,6 +73,26 @@ export async function newSession(
     projectDir: said.projectDir,
     agentName: said.agentName,
   };
+}
+
+/**
+ * A folder of a runner's machine is not the session's own: what lies there may be anybody's. A
+ * repository by its path is such a folder too.
+ */
+function refuseFolder(
+  principal: Principal,
+  { projectDir, repo }: SessionRequest,
+  parent: SessionRow | null,
+): void {
+  const isPath = repo !== undefined && /^(?:file:|[/.~\\])/i.test(repo);
+  const isParents = parent !== null && repo === parent.repo;
+  if (projectDir === undefined && (!isPath || isParents)) return;
+  if (may(principal, "session.use_folder", { orgId: principal.orgId })) return;
+  throw new Refusal(
+    "forbidden",
+    "folder_not_allowed",
+    "Only an admin may let a session work in a folder of a runner's machine. Use a repository's web address, or ask an admin.",
+  );
 }
 
 const UNSAID = {

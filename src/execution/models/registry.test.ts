@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FakeClock } from "#base/clock.ts";
 import { type ModelServer, startModelServer, TEST_MODEL } from "#test/model-server/model-server.ts";
 import { collect, request, streamed } from "./fake-request.ts";
 import type { ModelProvider } from "./model.ts";
@@ -111,6 +112,43 @@ describe("with settings", () => {
         fetch(String(input).replace("http://127.0.0.1:11434", server.url), init),
     });
     expect(await models.defaultModel()).toBe(`ollama/${TEST_MODEL}`);
+  });
+
+  it("looks for a default at most once a minute, and lets nobody wait for it", async () => {
+    const clock = new FakeClock();
+    const asked: ((isThere: boolean) => void)[] = [];
+    const models = createModels({
+      environment: {},
+      clock,
+      fetch: () =>
+        new Promise((resolve, reject) => {
+          asked.push((isThere) =>
+            isThere
+              ? resolve(new Response(JSON.stringify({ data: [{ id: "llama" }] })))
+              : reject(new Error("nobody there")),
+          );
+        }),
+    });
+    const first = models.defaultModel();
+    asked[0]?.(true);
+    expect(await first).toBe("ollama/llama");
+    clock.advance(59_000);
+    expect(await models.defaultModel()).toBe("ollama/llama");
+    expect(asked).toHaveLength(1);
+    clock.advance(2_000);
+    // Nobody has answered the second question yet.
+    expect(await models.defaultModel()).toBe("ollama/llama");
+    expect(asked).toHaveLength(2);
+    asked[1]?.(false);
+    await expect.poll(() => models.defaultModel()).toBe("demo/story");
+    clock.advance(61_000);
+    const again = models.defaultModel();
+    asked[2]?.(true);
+    expect(await again).toBe("ollama/llama");
+    models.configure("anthropic", { apiKey: "sk-a" });
+    const better = models.defaultModel();
+    asked[3]?.(true);
+    expect(await better).toBe("anthropic/claude-sonnet-5-5");
   });
 
   it("takes a bearer token for Anthropic when there is no key", async () => {

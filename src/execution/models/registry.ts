@@ -42,6 +42,8 @@ export interface Models {
   forget(name: string): void;
 }
 
+const DEMO_ID = `demo/${DEMO_MODEL}`;
+
 interface Entry {
   settings: ProviderSettings;
   provider: ModelProvider | null;
@@ -49,12 +51,19 @@ interface Entry {
 
 /** How long it is believed what an endpoint said it has. */
 const LIST_FRESH_MS = 10_000;
+/** A turn must not wait for endpoints that may not be running: for so long the default is believed, */
+const DEFAULT_FRESH_MS = 60_000;
+/** and for so long it is used while it is being looked for again. */
+const DEFAULT_USABLE_MS = 10 * 60_000;
 
 export function createModels(options: ModelsOptions): Models {
   const { environment, fetch = globalThis.fetch, clock = systemClock, idleTimeoutMs } = options;
   const entries = new Map<string, Entry>();
   const lists = new Map<string, { at: number; models: Promise<string[] | null> }>();
   const demo = createDemoProvider({ clock });
+  let preferred: { id: string; at: number } | null = null;
+  /** Rises with each change of the settings: what was found by older ones does not count. */
+  let revision = 0;
   const given = new Map(providersFrom(environment).map((settings) => [settings.name, settings]));
   for (const [name, settings] of given) entries.set(name, { settings, provider: null });
 
@@ -73,6 +82,12 @@ export function createModels(options: ModelsOptions): Models {
     return models;
   }
 
+  function forgetFound(name: string): void {
+    lists.delete(name);
+    preferred = null;
+    revision += 1;
+  }
+
   async function offersOf({ settings }: Entry): Promise<ModelOffer[]> {
     const { name, title, missing } = settings;
     if (missing) return name === "openai-chat" ? [] : [unusable(name, missing)];
@@ -89,7 +104,7 @@ export function createModels(options: ModelsOptions): Models {
       const slash = id.indexOf("/");
       const name = id.slice(0, Math.max(slash, 0));
       const model = id.slice(slash + 1);
-      if (id === `demo/${DEMO_MODEL}`) return { provider: demo, model: DEMO_MODEL };
+      if (id === DEMO_ID) return { provider: demo, model: DEMO_MODEL };
       const entry = entries.get(name);
       if (!entry || model === "") return notAvailable(id, [...entries.keys(), "demo"]);
       const { missing, title } = entry.settings;
@@ -98,17 +113,25 @@ export function createModels(options: ModelsOptions): Models {
       return { provider: open(entry), model };
     },
     async offers() {
+      const asked = revision;
       const all = await Promise.all([...entries.values()].map(offersOf));
-      return [...all.flat(), usable(`demo/${DEMO_MODEL}`, "demo")];
+      const offers = [...all.flat(), usable(DEMO_ID, "demo")];
+      if (asked === revision) preferred = { id: firstUsable(offers), at: clock.now() };
+      return offers;
     },
     async defaultModel() {
-      const offers = await models.offers();
-      return offers.find((offer) => offer.usable)?.id ?? `demo/${DEMO_MODEL}`;
+      if (!preferred) return firstUsable(await models.offers());
+      const { id, at } = preferred;
+      const ageMs = clock.now() - at;
+      if (ageMs < DEFAULT_FRESH_MS) return id;
+      const found = models.offers();
+      // The demo stands in for what is missing: it must not be used once there is something better.
+      return id !== DEMO_ID && ageMs < DEFAULT_USABLE_MS ? id : firstUsable(await found);
     },
     configure(name, change) {
       const before = entries.get(name)?.settings;
       entries.set(name, { settings: changedProvider(name, change, before), provider: null });
-      lists.delete(name);
+      forgetFound(name);
       // The same account by another of its interfaces.
       const { baseUrl, apiKey } = change;
       if (name === "openai") models.configure("openai-chat", { baseUrl, apiKey });
@@ -117,11 +140,15 @@ export function createModels(options: ModelsOptions): Models {
       const settings = given.get(name);
       if (settings) entries.set(name, { settings, provider: null });
       else entries.delete(name);
-      lists.delete(name);
+      forgetFound(name);
       if (name === "openai") models.forget("openai-chat");
     },
   };
   return models;
+}
+
+function firstUsable(offers: readonly ModelOffer[]): string {
+  return offers.find((offer) => offer.usable)?.id ?? DEMO_ID;
 }
 
 function usable(id: string, provider: string): ModelOffer {

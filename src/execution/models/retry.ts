@@ -12,23 +12,15 @@ const MAX_DELAY_MS = 30_000;
 /** For more than this, the turn is better parked than held. */
 const MAX_WAIT_MS = 60_000;
 
-export interface Retry {
-  /** Of the attempt that failed, from 1. */
-  attempt: number;
-  delayMs: number;
-  failure: ModelFailure;
-}
-
 export interface RetryOptions {
   attempts?: number;
   clock?: Clock;
   /** From 0 to 1. */
   random?: () => number;
-  notify?: (retry: Retry) => void;
 }
 
 export function withRetries(provider: ModelProvider, options: RetryOptions = {}): ModelProvider {
-  const { attempts = ATTEMPTS, clock = systemClock, random = Math.random, notify } = options;
+  const { attempts = ATTEMPTS, clock = systemClock, random = Math.random } = options;
   return {
     name: provider.name,
     async *stream(request) {
@@ -40,7 +32,6 @@ export function withRetries(provider: ModelProvider, options: RetryOptions = {})
           yield { type: "failed", failure };
           return;
         }
-        notify?.({ attempt, delayMs, failure });
         yield { type: "restart", attempt, delayMs, failure };
         await clock.sleep(delayMs, request.signal);
         if (request.signal.aborted) {

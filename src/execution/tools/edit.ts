@@ -1,5 +1,6 @@
 /** The edit tool: exact pieces of a text file replaced, all of them or none. */
 import type * as z from "zod";
+import { isSecretPath } from "#protocol/secret-paths.ts";
 import { editInput } from "#protocol/tools.ts";
 import { type ConfinedFiles, filesOf } from "./confined-files.ts";
 import { createTool, ToolProblem } from "./perform-tool.ts";
@@ -15,7 +16,9 @@ export function createEditTool(): RunnerTool {
   return createTool("edit", editInput, async (context, { path, edits }) => {
     const files = filesOf(await context.workspace());
     const { text, shown } = await readText(files, path);
-    const { text: edited, replacements } = applyEdits(text, edits, shown);
+    const { text: edited, replacements } = isSecretPath(shown)
+      ? applyBlindly(text, edits, shown, path)
+      : applyEdits(text, edits, shown);
     await files.replace(path, edited);
     const times = replacements === 1 ? "1 place" : `${replacements} places`;
     return { output: `Edited ${shown} in ${times}.`, error: null };
@@ -51,6 +54,25 @@ function decode(bytes: Buffer, shown: string): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new ToolProblem(`${shown} is not UTF-8 text. Change it with bash.`);
+  }
+}
+
+/**
+ * In a file of secrets: what does not fit is told without a word on why, since each answer would
+ * tell something of what is in it. One that was named by another name was never asked about.
+ */
+function applyBlindly(text: string, edits: readonly Edit[], shown: string, path: string) {
+  if (!isSecretPath(path))
+    throw new ToolProblem(
+      `${path} leads to ${shown}, which usually holds secrets. Name that file itself.`,
+    );
+  try {
+    return applyEdits(text, edits, shown);
+  } catch (error) {
+    if (!(error instanceof ToolProblem)) throw error;
+    throw new ToolProblem(
+      `The edit could not be made; nothing was changed. ${shown} usually holds secrets, so no more is told: ask the person to change it.`,
+    );
   }
 }
 

@@ -212,8 +212,7 @@ describe("limits", () => {
 describe("redirects", () => {
   it("are followed within the host, at most five times", async () => {
     redirect("/r1", "/r2?x");
-    redirect("/r2", `http://www.site.test:${port}/r3`);
-    redirect("/r3", `http://site.test:${port}/end`);
+    redirect("/r2", `http://site.test:${port}/end`);
     serve("/end", "text/plain", "arrived");
     expect((await get("/r1")).output).toMatch(/^http:\/\/site\.test:\d+\/end · 200/);
     redirect("/loop", "/loop");
@@ -227,6 +226,8 @@ describe("redirects", () => {
       `http://site.test:${port}/away redirects to another host. If that is where you want to go, fetch it itself: http://other.test:${port}/secret?a=%3Cb%3E`,
     );
     expect(asked.map(({ path }) => path)).toEqual(["/away"]);
+    redirect("/www", `http://www.site.test:${port}/www`);
+    expect((await get("/www")).error).toMatch(/redirects to another host/);
   });
 
   it("are judged like the first address", async () => {
@@ -307,7 +308,7 @@ describe.skipIf(!hasOpenssl())("over TLS", () => {
   it("the name is proven, although the address is dialled", async () => {
     const folder = mkdtempSync(join(tmpdir(), "muster-tls-"));
     const request =
-      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=site.test -addext subjectAltName=DNS:site.test";
+      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=site.test -addext subjectAltName=DNS:site.test,DNS:www.site.test";
     execFileSync(OPENSSL, request.split(" "), { cwd: folder, stdio: "ignore" });
     const key = readFileSync(join(folder, "key.pem"));
     const cert = readFileSync(join(folder, "cert.pem"));
@@ -322,7 +323,16 @@ describe.skipIf(!hasOpenssl())("over TLS", () => {
           done(null);
         },
       },
-      (_request, response) => response.setHeader("content-type", "text/plain").end("safely"),
+      ({ url = "/", headers: { host = "" } }, response) => {
+        const [name, at] = host.split(":");
+        const target = {
+          "/plain": `http://site.test:${port}/end`,
+          "/www": name === "site.test" ? `https://www.site.test:${at}/www` : undefined,
+          "/moved": `https://www.site.test:${at}/elsewhere`,
+        }[url];
+        if (target !== undefined) response.writeHead(302, { location: target }).end();
+        else response.setHeader("content-type", "text/plain").end("safely");
+      },
     );
     await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
     const tlsPort = (secure.address() as AddressInfo).port;
@@ -335,11 +345,16 @@ describe.skipIf(!hasOpenssl())("over TLS", () => {
       expect((await fetch(`https://site.test:${tlsPort}/`)).output).toContain("safely");
       const wrong = await fetch(`https://other.test:${tlsPort}/`);
       expect(wrong.error).toMatch(/could not be fetched \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
+      expect(names.splice(0)).toEqual(["site.test", "site.test", "other.test"]);
+      const at = `https://site.test:${tlsPort}`;
+      expect((await fetch(`${at}/plain`)).error).toMatch(/an address without encryption/);
+      expect((await fetch(`${at}/www`)).output).toContain("safely");
+      expect((await fetch(`${at}/moved`)).error).toMatch(/redirects to another host/);
     } finally {
       setDefaultCACertificates(trusted);
       secure.close();
     }
-    expect(names).toEqual(["site.test", "site.test", "other.test"]);
+    expect(names).toEqual(["site.test", "site.test", "www.site.test", "site.test"]);
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * The web_fetch tool. The server's policy has judged the address it was given and no other, so a
- * redirect to another host is not followed but told, and the model asks for it again.
+ * redirect to another host, or out of encryption, is not followed but told, and the model asks for it
+ * again.
  */
 import { webFetchInput } from "#protocol/tools.ts";
 import { imageTypeOf } from "./file-type.ts";
@@ -59,14 +60,26 @@ async function follow(start: URL, options: WebFetchOptions, signal: AbortSignal)
     const target = URL.parse(answer.location, url.href);
     if (!target) throw new ToolProblem("The page redirects to an address that is none.");
     target.hash = "";
-    if (withoutWww(target) !== withoutWww(url)) {
+    const problem = judgeRedirect(url, target);
+    if (problem !== null)
       throw new ToolProblem(
-        `${show(url)} redirects to another host. If that is where you want to go, fetch it itself: ${show(target)}`,
+        `${show(url)} redirects to ${problem}. If that is where you want to go, fetch it itself: ${show(target)}`,
       );
-    }
     url = target;
   }
   throw new ToolProblem(`The page redirects more than ${MAX_REDIRECTS} times. Try another one.`);
+}
+
+/** What speaks against following; null when nothing does. */
+function judgeRedirect(from: URL, to: URL): string | null {
+  if (withoutWww(to) !== withoutWww(from)) return "another host";
+  if (from.protocol === "https:" && to.protocol !== "https:")
+    return "an address without encryption";
+  if (to.hostname === from.hostname) return null;
+  // With and without `www.` are two hosts: the same page, and proven to be theirs, or not at all.
+  const isSamePage = to.pathname === from.pathname && to.search === from.search;
+  const isProven = from.protocol === "https:" && to.protocol === "https:";
+  return isSamePage && isProven ? null : "another host";
 }
 
 function withoutWww(url: URL): string {

@@ -10,6 +10,7 @@ import {
   type Turn,
   type World,
 } from "#features/testing/index.ts";
+import type { JournalItem } from "#protocol/events.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Approval } from "./contract.ts";
 import { approvals } from "./index.ts";
@@ -46,12 +47,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       tool: string,
       input: unknown,
       sessionId?: string,
+      cwd?: string,
     ): Promise<{ turn: Turn; approval: Approval; sessionId: string }> {
       const session = sessionId ?? (await world.createSession());
       const turn = await world.startTurn(session);
-      expect(await turn.journal([asks("c1", tool, input)])).toMatchObject({
-        c1: { verdict: "ask" },
-      });
+      const item = { ...asks("c1", tool, input), ...(cwd === undefined ? {} : { cwd }) };
+      expect(await turn.journal([item as JournalItem])).toMatchObject({ c1: { verdict: "ask" } });
       await turn.journal([], { park: { kind: "gate", callId: "c1" } });
       const [approval] = (await list(`?state=pending&session=${session}`)).items;
       return { turn, approval: approval as Approval, sessionId: session };
@@ -163,6 +164,43 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await decide(third.approval.id, { decision: "deny", scope: "always" });
       await goOn();
       expect(await verdict(elsewhere, "git push b")).toBe("deny");
+    });
+
+    it("lets a yes stand only for the top of the workspace, waited for", async () => {
+      const command = "git push elsewhere";
+      for (const [input, cwd] of [
+        [{ command }, "/workspace/sub"],
+        [{ command, background: true }, undefined],
+      ] as const) {
+        const { approval, sessionId } = await park("bash", input, undefined, cwd);
+        expect(approval.rulePreview).toBeNull();
+        expect(approval.shown).toMatchObject({ cwd: cwd ?? null });
+        for (const scope of ["session", "always"])
+          await expect(decide(approval.id, { decision: "allow", scope })).rejects.toMatchObject({
+            code: "scope_not_possible",
+          });
+        await decide(approval.id, { decision: "allow" });
+        await goOn();
+        const again = await park("bash", input, sessionId, cwd);
+        // A no may stand: it holds everywhere.
+        await decide(again.approval.id, { decision: "deny", scope: "session" });
+        await goOn();
+        const turn = await world.startTurn(sessionId);
+        expect(await turn.journal([asks("c1", "bash", { command })])).toMatchObject({
+          c1: { verdict: "deny" },
+        });
+        await turn.journal([], { settle: { outcome: "completed" } });
+      }
+    });
+
+    it("does not take a yes at the top for one elsewhere", async () => {
+      const input = { command: "git push top" };
+      const { approval, sessionId } = await park("bash", input);
+      await decide(approval.id, { decision: "allow", scope: "session" });
+      await goOn();
+      const elsewhere = await park("bash", input, sessionId, "/workspace/sub");
+      await decide(elsewhere.approval.id, { decision: "deny" });
+      await goOn();
     });
 
     it("makes no rule for a decision that came too late", async () => {

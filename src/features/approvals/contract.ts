@@ -15,7 +15,7 @@ export const approvalSchema = z
     callId: z.string(),
     tool: z.string(),
     target: z.string().nullable(),
-    /** Exactly what is decided: `{tool, input}`. */
+    /** Exactly what is decided: `{tool, input, reason, cwd}`; `cwd` is null at the top of the workspace. */
     shown: z.unknown(),
     askedAt: isoTime,
     expiresAt: isoTime,
@@ -28,7 +28,7 @@ export const approvalSchema = z
     answers: z.array(z.string()).nullable(),
     /** A person's id, or `system`. */
     decidedBy: z.string().nullable(),
-    /** The rule that "always" would make; null when it can be decided only once. */
+    /** The rule that "always" would make; null when it can be allowed only once. */
     rulePreview: z
       .object({
         level: z.literal("user"),

@@ -6,7 +6,7 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import { decideGate, findGate, type GateDecision } from "#engine/gates/index.ts";
 import { command, type Engine, type GateRow, may, type Work } from "#engine/index.ts";
-import { addStandingRule, canStand, type UserPrincipal } from "#features/policy/index.ts";
+import { addStandingRule, standingTarget, type UserPrincipal } from "#features/policy/index.ts";
 import { type AskedQuestion, askUserQuestionInput } from "#protocol/tools.ts";
 import type { DecisionRequest } from "./contract.ts";
 
@@ -50,13 +50,17 @@ function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
       "answers_missing",
       'This is a question: send {"answers": […]}, or {"decision": "deny"} to leave it unanswered.',
     );
-  if (scope !== "once" && (gate.kind !== "approval" || !canStand(gate.target)))
+  if (scope !== "once" && (gate.kind !== "approval" || targetOf(gate, allowed) === null))
     throw new Refusal(
       "invalid",
       "scope_not_possible",
-      "This can be decided only once: there is nothing a rule could be about. Leave scope out.",
+      "This can be decided only once: a rule could not say all of it, such as the folder it runs in. Leave scope out.",
     );
   return { allowed, reason: reasonOf(request), answers: null, scope };
+}
+
+function targetOf(gate: GateRow, allowed: boolean): string | null {
+  return standingTarget(gate, allowed ? "allow" : "deny");
 }
 
 function reasonOf({ reason }: DecisionRequest): string | null {
@@ -110,14 +114,15 @@ async function stand(
   decision: GateDecision,
   id: string,
 ): Promise<void> {
-  if (!canStand(gate.target)) return;
+  const target = targetOf(gate, decision.allowed);
+  if (target === null) return;
   await addStandingRule(work, {
     id,
     orgId: gate.org_id,
     userId: user.userId,
     sessionId: decision.scope === "session" ? gate.session_id : null,
     tool: gate.tool,
-    target: gate.target,
+    target,
     effect: decision.allowed ? "allow" : "deny",
   });
 }

@@ -1,6 +1,6 @@
 import type { GateDecision } from "#engine/gates/index.ts";
 import type { GateRow } from "#engine/index.ts";
-import { canStand } from "#features/policy/index.ts";
+import { standingTarget } from "#features/policy/index.ts";
 import type { Approval } from "./contract.ts";
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -30,7 +30,7 @@ export function approvalView(gate: GateRow): Approval {
   };
 }
 
-function rulePreview({ kind, tool, target }: GateRow): Approval["rulePreview"] {
-  if (kind !== "approval" || !canStand(target)) return null;
-  return { level: "user", tool, pattern: target, match: "exact" };
+function rulePreview(gate: GateRow): Approval["rulePreview"] {
+  const pattern = gate.kind === "approval" ? standingTarget(gate, "allow") : null;
+  return pattern === null ? null : { level: "user", tool: gate.tool, pattern, match: "exact" };
 }

@@ -164,9 +164,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     it("names what is known", async () => {
+      const offer = { id: "anthropic/claude-x.1", provider: "anthropic" };
+      await execute(`update runners set models = '${JSON.stringify([offer])}'`);
       const sessionId = await world.createSession({ runtime: "scripted" });
       const turn = await world.startTurn(sessionId);
-      await turn.journal([modelCall({ model: "anthropic/claude-x.1" })], {
+      const smuggled = [`anthropic/${CANARY}:ssn-078-05-1120@ward-7`, CANARY, `${CANARY}/x`];
+      const calls = ["anthropic/claude-x.1", ...smuggled].map((model) => modelCall({ model }));
+      await turn.journal(calls, {
         settle: {
           outcome: "completed",
           usage: { inputTokens: 7, outputTokens: 3, costMicros: null },
@@ -175,8 +179,18 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const [complete] = (await list(`?session=${sessionId}&action=message_complete`)).items;
       expect(complete?.metadata).toMatchObject({ stopReason: "completed", attempts: 1 });
       expect(complete?.metadata.usage).toMatchObject({ outputTokens: expect.any(Number) });
-      const [called] = (await list(`?session=${sessionId}&category=provider`)).items;
-      expect(called?.metadata).toMatchObject({ model: "anthropic/claude-x.1", stopReason: "stop" });
+      const called = (await list(`?session=${sessionId}&category=provider`)).items;
+      expect(called.map(({ metadata }) => metadata.model).toSorted()).toEqual(
+        ["anthropic/claude-x.1", "anthropic/other", "unknown", "unknown"].toSorted(),
+      );
+      expect(called[0]?.metadata).toMatchObject({ stopReason: "stop" });
+      await execute("update runners set models = '[]'");
+    });
+
+    it("has no word of what people typed as a runtime", async () => {
+      const sessionId = await world.createSession({ runtime: "patient_john_has_hepatitis_c" });
+      const [created] = (await list(`?session=${sessionId}`)).items;
+      expect(created?.metadata).toMatchObject({ runtime: "other" });
     });
 
     it("shows all to admins, their own to others, nothing to agents", async () => {

@@ -8,9 +8,11 @@ import {
   idName,
   modelName,
   outcomeName,
+  runtimeName,
   stopReason,
   toolName,
 } from "./names.ts";
+import { listOffers } from "./queries.ts";
 import { type AuditEntry, record } from "./record.ts";
 
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
@@ -31,7 +33,7 @@ export const listen: Listener = async (work, event) => {
     case "prompt_settled":
       return record(work, row, event.prompt.run_id, settledEntry(event));
     case "model_called":
-      return record(work, row, event.run.id, modelEntry(event));
+      return record(work, row, event.run.id, await modelEntry(work, event));
     case "call_judged":
       if (event.call.verdict !== "deny") return;
       return record(work, row, event.run.id, denied(event.call.tool, "policy"));
@@ -48,7 +50,7 @@ function createdEntry(row: SessionRow): AuditEntry {
   return {
     action: "session_created",
     kind: row.kind,
-    runtime: codeName(row.runtime),
+    runtime: runtimeName(row.runtime),
     isChild: row.parent_session_id !== null,
   };
 }
@@ -78,10 +80,10 @@ function settledEntry({ prompt, run }: EventOf<"prompt_settled">): AuditEntry {
   return { action: "message_complete", ...shared, stopReason: outcomeName(prompt.outcome) };
 }
 
-function modelEntry({ call }: EventOf<"model_called">): AuditEntry {
+async function modelEntry(work: Work, { call, run }: EventOf<"model_called">): Promise<AuditEntry> {
   return {
     action: "model_called",
-    model: modelName(call.model),
+    model: modelName(call.model, await listOffers(work.tx, run.runner_id)),
     durationMs: count(call.durationMs),
     usage: {
       inputTokens: count(call.inputTokens),

@@ -6,6 +6,7 @@ import {
   idName,
   modelName,
   outcomeName,
+  runtimeName,
   stopReason,
   toolName,
 } from "./names.ts";
@@ -23,8 +24,9 @@ const SENTENCES = [
 
 describe("words that get into the trail", () => {
   it.each(SENTENCES)("is never a sentence: %j", (text) => {
-    for (const name of [toolName, stopReason, outcomeName, channelName, codeName, modelName])
+    for (const name of [toolName, stopReason, outcomeName, channelName, codeName, runtimeName])
       expect(["unknown", "other"]).toContain(name(text));
+    expect(modelName(text, [{ id: text, provider: text }])).toBe("unknown");
     expect(idName(text)).toBeNull();
   });
 
@@ -34,10 +36,30 @@ describe("words that get into the trail", () => {
     expect(stopReason("end_turn")).toBe("end_turn");
     expect(outcomeName("aborted")).toBe("aborted");
     expect(codeName("attempts_exhausted")).toBe("attempts_exhausted");
-    expect(modelName("openrouter/meta-llama/llama-3.1:free")).toBe(
-      "openrouter/meta-llama/llama-3.1:free",
-    );
+    expect(runtimeName("native")).toBe("native");
     expect(idName("ses_01m7")).toBe("ses_01m7");
     expect([count(1.6), count(Number.NaN), count(null)]).toEqual([2, null, null]);
+  });
+
+  it.each([
+    ["openrouter/meta-llama/llama-3.1:free", "openrouter/meta-llama/llama-3.1:free"],
+    ["anthropic/patient-john-smith:ssn-078-05-1120@ward-7", "anthropic/other"],
+    ["anthropic", "anthropic/other"],
+    ["patient-john/has-hepatitis", "unknown"],
+    ["patient-john", "unknown"],
+    ["", "unknown"],
+    ["/", "unknown"],
+    [`anthropic/${"x".repeat(80)}`, "anthropic/other"],
+  ])("a model is one that is offered: %s", (name, expected) => {
+    const offers = [
+      { id: "openrouter/meta-llama/llama-3.1:free", provider: "openrouter" },
+      { id: "anthropic/claude-x.1", provider: "anthropic" },
+      { id: `anthropic/${"x".repeat(80)}`, provider: "anthropic" },
+    ];
+    expect(modelName(name, offers)).toBe(expected);
+  });
+
+  it("a runtime is one that there is", () => {
+    expect(runtimeName("patient_john_smith_has_hepatitis_c")).toBe("other");
   });
 });

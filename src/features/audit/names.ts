@@ -11,6 +11,8 @@ const STOP_REASONS: ReadonlySet<string> = new Set([
   ...["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "aborted"],
 ]);
 const OUTCOME_NAMES: ReadonlySet<string> = new Set(OUTCOMES);
+/** Those that there are; another word was typed by somebody. */
+const RUNTIMES: ReadonlySet<string> = new Set(["native", "echo", "scripted", "opencode"]);
 const CHANNELS: ReadonlySet<string> = new Set(["web", "api", "session", "system", "slack"]);
 
 const one = (known: ReadonlySet<string>, other: string) => (name: string | null | undefined) =>
@@ -21,17 +23,28 @@ export const toolName = one(TOOLS, "unknown");
 export const stopReason = one(STOP_REASONS, "other");
 export const outcomeName = one(OUTCOME_NAMES, "unknown");
 export const channelName = one(CHANNELS, "other");
+export const runtimeName = one(RUNTIMES, "other");
 
 /** Our own codes look like this; a sentence does not. */
 export function codeName(code: string | null | undefined): string {
   return code != null && /^[a-z][a-z0-9_]{0,63}$/.test(code) ? code : "other";
 }
 
-/** `provider/model`. */
-export function modelName(name: string): string {
-  return /^[A-Za-z0-9][\w.:@+-]*(?:\/[\w.:@+-]+)*$/.test(name) && name.length <= 100
-    ? name
-    : "unknown";
+const MODEL = /^[A-Za-z0-9][\w.:@+/-]{0,79}$/;
+const PROVIDER = /^[a-z][a-z0-9-]{0,40}$/;
+
+/**
+ * `provider/model`, as its runner offers it. People may ask for any model of a provider by name, so
+ * of one that is not offered only the provider is written down, and nothing when that is not known.
+ */
+export function modelName(
+  name: string,
+  offers: readonly { id: string; provider: string }[],
+): string {
+  if (MODEL.test(name) && offers.some(({ id }) => id === name)) return name;
+  const provider = name.split("/", 1)[0] ?? "";
+  const isOffered = PROVIDER.test(provider) && offers.some((offer) => offer.provider === provider);
+  return isOffered ? `${provider}/other` : "unknown";
 }
 
 /** An id that the server has minted. */

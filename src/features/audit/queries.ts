@@ -1,9 +1,20 @@
 /** The only SQL on the audit trail. Rows are inserted and sealed; nothing else ever changes them. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { KernelTables } from "#engine/index.ts";
+import type { ModelOffer } from "#protocol/models.ts";
 import type { Seal } from "./chain.ts";
 import type { AuditHeadRow, AuditRow, AuditTables } from "./schema.ts";
 
 const prepare = statements<AuditTables>();
+
+const selectOffers = statements<KernelTables>()<{ id: string }, { models: string }>((db, p) =>
+  db.selectFrom("runners").select("models").where("id", "=", p("id")),
+);
+/** The models a runner offers. */
+export async function listOffers(reader: Reader, runnerId: string | null): Promise<ModelOffer[]> {
+  const row = runnerId === null ? undefined : await reader.first(selectOffers, { id: runnerId });
+  return row ? (JSON.parse(row.models) as ModelOffer[]) : [];
+}
 
 const insertRow = inserter<AuditRow>("audit_events", [
   "id",

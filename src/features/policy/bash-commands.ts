@@ -8,7 +8,7 @@ import { ShellLexer, type Token, type Word } from "./shell-lexer.ts";
 import { unwrap } from "./unwrap-command.ts";
 
 export interface SimpleCommand {
-  /** The program's own name, without its folder. */
+  /** The program's own name, without its folder; empty when there are only assignments or redirections. */
   name: string;
   words: readonly Word[];
   /** `NAME=value` before it. */
@@ -32,12 +32,14 @@ export interface ShellReading {
   tangled: boolean;
 }
 
+/** Nobody writes or reads a longer command; it is not looked into at all. */
+export const MAX_COMMAND_CHARS = 20_000;
 const MAX_DEPTH = 12;
 const MAX_COMMANDS = 5_000;
 /** Of all commands together: each wrapper repeats the words of what it wraps. */
-const MAX_WORDS = 200_000;
+const MAX_WORDS = 50_000;
 /** Of all texts together: what is nested is read again. */
-const MAX_CHARS = 300_000;
+const MAX_CHARS = 100_000;
 /** Longer values are not followed, so that doubling one cannot fill the memory. */
 const MAX_VALUE_CHARS = 200;
 const ASSIGNMENT = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=/;
@@ -56,8 +58,14 @@ const DECLARES: ReadonlySet<string> = new Set([
 
 export function readCommands(text: string): ShellReading {
   const reading: ShellReading = { commands: [], opaque: false, tangled: false };
+  if (text.length > MAX_COMMAND_CHARS) {
+    giveUp(reading);
+    return reading;
+  }
   try {
-    new Reader(reading, { words: MAX_WORDS, chars: MAX_CHARS }, 0, new Map()).read(text);
+    // What splits words is a blank until somebody says otherwise: `git$IFS` and `push` are two.
+    const variables = new Map<string, string | null>([["IFS", " "]]);
+    new Reader(reading, { words: MAX_WORDS, chars: MAX_CHARS }, 0, variables).read(text);
   } catch (error) {
     // The stack is full: nested deeper than can be followed.
     if (!(error instanceof RangeError)) throw error;
@@ -165,9 +173,7 @@ class Reader {
     this.#draft = emptyDraft();
     const [first] = draft.words;
     if (!first) {
-      if (draft.redirects.length > 0) this.#emit(draft, []);
-      for (const { name, value } of draft.assignments) this.#assign(name, value);
-      if (operator === "(") this.#reading.opaque ||= draft.assignments.length > 0;
+      this.#withoutProgram(draft, operator);
     } else if (first.known && KEYWORDS.has(first.text)) {
       this.#keyword(draft, first.text);
     } else {
@@ -175,6 +181,14 @@ class Reader {
     }
     const writes = operator === "|" || operator === "|&" ? writtenBy(draft) : null;
     this.#piped = operator.startsWith("|") && operator !== "||" ? (writes ?? "") : null;
+  }
+
+  /** What follows may go by it: a variable set, a file made empty. */
+  #withoutProgram(draft: Draft, operator: string): void {
+    const { redirects, assignments } = draft;
+    if (redirects.length > 0 || assignments.length > 0) this.#emit(draft, []);
+    for (const { name, value } of assignments) this.#assign(name, value);
+    if (operator === "(") this.#reading.opaque ||= assignments.length > 0;
   }
 
   /** Their words are no commands; what they do is read from what follows. */

@@ -1,12 +1,12 @@
 /** What holds where nobody has said anything else. Each rule says why, to the person and to the model. */
 
 import { isSecretPath } from "#protocol/secret-paths.ts";
-import type { SimpleCommand } from "./bash-commands.ts";
 import type { CallFacts } from "./call-facts.ts";
 import type { Rule } from "./contract.ts";
-import { deletesTrees, gitWords } from "./deletions.ts";
+import { deletesTrees } from "./deletions.ts";
 import { isKnownPlace } from "./known-hosts.ts";
-import { isSecretGlob, readsSecrets } from "./secret-files.ts";
+import { opensPullRequest, publishes, pushes } from "./publishing.ts";
+import { isSecretGlob, touchesSecrets } from "./secret-files.ts";
 
 interface BuiltinRule {
   rule: Rule;
@@ -41,25 +41,25 @@ export const builtinRules: readonly BuiltinRule[] = [
   builtin(
     "tangled",
     "bash",
-    "a command nested or repeated beyond reading",
+    "a command too long, nested or repeated to be read",
     "ask",
-    "It is too tangled to tell what it runs.",
+    "It is too long or too tangled to tell what it runs.",
     ({ shell }) => shell?.tangled ?? false,
   ),
   builtin(
     "recursive-delete",
     "bash",
-    "rm -r …, find … -delete, git clean, rsync --delete",
+    "rm -r …, rm *, find … -delete, git clean, git reset --hard, rsync --delete",
     "ask",
-    "It deletes whole folders, and they may hold more than this session's own work.",
+    "It deletes or throws away much at once, and that may be more than this session's own work.",
     ({ shell, fresh }) => shell !== null && deletesTrees(shell, fresh),
   ),
   builtin(
     "git-push",
     "bash",
-    "git push …",
+    "git push …, or a git command that may turn out to be one",
     "ask",
-    "It sends commits to where others see them.",
+    "It sends commits to where others see them, or may do so.",
     ({ shell }) => shell?.commands.some(pushes) ?? false,
   ),
   builtin(
@@ -71,20 +71,30 @@ export const builtinRules: readonly BuiltinRule[] = [
     ({ shell }) => shell?.commands.some(opensPullRequest) ?? false,
   ),
   builtin(
+    "publish",
+    "bash",
+    "gh pr merge …, gh release create …, npm publish, docker push …",
+    "ask",
+    "It publishes something in your name.",
+    ({ shell }) => shell?.commands.some(publishes) ?? false,
+  ),
+  builtin(
     "secrets-in-commands",
     "bash",
-    ".env, id_rsa, *.pem, credentials, .npmrc, .netrc",
+    ".env, id_rsa, *.pem, *.key, credentials, .npmrc, .netrc",
     "ask",
     "It names a file that usually holds secrets.",
-    ({ shell }) => shell !== null && readsSecrets(shell),
+    ({ shell }) => shell !== null && touchesSecrets(shell),
   ),
-  ...["read", "grep"].map((tool) =>
+  ...["read", "grep", "edit", "write"].map((tool) =>
     builtin(
       `secrets-in-${tool}`,
       tool,
-      ".env, id_rsa, *.pem, credentials, .npmrc, .netrc",
+      ".env, id_rsa, *.pem, *.key, credentials, .npmrc, .netrc",
       "ask",
-      "It is a file that usually holds secrets, and the model would see them.",
+      tool === "read" || tool === "grep"
+        ? "It is a file that usually holds secrets, and the model would see them."
+        : "It is a file that usually holds secrets, and they would be changed.",
       ({ path, glob }) =>
         (path !== null && isSecretPath(path)) || (glob !== null && isSecretGlob(glob)),
     ),
@@ -114,34 +124,3 @@ export const builtinRules: readonly BuiltinRule[] = [
     () => true,
   ),
 ];
-
-const PUSHES = new Set(["push", "send-pack", "http-push"]);
-const PUSHING_PAIRS = new Set(["subtree push", "lfs push", "svn dcommit", "p4 submit"]);
-
-function pushes(command: SimpleCommand): boolean {
-  const [first = "", second = ""] = gitWords(command);
-  return PUSHES.has(first) || PUSHING_PAIRS.has(`${first} ${second}`);
-}
-
-const OPENS =
-  /^(?:gh pr (?:create|new)|hub pull-request|glab mr (?:create|new)|tea pr(?:s|ull|ulls)? (?:create|c))(?: |$)/;
-
-function opensPullRequest({ name, words }: SimpleCommand): boolean {
-  const texts = words.slice(1).map((word) => word.text);
-  const plain = [name, ...withoutOptions(texts)].join(" ");
-  if (OPENS.test(plain) || /^az repos pr create/.test(plain)) return true;
-  if (name !== "gh" && name !== "glab") return false;
-  return (
-    plain.startsWith(`${name} api `) && /\/(?:pulls|merge_requests)\b/.test(plain) && writes(texts)
-  );
-}
-
-const REPOSITORY = new Set(["-R", "--repo", "--hostname"]);
-
-function withoutOptions(texts: readonly string[]): string[] {
-  return texts.filter((text, at) => !text.startsWith("-") && !REPOSITORY.has(texts[at - 1] ?? ""));
-}
-
-function writes(texts: readonly string[]): boolean {
-  return texts.some((text) => /^(?:-[fFX]|--(?:field|raw-field|method|input))/.test(text));
-}

@@ -5,8 +5,10 @@ import { normalPath } from "./paths.ts";
 export interface CallFacts {
   tool: string;
   target: string | null;
-  /** The workspace began empty, so all that is in it the session made itself. */
+  /** All that is where it works the session made itself. */
   fresh: boolean;
+  /** It runs at the top of the workspace, and is waited for. */
+  plainPlace: boolean;
   /** Of a shell command: what it would run. */
   shell: ShellReading | null;
   /** Of a tool on files: the path, with `.` and `..` worked out. */
@@ -20,21 +22,32 @@ export interface CallFacts {
 /** Tools whose target is a path. */
 const PATH_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "grep", "glob"]);
 
+/**
+ * `fresh`: the workspace began empty. `cwd` is where a command would run, as seen inside; null is the
+ * top of the workspace.
+ */
 export function factsOf(
   tool: string,
   target: string | null,
   fresh: boolean,
   input?: unknown,
+  cwd: string | null = null,
 ): CallFacts {
+  const { background } = (input ?? {}) as { background?: unknown };
   return {
     tool,
     target,
-    fresh,
+    fresh: fresh && isInWorkspace(cwd),
+    plainPlace: cwd === null && background !== true,
     shell: tool === "bash" && target !== null ? readCommands(target) : null,
     path: PATH_TOOLS.has(tool) && target !== null ? normalPath(target) : null,
     glob: tool === "grep" ? globIn(input) : null,
     url: tool === "web_fetch" && target !== null ? URL.parse(target) : null,
   };
+}
+
+function isInWorkspace(cwd: string | null): boolean {
+  return cwd === null || `${normalPath(cwd)}/`.startsWith("/workspace/");
 }
 
 function globIn(input: unknown): string | null {

@@ -26,6 +26,9 @@ export const ruleSchema = z
 export type Rule = z.infer<typeof ruleSchema>;
 
 export const MAX_PATTERN_CHARS = 10_000;
+/** A glob is compared with every place of a target, so it is kept short. */
+export const MAX_GLOB_CHARS = 500;
+export const MAX_PREVIEW_CHARS = 20_000;
 
 export const newRuleSchema = z.strictObject({
   level: z.enum(["user", "org"]).default("user"),
@@ -40,7 +43,7 @@ export type NewRule = z.infer<typeof newRuleSchema>;
 
 export const previewRequestSchema = z.strictObject({
   tool: z.string().min(1).max(100),
-  target: z.string().max(100_000).nullable().default(null),
+  target: z.string().max(MAX_PREVIEW_CHARS).nullable().default(null),
   /** Takes its rules and its kind of workspace into account. */
   sessionId: z.string().max(200).optional(),
 });

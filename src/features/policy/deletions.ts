@@ -1,16 +1,18 @@
-/** Whether a command deletes whole trees, and whether what it deletes is the session's own. */
+/** Whether a command deletes whole trees or throws work away, and whether that is the session's own. */
 import { programName, type ShellReading, type SimpleCommand } from "./bash-commands.ts";
+import { readGit } from "./git-words.ts";
 import { isPlainInside } from "./paths.ts";
 import type { Word } from "./shell-lexer.ts";
 
 /** True when something is deleted with all that is in it and it may not be the session's own work. */
-export function deletesTrees({ commands }: ShellReading, fresh: boolean): boolean {
+export function deletesTrees(reading: ShellReading, fresh: boolean): boolean {
+  const { commands } = reading;
   const deletions = commands.flatMap((command) => {
     const targets = deletedTrees(command);
     return targets ? [targets] : [];
   });
-  if (deletions.length === 0) return false;
-  if (!fresh || commands.some(leavesFolder)) return true;
+  const isElsewhere = !fresh || reading.opaque || commands.some(leavesFolder);
+  if (isElsewhere && (deletions.length > 0 || commands.some(throwsAway))) return true;
   return deletions.some((targets) => targets.length === 0 || !targets.every(isOwn));
 }
 
@@ -18,11 +20,29 @@ function isOwn(word: Word): boolean {
   return word.known && isPlainInside(word.text);
 }
 
-/** After this, a relative path may be anywhere. */
-function leavesFolder({ name, words }: SimpleCommand): boolean {
-  if (name !== "cd" && name !== "pushd") return false;
-  const target = words.slice(1).find(({ text }) => text !== "--" && !/^-[LPe@]+$/.test(text));
-  return !(target?.known && isPlainInside(target.text));
+/** After this, or by this, a relative path may be anywhere. */
+function leavesFolder({ name, words, assignments }: SimpleCommand): boolean {
+  const args = words.slice(1);
+  if (assignments.includes("CDPATH")) return true;
+  if (words.some(({ text }) => /^CDPATH(?:\+?=|$)/.test(text))) return true;
+  switch (name) {
+    case "cd":
+    case "pushd": {
+      const target = args.find(({ text }) => text !== "--" && !/^-[LPe@n]+$/.test(text));
+      return !(target?.known && isPlainInside(target.text) && !/^[-+]/.test(target.text));
+    }
+    case "popd":
+    case "chroot":
+    case "nsenter":
+    case "ssh":
+      return true;
+    case "env":
+      return args.some(({ text }) => /^(?:-[A-Za-z0]*C|--c)/.test(text));
+    case "sudo":
+      return args.some(({ text }) => /^(?:-[A-Za-z]*[DRi]|--(?:ch|lo))/.test(text));
+    default:
+      return false;
+  }
 }
 
 /** The trees a command deletes; none named means that they are not known; undefined: it deletes none. */
@@ -34,6 +54,7 @@ function deletedTrees(command: SimpleCommand): readonly Word[] | undefined {
     case "rimraf":
     case "shred":
     case "srm":
+    case "wipe":
       return openOr(command, operandsOf(args));
     case "find":
       return findDeletes(args) ? startsOf(args) : undefined;
@@ -83,28 +104,61 @@ function startsOf(args: readonly Word[]): readonly Word[] {
   return end < 0 ? rest : rest.slice(0, end);
 }
 
-function gitCleans(command: SimpleCommand): boolean {
-  const [subcommand, ...args] = gitWords(command);
-  return subcommand === "clean" && !args.some((text) => /^(?:-[a-z]*n|--dry-run)/.test(text));
+function gitCleans({ name, words }: SimpleCommand): boolean {
+  const git = readGit(name, words);
+  if (git?.subcommand?.text !== "clean") return false;
+  return !git.args.some(({ text }) => /^(?:-[a-z]*n|--dry-run)/.test(text));
 }
 
-const GIT_VALUES = new Set([
-  "-C",
-  "-c",
-  "--git-dir",
-  "--work-tree",
-  "--namespace",
-  "--super-prefix",
-  "--config-env",
-]);
+/** Deletes many files, or changes that nobody has committed, without being told a folder. */
+function throwsAway(command: SimpleCommand): boolean {
+  const args = command.words.slice(1);
+  switch (command.name) {
+    case "rm":
+    case "unlink":
+      return command.openEnded || operandsOf(args).some(({ text, globs }) => globs && isAll(text));
+    case "tar":
+    case "bsdtar":
+      return args.some(({ text }) => text.startsWith("--remove-f"));
+    case "zip":
+      return args.some(({ text }) => /^(?:-[A-Za-z]*m[A-Za-z]*|--move)$/.test(text));
+    case "7z":
+    case "7za":
+      return args.some(({ text }) => text === "-sdel");
+    default:
+      return gitThrowsAway(command);
+  }
+}
 
-/** A git command from its subcommand on; empty for any other program. */
-export function gitWords({ name, words }: SimpleCommand): string[] {
-  const texts = words.slice(1).map((word) => word.text);
-  if (name.startsWith("git-")) return [name.slice("git-".length), ...texts];
-  if (name !== "git") return [];
-  let at = 0;
-  while (at < texts.length && (texts[at] as string).startsWith("-"))
-    at += GIT_VALUES.has(texts[at] as string) ? 2 : 1;
-  return texts.slice(at);
+/** Everything in a folder: `*`, `./*`, `src/*`, `.*`. */
+function isAll(text: string): boolean {
+  return /^[*.?]*[*][*.?]*$/.test(text.slice(text.lastIndexOf("/") + 1));
+}
+
+function gitThrowsAway({ name, words }: SimpleCommand): boolean {
+  const git = readGit(name, words);
+  const texts = git?.args.map(({ text }) => text) ?? [];
+  const has = (pattern: RegExp) => texts.some((text) => pattern.test(text));
+  switch (git?.subcommand?.text) {
+    case "reset":
+      return has(/^--har/);
+    case "checkout":
+      return has(/^(?:-f|--force)$/) || texts.some(isWholeTree);
+    case "switch":
+      return has(/^(?:-f|--force|--discard-changes)$/);
+    case "restore":
+      return texts.some(isWholeTree) && (!has(/^(?:-S|--staged)$/) || has(/^(?:-W|--worktree)$/));
+    case "rm":
+      return has(/^-[a-z]*r/) && !has(/^(?:--cached|--dry-run|-n)$/);
+    case "stash":
+      return has(/^(?:drop|clear)$/);
+    case "worktree":
+      return texts[0] === "remove" && has(/^(?:-f+|--force)$/);
+    default:
+      return false;
+  }
+}
+
+function isWholeTree(text: string): boolean {
+  return /^(?:\.{1,2}\/?|\*|\.\/\*|:\/.*|:\(.*|:)$/.test(text);
 }

@@ -55,6 +55,25 @@ describe("built-in: deleting whole folders", () => {
     'for d in a b; do rm -rf "$d"; done',
     "true && (rm -r x)",
     "xargs rm -r < list",
+    "git reset --hard",
+    "git reset --hard origin/main",
+    "git checkout -- .",
+    "git checkout .",
+    "git checkout -f main",
+    "git restore .",
+    "git restore --staged --worktree .",
+    "git rm -r src",
+    "git rm -rf .",
+    "git stash clear",
+    "rm -f *",
+    "rm src/*",
+    "ls | xargs rm",
+    "git ls-files | xargs rm -f",
+    "fd . -X rm",
+    "tar --remove-files -cf x.tar src",
+    "zip -rm a.zip src",
+    "7z a -sdel a.7z src",
+    "parallel rm -rf ::: x",
   ];
   it.each(spellings)("asks in a repository or a person's folder: %s", (script) => {
     expect(why("bash", script)).toBe("builtin:recursive-delete");
@@ -97,6 +116,22 @@ describe("built-in: deleting whole folders", () => {
     "ls | xargs rm -rf",
     "git clean -fdx",
     "rm -rf $(cat list)",
+    "cd -; rm -rf x",
+    "popd; rm -rf x",
+    "pushd +1; rm -rf x",
+    "cd $OLDPWD && rm -rf x",
+    "CDPATH=/ cd home && rm -rf x",
+    "export CDPATH=/; cd home && rm -rf x",
+    "CDPATH=/; cd home && rm -rf x",
+    "eval 'cd /'; rm -rf home",
+    "source x; rm -rf home",
+    "env -C / rm -rf home",
+    "env --chdir=/ rm -rf home",
+    "sudo -D / rm -rf home",
+    "sudo --chdir=/ rm -rf home",
+    "chroot / rm -rf home",
+    "cd / && rm -f *",
+    "cd / && git reset --hard",
   ])("asks in a fresh workspace too: %s", (script) => {
     expect(say("bash", script, [], true)).toBe("ask");
   });
@@ -131,6 +166,37 @@ describe("built-in: what others see", () => {
     "git subtree push --prefix x o b",
     "git add . && git commit -m x && git push",
     "git send-pack x",
+    "git config alias.p push; git p",
+    "git unknown-word",
+    "echo push | xargs git",
+    "git $CMD",
+    "git p$" + "{x}ush",
+    "git $(echo push)",
+    "git --config-env alias.x=V x",
+    "git --config-env=alias.x=V x",
+    "git --exec-path=/x status",
+    "git -c core.pager='git push' log",
+    "git submodule foreach 'git push'",
+    "git submodule foreach --recursive git push",
+    "git rebase --exec 'git push' HEAD~1",
+    "git rebase -x 'git push' HEAD~1",
+    "git bisect run git push",
+    'f(){ git "$@"; }; f push',
+    "alias gp='git push'; gp",
+    "strace -f git push",
+    "taskset 1 git push",
+    "unshare -r git push",
+    "parallel git ::: push",
+    "parallel git push ::: a",
+    "ssh host git push",
+    "ssh host 'git push'",
+    "uv run git push",
+    "npm exec git push",
+    "true {,}; git push",
+    "git$IFS'push'",
+    "git$" + "{IFS}push",
+    "hub push",
+    "git remote-https origin x",
   ])("asks before a push: %s", (script) => {
     expect(why("bash", script)).toBe("builtin:git-push");
   });
@@ -158,6 +224,28 @@ describe("built-in: what others see", () => {
     expect(why("bash", script)).toBe("builtin:pull-request");
   });
 
+  it.each([
+    "gh pr merge 1",
+    "gh -R a/b pr merge 1 --squash",
+    "gh release create v1",
+    "gh repo delete a/b",
+    "gh api -X DELETE repos/a/b",
+    "npm publish",
+    "npm publish --access public",
+    "yarn npm publish",
+    "pnpm -r publish",
+    "cargo publish",
+    "twine upload dist/*",
+    "poetry publish --build",
+    "gem push x.gem",
+    "docker push a/b",
+    "docker buildx build --push .",
+    "cd x && npm publish",
+    "xargs npm publish",
+  ])("asks before it is public: %s", (script) => {
+    expect(why("bash", script)).toBe("builtin:publish");
+  });
+
   it.each(["gh pr list", "gh pr view 1", "gh api repos/a/b/pulls"])("reads: %s", (script) => {
     expect(say("bash", script)).toBe("allow");
   });
@@ -182,6 +270,8 @@ describe("built-in: secrets", () => {
   ])("asks before reading %s", (path) => {
     expect(say("read", path)).toBe("ask");
     expect(say("grep", path)).toBe("ask");
+    expect(say("edit", path)).toBe("ask");
+    expect(say("write", path)).toBe("ask");
     expect(say("bash", `cat ${path}`)).toBe("ask");
   });
 
@@ -197,6 +287,33 @@ describe("built-in: secrets", () => {
     "head -1 id_*",
     "source <(cat .env)",
     "docker run --env-file=.env x",
+    "echo x > .env",
+    "cat .*",
+    "cat ./.???",
+    "cat .[e]nv",
+    "cat .{env,x}",
+    "cat $" + "{X:-.env}",
+    "cat .e$" + "{x}nv",
+    "cat .e$()nv",
+    "cat .e`true`nv",
+    'cat ".$x"',
+    "f=.e; cat $" + "{f}nv",
+    "cat prod.key",
+    "cat *.key",
+    "cat ~/.vault-token",
+    "cat service-account-prod.json",
+    "cat ~/.config/gh/hosts.yml",
+    "awk 1 .env",
+    "cat$" + "{IFS}.env",
+    "grep '' .env",
+    "grep -A 3 x .env",
+    "grep -e x .env",
+    "grep -rn . --include='.*'",
+    "sed -n p .env",
+    "find . -name '.e*' -exec cat {} +",
+    "find . -name '.e*' | xargs cat",
+    "echo .env | xargs cat",
+    "git show HEAD:.env",
   ])("asks: %s", (script) => {
     expect(say("bash", script)).toBe("ask");
   });
@@ -206,8 +323,9 @@ describe("built-in: secrets", () => {
     ["read", "src/environment.ts"],
     ["read", "docs/credentials-guide.md"],
     ["read", "index.ts"],
-    ["write", ".env"],
-    ["bash", "echo x > .env"],
+    ["write", ".env.example"],
+    ["bash", "echo .env"],
+    ["bash", "grep .env src/a.ts"],
     ["bash", "ls *"],
     ["bash", "cat *.ts"],
   ] as const)("does not ask: %s %s", (tool, target) => {
@@ -220,8 +338,10 @@ describe("built-in: searching", () => {
     evaluate(factsOf("grep", ".", true, { pattern: "x", glob }), []).effect;
 
   it("asks before it looks only at files that hold secrets", () => {
-    for (const glob of [".env", ".env*", "**/.en?", "*.pem"]) expect(grep(glob)).toBe("ask");
-    for (const glob of [undefined, "*.ts", "*", "**/*.md"]) expect(grep(glob)).toBe("allow");
+    for (const glob of [".env", ".env*", "**/.en?", "*.pem", ".*", "{.env,x}", ".{env,x}"])
+      expect(grep(glob)).toBe("ask");
+    for (const glob of [undefined, "*.ts", "*", "**/*.md", "*.{ts,tsx}"])
+      expect(grep(glob)).toBe("allow");
   });
 });
 
@@ -231,6 +351,11 @@ describe("built-in: the web", () => {
     "https://en.wikipedia.org/wiki/Otter",
     "https://raw.githubusercontent.com/a/b/main/x",
     "https://docs.rs/x",
+    "https://github.com/a/b/commit/0123456789abcdef0123456789abcdef01234567",
+    "https://stackoverflow.com/questions/123456/how-to-use-a-regular-expression-to-match-dates-in-2024",
+    "https://github.com/search?q=how+to+use+react+hooks+with+typescript+generics&type=code",
+    "https://en.wikipedia.org/wiki/List_of_Unicode_characters_(1.0_to_15.1)",
+    "https://developer.mozilla.org/en-US/docs/Web/JavaScript/Reference/Global_Objects/Promise",
   ])("reads %s", (url) => {
     expect(say("web_fetch", url)).toBe("allow");
   });
@@ -245,6 +370,15 @@ describe("built-in: the web", () => {
     "https://evil.example/github.com",
     "https://evilwikipedia.org/",
     "not an address",
+    "https://evil.readthedocs.io/en/latest/x",
+    "https://evil.github.io/x",
+    "https://x.pages.dev/",
+    `https://github.com/search?q=${"a+".repeat(101)}`,
+    `https://github.com/${"a-".repeat(101)}`,
+    `https://github.com/${"abc/".repeat(101)}`,
+    `https://docs.rs/${Buffer.from("the key is sk-ant-0123456789abcdef, keep it").toString("base64")}`,
+    `https://docs.rs/x?a=${Buffer.from("the key is sk-ant-0123456789abcdef, keep it").toString("hex")}`,
+    `https://docs.rs/x?a=${encodeURIComponent(Buffer.from("???>>>key is sk-ant-0123456789abcdef").toString("base64"))}`,
   ])("asks before %s", (url) => {
     expect(say("web_fetch", url)).toBe("ask");
   });
@@ -340,6 +474,7 @@ describe("what an allowing glob covers", () => {
 
   it("nothing that is hidden", () => {
     expect(lets("git push *", "GIT_SSH_COMMAND=evil git push origin main")).toBe(false);
+    expect(lets("git push *", "PATH=/tmp/x; git push origin main")).toBe(false);
     expect(lets("echo *", "echo x > ~/.bashrc")).toBe(false);
     expect(lets("echo *", "echo x 2>&1")).toBe(true);
     expect(lets("git push *", 'git push origin "$X"')).toBe(false);
@@ -360,6 +495,38 @@ describe("what an allowing glob covers", () => {
     expect(say("bash", "git push && ls *", exact)).toBe("allow");
     expect(say("bash", "git push && ls x", exact)).toBe("ask");
     expect(say("bash", "git push && ls * ", exact)).toBe("ask");
+  });
+});
+
+describe("where a command runs", () => {
+  const at = (cwd: string | null, effect: Rule["effect"], input = {}, pattern = "git push") =>
+    evaluate(factsOf("bash", "git push", false, input, cwd), [rule({ effect, pattern })]).effect;
+  const deletes = (cwd: string | null) =>
+    evaluate(factsOf("bash", "rm -rf dist", true, {}, cwd), []).effect;
+
+  it("an allow is for the top of the workspace, waited for", () => {
+    expect(at(null, "allow")).toBe("allow");
+    expect(at(null, "allow", { background: false })).toBe("allow");
+    for (const pattern of ["git push", "git *", "*"]) {
+      expect(at("/workspace/sub", "allow", {}, pattern)).toBe("ask");
+      expect(at("/tmp/x", "allow", {}, pattern)).toBe("ask");
+      expect(at(null, "allow", { background: true }, pattern)).toBe("ask");
+    }
+  });
+
+  it("a deny and an ask are for everywhere", () => {
+    for (const cwd of [null, "/workspace/sub", "/tmp"]) {
+      expect(at(cwd, "deny")).toBe("deny");
+      expect(at(cwd, "deny", { background: true })).toBe("deny");
+      expect(at(cwd, "ask", {}, "git *")).toBe("ask");
+    }
+  });
+
+  it("what is the session's own is in the workspace", () => {
+    for (const cwd of [null, "/workspace", "/workspace/sub", "/workspace/../workspace/a"])
+      expect(deletes(cwd)).toBe("allow");
+    for (const cwd of ["/", "/tmp", "/workspace/../home", "/workspaces", "workspace"])
+      expect(deletes(cwd)).toBe("ask");
   });
 });
 

@@ -8,7 +8,7 @@ import { builtinRules } from "./builtin-rules.ts";
 import { type CallFacts, isPathTool } from "./call-facts.ts";
 import type { Rule } from "./contract.ts";
 import { normalPath } from "./paths.ts";
-import { matchesGlob } from "./patterns.ts";
+import { type Match, matchesGlob, newSteps, type Steps } from "./patterns.ts";
 
 export interface Evaluation {
   effect: Rule["effect"];
@@ -19,8 +19,13 @@ export interface Evaluation {
   matched: Rule[];
 }
 
-export function evaluate(call: CallFacts, rules: readonly Rule[]): Evaluation {
-  const own = rules.filter((rule) => speaksOf(rule, call));
+export function evaluate(
+  call: CallFacts,
+  rules: readonly Rule[],
+  steps: Steps = newSteps(),
+): Evaluation {
+  const looked: Looked = { call, steps, spellings: spellingsOf(call) };
+  const own = rules.filter((rule) => speaksOf(rule, looked));
   const builtin = builtinRules.find((entry) => entry.speaksOf(call))?.rule as Rule;
   const matched = [...own, builtin];
   const rule = own.find(({ effect }) => effect === "deny") ?? decidingRule(own) ?? builtin;
@@ -55,51 +60,87 @@ function reasonOf({ id, level, pattern, tool, note, effect }: Rule): string {
   return `${whose} (${id}) ${words} ${tool} on ${shown}${note ? `: ${note}` : "."}`;
 }
 
-function speaksOf(rule: Rule, call: CallFacts): boolean {
+/** A call as all rules look at it. */
+interface Looked {
+  call: CallFacts;
+  /** Each command in each spelling. */
+  spellings: readonly string[];
+  steps: Steps;
+}
+
+function speaksOf(rule: Rule, looked: Looked): boolean {
+  const { call } = looked;
   if (rule.tool !== "*" && rule.tool !== call.tool) return false;
+  if (rule.effect === "allow" && !mayBeLet(rule, call)) return false;
   if (rule.match === "glob" && rule.pattern === "*") return true;
   if (call.target === null) return false;
-  return rule.effect === "allow" ? lets(rule, call, call.target) : stops(rule, call, call.target);
+  return rule.effect === "allow"
+    ? lets(rule, looked, call.target)
+    : stops(rule, looked, call.target);
+}
+
+/**
+ * A command means something else in another folder, and goes on unseen in the background, so a rule
+ * that names it lets neither. What could not be read may hide what another rule stops: only the very
+ * same text, which a person has seen, is let.
+ */
+function mayBeLet({ match }: Rule, { shell, plainPlace }: CallFacts): boolean {
+  return shell === null || (plainPlace && (match === "exact" || !shell.tangled));
 }
 
 /** Narrow: what allows must cover all of it, and know all of it. */
-function lets({ pattern, match }: Rule, call: CallFacts, target: string): boolean {
+function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string): boolean {
   if (match === "exact") return pattern === target;
   if (call.shell) {
     const { commands, opaque } = call.shell;
-    return !opaque && commands.length > 0 && commands.every((one) => isCovered(one, pattern));
+    return (
+      !opaque && commands.length > 0 && commands.every((one) => isCovered(one, pattern, steps))
+    );
   }
-  if (call.tool === "web_fetch") return call.url !== null && matchesUrl(pattern, call.url);
+  if (call.tool === "web_fetch")
+    return call.url !== null && matchesUrl(pattern, call.url, steps) === true;
   if (call.path !== null)
-    return !call.path.startsWith("..") && matchesGlob(normalPath(pattern), call.path, "path");
-  return matchesGlob(pattern, target, "text");
+    return (
+      !call.path.startsWith("..") &&
+      matchesGlob(normalPath(pattern), call.path, "path", steps) === true
+    );
+  return matchesGlob(pattern, target, "text", steps) === true;
 }
 
 /** Nothing that the glob does not show: no redirection, no variable set for it, no unknown word. */
-function isCovered(command: SimpleCommand, pattern: string): boolean {
+function isCovered(command: SimpleCommand, pattern: string, steps: Steps): boolean {
   return (
     command.assignments.length === 0 &&
     command.redirects.every(({ target }) => /^(?:\/dev\/null|&?\d+|-)$/.test(target.text)) &&
     !command.openEnded &&
     command.words.every(({ known }) => known) &&
-    matchesGlob(pattern, commandText(command), "text")
+    matchesGlob(pattern, commandText(command), "text", steps) === true
   );
 }
 
-/** Wide: any part of it, in any spelling. */
-function stops({ pattern, match }: Rule, call: CallFacts, target: string): boolean {
+/** Wide: any part of it, in any spelling, and when there is too much of it to tell. */
+function stops(
+  { pattern, match }: Rule,
+  { call, spellings, steps }: Looked,
+  target: string,
+): boolean {
   const kind = isPathTool(call.tool) ? "path" : "text";
   const fits = (text: string) =>
-    match === "exact" ? pattern === text : matchesGlob(pattern, text, kind);
+    match === "exact" ? pattern === text : matchesGlob(pattern, text, kind, steps) !== false;
   if (fits(target)) return true;
-  if (call.shell) return call.shell.commands.some((one) => spellings(one).some(fits));
+  if (call.shell) return spellings.some(fits);
   if (call.url)
     return (
       fits(call.url.href) ||
-      (match === "glob" && matchesUrl(pattern, call.url)) ||
+      (match === "glob" && matchesUrl(pattern, call.url, steps) !== false) ||
       fits(call.url.hostname)
     );
   return call.path !== null && endings(call.path).some(fits);
+}
+
+/** Put together once: there may be many commands, and many rules. */
+function spellingsOf({ shell }: CallFacts): string[] {
+  return [...new Set(shell?.commands.flatMap(spellings) ?? [])];
 }
 
 function spellings(command: SimpleCommand): string[] {
@@ -116,8 +157,9 @@ function endings(path: string): string[] {
 }
 
 /** `example.org`, `*.example.org` or a glob of a whole address. */
-function matchesUrl(pattern: string, url: URL): boolean {
+function matchesUrl(pattern: string, url: URL, steps: Steps): Match {
   if (url.username !== "" || url.password !== "") return false;
-  if (pattern.includes("://")) return matchesGlob(pattern, url.href, "text");
-  return url.port === "" && matchesGlob(pattern.toLowerCase(), url.hostname, "text");
+  if (pattern.includes("://")) return matchesGlob(pattern, url.href, "text", steps);
+  if (url.port !== "") return false;
+  return matchesGlob(pattern.toLowerCase(), url.hostname, "text", steps);
 }

@@ -12,4 +12,4 @@ export const policy: Feature = {
   sessionTables: ["policy_rules"],
 };
 
-export { addStandingRule, canStand, requireUser, type UserPrincipal } from "./rules.ts";
+export { addStandingRule, requireUser, standingTarget, type UserPrincipal } from "./rules.ts";

@@ -1,25 +1,36 @@
 /** Policy's say in a tool call: one look at the rules, then a pure decision. */
-import type { SessionRow } from "#engine/index.ts";
-import type { Judge } from "#engine/tools/index.ts";
-import { factsOf } from "./call-facts.ts";
+import type { SessionRow, Work } from "#engine/index.ts";
+import { findSandboxKind } from "#engine/runs/index.ts";
+import type { CallToJudge, Judge } from "#engine/tools/index.ts";
+import { type CallFacts, factsOf } from "./call-facts.ts";
+import { deletesTrees } from "./deletions.ts";
 import { evaluate } from "./evaluate.ts";
 import { listRulesForCall } from "./queries.ts";
 import { ruleView } from "./rules.ts";
 
-export const judgeCall: Judge = async (work, { session, tool, target, input }) => {
-  const { row } = session;
+export const judgeCall: Judge = async (work, call) => {
+  const { row } = call.session;
   const rules = await listRulesForCall(work.tx, {
     orgId: row.org_id,
     userId: row.owner_id ?? "",
     sessionId: row.id,
-    tool,
+    tool: call.tool,
   });
-  const { effect, reason } = evaluate(
-    factsOf(tool, target, isFresh(row), input),
-    rules.map(ruleView),
-  );
+  const { effect, reason } = evaluate(await factsFor(work, call), rules.map(ruleView));
   return { verdict: effect, reason: effect === "allow" ? null : reason };
 };
+
+async function factsFor(
+  work: Work,
+  { session, run, tool, target, input, cwd }: CallToJudge,
+): Promise<CallFacts> {
+  const facts = factsOf(tool, target, isFresh(session.row), input, cwd);
+  const { shell, fresh } = facts;
+  if (!fresh || !shell || !deletesTrees(shell, false)) return facts;
+  // Without a sandbox the workspace is a folder among others, with links and all.
+  const isKept = (await findSandboxKind(work.tx, run.runner_id)) !== "local";
+  return { ...facts, fresh: isKept };
+}
 
 /** It began empty: neither a repository nor somebody's folder. */
 export function isFresh(row: SessionRow): boolean {

@@ -73,12 +73,48 @@ const HOSTS: ReadonlySet<string> = new Set([
   "wikipedia.org",
   "www.wikipedia.org",
 ]);
-const SUFFIXES = [".wikipedia.org", ".readthedocs.io"] as const;
+/** Only of those who give all names under them to their own pages. */
+const SUFFIXES = [".wikipedia.org"] as const;
 
-/** Encrypted, at the usual port, without a name and password in the address. */
+/**
+ * Encrypted, at the usual port, without a name and password in the address, and nothing in it that
+ * could be somebody's data: what is asked for ends up in logs, and on some pages in public.
+ */
 export function isKnownPlace(url: URL): boolean {
   if (url.protocol !== "https:" || url.port !== "" || url.username !== "" || url.password !== "")
     return false;
   const host = url.hostname.toLowerCase();
-  return HOSTS.has(host) || SUFFIXES.some((suffix) => host.endsWith(suffix));
+  const isKnown = HOSTS.has(host) || SUFFIXES.some((suffix) => host.endsWith(suffix));
+  return isKnown && !carriesData(url);
+}
+
+const MAX_PART_CHARS = 200;
+const MAX_PATH_CHARS = 400;
+
+function carriesData({ pathname, search }: URL): boolean {
+  if (search.length > MAX_PART_CHARS || pathname.length > MAX_PATH_CHARS) return true;
+  const text = `${pathname}${search}`;
+  return text.split("/").some((part) => part.length > MAX_PART_CHARS) || looksEncoded(text);
+}
+
+/** A commit's name; more digits are something else. */
+const COMMIT = /^[0-9a-f]{40}$/;
+const LONG_HEX = /[0-9a-f]{41,}/i;
+const MIN_ENCODED_CHARS = 40;
+
+function looksEncoded(text: string): boolean {
+  const plain = text.replaceAll(/%([0-7][0-9a-f])/gi, (_all, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  if (LONG_HEX.test(plain)) return true;
+  return plain.split(/[^\w+-]/).some(isJumbled);
+}
+
+/** Letters and digits mixed as base64 mixes them, without the dashes between words. */
+function isJumbled(run: string): boolean {
+  if (run.length < MIN_ENCODED_CHARS || COMMIT.test(run)) return false;
+  const count = (pattern: RegExp) => run.match(pattern)?.length ?? 0;
+  const separators = count(/[-_+]/g);
+  if (separators > run.length / 12) return false;
+  return separators === 0 || (count(/\d/g) > 3 && count(/[A-Z]/g) > 3 && count(/[a-z]/g) > 3);
 }

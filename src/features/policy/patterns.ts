@@ -1,41 +1,92 @@
 /**
  * Globs over targets. In paths `*` stays within a folder and `**` does not; elsewhere `*` is any text.
- * Matched without backtracking into earlier stars, so that no pattern and no target can make it slow.
+ * Matched without backtracking into earlier stars. That is still pattern × text at worst, and it runs
+ * inside a transaction, so every comparison is counted and an allowance ends it.
  */
 
-export function matchesGlob(pattern: string, text: string, kind: "path" | "text"): boolean {
-  if (kind === "text") {
-    const characters = [...pattern.replaceAll(/\*+/g, "*")];
-    return matches(
-      characters,
-      [...text],
-      "*",
-      (wanted, found) => wanted === "?" || wanted === found,
-    );
-  }
-  return matches(pattern.split("/"), text.split("/"), "**", (wanted, found) =>
-    matchesGlob(wanted, found, "text"),
-  );
+/** What may still be compared; shared by all that is matched for one call. */
+export interface Steps {
+  left: number;
 }
 
-/** `many` stands for any number of items. The last one met takes more when the rest does not fit. */
-function matches(
-  pattern: readonly string[],
-  items: readonly string[],
-  many: string,
-  fits: (wanted: string, found: string) => boolean,
-): boolean {
+/** For one pattern on one text: far more than any honest pattern takes. */
+const MAX_STEPS_EACH = 1_000_000;
+/** For all rules on one call. */
+const MAX_STEPS = 5_000_000;
+
+export function newSteps(): Steps {
+  return { left: MAX_STEPS };
+}
+
+/** `unsure`: it took too long to tell. What allows must not count on it, what stops must. */
+export type Match = boolean | "unsure";
+
+export function matchesGlob(
+  pattern: string,
+  text: string,
+  kind: "path" | "text",
+  steps: Steps = newSteps(),
+): Match {
+  const own: Steps = { left: Math.min(MAX_STEPS_EACH, steps.left) };
+  const before = own.left;
+  const match =
+    kind === "text"
+      ? matchItems(textItems(pattern, text, own), own)
+      : matchItems(pathItems(pattern, text, own), own);
+  steps.left -= before - Math.max(own.left, 0);
+  return own.left < 0 ? "unsure" : match;
+}
+
+/** Two rows of items to be laid side by side. */
+interface Items {
+  patternLength: number;
+  textLength: number;
+  /** Whether this item of the pattern stands for any number of items. */
+  isMany(at: number): boolean;
+  fits(at: number, place: number): boolean;
+}
+
+function textItems(pattern: string, text: string, steps: Steps): Items {
+  // By code points only where there are others than plain ones: copying long texts costs.
+  const isPlain = !/[\ud800-\udfff]/.test(text);
+  const wanted = isPlain ? pattern : [...pattern];
+  const found = isPlain ? text : [...text];
+  if (!isPlain) steps.left -= found.length;
+  return {
+    patternLength: wanted.length,
+    textLength: found.length,
+    isMany: (at) => wanted[at] === "*",
+    fits: (at, place) => wanted[at] === "?" || wanted[at] === found[place],
+  };
+}
+
+function pathItems(pattern: string, text: string, steps: Steps): Items {
+  const wanted = pattern.split("/");
+  const found = text.split("/");
+  steps.left -= found.length;
+  return {
+    patternLength: wanted.length,
+    textLength: found.length,
+    isMany: (at) => wanted[at] === "**",
+    fits: (at, place) =>
+      matchItems(textItems(wanted[at] as string, found[place] as string, steps), steps),
+  };
+}
+
+/** The last item that stands for many takes more when the rest does not fit. */
+function matchItems(items: Items, steps: Steps): boolean {
+  const { patternLength, textLength } = items;
   let at = 0;
   let place = 0;
   let lastMany = -1;
   let taken = 0;
-  while (place < items.length) {
-    const wanted = pattern[at];
-    if (wanted === many) {
+  while (place < textLength) {
+    if (--steps.left < 0) return false;
+    if (at < patternLength && items.isMany(at)) {
       lastMany = at;
       taken = place;
       at += 1;
-    } else if (wanted !== undefined && fits(wanted, items[place] as string)) {
+    } else if (at < patternLength && items.fits(at, place)) {
       at += 1;
       place += 1;
     } else if (lastMany >= 0) {
@@ -44,7 +95,9 @@ function matches(
       place = taken;
     } else return false;
   }
-  return pattern.slice(at).every((rest) => rest === many);
+  while (at < patternLength && items.isMany(at)) at += 1;
+  steps.left -= 1;
+  return at >= patternLength;
 }
 
 /** What a pattern is taken for when nothing is said; the bare name of a host is one of addresses. */

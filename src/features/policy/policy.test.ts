@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asks, member, owner, startWorld, stranger, type World } from "#features/testing/index.ts";
+import type { JournalItem } from "#protocol/events.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Rule } from "./contract.ts";
 import { policy } from "./index.ts";
@@ -60,6 +61,46 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await judged(other, "git push")).toMatchObject({ verdict: "ask" });
       await remove(rule.id);
       expect(await judged(session, "git push")).toMatchObject({ verdict: "ask" });
+    });
+
+    it("keeps rules and previews to a size that can be judged", async () => {
+      const glob = { tool: "bash", effect: "deny", pattern: `*${"a".repeat(500)}` };
+      await expect(add(glob)).rejects.toMatchObject({ code: "pattern_invalid" });
+      const exact = await add({ ...glob, match: "exact" });
+      await remove(exact.id);
+      await expect(preview({ tool: "bash", target: "a".repeat(20_001) })).rejects.toThrow();
+    });
+
+    it("takes the folder into account that a command would run in", async () => {
+      const session = await world.createSession();
+      const rule = await add({ tool: "bash", pattern: "git push", effect: "allow" });
+      const judgedIn = async (cwd: string, command: string) => {
+        const turn = await world.startTurn(session);
+        const { c1 } = await turn.journal([
+          { ...asks("c1", "bash", { command }), cwd } as JournalItem,
+        ]);
+        await turn.journal([], { settle: { outcome: "completed" } });
+        return c1?.verdict;
+      };
+      expect(await judgedIn("/workspace/sub", "git push")).toBe("ask");
+      expect(await judgedIn("/workspace/sub", "rm -rf dist")).toBe("allow");
+      expect(await judgedIn("/tmp", "rm -rf dist")).toBe("ask");
+      expect(await judged(session, "git push")).toMatchObject({ verdict: "allow" });
+      await remove(rule.id);
+    });
+
+    it("takes nothing for the session's own where there is no sandbox", async () => {
+      const session = await world.createSession();
+      const set = (sandbox: string) =>
+        world.kernel.engine.store.transaction((tx) =>
+          tx.execute({ sql: `update runners set sandbox = ${sandbox}`, parameters: [] }),
+        );
+      await set(`'{"kind":"local"}'`);
+      expect(await judged(session, "rm -rf dist")).toMatchObject({ verdict: "ask" });
+      expect(await judged(session, "ls")).toMatchObject({ verdict: "allow" });
+      await set(`'{"kind":"bubblewrap"}'`);
+      expect(await judged(session, "rm -rf dist")).toMatchObject({ verdict: "allow" });
+      await set("null");
     });
 
     it("tells a fresh workspace from one that is somebody's", async () => {

@@ -87,6 +87,6 @@ async function previewCall(
   );
   const call = factsOf(tool, target, fresh);
   const { effect, reason, rule, matched } = evaluate(call, rules.map(ruleView));
-  const commands = call.shell?.commands.map(commandText) ?? null;
+  const commands = call.shell?.commands.map(commandText).filter((text) => text !== "") ?? null;
   return { effect, reason, rule, matched, commands, opaque: call.shell?.opaque ?? false };
 }

@@ -2,7 +2,7 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import { may, type Principal, type SessionRow, type Work } from "#engine/index.ts";
-import { MAX_PATTERN_CHARS, type NewRule, type Rule } from "./contract.ts";
+import { MAX_GLOB_CHARS, MAX_PATTERN_CHARS, type NewRule, type Rule } from "./contract.ts";
 import { defaultMatch } from "./patterns.ts";
 import { countRules, deleteRule, findRule, insertRule } from "./queries.ts";
 import type { PolicyRuleRow } from "./schema.ts";
@@ -51,6 +51,10 @@ export async function makeRule(
     await requireOwnSession(work, principal, wanted.sessionId);
   }
   const match = wanted.match ?? defaultMatch(wanted.tool, wanted.pattern);
+  if (match === "glob" && wanted.pattern.length > MAX_GLOB_CHARS)
+    throw invalid(
+      `A pattern with * or ? has at most ${MAX_GLOB_CHARS} characters. Shorten it, or say match exact.`,
+    );
   if (match === "glob" && wanted.effect === "allow" && wanted.tool === "web_fetch")
     refuseWideAddress(wanted.pattern);
   return addRule(work, {
@@ -109,9 +113,30 @@ export function addStandingRule(work: Work, decision: StandingDecision): Promise
   });
 }
 
-/** Whether a decision about this can hold longer than once. */
-export function canStand(target: string | null): target is string {
-  return target !== null && target.length <= MAX_PATTERN_CHARS;
+/** A call as a person was shown it. */
+interface DecidedCall {
+  tool: string;
+  target: string | null;
+  /** JSON: `{input, cwd}` among others. */
+  shown: string;
+}
+
+/**
+ * What a decision would hold for beyond this once; null when it can hold only once. A yes says
+ * nothing of other folders or of what runs unwatched, so those are asked about each time; a no may
+ * stand for all of them.
+ */
+export function standingTarget(
+  { tool, target, shown }: DecidedCall,
+  effect: "allow" | "deny",
+): string | null {
+  if (target === null || target.length > MAX_PATTERN_CHARS) return null;
+  if (tool !== "bash" || effect === "deny") return target;
+  const { input, cwd } = JSON.parse(shown) as {
+    input?: { background?: unknown } | null;
+    cwd?: string | null;
+  };
+  return (cwd ?? null) === null && input?.background !== true ? target : null;
 }
 
 export async function removeRule(work: Work, principal: UserPrincipal, id: string): Promise<Rule> {

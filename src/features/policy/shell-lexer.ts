@@ -64,15 +64,22 @@ export class ShellLexer {
   }
 
   next(): Token | undefined {
-    const ready = this.#ready.shift();
-    if (ready) return ready;
-    this.#skipBlanks();
-    if (this.#at >= this.#text.length) return undefined;
-    const rest = this.#text.slice(this.#at, this.#at + 64);
-    const redirect = REDIRECT.exec(rest)?.[0];
-    if (redirect !== undefined) return this.#redirect(redirect);
-    const operator = OPERATOR.exec(rest)?.[0];
-    if (operator === undefined) return this.#words();
+    for (;;) {
+      const ready = this.#ready.shift();
+      if (ready) return ready;
+      this.#skipBlanks();
+      if (this.#at >= this.#text.length) return undefined;
+      const rest = this.#text.slice(this.#at, this.#at + 64);
+      const redirect = REDIRECT.exec(rest)?.[0];
+      if (redirect !== undefined) return this.#redirect(redirect);
+      const operator = OPERATOR.exec(rest)?.[0];
+      if (operator !== undefined) return this.#operator(operator);
+      // A word may become none (`{,}`); what follows it must be read all the same.
+      this.#words();
+    }
+  }
+
+  #operator(operator: string): Token {
     this.#at += operator.length;
     if (operator === "\n") this.#readHeredocs();
     return { type: "operator", text: operator };
@@ -88,12 +95,10 @@ export class ShellLexer {
     }
   }
 
-  #words(): Token {
+  #words(): void {
     const draft = this.#word();
     if (draft.splits && --this.#splitsLeft < 0) draft.splits = false;
-    const words = splitDraft(draft).map((word): Token => ({ type: "word", word }));
-    this.#ready.push(...words.slice(1));
-    return words[0] as Token;
+    for (const word of splitDraft(draft)) this.#ready.push({ type: "word", word });
   }
 
   #redirect(matched: string): Token {
@@ -352,16 +357,22 @@ function unsure(word: Word): Word {
 function expandBraces(text: string): string[] | undefined {
   if (!isBraced(text)) return [text];
   if (text.length > MAX_BRACE_CHARS) return undefined;
-  const match = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(text);
-  if (!match) return undefined;
-  const [, before = "", list = "", after = ""] = match;
-  const all: string[] = [];
-  for (const piece of list.split(",")) {
-    const more = expandBraces(before + piece + after);
-    if (more === undefined || all.length + more.length > MAX_BRACE_WORDS) return undefined;
-    all.push(...more);
+  let all = [text];
+  // One pair after the other, counting also what will be nothing: `{,}` doubles like any pair.
+  for (;;) {
+    const next = all.flatMap(expandFirst);
+    if (next.length > MAX_BRACE_WORDS) return undefined;
+    if (next.length === all.length) break;
+    all = next;
   }
-  return all.filter((piece) => piece !== "");
+  return all.some(isBraced) ? undefined : all.filter((piece) => piece !== "");
+}
+
+function expandFirst(text: string): string[] {
+  const match = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(text);
+  if (!match) return [text];
+  const [, before = "", list = "", after = ""] = match;
+  return list.split(",").map((piece) => before + piece + after);
 }
 
 function lineEnd(text: string, from: number): number {

@@ -2,6 +2,7 @@
  * Programs that run other programs: what is it they run? `sudo`, `env`, `xargs` and the like by
  * their options, shells by their script, `find` by `-exec`, `git` by an alias given on the spot.
  */
+import { readGit } from "./git-words.ts";
 import type { Word } from "./shell-lexer.ts";
 
 /** What a command turned out to run besides itself. */
@@ -98,6 +99,27 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   runuser: { values: "ugGs", flags: "lmpP", script: "c", namesUser: true },
 };
 
+/** Wrappers whose options are not told here. */
+const LOOSE_WRAPPERS: ReadonlySet<string> = new Set(
+  `strace ltrace taskset unshare nsenter chrt numactl prlimit valgrind perf systemd-run firejail
+  bwrap proot fakeroot xvfb-run dbus-run-session proxychains proxychains4 torsocks rlwrap sg pkexec
+  runcon setpriv capsh cpulimit faketime ssh gdb setarch linux32 linux64 i386 uname26 chpst
+  softlimit catchsegv eatmydata chronic ts pidstat hyperfine entr`.split(/\s+/),
+);
+const RUN_BY: Readonly<Record<string, string>> = {
+  npm: "exec x",
+  pnpm: "exec dlx",
+  yarn: "exec dlx",
+  bun: "x",
+  bundle: "exec",
+  mise: "exec x",
+  direnv: "exec",
+  uv: "run",
+  poetry: "run",
+  pipenv: "run",
+  pdm: "run",
+};
+
 const SHELLS = /^(?:ba|da|z|k|a|rba|fi)?sh$/;
 const INTERPRETERS: readonly [RegExp, RegExp][] = [
   [/^python[\d.]*$|^pypy\d?$/, /^-[A-Za-z]*c/],
@@ -119,8 +141,9 @@ export function unwrap(name: string, words: readonly Word[], input: string | und
       return { ...OPAQUE, scripts: [textOf(args)] };
     case "source":
     case ".":
-    case "parallel":
       return OPAQUE;
+    case "parallel":
+      return unwrapParallel(args);
     case "trap":
       return { ...NONE, scripts: args[0] ? [args[0].text] : [] };
     case "find":
@@ -128,14 +151,45 @@ export function unwrap(name: string, words: readonly Word[], input: string | und
     case "fdfind":
       return unwrapFind(args);
     case "git":
-      return unwrapGit(args);
+    case "hub":
+      return unwrapGit(name, words);
+    case "git-submodule":
+    case "git-rebase":
+    case "git-bisect":
+      return { ...NONE, scripts: scriptsOfGit(name, words) };
+    case "alias":
+      return { ...NONE, scripts: args.map(({ text }) => text.slice(text.indexOf("=") + 1)) };
     case "awk":
     case "gawk":
     case "mawk":
       return args.some(({ text }) => /system|\||getline/.test(text)) ? OPAQUE : NONE;
     default:
+      if (LOOSE_WRAPPERS.has(name)) return everyReading(args);
+      if (Object.hasOwn(RUN_BY, name)) return unwrapRun(RUN_BY[name] as string, args);
       return isInlineCode(name, args) ? OPAQUE : NONE;
   }
+}
+
+/** What follows the verb is a command: `uv run x`. */
+function unwrapRun(verbs: string, args: readonly Word[]): Unwrapped {
+  const at = args.findIndex(({ text }) => !text.startsWith("-"));
+  if (at < 0 || !verbs.split(" ").includes(args[at]?.text ?? "")) return NONE;
+  const rest = args.slice(at + 1);
+  const isPlain = rest[0]?.text.startsWith("-") === false;
+  return isPlain ? { ...NONE, commands: [{ words: rest, openEnded: false }] } : everyReading(rest);
+}
+
+/** The command stands before `:::`; what comes after it, or from its input, is added. */
+function unwrapParallel(args: readonly Word[]): Unwrapped {
+  const end = args.findIndex(({ text }) => text.startsWith("::::") || text.startsWith(":::"));
+  const words = end < 0 ? args : args.slice(0, end);
+  return { ...everyReading(words, true), opaque: true };
+}
+
+/** A command may begin at any word, or be one. */
+function everyReading(args: readonly Word[], openEnded = false): Unwrapped {
+  const scripts = args.filter(({ text }) => /\s/.test(text)).slice(0, MAX_ALIASES);
+  return { ...everySuffix({ openEnded }, args), scripts: scripts.map(({ text }) => text) };
 }
 
 function textOf(words: readonly Word[]): string {
@@ -259,8 +313,9 @@ function unwrapFind(args: readonly Word[]): Unwrapped {
   return { ...NONE, commands };
 }
 
-/** `git -c alias.x=push x` is `git push`; `alias.x=!cmd` is a command. */
-function unwrapGit(args: readonly Word[]): Unwrapped {
+/** `git -c alias.x=push x` is `git push`; `alias.x=!cmd` is a command; some subcommands run others. */
+function unwrapGit(name: string, words: readonly Word[]): Unwrapped {
+  const args = words.slice(1);
   const commands: { words: readonly Word[]; openEnded: boolean }[] = [];
   const scripts: string[] = [];
   for (const [at, { text }] of args.entries()) {
@@ -268,11 +323,38 @@ function unwrapGit(args: readonly Word[]): Unwrapped {
     if (value === undefined || commands.length + scripts.length >= MAX_ALIASES) continue;
     if (value.startsWith("!")) scripts.push(value.slice(1));
     else {
-      const words = ["git", ...value.trim().split(/\s+/)].map(known);
-      commands.push({ words: [...words, ...args.slice(at + 2)], openEnded: false });
+      const all = ["git", ...value.trim().split(/\s+/)].map(known);
+      commands.push({ words: [...all, ...args.slice(at + 2)], openEnded: false });
     }
   }
-  return { commands, scripts, opaque: commands.length + scripts.length > 0 };
+  const opaque = commands.length + scripts.length > 0;
+  return { commands, scripts: [...scripts, ...scriptsOfGit(name, words)], opaque };
+}
+
+/** Options of git's subcommands whose value is shell text. */
+const GIT_SCRIPTS: Readonly<Record<string, RegExp>> = {
+  rebase: /^(?:-[A-Za-z]*x|--exec)(?:=|$)/,
+  "filter-branch": /^--[a-z-]+-filter$/,
+  difftool: /^(?:-x|--extcmd)(?:=|$)/,
+};
+
+function scriptsOfGit(name: string, words: readonly Word[]): string[] {
+  const { subcommand, args = [] } = readGit(name, words) ?? {};
+  const from = subcommand?.text ?? "";
+  const first = args.findIndex(({ text }) => !text.startsWith("-"));
+  const verb = args[first]?.text;
+  if ((from === "submodule" && verb === "foreach") || (from === "bisect" && verb === "run")) {
+    const rest = args.slice(first + 1);
+    const start = rest.findIndex(({ text }) => !text.startsWith("-"));
+    return start < 0 ? [] : [textOf(rest.slice(start))];
+  }
+  const option = Object.hasOwn(GIT_SCRIPTS, from) ? GIT_SCRIPTS[from] : undefined;
+  return args
+    .flatMap(({ text }, at) => {
+      if (!option?.test(text)) return [];
+      return [text.includes("=") ? text.slice(text.indexOf("=") + 1) : (args[at + 1]?.text ?? "")];
+    })
+    .slice(0, MAX_ALIASES);
 }
 
 function known(text: string): Word {

@@ -54,6 +54,7 @@ create table usage_rows (
   primary key (session_id, model, day)
 );
 create index usage_rows_org on usage_rows (org_id, day);
+create index usage_rows_session on usage_rows (org_id, session_id);
 create index usage_rows_user on usage_rows (org_id, user_id, day)
 `;
 

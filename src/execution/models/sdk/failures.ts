@@ -74,11 +74,7 @@ function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined):
     return "model_quota_exhausted";
   if (/credit balance is too low|exceeded your current quota/i.test(text))
     return "model_quota_exhausted";
-  const mayBeInput =
-    status === null || status < 300 || status === 400 || status === 413 || status === 422;
-  if (mayBeInput && (/context_length|context_window/.test(kind) || TOO_LONG.test(text))) {
-    return "context_too_long";
-  }
+  if (isTooLong(status, kind, text)) return "context_too_long";
   if (status !== null && status >= 300) return null;
   if (/overloaded/.test(kind)) return "model_unavailable";
   if (/rate_limit/.test(kind))
@@ -88,8 +84,16 @@ function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined):
   return /invalid_request/.test(kind) ? "model_request_invalid" : null;
 }
 
+/** Too much of anything, images too: the answer to all of it is to send less. */
+function isTooLong(status: number | null, kind: string, text: string): boolean {
+  if (status === 413) return true;
+  const mayBeInput = status === null || status < 300 || status === 400 || status === 422;
+  return mayBeInput && (TOO_LONG_KIND.test(kind) || TOO_LONG.test(text));
+}
+
+const TOO_LONG_KIND = /context_length|context_window|request_too_large/;
 const TOO_LONG =
-  /prompt is too long|maximum context length|context (?:length|window|size)[^.]*(?:exceed|limit)|exceeds?[^.]*context (?:length|window|size)|too many (?:input )?tokens/i;
+  /prompt is too long|maximum context length|context (?:length|window|size)[^.]*(?:exceed|limit)|exceeds?[^.]*context (?:length|window|size)|too many (?:input )?tokens|(?:request|entity|payload|body|content|prompt|input|images?) (?:size )?(?:is |are )?too large|image exceeds/i;
 
 function isFar(waitMs: number | undefined): boolean {
   return waitMs !== undefined && waitMs > QUOTA_AFTER_MS;

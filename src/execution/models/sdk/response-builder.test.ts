@@ -122,6 +122,24 @@ describe("ResponseBuilder", () => {
     expect(events.at(-1)).toEqual({ type: "tool_input", part: 2, tool: "three", text: "not json" });
   });
 
+  it("counts what was used in whole numbers, whatever the provider says", () => {
+    const builder = new ResponseBuilder(AUTHOR);
+    const { usage } = builder.finish({
+      type: "finish",
+      finishReason: { unified: "stop", raw: "stop" },
+      usage: {
+        inputTokens: { total: 12.6, noCache: 0, cacheRead: -5, cacheWrite: Number.NaN },
+        outputTokens: { total: Number.POSITIVE_INFINITY, text: 0, reasoning: undefined },
+      },
+    });
+    expect(usage).toEqual({
+      inputTokens: 13,
+      cachedInputTokens: 0,
+      outputTokens: 1e12,
+      reasoningTokens: 0,
+    });
+  });
+
   it.each([
     ["stop", "end"],
     ["tool-calls", "end"],

@@ -204,11 +204,20 @@ function stopReasonOf({ unified }: LanguageModelV4FinishReason, hasCalls: boolea
 
 function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsage | null {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return null;
+  const cacheWriteTokens = countOf(inputTokens.cacheWrite);
   return {
-    inputTokens: inputTokens.total ?? 0,
-    cachedInputTokens: inputTokens.cacheRead ?? 0,
-    ...(inputTokens.cacheWrite ? { cacheWriteTokens: inputTokens.cacheWrite } : {}),
-    outputTokens: outputTokens.total ?? 0,
-    reasoningTokens: outputTokens.reasoning ?? 0,
+    inputTokens: countOf(inputTokens.total),
+    cachedInputTokens: countOf(inputTokens.cacheRead),
+    ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
+    outputTokens: countOf(outputTokens.total),
+    reasoningTokens: countOf(outputTokens.reasoning),
   };
+}
+
+const MAX_COUNT = 1e12;
+
+/** A provider may say anything; what it says is counted and paid for as a whole number. */
+function countOf(said: number | undefined): number {
+  const count = Number(said ?? 0);
+  return Number.isNaN(count) ? 0 : Math.max(0, Math.min(Math.round(count), MAX_COUNT));
 }

@@ -226,7 +226,12 @@ describe.each(PROVIDER_KINDS)("%s", (kind) => {
     ["FAIL 403 99", "model_unauthorized"],
     ["FAIL 404 99", "model_not_found"],
     ["FAIL 400 99", "model_request_invalid"],
-    ["FAIL 413 99", "model_request_invalid"],
+    ["FAIL 413 99", "context_too_long"],
+    ["FAIL 400 99\nERROR invalid_request_error The request body is too large", "context_too_long"],
+    [
+      "FAIL 400 99\nERROR invalid_request_error max_tokens is too large: 9",
+      "model_request_invalid",
+    ],
     ["FAIL 422 99", "model_request_invalid"],
     ["FAIL 302 99\nHEADER location http://127.0.0.1:1/", "model_request_invalid"],
     ["FAIL 402 99", "model_quota_exhausted"],

@@ -12,6 +12,27 @@ import type { PreTool } from "./conversation.ts";
 
 const READ_ONLY = new Set(workspaceTools.filter((tool) => tool.readOnly).map(({ name }) => name));
 
+export function isReadOnly(tool: string): boolean {
+  return READ_ONLY.has(tool);
+}
+
+/** Tools that may change the workspace when they are performed. */
+const CHANGING = new Set(
+  workspaceTools
+    .filter(({ name, readOnly }) => !readOnly && name !== ASK_USER_QUESTION)
+    .map(({ name }) => name),
+);
+
+/** Whether calls of earlier attempts may have changed the workspace: also one that was cut short. */
+export function mayHaveChanged(journal: readonly JournalItem[]): boolean {
+  return journal.some(
+    (item) =>
+      item.type === "pre_tool" &&
+      CHANGING.has(item.tool) &&
+      (item.verdict?.verdict === "allow" || item.verdict?.verdict === "ask"),
+  );
+}
+
 export interface Call {
   item: PreTool;
   verdict: Verdict;

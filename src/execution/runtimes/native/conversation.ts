@@ -8,33 +8,34 @@ import type {
   ToolResultPart,
   UserPart,
 } from "#execution/models/model.ts";
-import { type ImageRef, INTERRUPTED, type JournalItem } from "#protocol/events.ts";
+import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Attachment } from "#protocol/sessions.ts";
+import { MAX_ATTACHED_CHARS, shortenText } from "./entry-text.ts";
+import { type FetchContent, IMAGE_BEFORE, ImageShelf } from "./images.ts";
 
 export type PreTool = Extract<JournalItem, { type: "pre_tool" }>;
 export type PostTool = Extract<JournalItem, { type: "post_tool" }>;
 type PromptItem = Extract<HistoryItem["item"], { type: "prompt" }>;
 
-/** Gives the content of an image or a text file; null when it is gone. */
-export type FetchContent = (sha256: string) => Promise<{ mediaType: string; data: string } | null>;
-
 /** What was said, in order: prompts and what the model and its tools answered. */
 export class Conversation {
   readonly messages: ModelMessage[] = [];
   readonly #fetch: FetchContent;
+  readonly #images: ImageShelf;
   #parts: AssistantPart[] = [];
   #results = new Map<string, ToolResultPart>();
   #step: number | undefined;
 
   constructor(fetch: FetchContent) {
     this.#fetch = fetch;
+    this.#images = new ImageShelf(fetch);
   }
 
   async addPrompt({ text, attachments }: Pick<PromptItem, "text" | "attachments">): Promise<void> {
     this.close();
     const content: UserPart[] = [{ type: "text", text }];
-    for (const attachment of attachments) content.push(await this.#attached(attachment));
+    content.push(...(await Promise.all(attachments.map((one) => this.#attached(one)))));
     this.#push({ role: "user", content });
   }
 
@@ -43,7 +44,7 @@ export class Conversation {
     this.#push({ role: "user", content: [{ type: "text", text }] });
   }
 
-  async add(item: JournalItem): Promise<void> {
+  add(item: JournalItem): void {
     switch (item.type) {
       case "message":
         // Reasoning may be all in what its provider alone can read.
@@ -62,10 +63,16 @@ export class Conversation {
         });
         return;
       case "post_tool":
-        this.#results.set(item.callId, await this.#resultOf(item));
+        this.#results.set(item.callId, this.#resultOf(item));
         return;
       default:
     }
+  }
+
+  /** Makes it ready to be sent: no response is open, and the newest images are there. */
+  async prepare(): Promise<void> {
+    this.close();
+    await this.#images.fill(this.messages);
   }
 
   /** Ends the response that is being put together. */
@@ -94,20 +101,15 @@ export class Conversation {
   }
 
   /**
-   * Shortens what tools were given and gave back before the newest messages, for a model that cannot read so much.
+   * Shortens what tools were given and gave back before the newest messages, and takes the images
+   * out of them, for a model that cannot read so much; then the images of all but the last message.
    * False when there is nothing left to shorten.
    */
   shrink(): boolean {
     const old = this.messages.slice(0, -KEPT_WHOLE);
-    const before = JSON.stringify(old).length;
-    for (const message of old) {
-      if (message.role === "tool")
-        for (const result of message.content) result.content = result.content.map(shortenPart);
-      else if (message.role === "assistant")
-        for (const part of message.content)
-          if (part.type === "tool_call") part.input = shortenInput(part.input);
-    }
-    return JSON.stringify(old).length < before;
+    const isSmaller = becomesSmaller(old, () => old.forEach(shortenMessage));
+    const all = this.messages.slice(0, -1);
+    return isSmaller || becomesSmaller(all, () => all.forEach(dropImages));
   }
 
   /** Two messages of one person in a row become one: providers want them to take turns. */
@@ -117,25 +119,18 @@ export class Conversation {
     else this.messages.push(message);
   }
 
-  async #resultOf(item: PostTool): Promise<ToolResultPart> {
-    const content: UserPart[] = [{ type: "text", text: resultText(item) }];
-    for (const image of item.images ?? []) content.push(await this.#image(image));
+  #resultOf(item: PostTool): ToolResultPart {
+    const images = (item.images ?? []).map((image) => this.#images.put(image));
     return {
       callId: item.callId,
       tool: item.tool,
-      content,
+      content: [{ type: "text", text: resultText(item) }, ...images],
       isError: item.error !== null,
     };
   }
 
-  async #image({ sha256, mediaType }: ImageRef): Promise<UserPart> {
-    const blob = await this.#fetch(sha256);
-    if (!blob) return { type: "text", text: "[an image that is no longer kept]" };
-    return { type: "image", mediaType, data: blob.data };
-  }
-
   async #attached({ name, mediaType, sha256, size }: Attachment): Promise<UserPart> {
-    if (mediaType.startsWith("image/")) return this.#image({ sha256, mediaType });
+    if (mediaType.startsWith("image/")) return this.#images.put({ sha256, mediaType });
     const blob = isText(mediaType) ? await this.#fetch(sha256) : null;
     if (!blob)
       return { type: "text", text: `[attached: ${name}, ${mediaType}, ${size} bytes, not shown]` };
@@ -144,26 +139,47 @@ export class Conversation {
   }
 }
 
-const MAX_ATTACHED_CHARS = 200_000;
 /** The newest messages, which the model is working with. */
 const KEPT_WHOLE = 6;
 const SHORT_CHARS = 600;
-const SHORTENED = "\n[… shortened later …]";
+
+function becomesSmaller(messages: readonly ModelMessage[], change: () => void): boolean {
+  const before = JSON.stringify(messages).length;
+  change();
+  return JSON.stringify(messages).length < before;
+}
+
+function shortenMessage(message: ModelMessage): void {
+  dropImages(message);
+  if (message.role === "tool")
+    for (const result of message.content) result.content = result.content.map(shortenPart);
+  else if (message.role === "assistant")
+    for (const part of message.content)
+      if (part.type === "tool_call") part.input = shortenInput(part.input);
+}
+
+function dropImages(message: ModelMessage): void {
+  if (message.role === "user") message.content = message.content.map(withoutImage);
+  else if (message.role === "tool")
+    for (const result of message.content) result.content = result.content.map(withoutImage);
+}
+
+function withoutImage(part: UserPart): UserPart {
+  return part.type === "image" ? { type: "text", text: IMAGE_BEFORE } : part;
+}
 
 function shortenPart(part: UserPart): UserPart {
-  if (part.type === "image") return { type: "text", text: "[an image that was shown before]" };
-  return { type: "text", text: shortenText(part.text) };
+  return part.type === "image" ? part : { type: "text", text: shortenText(part.text, SHORT_CHARS) };
 }
 
 function shortenInput(input: unknown): unknown {
   const fields = Object.entries(input as Record<string, unknown>);
   return Object.fromEntries(
-    fields.map(([name, value]) => [name, typeof value === "string" ? shortenText(value) : value]),
+    fields.map(([name, value]) => [
+      name,
+      typeof value === "string" ? shortenText(value, SHORT_CHARS) : value,
+    ]),
   );
-}
-
-function shortenText(text: string): string {
-  return text.length <= SHORT_CHARS ? text : `${text.slice(0, SHORT_CHARS)}${SHORTENED}`;
 }
 
 function isText(mediaType: string): boolean {

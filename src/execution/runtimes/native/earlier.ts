@@ -1,10 +1,11 @@
 /**
  * What the model is told of earlier turns. The last exchanges stay verbatim; what is older is summed
- * up once, at the beginning of a turn, and the summary is kept in the session's log. An exchange is
- * a prompt with everything that followed it, and is never split.
+ * up at the beginning of a turn, and the summary is kept in the session's log. An exchange is a
+ * prompt with everything that followed it.
  */
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Turn } from "../runtime.ts";
+import { clipEntry, sizeOf } from "./entry-text.ts";
 
 export const VERBATIM_EXCHANGES = 50;
 /** Summing up costs a request, so it is not done for each turn. */
@@ -12,34 +13,113 @@ const SUM_UP_BEYOND = 60;
 /** Near what common models can read, with room for the turn itself. */
 const MAX_CHARS = 400_000;
 const PAGE = 200;
-/** Enough for the verbatim part of any reasonable thread; what lies before it is summed up in pieces. */
-const MAX_ITEMS = 5_000;
+/** Of the newest entries, how much is held as it is; what lies before is held shortened. */
+const HELD_WHOLE_CHARS = 1_500_000;
+/** Of the oldest entries, how much is held: about what one turn can sum up. */
+const HELD_SHORT_CHARS = 1_500_000;
 
 export interface Exchange {
   items: HistoryItem[];
   chars: number;
 }
 
-export interface Earlier {
-  /** Of what is older than the exchanges. */
+/** What was read of a thread, from both ends. */
+export interface Loaded {
+  /** Of what is older than all of it. */
   summary: string | null;
+  /** From the first entry that is not summed up, without a gap, shortened. */
+  oldest: HistoryItem[];
+  /** Exchanges between the two that are not held; 0 when `newest` goes on where `oldest` ends. */
+  gap: number;
+  newest: HistoryItem[];
+}
+
+/** What a turn begins with. */
+export interface Earlier {
+  summary: string | null;
+  /** Exchanges that are neither summed up nor given. */
+  hidden: number;
   exchanges: Exchange[];
 }
 
-export async function loadEarlier(turn: Turn): Promise<Earlier> {
-  if (turn.assignment.isFirst) return { summary: null, exchanges: [] };
-  const items: HistoryItem[] = [];
+/**
+ * Reads back to what was summed up before, because only from there on can more be summed up: a
+ * summary hides all that is older than its last entry.
+ */
+export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<Loaded> {
+  const reading = new Reading(held);
   let summary: string | null = null;
   let before: number | null = null;
-  while (items.length < MAX_ITEMS) {
+  for (let more = !turn.assignment.isFirst; more; ) {
+    // The turn ends before it asks anything, so nothing of this counts.
+    if (turn.signal.aborted) return { summary, oldest: [], gap: 1, newest: [] };
     const page = await turn.history(before, PAGE);
     summary = page.summary;
-    items.unshift(...page.items);
-    const oldest = page.items[0];
-    if (page.items.length < PAGE || !oldest) break;
-    before = oldest.seq;
+    for (const entry of page.items.toReversed()) reading.take(entry);
+    reading.letGo();
+    before = page.items[0]?.seq ?? null;
+    more = page.more && before !== null;
   }
-  return { summary, exchanges: exchangesOf(items) };
+  return { summary, ...reading.end(summary !== null) };
+}
+
+/** Entries as they are read, from the newest back. */
+class Reading {
+  readonly #heldShort: number;
+  readonly #newest: HistoryItem[] = [];
+  readonly #oldest: HistoryItem[] = [];
+  #newestChars = 0;
+  #oldestChars = 0;
+  #isGap = false;
+  #promptsInGap = 0;
+
+  constructor(heldShort: number) {
+    this.#heldShort = heldShort;
+  }
+
+  take(entry: HistoryItem): void {
+    if (this.#newestChars < HELD_WHOLE_CHARS) {
+      this.#newest.push(entry);
+      this.#newestChars += sizeOf(entry.item);
+      return;
+    }
+    const item = clipEntry(entry.item);
+    if (!item) return;
+    this.#oldest.push({ ...entry, item });
+    this.#oldestChars += sizeOf(item);
+  }
+
+  /** What is neither near the one end nor the other must wait for a later turn. */
+  letGo(): void {
+    let count = 0;
+    for (const { item } of this.#oldest) {
+      if (this.#oldestChars <= this.#heldShort) break;
+      this.#oldestChars -= sizeOf(item);
+      if (item.type === "prompt") this.#promptsInGap += 1;
+      count += 1;
+    }
+    this.#oldest.splice(0, count);
+    if (count > 0) this.#isGap = true;
+  }
+
+  /**
+   * `isContinued`: what was read goes on after a summary. Otherwise entries before the first prompt
+   * answer one that was cleared away, and go with it.
+   */
+  end(isContinued: boolean): Omit<Loaded, "summary"> {
+    const oldest = this.#oldest.reverse();
+    const newest = this.#newest.reverse();
+    const gap = this.#isGap ? Math.max(1, this.#promptsInGap) : 0;
+    if (isContinued) return { oldest, gap, newest };
+    if (gap > 0) return { oldest: fromPrompt(oldest), gap, newest };
+    const all = fromPrompt([...oldest, ...newest]);
+    return { oldest: [], gap, newest: all };
+  }
+}
+
+function fromPrompt(items: HistoryItem[]): HistoryItem[] {
+  const first = items.findIndex(({ item }) => item.type === "prompt");
+  return first < 0 ? [] : items.slice(first);
 }
 
 export function exchangesOf(items: readonly HistoryItem[]): Exchange[] {
@@ -69,46 +149,13 @@ export function tooMany(exchanges: readonly Exchange[], maxChars = MAX_CHARS): n
   return exchanges.length - kept;
 }
 
-export function sizeOf(item: HistoryItem["item"]): number {
-  switch (item.type) {
-    case "prompt":
-    case "message":
-    case "notice":
-      return item.text.length;
-    case "pre_tool":
-      return JSON.stringify(item.input ?? null).length;
-    case "post_tool":
-      return JSON.stringify(item.output ?? null).length + (item.error?.length ?? 0);
-    default:
-      return 0;
-  }
-}
-
-const SHOWN_CHARS = 4_000;
-
-/** Exchanges as plain text, for the model that sums them up. */
-export function toText(exchanges: readonly Exchange[]): string {
-  return exchanges
-    .flatMap(({ items }) => items.map(({ item }) => lineOf(item)))
-    .filter((line) => line !== "")
-    .join("\n");
-}
-
-function lineOf(item: HistoryItem["item"]): string {
-  switch (item.type) {
-    case "prompt":
-      return `${item.author.name}: ${shorten(item.text)}`;
-    case "message":
-      return item.kind === "text" ? `agent: ${shorten(item.text)}` : "";
-    case "pre_tool":
-      return `agent calls ${item.tool}: ${shorten(JSON.stringify(item.input ?? null))}`;
-    case "post_tool":
-      return `${item.tool} gives: ${shorten(item.error ?? JSON.stringify(item.output ?? null))}`;
-    default:
-      return "";
-  }
-}
-
-function shorten(text: string): string {
-  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)} …` : text;
+/** What is to be summed up, what stays, and how many exchanges between them can be neither. */
+export function divide({ oldest, gap, newest }: Loaded) {
+  const exchanges = exchangesOf(gap === 0 ? [...oldest, ...newest] : newest);
+  const count = tooMany(exchanges);
+  const before = exchanges.slice(0, count);
+  const kept = exchanges.slice(count);
+  return gap === 0
+    ? { old: before.flatMap(({ items }) => items), hidden: 0, kept }
+    : { old: oldest, hidden: gap + before.length, kept };
 }

@@ -21,6 +21,17 @@ export class TurnBounds {
     return Math.max(0, this.#deadline - this.#clock.now());
   }
 
+  /** For a timer, which cannot wait longer. */
+  get remainingTimerMs(): number {
+    return Math.min(this.remainingMs, 2 ** 31 - 1);
+  }
+
+  /** Whether the turn must keep within a sum of money. */
+  get keepsToMoney(): boolean {
+    const { limits, budgetLeftMicros } = this.#assignment;
+    return limits.costMicros !== null || budgetLeftMicros !== null;
+  }
+
   spend(costMicros: number | null): void {
     this.#spentMicros += costMicros ?? 0;
     this.#sinceAssigned += costMicros ?? 0;

@@ -2,63 +2,20 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { systemClock } from "#base/clock.ts";
-import { createLocal } from "#execution/sandboxes/local/local.ts";
-import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
-import { createRedactor } from "#execution/tools/redact.ts";
-import { createRunnerTools } from "#execution/tools/runner-tools.ts";
-import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
 import { FakeTurn } from "../fake-turn.ts";
 import { testRuntime } from "../runtime.contract.ts";
 import { INTERRUPTED } from "../runtime.ts";
-import { createNativeRuntime } from "./native-runtime.ts";
-import { type Answer, scriptModel } from "./script-model.ts";
+import { fakeNative, fakeWorkspaces } from "./fake-native.ts";
+import type { Answer, scriptModel } from "./script-model.ts";
 
 const KEY = "sk-test-1234567890abcdef1234567890";
 const folder = mkdtempSync(join(tmpdir(), "muster-native-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** A workspace without history: what it keeps has its own tests. */
-async function plainWorkspaces(): Promise<Workspaces> {
-  const sandbox = await createLocal({ path: "/usr/bin:/bin", controlGroups: null }).open({
-    workspaceFolder: folder,
-    scratchFolder: folder,
-    allowedHosts: [],
-    limits: DEFAULT_LIMITS,
-  });
-  const nothing = { files: [], more: 0, additions: 0, deletions: 0 };
-  const workspace: Workspace = {
-    id: "wsp_1",
-    origin: "empty",
-    folder,
-    scratchFolder: folder,
-    scratchPath: folder,
-    sandbox,
-    branch: null,
-    instructions: async () => "Use tabs.",
-    mark: async () => {},
-    changes: async () => ({ turn: nothing, all: nothing }),
-    snapshot: async () => {},
-    diskBytes: async () => 0,
-  };
-  return { open: async () => workspace, close: async () => {} } as unknown as Workspaces;
-}
-const workspaces = await plainWorkspaces();
-
-function runtimeWith(answer: Parameters<typeof scriptModel>[0]) {
-  const script = scriptModel(answer);
-  const runtime = createNativeRuntime({
-    models: script.models,
-    tools: createRunnerTools(),
-    workspaces,
-    redact: createRedactor([KEY]),
-    clock: systemClock,
-    random: () => 0,
-  });
-  return { runtime, requests: script.requests };
-}
+const { workspaces } = await fakeWorkspaces(folder);
+const runtimeWith = (answer: Parameters<typeof scriptModel>[0]) =>
+  fakeNative(answer, { workspaces, secrets: [KEY] });
 
 const lines =
   (...answers: Answer[]) =>
@@ -212,6 +169,22 @@ describe("limits", () => {
     expect(end).toMatchObject({ outcome: "failed", error: { code: "turn_time_limit_reached" } });
   });
 
+  it("says once a turn that a budget cannot be kept without a price", async () => {
+    const text = "The price of test/script is not known, so the budget cannot be kept.";
+    const notices = (items: readonly JournalItem[]) =>
+      items.flatMap((item) => (item.type === "notice" ? [item.text] : []));
+    const { runtime } = runtimeWith(lines([bash("true")]));
+    const turn = new FakeTurn({ budgetLeftMicros: 5 });
+    expect(await turn.work(runtime)).toMatchObject({ outcome: "completed" });
+    expect(notices(turn.items)).toEqual([text]);
+    const again = new FakeTurn({ budgetLeftMicros: 5, journal: turn.items.slice(0, 3) });
+    await again.work(runtime);
+    expect(notices(again.items)).toEqual([]);
+    const free = new FakeTurn();
+    await free.work(runtimeWith(lines()).runtime);
+    expect(notices(free.items)).toEqual([]);
+  });
+
   it("ends when the session's budget is used", async () => {
     const { runtime } = runtimeWith(forever);
     const end = await new FakeTurn({ budgetLeftMicros: 0 }).work(runtime);
@@ -241,6 +214,24 @@ describe("a model that fails", () => {
       outcome: "parked",
       park: { kind: "pause", waitMs: 3_600_000, code: "model_quota_exhausted" },
     });
+  });
+
+  it.each([
+    ["model_unavailable", 1, null],
+    ["model_rate_limited", 60_000, null],
+    ["model_rate_limited", 60_001, 60_001],
+    ["model_quota_exhausted", 1, 30_000],
+    ["model_quota_exhausted", undefined, null],
+  ])("after %s, to be asked again in %s ms, waits %s ms", async (code, retryAfterMs, waitMs) => {
+    const failure = { code, message: "Not now.", retryable: false };
+    const { runtime } = runtimeWith(() => ({
+      failure: { ...failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    }));
+    expect(await new FakeTurn().workOrPark(runtime)).toMatchObject(
+      waitMs === null
+        ? { outcome: "failed", error: { code } }
+        : { outcome: "parked", park: { kind: "pause", waitMs, code } },
+    );
   });
 
   it("shortens old results for a model that cannot read so much, and asks again", async () => {
@@ -345,6 +336,36 @@ describe("approvals", () => {
     expect(end).not.toMatchObject({ park: { callId: "c1" } });
     expect(count()).toBe(1);
   });
+
+  it("hands a decision to the response it was asked in, and to no later one", async () => {
+    writeFileSync(counter, "");
+    // An earlier attempt that the journal does not tell of: a decision without its call.
+    const turn = new FakeTurn({
+      decisions: [{ callId: "c9", allowed: true, reason: null, answers: null, fresh: true }],
+    });
+    turn.judge = () => ({ verdict: "ask", reason: null });
+    const { runtime } = runtimeWith(lines([{ ...inc(5), id: "c9" }]));
+    expect(await turn.workOrPark(runtime)).toMatchObject({
+      outcome: "parked",
+      park: { kind: "gate", callId: "c9" },
+    });
+    expect(count()).toBe(0);
+  });
+
+  it.each(["a\u0000b", "\ud800", ""])(
+    "parks a call %j under the id it is journaled by",
+    async (id) => {
+      const turn = new FakeTurn({ content: "go" });
+      turn.judge = () => ({ verdict: "ask", reason: null });
+      const { runtime } = runtimeWith(lines([{ ...inc(1), id }]));
+      const end = await turn.workOrPark(runtime);
+      const [call] = turn.items.flatMap((item) => (item.type === "pre_tool" ? [item] : []));
+      expect(call?.callId).not.toBe("");
+      expect(call?.callId.isWellFormed()).toBe(true);
+      expect(call?.callId).not.toContain("\u0000");
+      expect(end).toMatchObject({ park: { kind: "gate", callId: call?.callId } });
+    },
+  );
 
   it("gives the answers to a question to the model", async () => {
     const question = {

@@ -11,11 +11,12 @@ import { withRetries } from "#execution/models/retry.ts";
 import type { Redactor } from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import type { Workspaces } from "#execution/workspaces/workspace.ts";
-import type { Blob, Runtime, Turn, TurnEnd, TurnOver } from "../runtime.ts";
+import type { Runtime, Turn, TurnEnd, TurnOver } from "../runtime.ts";
+import { resumeFrom } from "./calls.ts";
 import { Conversation } from "./conversation.ts";
-import { type Earlier, loadEarlier, tooMany } from "./earlier.ts";
+import { type Earlier, loadEarlier } from "./earlier.ts";
 import { TurnBounds } from "./limits.ts";
-import { sumUp } from "./sum-up.ts";
+import { settleEarlier } from "./sum-up.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import { TurnLoop } from "./turn-loop.ts";
 import { TurnWorkspace } from "./turn-workspace.ts";
@@ -57,15 +58,27 @@ async function runTurn(options: NativeOptions, turn: Turn): Promise<TurnEnd> {
   const chosen = await chooseModel(options, turn);
   if ("outcome" in chosen) return chosen;
   const workspace = new TurnWorkspace(turn, options.workspaces);
-  let end: TurnEnd;
   try {
-    end = await work(options, turn, chosen, workspace);
+    const end = await work(options, turn, chosen, workspace);
+    return await withChanges(turn, workspace, end);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    end = { outcome: "failed", error: { code: error.code, message: error.message } };
+    const end: TurnEnd = {
+      outcome: "failed",
+      error: { code: error.code, message: error.message },
+    };
+    return turn.killed.aborted ? end : { ...end, items: await workspace.changes() };
   }
-  const changes = turn.killed.aborted ? [] : await workspace.changes();
-  return { ...end, items: [...(end.items ?? []), ...changes] };
+}
+
+/**
+ * Adds what the turn has changed. Finding that out takes a while, in which the runner may be lost or
+ * the turn stopped by force, so what the model said last is made durable first.
+ */
+async function withChanges(turn: Turn, workspace: TurnWorkspace, end: TurnEnd): Promise<TurnEnd> {
+  if (turn.killed.aborted || !workspace.mayHaveChanged) return end;
+  if (end.items && end.items.length > 0) await turn.append(...end.items);
+  return { ...end, items: await workspace.changes() };
 }
 
 async function chooseModel(options: NativeOptions, turn: Turn): Promise<Chosen | TurnOver> {
@@ -85,13 +98,20 @@ async function work(
   workspace: TurnWorkspace,
 ): Promise<TurnEnd> {
   const { tools, redact, clock } = options;
+  const resumption = resumeFrom(turn.journaled);
+  const { finalText } = resumption;
+  if (finalText !== null) return { outcome: "completed", result: finalText };
   const price = priceOf(id);
-  const earlier = await settleEarlier(turn, provider, { id, model });
+  const bounds = new TurnBounds(turn.assignment, clock);
+  if (price === null && bounds.keepsToMoney) await tellUnpriced(turn, id);
+  const summarizer = { turn, provider, modelId: id, model, price, bounds };
+  const earlier = await settleEarlier(summarizer, await loadEarlier(turn));
   // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const conversation = await converse(turn, earlier);
   const loop = new TurnLoop({
     turn,
+    resumption,
     provider,
     modelId: id,
     model,
@@ -101,40 +121,36 @@ async function work(
     tools,
     redact,
     workspace,
-    bounds: new TurnBounds(turn.assignment, clock),
-    clock,
+    bounds,
   });
   return loop.run();
 }
 
-/** What is too old or too much is summed up before the turn begins. */
-async function settleEarlier(
-  turn: Turn,
-  provider: ModelProvider,
-  model: { id: string; model: string },
-): Promise<Earlier> {
-  const earlier = await loadEarlier(turn);
-  const count = tooMany(earlier.exchanges);
-  return count === 0 ? earlier : sumUp(turn, provider, model, earlier, count);
+/** Once a turn, however many attempts it takes. */
+async function tellUnpriced(turn: Turn, id: string): Promise<void> {
+  const text = `The price of ${id} is not known, so the budget cannot be kept.`;
+  const isTold = turn.journaled.some((item) => item.type === "notice" && item.text === text);
+  if (!isTold) await turn.append({ type: "notice", entryId: turn.entryId(), text });
 }
 
 async function converse(turn: Turn, earlier: Earlier): Promise<Conversation> {
-  const blobs = new Map<string, Promise<Blob | null>>();
-  const conversation = new Conversation((sha256) => {
-    const known = blobs.get(sha256) ?? turn.fetchBlob(sha256);
-    blobs.set(sha256, known);
-    return known;
-  });
-  if (earlier.summary !== null)
-    conversation.addNote(`[What was said before, summed up]\n${earlier.summary}`);
+  const conversation = new Conversation((sha256) => turn.fetchBlob(sha256));
+  const { summary, hidden } = earlier;
+  if (summary !== null) conversation.addNote(`[What was said before, summed up]\n${summary}`);
+  if (hidden > 0)
+    conversation.addNote(
+      hidden === 1
+        ? "[… 1 earlier exchange is not shown …]"
+        : `[… ${hidden} earlier exchanges are not shown …]`,
+    );
   for (const { items } of earlier.exchanges) {
     for (const { item } of items) {
       if (item.type === "prompt") await conversation.addPrompt(item);
-      else await conversation.add(item);
+      else conversation.add(item);
     }
   }
   const { content, attachments } = turn.assignment;
   await conversation.addPrompt({ text: content, attachments });
-  for (const item of turn.journaled) await conversation.add(item);
+  for (const item of turn.journaled) conversation.add(item);
   return conversation;
 }

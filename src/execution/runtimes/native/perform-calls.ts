@@ -15,12 +15,13 @@ export interface Performer {
   turn: Turn;
   tools: RunnerTools;
   redact: Redactor;
-  workspace(): Promise<Workspace>;
+  /** Opens it for a call of this tool. */
+  workspace(tool: string): Promise<Workspace>;
   /** Aborts when a running tool must end. */
   signal: AbortSignal;
   decisions: ReadonlyMap<string, Decision>;
   /** Called with each result, once it is durable. */
-  done(result: PostTool): Promise<void>;
+  done(result: PostTool): void;
 }
 
 export type Performed = { park: string } | { stopped: boolean };
@@ -43,7 +44,7 @@ export async function performCalls(
     await turn.step();
     const results = await Promise.all(open.map((call) => performOne(performer, call)));
     await turn.append(...results);
-    for (const result of results) await performer.done(result);
+    for (const result of results) performer.done(result);
   }
   return { stopped: turn.signal.aborted };
 }
@@ -101,7 +102,7 @@ async function perform(
     sessionId: turn.assignment.sessionId,
     callId: item.callId,
     cwd: item.cwd ?? null,
-    workspace,
+    workspace: () => workspace(item.tool),
     signal,
     progress: (text) => turn.delta({ entryId, kind: "tool_call", text: performer.redact(text) }),
   };

@@ -4,23 +4,30 @@
  * until the model asks for nothing more. All state is in the journal: a turn begins where the one
  * before it was lost, and repeats nothing.
  */
-import type { Clock } from "#base/clock.ts";
-import type { ModelPrice, ModelProvider, ModelResponse } from "#execution/models/model.ts";
-import { costMicros } from "#execution/models/prices.ts";
+import type {
+  ModelFailure,
+  ModelPrice,
+  ModelProvider,
+  ModelResponse,
+} from "#execution/models/model.ts";
 import type { Redactor } from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
+import type { Decision } from "#protocol/frames.ts";
 import { workspaceTools } from "#protocol/tools.ts";
 import type { Turn, TurnEnd, TurnOver, Verdicts } from "../runtime.ts";
 import { askModel, type ShownText } from "./ask-model.ts";
-import { type Call, type Resumption, resumeFrom, TOO_MANY } from "./calls.ts";
+import { type Call, type Resumption, TOO_MANY } from "./calls.ts";
 import type { Conversation, PostTool } from "./conversation.ts";
 import { type TurnBounds, timeIsUp } from "./limits.ts";
 import { performCalls } from "./perform-calls.ts";
+import { CallIds, modelCallItem, responseItems } from "./response-items.ts";
 import type { TurnWorkspace } from "./turn-workspace.ts";
 
 export interface LoopParts {
   turn: Turn;
+  /** Where the turn stands by what earlier attempts journaled. */
+  resumption: Resumption;
   provider: ModelProvider;
   /** The whole id, and the part of it that the provider knows. */
   modelId: string;
@@ -32,15 +39,16 @@ export interface LoopParts {
   redact: Redactor;
   workspace: TurnWorkspace;
   bounds: TurnBounds;
-  clock: Clock;
 }
 
 const MAX_EMPTY = 2;
+/** For less than this it is not worth letting go of the runner: the provider was asked again and again already. */
+const PAUSE_BEYOND_MS = 60_000;
+const MIN_PAUSE_MS = 30_000;
 
 export class TurnLoop {
   readonly #parts: LoopParts;
-  readonly #resumption: Resumption;
-  readonly #usedIds = new Set<string>();
+  readonly #ids: CallIds;
   readonly #toolSignal = new AbortController();
   readonly #timeUp = new AbortController();
   readonly #requestSignal: AbortSignal;
@@ -50,13 +58,8 @@ export class TurnLoop {
   constructor(parts: LoopParts) {
     const { turn } = parts;
     this.#parts = parts;
-    this.#resumption = resumeFrom(turn.journaled);
-    this.#step = this.#resumption.lastStep;
-    for (const item of turn.journaled) if (item.type === "pre_tool") this.#usedIds.add(item.callId);
-    for (const message of parts.conversation.messages)
-      if (message.role === "assistant")
-        for (const part of message.content)
-          if (part.type === "tool_call") this.#usedIds.add(part.callId);
+    this.#step = parts.resumption.lastStep;
+    this.#ids = new CallIds(turn.journaled, parts.conversation.messages);
     this.#requestSignal = AbortSignal.any([turn.signal, turn.killed, this.#timeUp.signal]);
     this.#endToolsWith(turn.signal, turn.killed);
   }
@@ -76,10 +79,7 @@ export class TurnLoop {
 
   async run(): Promise<TurnEnd> {
     const { bounds } = this.#parts;
-    const timer = setTimeout(
-      () => this.#timeUp.abort(),
-      Math.min(bounds.remainingMs, MAX_TIMER_MS),
-    );
+    const timer = setTimeout(() => this.#timeUp.abort(), bounds.remainingTimerMs);
     try {
       return await this.#run();
     } finally {
@@ -89,9 +89,7 @@ export class TurnLoop {
 
   async #run(): Promise<TurnEnd> {
     const { turn, bounds } = this.#parts;
-    const { finalText, calls } = this.#resumption;
-    if (finalText !== null) return { outcome: "completed", result: finalText };
-    if (calls.length > 0) {
+    if (this.#parts.resumption.calls.length > 0) {
       const end = await this.#goOnWithCalls();
       if (end) return end;
     }
@@ -105,8 +103,8 @@ export class TurnLoop {
   }
 
   async #goOnWithCalls(): Promise<TurnEnd | undefined> {
-    const { turn, conversation } = this.#parts;
-    const { calls, answered, interrupted } = this.#resumption;
+    const { turn, conversation, resumption } = this.#parts;
+    const { calls, answered, interrupted } = resumption;
     const cut = interrupted.map(
       ({ item }): PostTool => ({
         type: "post_tool",
@@ -120,16 +118,18 @@ export class TurnLoop {
       }),
     );
     if (cut.length > 0) await turn.append(...cut);
-    for (const item of cut) await conversation.add(item);
+    for (const item of cut) conversation.add(item);
     const done = new Set([...answered, ...cut.map(({ callId }) => callId)]);
-    return this.#perform(calls, done);
+    // A decision is about the call it was asked for, and no later one of the same name.
+    const decisions = new Map(turn.assignment.decisions.map((one) => [one.callId, one]));
+    return this.#perform(calls, done, decisions);
   }
 
   /** One request and what follows from it; undefined when another is to be made. */
   async #request(): Promise<TurnEnd | undefined> {
     const { turn, provider, model, system, conversation } = this.#parts;
     await turn.step();
-    conversation.close();
+    await conversation.prepare();
     const startedAt = performance.now();
     const asked = await askModel(turn, provider, {
       model,
@@ -152,10 +152,11 @@ export class TurnLoop {
     const calls = items.filter((item) => item.type === "pre_tool");
     if (calls.length === 0) return this.#finish(response, [...items, call]);
     const verdicts = await turn.append(...items, call);
-    for (const item of items) await conversation.add(item);
+    for (const item of items) conversation.add(item);
     return this.#perform(
       calls.map((item) => withVerdict(item, verdicts)),
       new Set(),
+      new Map(),
     );
   }
 
@@ -170,15 +171,15 @@ export class TurnLoop {
     return { ...end, items };
   }
 
-  #failed(failure: { code: string; message: string; retryAfterMs?: number }): TurnEnd {
+  /** Without a time to come back at, waiting would be in vain. */
+  #failed(failure: ModelFailure): TurnEnd {
     const { code, message, retryAfterMs } = failure;
-    if (retryAfterMs !== undefined && retryAfterMs > 0) {
-      return {
-        outcome: "parked",
-        park: { kind: "pause", waitMs: Math.ceil(retryAfterMs), code, message },
-      };
-    }
-    return { outcome: "failed", error: { code, message } };
+    const isPause =
+      retryAfterMs !== undefined &&
+      (retryAfterMs > PAUSE_BEYOND_MS || code === "model_quota_exhausted");
+    if (!isPause) return { outcome: "failed", error: { code, message } };
+    const waitMs = Math.max(Math.ceil(retryAfterMs), MIN_PAUSE_MS);
+    return { outcome: "parked", park: { kind: "pause", waitMs, code, message } };
   }
 
   #emptyAnswer(call: JournalItem): TurnOver | undefined {
@@ -224,77 +225,38 @@ export class TurnLoop {
   }
 
   #modelCall({ usage, stopReason }: ModelResponse, durationMs: number): JournalItem {
-    const { turn, modelId, price, bounds } = this.#parts;
-    const cost = costMicros(price, usage);
-    bounds.spend(cost);
-    return {
-      type: "model_call",
-      entryId: turn.entryId(),
-      step: this.#step,
-      model: modelId,
-      inputTokens: usage?.inputTokens ?? 0,
-      cachedInputTokens: usage?.cachedInputTokens ?? 0,
-      outputTokens: usage?.outputTokens ?? 0,
-      reasoningTokens: usage?.reasoningTokens ?? 0,
-      costMicros: cost,
-      priceId: price?.id ?? null,
-      durationMs,
-      stopReason,
-    };
+    const { turn, modelId: model, price, bounds } = this.#parts;
+    const facts = { entryId: turn.entryId(), step: this.#step, model, price, usage };
+    const call = modelCallItem({ ...facts, durationMs, stopReason });
+    bounds.spend(call.costMicros);
+    return call;
   }
 
-  #journalItems({ parts }: ModelResponse, entryIds: readonly string[]): JournalItem[] {
-    const { callsPerResponse } = this.#parts.turn.assignment.limits;
-    let calls = 0;
-    return parts.flatMap((part, index): JournalItem[] => {
-      const base = { entryId: entryIds[index] as string, step: this.#step, ...metaOf(part) };
-      if (part.type !== "tool_call")
-        return part.text === "" && part.meta === undefined
-          ? []
-          : [{ type: "message", ...base, kind: part.type, text: part.text }];
-      calls += 1;
-      return [
-        {
-          type: "pre_tool",
-          ...base,
-          callId: this.#uniqueId(part.callId),
-          tool: part.tool,
-          input: parseInput(part.inputText),
-          ...this.#placeOf(part.tool),
-          ...(calls <= callsPerResponse ? { authorise: true } : {}),
-        },
-      ];
-    });
-  }
-
-  /** All commands of one response begin where the last one of the response before it ended. */
-  #placeOf(tool: string): { cwd?: string } {
+  #journalItems(response: ModelResponse, entryIds: readonly string[]): JournalItem[] {
     const { tools, turn } = this.#parts;
-    const cwd = tool === "bash" ? tools.workingDirectory(turn.assignment.sessionId) : null;
-    return cwd === null ? {} : { cwd };
-  }
-
-  /** Some providers count their calls from one in each response. */
-  #uniqueId(id: string): string {
-    const unique =
-      this.#usedIds.has(id) || id === "" ? `${id}_${this.#step}_${this.#usedIds.size}` : id;
-    this.#usedIds.add(unique);
-    return unique;
+    const { sessionId, limits } = turn.assignment;
+    return responseItems(response, entryIds, {
+      step: this.#step,
+      ids: this.#ids,
+      callsPerResponse: limits.callsPerResponse,
+      // All commands of one response begin where the last one of the response before it ended.
+      placeOf: (tool) => (tool === "bash" ? tools.workingDirectory(sessionId) : null),
+    });
   }
 
   async #perform(
     calls: readonly Call[],
     answered: ReadonlySet<string>,
+    decisions: ReadonlyMap<string, Decision>,
   ): Promise<TurnEnd | undefined> {
     const { turn, tools, redact, workspace, conversation } = this.#parts;
-    const decisions = new Map(turn.assignment.decisions.map((one) => [one.callId, one]));
     const done = await performCalls(
       {
         turn,
         tools,
         redact,
         decisions,
-        workspace: () => workspace.open(),
+        workspace: (tool) => workspace.openFor(tool),
         signal: this.#toolSignal.signal,
         done: (result) => conversation.add(result),
       },
@@ -309,23 +271,6 @@ export class TurnLoop {
   }
 }
 
-/** Node's timers cannot wait longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 function withVerdict(item: JournalItem & { type: "pre_tool" }, verdicts: Verdicts): Call {
   return { item, verdict: verdicts[item.callId] ?? { verdict: "invalid", reason: TOO_MANY } };
-}
-
-/** What is not JSON stays as the model wrote it: the server judges it invalid, and the model is told. */
-function parseInput(text: string): unknown {
-  if (text.trim() === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function metaOf({ meta }: { meta?: Record<string, unknown> }) {
-  return meta === undefined ? {} : { meta };
 }

@@ -8,6 +8,7 @@ import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Turn } from "../runtime.ts";
+import { isReadOnly, mayHaveChanged } from "./calls.ts";
 
 /** What a browser can show, by the end of the name. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
@@ -34,6 +35,7 @@ export class TurnWorkspace {
   readonly #turn: Turn;
   readonly #workspaces: Workspaces;
   #opened: Promise<Workspace> | undefined;
+  #isTouched = false;
 
   constructor(turn: Turn, workspaces: Workspaces) {
     this.#turn = turn;
@@ -49,6 +51,17 @@ export class TurnWorkspace {
   /** Why there can be none: a turn that needs one has no sense without it. */
   refusal: Refusal | undefined;
 
+  /** Opens it for a tool, which may change it if it does more than read. */
+  openFor(tool: string): Promise<Workspace> {
+    if (!isReadOnly(tool)) this.#isTouched = true;
+    return this.open();
+  }
+
+  /** Whether this attempt or an earlier one may have left something behind that is to be recorded. */
+  get mayHaveChanged(): boolean {
+    return !this.refusal && (this.#isTouched || this.#isLeftBehind);
+  }
+
   open(): Promise<Workspace> {
     this.#opened ??= this.#open().catch((error: unknown) => {
       if (error instanceof Refusal) this.refusal = error;
@@ -59,6 +72,7 @@ export class TurnWorkspace {
 
   async #open(): Promise<Workspace> {
     const { sessionId, repo, branch, projectDir, promptId } = this.#turn.assignment;
+    const isContinued = this.#isLeftBehind;
     const workspace = await this.#workspaces.open({ sessionId, repo, branch, projectDir });
     await this.#turn.bind({
       executorSessionId: null,
@@ -67,15 +81,22 @@ export class TurnWorkspace {
       projectDir: null,
       workspaceId: workspace.id,
     });
-    await workspace.mark(promptId);
+    if (!(isContinued && (await hasMark(workspace, promptId)))) await workspace.mark(promptId);
     return workspace;
   }
 
-  /** What the turn has changed so far, for the journal; nothing when it has not touched any file. */
+  /** Whether earlier attempts may have changed what this machine holds. */
+  get #isLeftBehind(): boolean {
+    const { assignment, journaled } = this.#turn;
+    return mayHaveChanged(journaled) && this.#workspaces.holds(assignment.sessionId);
+  }
+
+  /** What the turn has changed so far, for the journal; nothing when that is no file. */
   async changes(): Promise<JournalItem[]> {
-    const workspace = await this.#opened?.catch(() => undefined);
-    if (!workspace) return [];
+    if (!this.mayHaveChanged) return [];
     try {
+      // An attempt that goes on may have done nothing itself: what those before it did counts too.
+      const workspace = await this.open();
       const { turn, all } = await workspace.changes(this.#turn.assignment.promptId);
       if (turn.files.length === 0) return [];
       return [
@@ -106,6 +127,17 @@ export class TurnWorkspace {
       if (shown.length === MAX_SHOWN_FILES) break;
     }
     return shown;
+  }
+}
+
+/** The mark of a turn that goes on must stay where its first attempt put it, unless that was lost before it could. */
+async function hasMark(workspace: Workspace, promptId: string): Promise<boolean> {
+  try {
+    await workspace.changes(promptId);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
   }
 }
 

@@ -1,0 +1,112 @@
+/** A model's response as the journal keeps it: what it said, the calls it asks for, what it cost. */
+import { cleanText } from "#base/text.ts";
+import type {
+  ModelMessage,
+  ModelPrice,
+  ModelResponse,
+  ModelUsage,
+} from "#execution/models/model.ts";
+import { costMicros } from "#execution/models/prices.ts";
+import type { JournalItem, ModelCallItem } from "#protocol/events.ts";
+
+/**
+ * Call ids are what approvals and results hang on, so none may name two calls of a conversation:
+ * some providers count theirs from one in each response. They are cleaned as the journal would, so
+ * that a call is known everywhere by the same string.
+ */
+export class CallIds {
+  readonly #used = new Set<string>();
+
+  constructor(journaled: readonly JournalItem[], messages: readonly ModelMessage[]) {
+    for (const item of journaled) if (item.type === "pre_tool") this.#used.add(item.callId);
+    for (const message of messages)
+      if (message.role === "assistant")
+        for (const part of message.content)
+          if (part.type === "tool_call") this.#used.add(part.callId);
+  }
+
+  take(given: string, step: number): string {
+    const clean = cleanText(given);
+    let id = clean;
+    for (let n = this.#used.size; id === "" || this.#used.has(id); n++)
+      id = `${clean || "call"}_${step}_${n}`;
+    this.#used.add(id);
+    return id;
+  }
+}
+
+export interface ResponseContext {
+  step: number;
+  ids: CallIds;
+  /** Calls beyond this many are not judged, and so never performed. */
+  callsPerResponse: number;
+  /** Where a command would run, as seen inside; null at the top of the workspace. */
+  placeOf(tool: string): string | null;
+}
+
+/** `entryIds`: of each part, as its pieces were shown. */
+export function responseItems(
+  { parts }: ModelResponse,
+  entryIds: readonly string[],
+  { step, ids, callsPerResponse, placeOf }: ResponseContext,
+): JournalItem[] {
+  let calls = 0;
+  return parts.flatMap((part, index): JournalItem[] => {
+    const base = { entryId: entryIds[index] as string, step, ...metaOf(part) };
+    if (part.type !== "tool_call")
+      return part.text === "" && part.meta === undefined
+        ? []
+        : [{ type: "message", ...base, kind: part.type, text: part.text }];
+    calls += 1;
+    const cwd = placeOf(part.tool);
+    return [
+      {
+        type: "pre_tool",
+        ...base,
+        callId: ids.take(part.callId, step),
+        tool: part.tool,
+        input: parseInput(part.inputText),
+        ...(cwd === null ? {} : { cwd }),
+        ...(calls <= callsPerResponse ? { authorise: true } : {}),
+      },
+    ];
+  });
+}
+
+export interface CallFacts {
+  entryId: string;
+  /** Of a response of the turn itself. */
+  step?: number;
+  model: string;
+  price: ModelPrice | null;
+  usage: ModelUsage | null;
+  durationMs: number;
+  stopReason: string;
+}
+
+export function modelCallItem({ price, usage, ...facts }: CallFacts): ModelCallItem {
+  return {
+    type: "model_call",
+    ...facts,
+    inputTokens: usage?.inputTokens ?? 0,
+    cachedInputTokens: usage?.cachedInputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    reasoningTokens: usage?.reasoningTokens ?? 0,
+    costMicros: costMicros(price, usage),
+    priceId: price?.id ?? null,
+  };
+}
+
+/** What is not JSON stays as the model wrote it: the server judges it invalid, and the model is told. */
+function parseInput(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function metaOf({ meta }: { meta?: Record<string, unknown> }) {
+  return meta === undefined ? {} : { meta };
+}
