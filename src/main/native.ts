@@ -19,7 +19,7 @@ import { type Gateway, ServerModels } from "./server-models.ts";
 
 export type NativeSettings = Pick<
   Config,
-  "providers" | "modelSilenceMs" | "sandbox" | "allowedHosts" | "path" | "home"
+  "providers" | "modelSilenceMs" | "sandbox" | "allowedHosts" | "projectFolders" | "path" | "home"
 >;
 
 export interface Native {
@@ -32,11 +32,11 @@ export interface Native {
 
 export async function createNative(
   settings: NativeSettings,
-  folder: string,
+  { folder, projectDir: onlyWithin }: { folder: string; projectDir: string | null },
   gateway: Gateway,
   log: Log,
 ): Promise<Native> {
-  const { providers, allowedHosts, path, home } = settings;
+  const { providers, allowedHosts, path, home, projectFolders } = settings;
   const models = createModels({
     environment: providers,
     idleTimeoutMs: settings.modelSilenceMs,
@@ -53,6 +53,8 @@ export async function createNative(
     limits: DEFAULT_LIMITS,
     allowedHosts,
     protectedFolders: [home],
+    projectFolders,
+    ...(onlyWithin === null ? {} : { onlyWithin }),
     clock: systemClock,
     ids: createIds(),
     log,

@@ -60,7 +60,7 @@ export async function startRunner(
   log: Log,
 ): Promise<RunningRunner> {
   const lock = await acquireFileLock(join(settings.folder, "runner.lock"), LOCK_WAIT_MS);
-  const native = await createNative(settings.native, settings.folder, settings.gateway, log);
+  const native = await createNative(settings.native, settings, settings.gateway, log);
   const runtimes = [native.runtime, createEchoRuntime(), createScriptedRuntime()];
   const runner = new Runner({
     transport,

@@ -54,6 +54,8 @@ export class ServerModels {
     const { serverUrl, token } = this.#gateway;
     const baseUrl = `${serverUrl}/api/gateway/${name}`;
     try {
+      // Else the names that were given before would stay.
+      if (models === null) this.#models.forget(name);
       this.#models.configure(name, { kind, baseUrl, apiKey: token, ...(models ? { models } : {}) });
       this.#added.add(name);
     } catch (error) {

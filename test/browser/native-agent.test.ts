@@ -54,6 +54,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
 
     await gate().getByText("Run this command?").waitFor();
     expect(await gate().getByRole("region", { name: "Command" }).innerText()).toBe(DELETES);
+    await gate().getByText("Rule: recursive delete").waitFor();
     await needsYou().getByText("Otters").waitFor();
     await activity("needs_you").first().waitFor();
     await expect.poll(() => page.title()).toMatch(/^\(1\) /);
@@ -78,7 +79,11 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     const inside = page.frames().find((one) => one.url().includes("/preview/"));
     // As text, because this file is compiled without the browser's types.
     expect(await inside?.evaluate("self.origin")).toBe("null");
+    expect(await page.locator("iframe").getAttribute("sandbox")).toBe("");
     await visitor.picture("preview-desktop");
+    await page.getByRole("button", { name: "Run scripts" }).click();
+    await page.locator("iframe[sandbox=allow-scripts]").waitFor();
+    await frame.getByRole("heading", { name: "Otters", exact: true }).waitFor();
     await page.keyboard.press("Escape");
 
     await page.reload();

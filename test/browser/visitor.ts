@@ -53,9 +53,9 @@ export class Visitor {
     expect(this.#complaints).toEqual([]);
   }
 
-  /** The browser itself notes every refused request; that is no fault of the page. */
-  forgive(status: number): void {
-    this.#complaints = this.#complaints.filter((text) => !text.includes(String(status)));
+  /** The browser itself notes every refused request, for one; that is no fault of the page. */
+  forgive(what: number | string): void {
+    this.#complaints = this.#complaints.filter((text) => !text.includes(String(what)));
   }
 
   async signIn(): Promise<void> {

@@ -5,6 +5,7 @@ import { gitProbes } from "./probes/git.ts";
 import { kernelProbes } from "./probes/kernel.ts";
 import { networkProbes } from "./probes/network.ts";
 import { processProbes } from "./probes/processes.ts";
+import { projectProbes } from "./probes/projects.ts";
 import type { Stage } from "./stage.ts";
 
 export const probes: readonly Probe[] = [
@@ -13,6 +14,7 @@ export const probes: readonly Probe[] = [
   ...processProbes,
   ...networkProbes,
   ...gitProbes,
+  ...projectProbes,
 ];
 
 export interface Verdict {

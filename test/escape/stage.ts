@@ -27,6 +27,8 @@ export interface Stage {
   ports: { v4: number; v6: number | null };
   sockets: { path: string; abstract: string };
   workspace: Workspace;
+  /** Of the same runner. */
+  workspaces: Workspaces;
   /** May reach some hosts of the fake internet. */
   online: Sandbox;
   /** No isolation: shows that a probe can succeed. */
@@ -100,6 +102,7 @@ export async function buildStage(bwrapFile: string): Promise<Stage> {
     ports: { v4, v6 },
     sockets,
     workspace,
+    workspaces,
     online,
     control,
     victim() {

@@ -31,10 +31,15 @@ export type Enforced = Readonly<Record<keyof SandboxLimits, string | null>>;
 export interface SandboxSpec {
   /** On the machine; mounted writable. */
   workspaceFolder: string;
+  /**
+   * `device:inode` of the workspace. A command does not begin when it finds another folder there:
+   * somebody may have replaced it after it was checked. Sandboxes that mount nothing cannot tell.
+   */
+  workspaceIdentity?: string | undefined;
   /** On the machine; a folder of this session for /tmp and the home, which outlives a command. */
   scratchFolder: string;
   /** More of the machine that a command may read: where it lies, and where it is seen. */
-  readOnly?: readonly { from: string; to: string }[];
+  readOnly?: readonly { from: string; to: string; identity?: string | undefined }[];
   /** More that it may write; for the runner's own commands, never for an agent's. */
   writable?: readonly { from: string; to: string }[];
   /** The runner's own commands look at a workspace and change nothing in it. */

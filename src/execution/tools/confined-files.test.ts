@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -17,6 +18,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type HeldFolder, holdFolder } from "#execution/workspaces/held-folder.ts";
 import { ConfinedFiles } from "./confined-files.ts";
 
 const SECRET = "secret of the machine";
@@ -265,4 +267,54 @@ describe.skipIf(process.platform !== "linux")("against a swapper", () => {
     expect(seen.harmless).toBeGreaterThan(0);
     expect(seen.refused).toBeGreaterThan(0);
   }, 60_000);
+});
+
+describe("a folder that others can reach", () => {
+  const hold = () => holdFolder(top, { checkPath: () => {} });
+  const held = (more: Partial<HeldFolder>) =>
+    new ConfinedFiles([{ inside: "/workspace", folder: top, held: { ...hold(), ...more } }]);
+  const swap = () => {
+    renameSync(machine, `${machine}-away`);
+    mkdirSync(machine);
+    symlinkSync(`${machine}-away/outside`, top);
+  };
+  afterEach(() => rmSync(`${machine}-away`, { recursive: true, force: true }));
+  const replaced = { code: "workspace_refused" };
+
+  it("is used as long as it is what it was", async () => {
+    files = held({});
+    expect(await read("in/file")).toBe("inside");
+  });
+
+  it("is not used when a link or another folder has taken its place", async () => {
+    files = held({});
+    swap();
+    await expect(read("secret")).rejects.toMatchObject(replaced);
+    await expect(files.replace("made", "x")).rejects.toMatchObject(replaced);
+    await expect(files.create("made")).rejects.toMatchObject(replaced);
+    rmSync(top);
+    mkdirSync(top);
+    writeFileSync(join(top, "secret"), SECRET);
+    await expect(read("secret")).rejects.toMatchObject(replaced);
+    expect(readdirSync(join(`${machine}-away`, "outside"))).toEqual(["secret"]);
+  });
+
+  it("is not used when that happens between the check and the opening", async () => {
+    const before = openDescriptors();
+    const swapOnce = () => {
+      // A folder above becomes a link, so that the last name is a folder all the same.
+      renameSync(top, `${machine}-away`);
+      renameSync(machine, join(`${machine}-away`, "was"));
+      mkdirSync(join(`${machine}-away`, "bait", "top"), { recursive: true });
+      writeFileSync(join(`${machine}-away`, "bait", "top", "secret"), SECRET);
+      symlinkSync(join(`${machine}-away`, "bait"), machine);
+    };
+    const folder = hold();
+    files = new ConfinedFiles([
+      { inside: "/workspace", folder: top, held: { ...folder, check: swapOnce } },
+    ]);
+    await expect(read("secret")).rejects.toMatchObject(replaced);
+    folder.close();
+    expect(openDescriptors()).toBe(before);
+  });
 });

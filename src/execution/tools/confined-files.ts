@@ -34,6 +34,8 @@ const HAS_PROC = process.platform === "linux";
 export interface Root {
   readonly inside: string;
   readonly folder: string;
+  /** Says whether the folder is still the one that was checked, where others could replace it. */
+  readonly held?: Workspace["held"];
 }
 
 /** A place as the agent sees it; `names` has no links, dots or empty parts in it. */
@@ -61,7 +63,11 @@ export type Opened =
 
 export function filesOf(workspace: Workspace): ConfinedFiles {
   return new ConfinedFiles([
-    { inside: workspace.sandbox.workspacePath, folder: workspace.folder },
+    {
+      inside: workspace.sandbox.workspacePath,
+      folder: workspace.folder,
+      held: workspace.held,
+    },
     { inside: workspace.scratchPath, folder: workspace.scratchFolder },
   ]);
 }
@@ -161,7 +167,7 @@ export class ConfinedFiles {
 
   async #descend(place: Place, makeFolders: boolean): Promise<Entry | { link: Place }> {
     const { root, names } = place;
-    let folder = await openFolder(root.folder, O_RDONLY | O_DIRECTORY);
+    let folder = await openRoot(root);
     try {
       for (const [index, name] of names.entries()) {
         const isLast = index === names.length - 1;
@@ -253,6 +259,19 @@ function selfPath(folder: Folder): string {
 
 async function openFolder(path: string, flags: number): Promise<Folder> {
   return { handle: await open(path, flags), path };
+}
+
+/** What was opened is asked about, not its path: that could change in between. */
+async function openRoot({ folder: path, held }: Root): Promise<Folder> {
+  held?.check();
+  const folder = await openFolder(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    held?.checkOpened(folder.handle.fd);
+    return folder;
+  } catch (error) {
+    await folder.handle.close();
+    throw error;
+  }
 }
 
 async function readLink(folder: Folder, name: string): Promise<string | null> {

@@ -4,12 +4,13 @@
  * ever pruned from it, because clones and their records rest on it.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
-import { isProtected } from "./check-project-folder.ts";
-import { type Repository, refused } from "./parse-repository.ts";
+import { type FolderRules, holdProjectFolder } from "./check-project-folder.ts";
+import type { HeldFolder } from "./held-folder.ts";
+import type { Repository } from "./parse-repository.ts";
 import { type GitResult, lastWords, runGit } from "./run-git.ts";
 
 export const INSIDE = "/muster";
@@ -19,7 +20,7 @@ export interface CloneOptions {
   provider: SandboxProvider;
   limits: SandboxLimits;
   mirrorsFolder: string;
-  protectedFolders: readonly string[];
+  folderRules: FolderRules;
 }
 
 export interface Cloned {
@@ -37,10 +38,14 @@ export interface CloneWish {
 }
 
 export async function cloneRepository(options: CloneOptions, wish: CloneWish): Promise<Cloned> {
-  const source = findSource(wish.repository, options.protectedFolders);
-  const mirror = `${createHash("sha256").update(source.url).digest("hex").slice(0, 32)}.git`;
-  await updateMirror(options, wish, source, mirror);
-  return { commit: await checkOut(options, wish, source, mirror), mirror };
+  const source = findSource(wish.repository, options.folderRules);
+  try {
+    const mirror = `${createHash("sha256").update(source.url).digest("hex").slice(0, 32)}.git`;
+    await updateMirror(options, wish, source, mirror);
+    return { commit: await checkOut(options, wish, source, mirror), mirror };
+  } finally {
+    source.held?.close();
+  }
 }
 
 /** Where commands see a mirror: at the same place in every sandbox, so that clones find it. */
@@ -53,21 +58,17 @@ interface Source {
   /** As people write it. */
   url: string;
   host: string | null;
-  path: string | null;
+  /** Of this machine. */
+  held: HeldFolder | null;
 }
 
-function findSource(repository: Repository, protectedFolders: readonly string[]): Source {
+/** What may be cloned may be worked in, and the other way round. */
+function findSource(repository: Repository, rules: FolderRules): Source {
   if (repository.kind === "web") {
-    return { url: repository.url, host: repository.host, path: null };
+    return { url: repository.url, host: repository.host, held: null };
   }
-  if (!existsSync(repository.path)) {
-    throw refused("There is no repository at this path of the runner's machine. Check the path.");
-  }
-  const path = realpathSync(repository.path);
-  if (isProtected(path, protectedFolders)) {
-    throw refused("This is where Muster keeps its own files. Choose another repository.");
-  }
-  return { url: path, host: null, path };
+  const held = holdProjectFolder(repository.path, rules);
+  return { url: held.path, host: null, held };
 }
 
 /** Only branches and tags; the default branch is the remote's. */
@@ -81,20 +82,23 @@ git fetch -q --force --prune --no-tags --no-recurse-submodules --no-write-fetch-
 async function updateMirror(
   { provider, limits, mirrorsFolder }: CloneOptions,
   { scratchFolder }: CloneWish,
-  { url, host, path }: Source,
+  { url, host, held }: Source,
   mirror: string,
 ): Promise<void> {
   const workspaceFolder = join(mirrorsFolder, mirror);
   mkdirSync(workspaceFolder, { recursive: true, mode: 0o700 });
-  const at = path === null || provider.kind === "local" ? url : `${INSIDE}/source`;
+  const at = held === null || provider.kind === "local" ? url : `${INSIDE}/source`;
   const sandbox = await provider.open({
     workspaceFolder,
     scratchFolder,
     limits,
     allowedHosts: host === null ? [] : [host],
-    ...(path !== null && { readOnly: [{ from: path, to: `${INSIDE}/source` }] }),
+    ...(held && {
+      readOnly: [{ from: held.path, to: `${INSIDE}/source`, identity: held.identity }],
+    }),
   });
   await within(sandbox, async () => {
+    held?.check();
     const call = { script: UPDATE, args: [at], timeoutMs: CLONE_TIMEOUT_MS };
     check(await runGit(sandbox, call), at, url);
   });

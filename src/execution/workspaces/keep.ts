@@ -3,27 +3,48 @@
  * with the workspace as its work tree. Each state is a commit on a hidden ref. The agent's own
  * `.git`, its settings and hooks play no part in it.
  */
-import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import { parseChanges } from "./parse-changes.ts";
-import { type GitResult, type GitScript, lastWords, runGit } from "./run-git.ts";
+import { createQueue } from "./queue.ts";
+import { type GitResult, type GitScript, lastWords, runGit, talkGit } from "./run-git.ts";
 
 export interface KeepOptions {
   /** On the machine. */
   folder: string;
   workFolder: string;
-  /** Both as seen inside. */
+  /** The same two, as seen inside. */
   insideFolder: string;
-  sandbox: Sandbox;
+  insideWorkFolder: string;
+  /** Made when git is first needed. */
+  sandbox(): Promise<Sandbox>;
+}
+
+export interface Beginning {
+  /** Nothing is there yet, so nothing need be looked at. */
+  isEmpty: boolean;
+  /** Where a clone's objects are, as seen inside. */
+  alternates: string | null;
+  /** What a clone begins with. */
+  commit: string | null;
 }
 
 export interface Keep {
-  /** Makes the repository and records the beginning; `commit` is what a clone begins with. */
-  begin(options: { alternates: string | null; commit: string | null }): Promise<void>;
+  /** Records the beginning. */
+  begin(beginning: Beginning): Promise<void>;
   mark(name: string): Promise<void>;
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   snapshot(): Promise<void>;
@@ -36,53 +57,109 @@ const OWNER_MAY_READ = 0o400;
 
 const BEGINNING = "refs/muster/beginning";
 const SNAPSHOT = "refs/muster/snapshot";
+/** Git knows it without having it. */
+const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-const UPDATE = "git update-index --add --remove --replace -z --stdin || exit\n";
+/** Also where it was begun and not finished. */
+const INIT = `(at=$GIT_DIR; unset GIT_DIR GIT_WORK_TREE; git init -q --bare --template= "$at") || exit
+if [ -n "$MUSTER_COMMIT" ]; then
+  git read-tree "$MUSTER_COMMIT" || exit
+  git update-index -q --refresh
+fi
+`;
+const LIST = `git ls-files -t -z --others --modified --deleted --exclude-standard || exit
+printf '\\0'
+`;
+/** All that is known was recorded, or else a list of what to record. */
+const RECORD = `read -r word
+if [ "$word" = same ]; then now=$1; else
+`;
+const UPDATE = `git update-index --add --remove --replace -z --stdin || exit \${FAILED:-1}
+`;
 /** Nothing new is recorded when nothing is different. */
 const COMMIT = `tree=$(git write-tree) || exit
-if [ -n "$1" ] && [ "$(git rev-parse "$1^{tree}")" = "$tree" ]; then echo "$1"; exit; fi
-git commit-tree \${1:+-p "$1"} -m state "$tree"`;
+if [ -n "$1" ] && [ "$(git rev-parse "$1^{tree}")" = "$tree" ]; then now=$1
+else now=$(git commit-tree \${1:+-p "$1"} -m state "$tree") || exit; fi
+`;
+/** The commit, then the differences from each of the others, each ended by a word nobody can know. */
+const COMPARE = `echo "$now"
+end=$2 limit=$3
+shift 3
+for from; do
+  [ "$from" = "$now" ] || git diff-tree -r -M -z --raw --numstat -p --no-ext-diff --no-textconv \\
+    --no-color --ignore-submodules=none "$from" "$now" | head -c "$limit"
+  printf %s "$end"
+done
+`;
+const UPDATE_FAILED = 3;
 
 /** Contents are kept as they are: nothing in the workspace may have them converted. */
 const ATTRIBUTES = "* -text !eol -filter -ident -working-tree-encoding\n";
+const NO_CHANGES: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
+
+/** The present state, and how it differs from each that was asked about. */
+interface State {
+  commit: string;
+  changes: WorkspaceChanges[];
+}
 
 export function createKeep(options: KeepOptions): Keep {
-  const { folder, sandbox, insideFolder } = options;
+  const { folder, workFolder, insideFolder, insideWorkFolder } = options;
   let last: string | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+  let isMade = existsSync(join(folder, "index"));
+  /** They share an index. */
+  const inTurn = createQueue();
 
-  const git = async (call: GitScript): Promise<GitResult> =>
-    runGit(sandbox, {
-      ...call,
-      env: { GIT_DIR: insideFolder, GIT_WORK_TREE: sandbox.workspacePath, ...call.env },
-    });
+  const withDirs = <T extends Pick<GitScript, "env">>(call: T): T => ({
+    ...call,
+    env: {
+      GIT_DIR: insideFolder,
+      GIT_WORK_TREE: insideWorkFolder,
+      GIT_DEFAULT_HASH: "sha1",
+      ...call.env,
+    },
+  });
+  const git: Git = async (call) => runGit(await options.sandbox(), withDirs(call));
 
-  /** One after the other: they share an index. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = queue.then(work);
-    queue = result.catch(() => undefined);
-    return result;
-  };
-
-  async function must(call: GitScript): Promise<string> {
-    const result = await git(call);
+  /** Records the present state, and compares. All in one sandbox, unless something is odd. */
+  async function look(since: readonly string[], begun: Partial<Beginning> = {}): Promise<State> {
+    if (!isMade) prepare(folder, begun.alternates ?? null);
+    const parent = last ?? readRef(folder, SNAPSHOT) ?? readRef(folder, BEGINNING) ?? "";
+    const end = randomBytes(16).toString("hex");
+    const call = {
+      args: [parent === EMPTY_TREE ? "" : parent, end, String(MAX_DIFF_BYTES), ...since],
+      env: { MUSTER_COMMIT: begun.commit ?? "", FAILED: String(UPDATE_FAILED) },
+      maxBytes: (since.length + 1) * MAX_DIFF_BYTES,
+    };
+    let paths: string[] = [];
+    const script = `${isMade ? "" : INIT}${LIST}${RECORD}${UPDATE}${COMMIT}fi\n${COMPARE}`;
+    let result = await talkGit(
+      await options.sandbox(),
+      withDirs({ ...call, script }),
+      async (list) => {
+        paths = await chooseChanged(git, list, workFolder);
+        const isSame = paths.length === 0 && last !== undefined;
+        return Buffer.concat([Buffer.from(isSame ? "same\n" : "new\n"), encodePaths(paths)]);
+      },
+    );
+    if (result.exitCode === UPDATE_FAILED) {
+      await updateByHalves(paths);
+      result = await git({ ...call, script: COMMIT + COMPARE });
+    }
     if (result.exitCode !== 0) throw new Error(`git failed: ${lastWords(result.stderr)}`);
-    return result.stdout;
+    isMade = true;
+    return readState(result.stdout, end, since.length);
   }
 
-  /** The commit of the present state. */
-  async function record(): Promise<string> {
-    const paths = await listChanged(git, options);
-    if (paths.length === 0 && last) return last;
-    const parent = last ?? readRef(folder, SNAPSHOT) ?? readRef(folder, BEGINNING);
-    const call = { script: UPDATE + COMMIT, args: [parent ?? ""], stdin: encodePaths(paths) };
-    const { stdout, exitCode } = await git(call);
-    if (exitCode === 0) last = stdout.trim();
-    else {
-      await updateByHalves(paths);
-      last = (await must({ script: COMMIT, args: [parent ?? ""] })).trim();
+  async function record(since: readonly string[] = [], begun?: Partial<Beginning>): Promise<State> {
+    if (!isMade && !begun && readdirSync(workFolder).length === 0) {
+      return { commit: EMPTY_TREE, changes: since.map(() => NO_CHANGES) };
     }
-    return last;
+    const state = await look(since, begun);
+    if (!/^[0-9a-f]{40,64}$/.test(state.commit))
+      throw new Error("git named no commit for the present state");
+    last = state.commit;
+    return state;
   }
 
   /** A path that cannot be read is left out; halving finds it. */
@@ -96,36 +173,28 @@ export function createKeep(options: KeepOptions): Keep {
   }
 
   return {
-    begin: ({ alternates, commit }) =>
+    begin: (beginning) =>
       inTurn(async () => {
-        await must({
-          script: 'unset GIT_DIR GIT_WORK_TREE; git init -q --bare --template= "$1"',
-          args: [insideFolder],
-        });
-        prepare(folder, alternates);
-        if (commit) await must({ script: 'git read-tree "$1"', args: [commit] });
-        if (commit) await git({ script: "git update-index -q --refresh" });
-        writeRef(folder, BEGINNING, await record());
+        const state = beginning.isEmpty ? { commit: EMPTY_TREE } : await record([], beginning);
+        writeRef(folder, BEGINNING, state.commit);
       }),
     mark: (name) =>
       inTurn(async () => {
-        writeRef(folder, refOf(name), await record());
+        // A turn that is resumed began where its first attempt did.
+        if (readRef(folder, refOf(name))) return;
+        writeRef(folder, refOf(name), (await record()).commit);
       }),
     snapshot: () =>
       inTurn(async () => {
-        writeRef(folder, SNAPSHOT, await record());
+        writeRef(folder, SNAPSHOT, (await record()).commit);
       }),
     changes: (since) =>
       inTurn(async () => {
         const from = readRef(folder, refOf(since));
         const beginning = readRef(folder, BEGINNING);
         if (!from || !beginning) throw noMark(since);
-        const now = await record();
-        const whole = compare(must, beginning, now);
-        const [all, turn] = await Promise.all([
-          whole,
-          from === beginning ? whole : compare(must, from, now),
-        ]);
+        const { changes } = await record(from === beginning ? [from] : [beginning, from]);
+        const [all = NO_CHANGES, turn = all] = changes;
         return { turn, all };
       }),
   };
@@ -133,15 +202,22 @@ export function createKeep(options: KeepOptions): Keep {
 
 type Git = (call: GitScript) => Promise<GitResult>;
 
+function readState(output: string, end: string, count: number): State {
+  const firstLine = output.indexOf("\n");
+  const parts = output.slice(firstLine + 1).split(end, count);
+  return {
+    commit: output.slice(0, firstLine),
+    changes: parts.map((part) =>
+      part ? parseChanges(part, part.length >= MAX_DIFF_BYTES) : NO_CHANGES,
+    ),
+  };
+}
+
 /** Paths to be looked at again: new, changed or gone. */
-async function listChanged(git: Git, { workFolder }: KeepOptions): Promise<string[]> {
-  const { stdout, exitCode, stderr } = await git({
-    script: "git ls-files -t -z --others --modified --deleted --exclude-standard",
-  });
-  if (exitCode !== 0) throw new Error(`git failed: ${lastWords(stderr)}`);
+async function chooseChanged(git: Git, list: string[], workFolder: string): Promise<string[]> {
   const found = new Set<string>();
   const nested: string[] = [];
-  for (const word of stdout.split("\0")) {
+  for (const word of list) {
     const path = word.slice(2);
     if (path.endsWith("/")) nested.push(path);
     else if (path) found.add(path);
@@ -183,18 +259,6 @@ function isKept(top: string, path: string): boolean {
   }
 }
 
-async function compare(
-  must: (call: GitScript) => Promise<string>,
-  from: string,
-  to: string,
-): Promise<WorkspaceChanges> {
-  if (from === to) return { files: [], more: 0, additions: 0, deletions: 0 };
-  const script = `git diff-tree -r -M -z --raw --numstat -p --no-ext-diff --no-textconv \\
-  --no-color --ignore-submodules=none "$1" "$2" | head -c "$3"`;
-  const output = await must({ script, args: [from, to, String(MAX_DIFF_BYTES)] });
-  return parseChanges(output, output.length >= MAX_DIFF_BYTES);
-}
-
 function encodePaths(paths: readonly string[]): Buffer {
   return Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
 }
@@ -224,7 +288,9 @@ function readRef(folder: string, ref: string): string | undefined {
 function writeRef(folder: string, ref: string, commit: string): void {
   const file = join(folder, ref);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${commit}\n`);
+  // Whole or not at all: half a ref would spoil the record for good.
+  writeFileSync(`${file}.new`, `${commit}\n`, { flush: true });
+  renameSync(`${file}.new`, file);
 }
 
 function noMark(name: string): Refusal {

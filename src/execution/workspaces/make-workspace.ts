@@ -1,8 +1,9 @@
 /** Makes a new workspace as a session wishes it. What cannot be finished is taken away again. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { checkProjectFolder } from "./check-project-folder.ts";
+import { holdProjectFolder } from "./check-project-folder.ts";
 import { type Cloned, type CloneOptions, cloneRepository, mirrorMount } from "./clone.ts";
+import type { HeldFolder } from "./held-folder.ts";
 import {
   type OpenOptions,
   type OpenWorkspace,
@@ -25,60 +26,65 @@ export interface Place {
   now: number;
 }
 
-interface Plan {
-  projectDir: string | null;
+export interface Plan {
+  /** The project's folder. Closed with the workspace, or by `makeWorkspace` if there is to be none. */
+  held: HeldFolder | null;
   repository: Repository | null;
   branch: string | null;
 }
 
 export async function makeWorkspace(
   place: Place,
-  wish: WorkspaceWish,
+  { sessionId }: WorkspaceWish,
+  plan: Plan,
   options: MakeOptions,
 ): Promise<{ record: WorkspaceRecord; workspace: OpenWorkspace }> {
-  const plan = planFor(wish, options);
-  mkdirSync(place.folder, { recursive: true, mode: 0o700 });
   try {
-    return await fill(place, wish, plan, options);
+    mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+    return await fill(place, sessionId, plan, options);
   } catch (error) {
+    plan.held?.close();
     await removeTree(place.folder);
     throw error;
   }
 }
 
 /** Everything that can be refused is refused before anything is made. */
-function planFor(wish: WorkspaceWish, { protectedFolders }: MakeOptions): Plan {
+export function planWorkspace(wish: WorkspaceWish, { folderRules }: MakeOptions): Plan {
   if (wish.projectDir !== null) {
-    const projectDir = checkProjectFolder(wish.projectDir, { protectedFolders });
-    return { projectDir, repository: null, branch: null };
+    const held = holdProjectFolder(wish.projectDir, folderRules);
+    return { held, repository: null, branch: null };
   }
-  if (wish.repo === null) return { projectDir: null, repository: null, branch: null };
+  if (wish.repo === null) return { held: null, repository: null, branch: null };
   const branch = wish.branch === null ? null : checkBranch(wish.branch);
-  return { projectDir: null, repository: parseRepository(wish.repo), branch };
+  return { held: null, repository: parseRepository(wish.repo), branch };
 }
 
 async function fill(
   { id, folder, now }: Place,
-  { sessionId }: WorkspaceWish,
+  sessionId: string,
   plan: Plan,
   options: MakeOptions,
 ) {
+  const { held } = plan;
   const cloned = await fetchWork(folder, sessionId, plan, options);
   const record: WorkspaceRecord = {
     version: 1,
     id,
     sessionId,
-    origin: plan.projectDir ? "folder" : cloned ? "git" : "empty",
-    projectDir: plan.projectDir,
+    origin: held ? "folder" : cloned ? "git" : "empty",
+    projectDir: held?.path ?? null,
+    folderIdentity: held?.identity ?? null,
     branch: cloned ? branchFor(sessionId) : null,
     mirror: cloned?.mirror ?? null,
     createdAt: now,
     removedAt: null,
   };
-  const workspace = await openWorkspace(folder, record, options);
+  const workspace = await openWorkspace(folder, record, held, options);
   try {
     const mount = cloned && mirrorMount(options.provider, options.mirrorsFolder, cloned.mirror);
     await workspace.keep.begin({
+      isEmpty: record.origin === "empty",
       alternates: mount && `${mount.to}/objects`,
       commit: cloned?.commit ?? null,
     });
@@ -94,10 +100,11 @@ async function fill(
 async function fetchWork(
   folder: string,
   sessionId: string,
-  { projectDir, repository, branch }: Plan,
+  { held, repository, branch }: Plan,
   options: MakeOptions,
 ): Promise<Cloned | null> {
-  const workFolder = workFolderOf(folder, { projectDir });
+  if (held) return null;
+  const workFolder = workFolderOf(folder, { projectDir: null });
   mkdirSync(workFolder, { recursive: true });
   if (!repository) return null;
   const wish = {

@@ -1,9 +1,15 @@
 /** An open workspace: its folder, the agent's sandbox, and the runner's own for git. */
-import { mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
-import type { SandboxLimits, SandboxProvider, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
+import type {
+  Sandbox,
+  SandboxLimits,
+  SandboxProvider,
+  SandboxSpec,
+} from "#execution/sandboxes/sandbox.ts";
 import { INSIDE, mirrorMount } from "./clone.ts";
+import type { HeldFolder } from "./held-folder.ts";
 import { clearLocks, createKeep, type Keep } from "./keep.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { measureTree } from "./remove-tree.ts";
@@ -19,12 +25,15 @@ export interface OpenOptions {
 
 export interface OpenWorkspace extends Workspace {
   readonly keep: Keep;
+  /** Refuses when its folder was replaced. */
+  check(): void;
   close(): Promise<void>;
 }
 
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
+const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"];
 /** Read inside, because it may be a link to anywhere. */
-const READ_INSTRUCTIONS = `for f in AGENTS.md CLAUDE.md; do
+const READ_INSTRUCTIONS = `for f in ${INSTRUCTION_FILES.join(" ")}; do
   if [ -f "$f" ]; then head -c "$1" "$f"; exit; fi
 done`;
 
@@ -32,9 +41,11 @@ export function workFolderOf(folder: string, record: Pick<WorkspaceRecord, "proj
   return record.projectDir ?? join(folder, "work");
 }
 
+/** `held` is the project's folder, if it is one; it is closed with the workspace, not before. */
 export async function openWorkspace(
   folder: string,
   record: WorkspaceRecord,
+  held: HeldFolder | null,
   options: OpenOptions,
 ): Promise<OpenWorkspace> {
   const { provider, limits } = options;
@@ -46,49 +57,110 @@ export async function openWorkspace(
   mkdirSync(keepFolder, { recursive: true });
   clearLocks(keepFolder);
   const insideFolder = provider.kind === "local" ? keepFolder : `${INSIDE}/keep.git`;
-  const gitSandbox = await provider.open({
-    workspaceFolder: workFolder,
-    workspaceReadOnly: true,
-    scratchFolder: join(folder, "git-scratch"),
-    readOnly: mirrors,
-    writable: [{ from: keepFolder, to: insideFolder }],
-    allowedHosts: [],
-    limits,
-  });
+  const work = { workspaceFolder: workFolder, workspaceIdentity: held?.identity };
   const sandbox = await provider.open({
-    workspaceFolder: workFolder,
+    ...work,
     scratchFolder: join(folder, "scratch"),
     readOnly: [...options.readOnly, ...mirrors],
     allowedHosts: options.allowedHosts,
     limits,
   });
-  const keep = createKeep({ folder: keepFolder, workFolder, insideFolder, sandbox: gitSandbox });
+  const git = openLate(async () => {
+    const opened = await provider.open({
+      ...work,
+      workspaceReadOnly: true,
+      scratchFolder: join(folder, "git-scratch"),
+      readOnly: mirrors,
+      writable: [{ from: keepFolder, to: insideFolder }],
+      allowedHosts: [],
+      limits,
+    });
+    return guard(opened, held);
+  });
+  const keep = createKeep({
+    folder: keepFolder,
+    workFolder,
+    insideFolder,
+    insideWorkFolder: sandbox.workspacePath,
+    sandbox: git.get,
+  });
   return {
     id: record.id,
     origin: record.origin,
     folder: workFolder,
+    held: held ?? undefined,
     scratchFolder: join(folder, "scratch", "tmp"),
     scratchPath: provider.kind === "local" ? join(folder, "scratch", "tmp") : "/tmp",
     branch: record.branch,
-    sandbox,
+    sandbox: guard(sandbox, held),
     keep,
     mark: keep.mark,
     changes: keep.changes,
     snapshot: keep.snapshot,
+    check: () => held?.check(),
     async instructions() {
-      const argv = ["/bin/sh", "-c", READ_INSTRUCTIONS, "sh", String(MAX_INSTRUCTION_BYTES)];
-      const running = gitSandbox.run({ argv, timeoutMs: 10_000 });
-      running.stdin.end();
-      running.stderr.resume();
-      return (await collectText(running.stdout, MAX_INSTRUCTION_BYTES)) || null;
+      held?.check();
+      return hasInstructions(workFolder) ? readInstructions(await git.get()) : null;
     },
     diskBytes: async () => {
       const own = await measureTree(folder);
-      return record.projectDir ? own + (await measureTree(record.projectDir)) : own;
+      if (!held) return own;
+      held.check();
+      return own + (await measureTree(held.path));
     },
     async close() {
       await sandbox.close();
-      await gitSandbox.close();
+      await git.close();
+      held?.close();
     },
   };
+}
+
+/** Every command of a folder that others can reach begins with a look at whether it is still that. */
+function guard(sandbox: Sandbox, held: HeldFolder | null): Sandbox {
+  if (!held) return sandbox;
+  return {
+    ...sandbox,
+    run(command) {
+      held.check();
+      return sandbox.run(command);
+    },
+  };
+}
+
+/** The runner's own sandbox is made when it is first needed; a turn may end without. */
+function openLate(open: () => Promise<Sandbox>) {
+  let opening: Promise<Sandbox> | undefined;
+  let closed = false;
+  return {
+    get(): Promise<Sandbox> {
+      if (closed) throw new Error("The workspace is closed.");
+      opening ??= open();
+      return opening;
+    },
+    async close() {
+      closed = true;
+      const opened = await opening?.catch(() => undefined);
+      await opened?.close();
+    },
+  };
+}
+
+/** Whether there is anything of that name, without looking what it is. */
+function hasInstructions(workFolder: string): boolean {
+  return INSTRUCTION_FILES.some((name) => {
+    try {
+      return lstatSync(join(workFolder, name)) !== undefined;
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function readInstructions(sandbox: Sandbox): Promise<string | null> {
+  const argv = ["/bin/sh", "-c", READ_INSTRUCTIONS, "sh", String(MAX_INSTRUCTION_BYTES)];
+  const running = sandbox.run({ argv, timeoutMs: 10_000 });
+  running.stdin.end();
+  running.stderr.resume();
+  return (await collectText(running.stdout, MAX_INSTRUCTION_BYTES)) || null;
 }

@@ -14,6 +14,8 @@ const recordSchema = z.object({
   origin: z.enum(["empty", "folder", "git"]),
   /** The real path at the beginning; a folder that has since become another is not used. */
   projectDir: z.string().nullable(),
+  /** `device:inode` of that folder. */
+  folderIdentity: z.string().nullable().default(null),
   branch: z.string().nullable(),
   /** Name of the store of objects that a clone shares with others of the same address. */
   mirror: z.string().nullable(),

@@ -4,7 +4,7 @@
  * no file watcher, no filters, no prompts, no settings but these.
  */
 import { collectText } from "#execution/sandboxes/collect-text.ts";
-import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
+import type { Sandbox, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
 
 const SETTINGS: Readonly<Record<string, string>> = {
   "core.hooksPath": "/dev/null",
@@ -65,12 +65,7 @@ const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024 ** 2;
 
 export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResult> {
-  const running = sandbox.run({
-    argv: ["/bin/sh", "-c", call.script, "sh", ...(call.args ?? [])],
-    env: { ...GIT_ENV, ...call.env },
-    timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
-    ...(call.cwd !== undefined && { cwd: call.cwd }),
-  });
+  const running = start(sandbox, call);
   running.stdin.end(call.stdin);
   const [stdout, stderr, { exitCode }] = await Promise.all([
     collectText(running.stdout, call.maxBytes ?? MAX_BYTES, "latin1"),
@@ -78,6 +73,82 @@ export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResu
     running.ended,
   ]);
   return { exitCode, stdout, stderr };
+}
+
+/**
+ * For a script that first writes a list, ended by an empty word, and then reads what is to be done
+ * with it: one sandbox instead of two. The answer is what it wrote after the list. A script that
+ * failed before the end of its list is asked nothing.
+ */
+export async function talkGit(
+  sandbox: Sandbox,
+  call: Omit<GitScript, "stdin">,
+  answer: (list: string[]) => Promise<Buffer>,
+): Promise<GitResult> {
+  const running = start(sandbox, call);
+  const maxChars = call.maxBytes ?? MAX_BYTES;
+  const list = new WordList();
+  const rest: string[] = [];
+  let restChars = 0;
+  const keep = (text: string) => {
+    if (restChars < maxChars) rest.push(text);
+    restChars += text.length;
+  };
+  const read = async () => {
+    running.stdout.setEncoding("latin1");
+    for await (const chunk of running.stdout as AsyncIterable<string>) {
+      if (list.isComplete) keep(chunk);
+      else {
+        const after = list.push(chunk);
+        if (after === null) continue;
+        keep(after);
+        running.stdin.end(await answer(list.words()));
+      }
+    }
+    running.stdin.end();
+  };
+  try {
+    const [stderr, { exitCode }] = await Promise.all([
+      collectText(running.stderr),
+      running.ended,
+      read(),
+    ]);
+    return { exitCode, stdout: rest.join("").slice(0, maxChars), stderr };
+  } catch (error) {
+    running.kill();
+    await running.ended;
+    throw error;
+  }
+}
+
+/** Words that end with a zero byte; an empty one ends the list. */
+class WordList {
+  isComplete = false;
+  readonly #parts: string[] = [];
+  #lastChar = "\0";
+
+  /** What came after the end of the list; null when it has not ended. */
+  push(chunk: string): string | null {
+    const isAtOnce = this.#lastChar === "\0" && chunk.startsWith("\0");
+    const end = isAtOnce ? 0 : chunk.indexOf("\0\0") + 1;
+    this.isComplete = isAtOnce || end > 0;
+    this.#parts.push(this.isComplete ? chunk.slice(0, end) : chunk);
+    this.#lastChar = chunk.at(-1) ?? this.#lastChar;
+    return this.isComplete ? chunk.slice(end + 1) : null;
+  }
+
+  words(): string[] {
+    return this.#parts.join("").split("\0").filter(Boolean);
+  }
+}
+
+function start(sandbox: Sandbox, call: GitScript): SandboxProcess {
+  return sandbox.run({
+    argv: ["/bin/sh", "-c", call.script, "sh", ...(call.args ?? [])],
+    env: { ...GIT_ENV, ...call.env },
+    timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
+    ...(call.cwd !== undefined && { cwd: call.cwd }),
+  });
 }
 
 /** Git's own last words, without anything that could be a password in an address. */

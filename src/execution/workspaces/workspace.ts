@@ -6,6 +6,7 @@
  */
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import type { HeldFolder } from "./held-folder.ts";
 
 /** What the session asks for; all null: an empty folder. */
 export interface WorkspaceWish {
@@ -24,6 +25,8 @@ export interface Workspace {
   readonly origin: WorkspaceOrigin;
   /** On the machine. */
   readonly folder: string;
+  /** Of a folder that others can reach too, and could replace: to be asked whenever it is opened. */
+  readonly held?: Pick<HeldFolder, "check" | "checkOpened"> | undefined;
   /** On the machine; where commands keep what is not work. They see it at `scratchPath`. */
   readonly scratchFolder: string;
   /** As seen inside: `/tmp` where the sandbox has one of its own. */
@@ -33,7 +36,7 @@ export interface Workspace {
   readonly branch: string | null;
   /** The repository's own AGENTS.md or CLAUDE.md, if it has one, cut to a bearable length. */
   instructions(): Promise<string | null>;
-  /** Marks where a turn begins, for `changes`. Cheap when nothing has changed since the last mark. */
+  /** Marks where a turn begins, for `changes`. A mark that is there stays where it is. */
   mark(name: string): Promise<void>;
   /** What is different from the mark `since`, and from the workspace's beginning. */
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;

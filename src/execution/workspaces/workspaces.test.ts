@@ -23,7 +23,7 @@ import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandb
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import type { Workspace, Workspaces } from "./workspace.ts";
-import { createWorkspaces } from "./workspaces.ts";
+import { createWorkspaces, type WorkspacesOptions } from "./workspaces.ts";
 
 const top = mkdtempSync(join(tmpdir(), "muster-workspaces-"));
 const opened: Workspaces[] = [];
@@ -41,7 +41,12 @@ function newFolder(): string {
   return folder;
 }
 
-async function start(provider: SandboxProvider, folder = newFolder(), clock = new FakeClock()) {
+async function start(
+  provider: SandboxProvider,
+  folder = newFolder(),
+  clock = new FakeClock(),
+  more: Partial<WorkspacesOptions> = {},
+) {
   const workspaces = await createWorkspaces({
     folder,
     sandboxProvider: provider,
@@ -50,6 +55,7 @@ async function start(provider: SandboxProvider, folder = newFolder(), clock = ne
     clock,
     ids: createIds(),
     log: quiet,
+    ...more,
   });
   opened.push(workspaces);
   return { workspaces, folder, clock };
@@ -332,7 +338,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     expect(readFileSync(join(projectDir, "mine"), "utf8")).toBe("after\n");
     expect(readdirSync(projectDir)).toEqual(["mine"]);
     await expect(
-      workspaces.open(wish({ projectDir: join(folder, "mirrors") })),
+      workspaces.open(wish({ sessionId: "ses_2", projectDir: join(folder, "mirrors") })),
     ).rejects.toMatchObject({
       code: "workspace_refused",
     });
@@ -348,6 +354,88 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject({
       code: "workspace_refused",
     });
+  });
+
+  it("lets nobody work around another's open folder, or inside it, but together in one", async () => {
+    const outer = newFolder();
+    const projectDir = join(outer, "app");
+    mkdirSync(join(projectDir, "in"), { recursive: true });
+    const { workspaces } = await start(create());
+    const open = (sessionId: string, folder: string) =>
+      workspaces.open(wish({ sessionId, projectDir: folder }));
+    await open("ses_1", projectDir);
+    for (const folder of [outer, join(projectDir, "in")]) {
+      await expect(open("ses_2", folder)).rejects.toMatchObject({
+        code: "workspace_refused",
+        message: expect.not.stringMatching(/ses_|app/),
+      });
+    }
+    expect(workspaces.holds("ses_2")).toBe(false);
+    expect((await open("ses_2", projectDir)).folder).toBe(projectDir);
+    await workspaces.hibernate("ses_1");
+    await workspaces.remove("ses_2");
+    expect((await open("ses_3", outer)).folder).toBe(outer);
+    await expect(open("ses_1", projectDir)).rejects.toMatchObject({ code: "workspace_refused" });
+    await workspaces.hibernate("ses_3");
+    expect((await open("ses_1", projectDir)).folder).toBe(projectDir);
+  });
+
+  it("stops at once when a project's folder is replaced, and goes on when it is back", async () => {
+    const outer = newFolder();
+    const projectDir = join(outer, "app");
+    mkdirSync(projectDir);
+    const { workspaces, folder } = await start(create());
+    const workspace = await workspaces.open(wish({ projectDir }));
+    await workspace.mark("one");
+    renameSync(projectDir, join(outer, "away"));
+    symlinkSync(folder, projectDir);
+    const refusal = { code: "workspace_refused" };
+    await expect(sh(workspace, "echo x > made")).rejects.toMatchObject(refusal);
+    await expect(workspace.changes("one")).rejects.toMatchObject(refusal);
+    await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
+    // It can be put to sleep all the same.
+    await workspaces.hibernate("ses_1");
+    await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
+    expect(existsSync(join(folder, "made"))).toBe(false);
+    rmSync(projectDir);
+    renameSync(join(outer, "away"), projectDir);
+    const back = await workspaces.open(wish({ projectDir }));
+    await sh(back, "echo x > made");
+    expect(brief((await back.changes("one")).turn)).toEqual([["made", "added", 1, 0]]);
+  });
+
+  it("clones from no folder that it would not work in", async () => {
+    const repo = makeRepository();
+    const elsewhere = makeRepository();
+    const { workspaces, folder } = await start(create(), undefined, undefined, {
+      projectFolders: [join(repo, "..")],
+    });
+    for (const no of [elsewhere, `file://${elsewhere}`, folder, "/etc", "/nowhere"]) {
+      await expect(workspaces.open(wish({ repo: no }))).rejects.toMatchObject({
+        code: "workspace_refused",
+      });
+    }
+    await expect(workspaces.open(wish({ projectDir: elsewhere }))).rejects.toMatchObject({
+      code: "workspace_refused",
+    });
+    expect((await workspaces.open(wish({ repo }))).origin).toBe("git");
+  });
+
+  it("needs no git for an empty folder in which nothing happens", async () => {
+    const { workspaces, folder } = await start(create());
+    const workspace = await workspaces.open(wish());
+    await workspace.mark("one");
+    expect((await workspace.changes("one")).all.files).toEqual([]);
+    await workspaces.hibernate("ses_1");
+    const keep = join(folder, "workspaces", workspace.id, "keep.git");
+    expect(readdirSync(keep)).toEqual(["refs"]);
+    const awake = await workspaces.open(wish());
+    await sh(awake, "echo a > a");
+    await awake.mark("two");
+    expect(brief((await awake.changes("one")).turn)).toEqual([["a", "added", 1, 0]]);
+    await sh(awake, "rm a");
+    expect(brief((await awake.changes("two")).turn)).toEqual([["a", "deleted", 0, 1]]);
+    expect((await awake.changes("one")).all.files).toEqual([]);
   });
 
   it("reads the repository's instructions, but not through a link out of it", async () => {

@@ -5,15 +5,19 @@
  *     removed/<id>/      the same, for 7 days
  *     mirrors/           objects that clones of one address share
  */
-import { mkdirSync, realpathSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
 import type { SandboxLimits, SandboxProvider, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
-import { type MakeOptions, makeWorkspace } from "./make-workspace.ts";
+import { checkPath, fixRules, isInside } from "./check-project-folder.ts";
+import { holdFolder } from "./held-folder.ts";
+import { type MakeOptions, makeWorkspace, planWorkspace } from "./make-workspace.ts";
 import { type OpenWorkspace, openWorkspace } from "./open-workspace.ts";
 import { refused } from "./parse-repository.ts";
+import { createQueue } from "./queue.ts";
 import { scanRecords, syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { Workspaces, WorkspaceWish } from "./workspace.ts";
@@ -27,6 +31,10 @@ export interface WorkspacesOptions {
   readOnly?: NonNullable<SandboxSpec["readOnly"]>;
   /** Folders of Muster's own, besides `folder`. */
   protectedFolders?: readonly string[];
+  /** Where projects and repositories of this machine must lie; none: anywhere that is not refused. */
+  projectFolders?: readonly string[];
+  /** The one folder this runner is for, if it is for one. */
+  onlyWithin?: string | undefined;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -48,6 +56,9 @@ class Shelf implements Workspaces {
   readonly #records: Map<string, WorkspaceRecord>;
   readonly #unfinished: string[];
   readonly #open = new Map<string, Promise<OpenWorkspace>>();
+  readonly #turns = new Map<string, Promise<void>>();
+  /** The project folders that sessions have open. */
+  readonly #claims = new Map<string, string>();
 
   constructor(options: WorkspacesOptions) {
     const { folder, sandboxProvider, limits, allowedHosts, readOnly = [] } = options;
@@ -64,7 +75,11 @@ class Shelf implements Workspaces {
       allowedHosts,
       readOnly,
       mirrorsFolder,
-      protectedFolders: [folder, ...(options.protectedFolders ?? [])],
+      folderRules: fixRules({
+        protectedFolders: [folder, ...(options.protectedFolders ?? [])],
+        projectFolders: options.projectFolders ?? [],
+        onlyWithin: options.onlyWithin,
+      }),
       inTurn: createQueue(),
     };
     const { records, unfinished } = scanRecords(this.#liveFolder);
@@ -77,11 +92,31 @@ class Shelf implements Workspaces {
   }
 
   open(wish: WorkspaceWish): Promise<OpenWorkspace> {
-    const record = this.#records.get(wish.sessionId);
-    return (
-      this.#open.get(wish.sessionId) ??
-      this.#remember(wish.sessionId, record ? this.#reopen(record) : this.#makeNew(wish))
+    const { sessionId } = wish;
+    return this.#inTurn(sessionId, async () => {
+      // One that was taken away, and whose session is there again, comes back.
+      if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
+      const record = this.#records.get(sessionId);
+      const workspace = await (this.#open.get(sessionId) ??
+        this.#remember(sessionId, record ? this.#reopen(record) : this.#makeNew(wish)));
+      workspace.check();
+      return workspace;
+    });
+  }
+
+  /** Of one session, one thing after the other: what is being closed must not be used. */
+  #inTurn<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(sessionId) ?? Promise.resolve();
+    const result = before.then(work);
+    const over = result.then(
+      () => {},
+      () => {},
     );
+    this.#turns.set(sessionId, over);
+    void over.then(() => {
+      if (this.#turns.get(sessionId) === over) this.#turns.delete(sessionId);
+    });
+    return result;
   }
 
   sessions(): string[] {
@@ -92,26 +127,38 @@ class Shelf implements Workspaces {
     return this.#records.has(sessionId);
   }
 
-  async hibernate(sessionId: string): Promise<void> {
+  hibernate(sessionId: string): Promise<void> {
+    return this.#inTurn(sessionId, () => this.#putToSleep(sessionId));
+  }
+
+  async #putToSleep(sessionId: string): Promise<void> {
     const workspace = await this.#open.get(sessionId)?.catch(() => undefined);
     if (!workspace) return;
-    // From here on whoever opens it gets one of its own: this one is being closed.
     this.#open.delete(sessionId);
+    this.#claims.delete(sessionId);
     try {
       await workspace.snapshot();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      // What is in the place of its folder now is not its work.
+      this.#options.log.warn({ workspaceId: workspace.id }, error.message);
     } finally {
       await workspace.close();
     }
   }
 
-  async remove(sessionId: string): Promise<void> {
+  remove(sessionId: string): Promise<void> {
+    return this.#inTurn(sessionId, () => this.#takeAway(sessionId));
+  }
+
+  async #takeAway(sessionId: string): Promise<void> {
     const record = this.#records.get(sessionId);
     if (!record) return;
     const { clock, log } = this.#options;
     try {
       // One that sleeps is woken, so that its last state is kept like any other's.
       await (this.#open.get(sessionId) ?? this.#remember(sessionId, this.#reopen(record)));
-      await this.hibernate(sessionId);
+      await this.#putToSleep(sessionId);
     } catch (error) {
       log.warn({ workspaceId: record.id, error }, "no snapshot before removal");
     }
@@ -122,7 +169,11 @@ class Shelf implements Workspaces {
     this.#records.delete(sessionId);
   }
 
-  async restore(sessionId: string): Promise<boolean> {
+  restore(sessionId: string): Promise<boolean> {
+    return this.#inTurn(sessionId, () => this.#bringBack(sessionId));
+  }
+
+  async #bringBack(sessionId: string): Promise<boolean> {
     const [record] = this.#listRemoved().filter((removed) => removed.sessionId === sessionId);
     if (!record || this.#records.has(sessionId)) return false;
     const live = { ...record, removedAt: null };
@@ -151,47 +202,66 @@ class Shelf implements Workspaces {
 
   #remember(sessionId: string, opening: Promise<OpenWorkspace>): Promise<OpenWorkspace> {
     this.#open.set(sessionId, opening);
-    opening.catch(() => this.#open.delete(sessionId));
+    opening.catch(() => {
+      this.#open.delete(sessionId);
+      this.#claims.delete(sessionId);
+    });
     return opening;
   }
 
   async #reopen(record: WorkspaceRecord): Promise<OpenWorkspace> {
-    if (record.projectDir && !isStill(record.projectDir)) {
-      throw refused("The project's folder has moved or become a link. Put it back, or begin anew.");
+    const { projectDir, folderIdentity: known } = record;
+    if (projectDir === null) return openWorkspace(this.#folderOf(record), record, null, this.#make);
+    const { folderRules } = this.#make;
+    const held = holdFolder(projectDir, {
+      known,
+      checkPath: (path) => checkPath(path, folderRules),
+    });
+    try {
+      this.#claim(record.sessionId, projectDir);
+      return await openWorkspace(this.#folderOf(record), record, held, this.#make);
+    } catch (error) {
+      held.close();
+      throw error;
     }
-    return openWorkspace(this.#folderOf(record), record, this.#make);
   }
 
   async #makeNew(wish: WorkspaceWish): Promise<OpenWorkspace> {
     const { ids, clock, log } = this.#options;
     const id = ids.mint("wsp");
     const place = { id, folder: join(this.#liveFolder, id), now: clock.now() };
-    const { record, workspace } = await makeWorkspace(place, wish, this.#make);
+    const plan = planWorkspace(wish, this.#make);
+    try {
+      if (plan.held) this.#claim(wish.sessionId, plan.held.path);
+    } catch (error) {
+      plan.held?.close();
+      throw error;
+    }
+    const { record, workspace } = await makeWorkspace(place, wish, plan, this.#make);
     this.#records.set(wish.sessionId, record);
     log.info({ workspaceId: id, origin: record.origin }, "workspace made");
     return workspace;
+  }
+
+  /**
+   * Who works around another's folder could move it, and put something else in its place. In the very
+   * same folder nobody can, and two may want to work there together.
+   */
+  #claim(sessionId: string, folder: string): void {
+    for (const [other, taken] of this.#claims) {
+      if (other === sessionId || taken === folder) continue;
+      if (isInside(folder, taken) || isInside(taken, folder)) {
+        throw refused(
+          "Another session is working in a folder inside or around this one. Wait until it sleeps or has ended, or choose another folder.",
+        );
+      }
+    }
+    this.#claims.set(sessionId, folder);
   }
 
   /** The latest first. */
   #listRemoved(): WorkspaceRecord[] {
     const { records } = scanRecords(this.#removedFolder);
     return records.sort((a, b) => (b.removedAt ?? 0) - (a.removedAt ?? 0));
-  }
-}
-
-function createQueue() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
-    last = result.catch(() => undefined);
-    return result;
-  };
-}
-
-function isStill(folder: string): boolean {
-  try {
-    return realpathSync(folder) === folder;
-  } catch {
-    return false;
   }
 }

@@ -29,7 +29,7 @@ const STILL = `sandbox; default-src 'none'; style-src 'self' 'unsafe-inline' dat
  * With them it has no origin and may ask for nothing, but a browser is leaky: a person must have
  * wished for it, and is told so.
  */
-const WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; ${CONTAINED}; webrtc 'block'; frame-ancestors 'self'`;
+const WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; ${CONTAINED}; frame-ancestors 'self'`;
 /** Our own page around it: what is framed cannot take the tab elsewhere. */
 const AROUND =
   "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

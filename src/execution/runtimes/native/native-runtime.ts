@@ -44,8 +44,9 @@ export function createNativeRuntime(options: NativeOptions): Runtime {
     keeps: () => workspaces.sessions(),
     async letGo(sessionId, isGone) {
       await tools.endSession(sessionId);
-      if (isGone) await workspaces.remove(sessionId);
-      else await workspaces.hibernate(sessionId);
+      if (!isGone) return workspaces.hibernate(sessionId);
+      await workspaces.remove(sessionId);
+      await workspaces.sweep();
     },
     async close() {
       await tools.close();

@@ -90,8 +90,7 @@ describe("what a turn has changed", () => {
     await work(new FakeTurn({ journal: written("deny") }));
     expect(fake.acts).toEqual([]);
     await work(new FakeTurn({ journal: written("allow") }));
-    // The mark stays where the first attempt put it.
-    expect(fake.acts).toEqual(["open", "changes", "changes"]);
+    expect(fake.acts).toEqual(["open", "mark", "changes"]);
   });
 
   it("is all since the turn's first attempt, by real git", async () => {

@@ -72,7 +72,6 @@ export class TurnWorkspace {
 
   async #open(): Promise<Workspace> {
     const { sessionId, repo, branch, projectDir, promptId } = this.#turn.assignment;
-    const isContinued = this.#isLeftBehind;
     const workspace = await this.#workspaces.open({ sessionId, repo, branch, projectDir });
     await this.#turn.bind({
       executorSessionId: null,
@@ -81,7 +80,7 @@ export class TurnWorkspace {
       projectDir: null,
       workspaceId: workspace.id,
     });
-    if (!(isContinued && (await hasMark(workspace, promptId)))) await workspace.mark(promptId);
+    await workspace.mark(promptId);
     return workspace;
   }
 
@@ -127,17 +126,6 @@ export class TurnWorkspace {
       if (shown.length === MAX_SHOWN_FILES) break;
     }
     return shown;
-  }
-}
-
-/** The mark of a turn that goes on must stay where its first attempt put it, unless that was lost before it could. */
-async function hasMark(workspace: Workspace, promptId: string): Promise<boolean> {
-  try {
-    await workspace.changes(promptId);
-    return true;
-  } catch (error) {
-    if (error instanceof Refusal) return false;
-    throw error;
   }
 }
 

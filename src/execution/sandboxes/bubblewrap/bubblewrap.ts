@@ -18,6 +18,7 @@ import {
   type SandboxSpec,
 } from "../sandbox.ts";
 import { type NetworkOptions, openNetwork, type SandboxNetwork } from "./network/network.ts";
+import { buildProof } from "./proven-mounts.ts";
 import { runCommand } from "./run-command.ts";
 import { buildSeccompFilter } from "./seccomp.ts";
 import { findSystemView } from "./system-view.ts";
@@ -92,6 +93,7 @@ async function openSandbox(parts: Parts, spec: SandboxSpec): Promise<Sandbox> {
   // not hold root to it.
   const limiter =
     !group && canLimitProcesses() ? [PRLIMIT, `--nproc=${spec.limits.processes}`, "--"] : [];
+  const proof = buildProof(spec);
 
   return {
     kind: "bubblewrap",
@@ -103,7 +105,7 @@ async function openSandbox(parts: Parts, spec: SandboxSpec): Promise<Sandbox> {
         {
           ...parts,
           options: [...view, ...buildCommandOptions(command, network?.env)],
-          argv: [...limiter, ...(network?.wrapper ?? []), ...command.argv],
+          argv: [...proof, ...limiter, ...(network?.wrapper ?? []), ...command.argv],
           limits: spec.limits,
           group: group?.openCommand() ?? null,
           pipes: pool.take(),

@@ -9,6 +9,7 @@ const NO_ISOLATION = {
     "sees nothing else of the machine",
     "shows more of the machine, read-only, when told to",
     "shows the workspace read-only when told to",
+    "begins in no other folder than the one that was meant",
     "has no network",
   ],
 };

@@ -1,5 +1,6 @@
 /** Every call the pages make, with its shape. */
 import type { Rule } from "#features/policy/contract.ts";
+import type { Provider, ProviderChange } from "#features/providers/contract.ts";
 import type { UsageGroup, UsagePage } from "#features/usage/contract.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Page } from "#protocol/page.ts";
@@ -32,6 +33,9 @@ export interface NewSession {
   runtime?: string;
   model?: string;
   prompt?: string;
+  repo?: string;
+  branch?: string;
+  projectDir?: string;
 }
 
 export type Answer =
@@ -44,8 +48,17 @@ export interface NewPrompt {
   dispatchId: string;
 }
 
+export interface Preview {
+  /** A page of its own. */
+  url: string;
+  /** To be put into a frame. */
+  frameUrl: string;
+  expiresAt: string;
+}
+
 const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 const approval = (id: string) => `/api/approvals/${encodeURIComponent(id)}`;
+const provider = (name: string) => `/api/providers/${encodeURIComponent(name)}`;
 const prompt = (id: string) => `/api/prompts/${encodeURIComponent(id)}`;
 
 export const api = {
@@ -55,6 +68,11 @@ export const api = {
   signOut: () => callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} }),
 
   listModels: () => callApi<{ items: ModelOffer[] }>("/api/models"),
+  listProviders: (signal?: AbortSignal) =>
+    callApi<Page<Provider>>("/api/providers", withSignal(signal)),
+  setProvider: (name: string, body: ProviderChange) =>
+    callApi<{ provider: Provider }>(provider(name), { method: "PUT", body }),
+  removeProvider: (name: string) => callApi<unknown>(provider(name), { method: "DELETE" }),
   listRunners: () => callApi<Page<Runner>>("/api/runners"),
   listRuntimes: () => callApi<{ items: RuntimeChoice[] }>("/api/runtimes"),
 
@@ -114,17 +132,16 @@ export const api = {
 
   readChanges: (id: string, turn: string | undefined, signal?: AbortSignal) =>
     callApi<SessionChanges>(`${session(id)}/changes`, { query: { turn }, ...withSignal(signal) }),
-  openPreview: (id: string, path: string) =>
-    callApi<{ url: string; expiresAt: string }>(`${session(id)}/previews`, {
-      method: "POST",
-      body: { path },
-    }),
+  openPreview: (id: string, path: string, scripts: boolean) =>
+    callApi<Preview>(`${session(id)}/previews`, { method: "POST", body: { path, scripts } }),
 
   /** `from` is a day, such as 2026-03-01. */
   readUsage: (by: UsageGroup, from: string | undefined, signal?: AbortSignal) =>
     callApi<UsagePage>("/api/usage", { query: { by, from, limit: 200 }, ...withSignal(signal) }),
   readSessionUsage: (session: string, signal?: AbortSignal) =>
     callApi<UsagePage>("/api/usage", { query: { by: "session", session }, ...withSignal(signal) }),
+  readSessionModels: (session: string, signal?: AbortSignal) =>
+    callApi<UsagePage>("/api/usage", { query: { by: "model", session }, ...withSignal(signal) }),
 };
 
 export function attachmentUrl(promptId: string, sha256: string): string {

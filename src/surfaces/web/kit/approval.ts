@@ -11,6 +11,8 @@ interface Shown {
   tool: string;
   input: unknown;
   reason: string | null;
+  /** Where a command would run; null at the top of the workspace. */
+  cwd: string | null;
 }
 
 export function shownOf(approval: Approval): Shown {
@@ -19,6 +21,7 @@ export function shownOf(approval: Approval): Shown {
     tool: typeof shown.tool === "string" ? shown.tool : approval.tool,
     input: shown.input ?? null,
     reason: typeof shown.reason === "string" && shown.reason !== "" ? shown.reason : null,
+    cwd: typeof shown.cwd === "string" ? shown.cwd : null,
   };
 }
 

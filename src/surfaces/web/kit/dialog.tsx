@@ -3,7 +3,8 @@ import { AlertDialog, Dialog } from "radix-ui";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 
-const OVERLAY = "fixed inset-0 z-40 bg-black/30 backdrop-blur-[1px] dark:bg-black/55";
+// As high as the panels: the later of two dialogs covers the earlier.
+const OVERLAY = "fixed inset-0 z-50 bg-black/30 backdrop-blur-[1px] dark:bg-black/55";
 const PANEL =
   "animate-rise fixed inset-x-3 bottom-3 z-50 mx-auto max-h-[calc(100dvh-1.5rem)] overflow-y-auto rounded-2xl border border-line bg-raised shadow-float outline-none sm:top-[14vh] sm:bottom-auto sm:max-h-[80vh]";
 

@@ -9,17 +9,35 @@ interface LabelledProps {
   hint?: ReactNode;
 }
 
+interface RefusableProps extends LabelledProps {
+  /** Why what was given is not taken. */
+  problem?: string | undefined;
+}
+
 export function TextField({
   label,
   hint,
+  problem,
   className,
   ...rest
-}: LabelledProps & ComponentProps<"input">) {
+}: RefusableProps & ComponentProps<"input">) {
   const id = useId();
+  const problemId = useId();
   return (
     <div>
       <FieldLabel id={id} label={label} hint={hint} />
-      <input id={id} className={clsx(CONTROL, "h-9", className)} {...rest} />
+      <input
+        id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : problemId}
+        className={clsx(CONTROL, "h-9", problem !== undefined && "!border-bad", className)}
+        {...rest}
+      />
+      {problem !== undefined && (
+        <p id={problemId} role="alert" className="mt-1 text-xs break-words text-bad">
+          {problem}
+        </p>
+      )}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import type { SessionFilter } from "./api.ts";
 export const keys = {
   me: ["me"] as const,
   models: ["models"] as const,
+  providers: ["providers"] as const,
   runners: ["runners"] as const,
   runtimes: ["runtimes"] as const,
   sessionLists: ["sessions"] as const,
@@ -19,7 +20,11 @@ export const keys = {
   rules: ["rules"] as const,
   sessionChanges: (id: string) => ["changes", id] as const,
   changes: (id: string, turn: string | undefined) => ["changes", id, turn ?? "all"] as const,
-  preview: (id: string, path: string, version: string) => ["preview", id, path, version] as const,
+  preview: (id: string, path: string, version: string, scripts: boolean) =>
+    ["preview", id, path, version, scripts] as const,
   usage: (by: UsageGroup, from: string | undefined) => ["usage", by, from ?? "all"] as const,
   sessionUsage: (id: string) => ["usage of session", id] as const,
+  /** Below the usage: stale whenever that is. */
+  sessionModels: (id: string) => ["usage of session", id, "models"] as const,
+  lastModel: (id: string) => ["last model", id] as const,
 };

@@ -51,6 +51,15 @@ const usageRoute = createRoute({
   ),
 });
 
+const modelsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/models",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/models/models-page.tsx"),
+    "ModelsPage",
+  ),
+});
+
 const rulesRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/rules",
@@ -62,7 +71,7 @@ const rulesRoute = createRoute({
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  appRoute.addChildren([homeRoute, sessionRoute, usageRoute, rulesRoute]),
+  appRoute.addChildren([homeRoute, sessionRoute, usageRoute, modelsRoute, rulesRoute]),
 ]);
 
 export function createAppRouter() {

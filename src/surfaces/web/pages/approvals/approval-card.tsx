@@ -1,10 +1,12 @@
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { ShieldQuestion } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { type Approval, type Scope, shownOf } from "#surfaces/web/kit/approval.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { CallInFull } from "./call-in-full.tsx";
-import { CardFrame } from "./card-frame.tsx";
+import { CardFrame, UNARMED } from "./card-frame.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
 import { useAnswer, useArmed } from "./use-approvals.ts";
 
@@ -18,7 +20,7 @@ const HEADLINES: Record<string, string> = {
 
 /** Somebody must say yes before the call is performed, and sees all of it first. */
 export function ApprovalCard({ approval }: { approval: Approval }) {
-  const { tool, input, reason } = shownOf(approval);
+  const { tool, input, reason, cwd } = shownOf(approval);
   const [step, setStep] = useState<"choose" | "deny" | "always">("choose");
   const isArmed = useArmed();
   const { answer, isBusy, problem } = useAnswer(approval);
@@ -26,6 +28,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   const isPlan = approval.kind === "plan";
   const rule = approval.rulePreview;
   const isWaiting = !isArmed || isBusy;
+  const strength = isArmed ? "" : UNARMED;
   return (
     <CardFrame
       approval={approval}
@@ -34,7 +37,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
       problem={problem}
     >
       {reason && <Reason text={reason} />}
-      <CallInFull tool={tool} input={input} />
+      <CallInFull tool={tool} input={input} cwd={cwd} />
       {step === "deny" ? (
         <DenyForm
           isBusy={isBusy}
@@ -44,37 +47,43 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
           }
         />
       ) : (
-        <div className="flex flex-wrap gap-2">
-          <Button
-            look="primary"
-            className="max-sm:w-full"
-            disabled={isWaiting}
-            onClick={() => allow("once")}
-          >
-            {isPlan ? "Go on" : "Allow once"}
-          </Button>
-          {rule !== null && (
-            <Button className="max-sm:flex-1" disabled={isWaiting} onClick={() => allow("session")}>
-              Allow for this session
-            </Button>
-          )}
-          {rule !== null && (
+        <div className="@container">
+          <div className="flex flex-wrap gap-2">
             <Button
-              className="max-sm:flex-1"
+              look="primary"
+              className={clsx("@max-[30rem]:w-full", strength)}
               disabled={isWaiting}
-              onClick={() => setStep("always")}
+              onClick={() => allow("once")}
             >
-              Always allow…
+              {isPlan ? "Go on" : "Allow once"}
             </Button>
-          )}
-          <Button
-            look="danger"
-            className="max-sm:w-full sm:ml-auto"
-            disabled={isWaiting}
-            onClick={() => setStep("deny")}
-          >
-            Deny
-          </Button>
+            {rule !== null && (
+              <Button
+                className={clsx("@max-[30rem]:flex-1", strength)}
+                disabled={isWaiting}
+                onClick={() => allow("session")}
+              >
+                Allow for this session
+              </Button>
+            )}
+            {rule !== null && (
+              <Button
+                className={clsx("@max-[30rem]:flex-1", strength)}
+                disabled={isWaiting}
+                onClick={() => setStep("always")}
+              >
+                Always allow…
+              </Button>
+            )}
+            <Button
+              look="danger"
+              className={clsx("@max-[30rem]:w-full @min-[30rem]:ml-auto", strength)}
+              disabled={isWaiting}
+              onClick={() => setStep("deny")}
+            >
+              Deny
+            </Button>
+          </div>
         </div>
       )}
       {rule !== null && (
@@ -94,10 +103,22 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
 function Reason({ text }: { text: string }) {
   const [, words = text, rule] = /^(.*) \(([\w:-]+)\)$/s.exec(text) ?? [];
   return (
-    <p className="break-words text-ink-soft">
-      {words}
-      {rule && <span className="ml-1.5 font-mono text-2xs text-ink-faint">{rule}</span>}
-    </p>
+    <div className="space-y-0.5">
+      <p className="break-words">{words}</p>
+      {rule && (
+        <p className="text-xs text-ink-faint">
+          Rule:{" "}
+          <Link
+            to="/rules"
+            search={true}
+            hash={rule}
+            className="underline decoration-line-strong underline-offset-2 hover:text-ink"
+          >
+            {rule.replace(/^builtin:/, "").replaceAll("-", " ")}
+          </Link>
+        </p>
+      )}
+    </div>
   );
 }
 

@@ -38,3 +38,11 @@ test.each(CALLS)("every part of a call of %s is in sight: %j", (tool, input, par
   const text = drawn(tool, input);
   for (const part of parts) expect(text).toContain(part);
 });
+
+test("shows where a command would run", () => {
+  const call = renderToStaticMarkup(
+    <CallInFull tool="bash" input={{ command: "rm -rf *" }} cwd="/work/other" />,
+  );
+  expect(call).toContain("In the folder");
+  expect(call).toContain("/work/other");
+});

@@ -4,7 +4,24 @@ import { isRecord } from "#surfaces/web/kit/api-client.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { Verbatim } from "#surfaces/web/kit/verbatim.tsx";
 
-export function CallInFull({ tool, input }: { tool: string; input: unknown }) {
+interface CallInFullProps {
+  tool: string;
+  input: unknown;
+  /** Where it would run; null at the top of the workspace. */
+  cwd?: string | null;
+}
+
+export function CallInFull({ tool, input, cwd = null }: CallInFullProps) {
+  if (cwd === null) return <Input tool={tool} input={input} />;
+  return (
+    <div className="space-y-2">
+      <Input tool={tool} input={input} />
+      <Block label="In the folder" text={cwd} isShort />
+    </div>
+  );
+}
+
+function Input({ tool, input }: { tool: string; input: unknown }) {
   if (!isRecord(input)) return <Everything input={input} />;
   const { command, path, content, edits, url, plan, ...rest } = input;
   if (tool === "bash" && typeof command === "string")

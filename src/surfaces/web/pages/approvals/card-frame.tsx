@@ -7,6 +7,9 @@ import { useNow } from "#surfaces/web/kit/use-now.ts";
 /** Cards that have had their chance to take the focus: scrolling back to one must not take it again. */
 const seen = new Set<string>();
 
+/** For buttons that do not act for a moment: they must not look as if they never would. */
+export const UNARMED = "disabled:opacity-100";
+
 interface CardFrameProps {
   approval: Approval;
   icon: ReactNode;
@@ -31,7 +34,7 @@ export function CardFrame({ approval, icon, title, problem, children }: CardFram
       tabIndex={-1}
       aria-labelledby={titleId}
       data-testid="gate"
-      className="animate-rise my-2 space-y-3 rounded-xl border border-warn/45 bg-raised p-3.5 shadow-[0_1px_3px_rgb(0_0_0/0.05)] outline-none focus-visible:ring-2 focus-visible:ring-warn/40"
+      className="animate-lift my-2 space-y-3 rounded-xl border border-warn/45 bg-raised p-3.5 shadow-[0_1px_3px_rgb(0_0_0/0.05)] outline-none focus-visible:ring-2 focus-visible:ring-warn/40"
     >
       <header className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
         <span className="text-warn">{icon}</span>

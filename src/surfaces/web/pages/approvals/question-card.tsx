@@ -1,10 +1,11 @@
+import { clsx } from "clsx";
 import { MessageCircleQuestionMark } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { type Approval, questionsOf } from "#surfaces/web/kit/approval.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { answersOf, type Choice, mayWrite, NO_CHOICE, pick, write } from "./answers.ts";
-import { CardFrame } from "./card-frame.tsx";
+import { CardFrame, UNARMED } from "./card-frame.tsx";
 import { useAnswer, useArmed } from "./use-approvals.ts";
 
 /** The agent cannot go on before it knows: one to four questions, answered together. */
@@ -42,7 +43,7 @@ export function QuestionCard({ approval }: { approval: Approval }) {
         <div className="flex flex-wrap-reverse justify-end gap-2">
           <Button
             look="ghost"
-            className="max-sm:w-full"
+            className={clsx("max-sm:w-full", !isArmed && UNARMED)}
             disabled={isBusy || !isArmed}
             onClick={() => answer({ decision: "deny" })}
           >

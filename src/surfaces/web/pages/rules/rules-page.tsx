@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
@@ -74,10 +74,18 @@ function Group({ title, text, children }: { title: string; text: string; childre
 
 function RuleList({ rules, isRemovable = false }: { rules: Rule[]; isRemovable?: boolean }) {
   const now = useNow(60_000);
+  const aimed = useLocation({ select: ({ hash }) => hash });
   return (
     <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
       {rules.map((rule) => (
-        <li key={rule.id} className="flex items-start gap-3 py-2.5 pr-2 pl-3.5">
+        <li
+          key={rule.id}
+          ref={rule.id === aimed ? bringIntoSight : null}
+          className={clsx(
+            "flex items-start gap-3 py-2.5 pr-2 pl-3.5",
+            rule.id === aimed && "bg-accent-soft",
+          )}
+        >
           <Effect effect={rule.effect} />
           <div className="min-w-0 flex-1 space-y-0.5">
             <p className="font-mono text-xs [overflow-wrap:anywhere]">
@@ -93,6 +101,10 @@ function RuleList({ rules, isRemovable = false }: { rules: Rule[]; isRemovable?:
       ))}
     </ul>
   );
+}
+
+function bringIntoSight(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: "center" });
 }
 
 function RuleNote({ rule, now }: { rule: Rule; now: number }) {

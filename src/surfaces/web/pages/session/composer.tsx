@@ -7,6 +7,7 @@ import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keepDraft, readDraft } from "#surfaces/web/kit/session-draft.ts";
+import { Suggestions } from "#surfaces/web/kit/suggestions.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { ModeMenu } from "./mode-menu.tsx";
 import type { Submissions } from "./use-submissions.ts";
@@ -26,6 +27,11 @@ export function Composer({ session, isWorking, submissions }: ComposerProps) {
   const [refusal, setRefusal] = useState<string | null>(null);
   const mode = chosenMode ?? session.queueMode;
   const stop = useStop(session.id);
+  const isNew =
+    session.runtime === "native" &&
+    session.counts.prompts === 0 &&
+    text === "" &&
+    submissions.items.length === 0;
 
   const write = (next: string) => {
     setText(next);
@@ -72,6 +78,14 @@ export function Composer({ session, isWorking, submissions }: ComposerProps) {
   return (
     <div className="space-y-2">
       {refusal !== null && <InlineError>{refusal}</InlineError>}
+      {isNew && (
+        <Suggestions
+          onChoose={(suggestion) => {
+            write(suggestion);
+            box.current?.focus();
+          }}
+        />
+      )}
       <div className="rounded-2xl border border-line-strong bg-raised shadow-[0_1px_3px_rgb(0_0_0/0.04)] focus-within:border-accent focus-within:ring-2 focus-within:ring-accent/20">
         <textarea
           ref={box}

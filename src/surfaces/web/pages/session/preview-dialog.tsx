@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { ExternalLink, ShieldCheck, X } from "lucide-react";
 import { Dialog } from "radix-ui";
+import { useState } from "react";
 import type { ShownFile } from "#protocol/workspaces.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
@@ -15,16 +17,18 @@ interface PreviewDialogProps {
 }
 
 /**
- * What an agent made is somebody else's code. It is shown in a frame without an origin: its scripts
- * run, but reach nothing of this page, of the session or of the network.
+ * What an agent made is somebody else's code. It is shown in a frame without an origin, where it
+ * reaches nothing of this page, of the session or of the network; its scripts run only when asked to.
  */
 export function PreviewDialog({ sessionId, file, onClose }: PreviewDialogProps) {
+  const [hasScripts, setHasScripts] = useState(false);
+  const mayHaveScripts = file.mediaType.startsWith("text/html");
   const found = useQuery({
-    queryKey: keys.preview(sessionId, file.path, file.updatedAt),
-    queryFn: () => api.openPreview(sessionId, file.path),
+    queryKey: keys.preview(sessionId, file.path, file.updatedAt, hasScripts),
+    queryFn: () => api.openPreview(sessionId, file.path, hasScripts),
     staleTime: 30 * 60_000,
   });
-  const url = found.data?.url;
+  const { url, frameUrl } = found.data ?? {};
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -40,10 +44,19 @@ export function PreviewDialog({ sessionId, file, onClose }: PreviewDialogProps) 
                 {revealLine(file.path)}
               </Dialog.Title>
               <span className="ml-auto shrink-0 text-2xs text-ink-faint max-sm:hidden">
-                shown isolated: no network, no access to your account
+                isolated: no network, no access to your account, {hasScripts ? "" : "no "}scripts
               </span>
               <span className="ml-auto shrink-0 text-2xs text-ink-faint sm:hidden">isolated</span>
             </div>
+            {mayHaveScripts && !hasScripts && (
+              <Button
+                size="small"
+                title="Its code runs in this frame. Only for what you trust."
+                onClick={() => setHasScripts(true)}
+              >
+                Run scripts
+              </Button>
+            )}
             {url !== undefined && (
               <a
                 href={url}
@@ -68,11 +81,11 @@ export function PreviewDialog({ sessionId, file, onClose }: PreviewDialogProps) 
               <InlineError>{messageOf(found.error)}</InlineError>
             </div>
           )}
-          {url !== undefined && (
+          {frameUrl !== undefined && (
             <iframe
               title={`Preview of ${file.path}`}
-              src={url}
-              sandbox="allow-scripts"
+              src={frameUrl}
+              sandbox={hasScripts ? "allow-scripts" : ""}
               referrerPolicy="no-referrer"
               className="min-h-0 w-full flex-1 bg-white [color-scheme:light]"
             />

@@ -14,6 +14,7 @@ import { NoSandboxMark } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { ArchiveDialog } from "./archive-dialog.tsx";
+import { useSessionModel } from "./session-model.ts";
 import { usageWords, useSessionUsage } from "./session-usage.ts";
 import { WorkspaceButtons } from "./workspace-buttons.tsx";
 
@@ -25,6 +26,7 @@ interface SessionHeaderProps {
 
 export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderProps) {
   const usage = useSessionUsage(session);
+  const model = useSessionModel(session);
   const words = usage && usageWords(session, usage);
   const [isArchiving, setIsArchiving] = useState(false);
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
@@ -54,9 +56,9 @@ export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderP
           <Fact label="Runtime" className="@max-lg:hidden">
             {session.runtime}
           </Fact>
-          {session.model && (
-            <Fact label={`Model ${session.model}`} className="@max-[14rem]:hidden" isShrinking>
-              <ModelName model={session.model} />
+          {model && (
+            <Fact label={`Model ${model}`} className="@max-[14rem]:hidden" isShrinking>
+              <ModelName model={model} />
             </Fact>
           )}
           {words && (

@@ -18,6 +18,7 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { staleAfter } from "./changed-by.ts";
 import { applyDelta, type Drafts, NO_DRAFTS, settleDrafts } from "./drafts.ts";
 import { leaveQueue } from "./queue.ts";
+import { lastModelIn } from "./session-model.ts";
 import {
   addToTail,
   lastSeq,
@@ -113,6 +114,8 @@ function takeEvents(
     keys.queue(sessionId),
     (page) => page && leaveQueue(page, events),
   );
+  const model = lastModelIn(events);
+  if (model !== undefined) queryClient.setQueryData(keys.lastModel(sessionId), model);
   const stale = staleAfter(events);
   const isStale = (queryKey: readonly unknown[]) =>
     void queryClient.invalidateQueries({ queryKey: queryKey as string[] });

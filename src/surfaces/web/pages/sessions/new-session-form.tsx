@@ -1,47 +1,89 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
-import { api, type NewSession } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import type { ModelOffer } from "#protocol/models.ts";
+import { api, type NewSession, type RuntimeChoice as Runtime } from "#surfaces/web/kit/api.ts";
+import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
-import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { randomId } from "#surfaces/web/kit/random-id.ts";
-import { DemoNotice, ModelChoice, useModels } from "./model-choice.tsx";
+import { Suggestions } from "#surfaces/web/kit/suggestions.tsx";
+import { AddModel } from "#surfaces/web/pages/models/lazy-add-model.tsx";
+import { useMayManageModels, useModels } from "#surfaces/web/pages/models/use-models.ts";
+import { filterFor } from "./list-search.ts";
+import { DemoNotice, ModelChoice } from "./model-choice.tsx";
 import { SandboxWarning } from "./sandbox-state.tsx";
-import { shareSession } from "./use-session-lists.ts";
+import { useCreateSession } from "./use-create-session.ts";
+import { useSessionList } from "./use-session-lists.ts";
+import {
+  type PlaceProblems,
+  placeOf,
+  placeProblems,
+  refusedPlace,
+  WORKS_ON_NOTHING,
+} from "./works-on.ts";
+import { WorksOnFields } from "./works-on-fields.tsx";
 
-/** The runtime that is ours: it works with any model. */
+/** The runtime that is ours: it works with any model, and in a workspace of its own. */
 const OWN_RUNTIME = "native";
 
-export function NewSessionForm({
-  onCreated,
-  takesFocus = true,
-}: {
+interface NewSessionFormProps {
   onCreated?: () => void;
   takesFocus?: boolean;
-}) {
+}
+
+export function NewSessionForm({ onCreated, takesFocus = true }: NewSessionFormProps) {
+  const [isAdding, setIsAdding] = useState(false);
+  const [model, setModel] = useState("");
+  const mayManage = useMayManageModels();
+  const added = ([first]: ModelOffer[]) => first && setModel(first.id);
+  // The dialog stands outside the form: what is sent in it must not send the session.
+  return (
+    <>
+      <Form
+        model={model}
+        onModel={setModel}
+        onAddModel={mayManage ? () => setIsAdding(true) : undefined}
+        onCreated={onCreated}
+        takesFocus={takesFocus}
+      />
+      <AddModel isOpen={isAdding} onClose={() => setIsAdding(false)} onAdded={added} />
+    </>
+  );
+}
+
+interface FormProps {
+  model: string;
+  onModel: (model: string) => void;
+  onAddModel: (() => void) | undefined;
+  onCreated: (() => void) | undefined;
+  takesFocus: boolean;
+}
+
+function Form({ model, onModel, onAddModel, onCreated, takesFocus }: FormProps) {
+  const promptBox = useRef<HTMLTextAreaElement>(null);
   const [prompt, setPrompt] = useState("");
   const [title, setTitle] = useState("");
   const [runtime, setRuntime] = useState("");
-  const [model, setModel] = useState("");
-  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
+  const [works, setWorks] = useState(WORKS_ON_NOTHING);
+  const [foundProblems, setFoundProblems] = useState<PlaceProblems>({});
   const models = useModels();
-  const choices = runtimes.data?.items ?? [];
-  const takesModel = runtime === "" || runtime === OWN_RUNTIME;
+  const isOwn = runtime === "" || runtime === OWN_RUNTIME;
   const create = useCreateSession(onCreated);
+  const isFirst = useIsFirstSession();
+  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
+  const choices = runtimes.data?.items ?? [];
+  const isNothingAvailable = runtimes.isSuccess && !choices.some((choice) => choice.available);
+  useLayoutEffect(() => {
+    if (takesFocus) promptBox.current?.focus();
+  }, [takesFocus]);
 
   const submit = () => {
-    const body: NewSession = {};
-    if (title.trim() !== "") body.title = title.trim();
-    if (runtime !== "") body.runtime = runtime;
-    if (takesModel && model !== "") {
-      body.model = model;
-      body.runtime = OWN_RUNTIME;
-    }
-    if (prompt.trim() !== "") body.prompt = prompt;
-    create.mutate(body);
+    const problems = isOwn ? placeProblems(works) : {};
+    setFoundProblems(problems);
+    if (Object.keys(problems).length > 0) return;
+    const own: NewSession = isOwn ? { ...placeOf(works), ...(model && { model }) } : {};
+    const isForOwn = Object.keys(own).length > 0;
+    create.mutate({ ...own, ...saidIn(title, prompt, isForOwn ? OWN_RUNTIME : runtime) });
   };
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
@@ -52,7 +94,8 @@ export function NewSessionForm({
     event.preventDefault();
     if (!create.isPending) submit();
   };
-  const isNothingAvailable = runtimes.isSuccess && !choices.some((choice) => choice.available);
+  const refused = create.error instanceof ApiError ? refusedPlace(create.error, works.kind) : {};
+  const isRefusedAtField = Object.keys(refused).length > 0;
   return (
     <form
       aria-label="New session"
@@ -64,11 +107,19 @@ export function NewSessionForm({
         label="Prompt"
         name="prompt"
         placeholder="Describe the task and what counts as done"
-        ref={takesFocus ? focusOnMount : null}
-        rows={5}
+        ref={promptBox}
+        rows={4}
         value={prompt}
         onChange={(event) => setPrompt(event.target.value)}
       />
+      {isFirst && (
+        <Suggestions
+          onChoose={(text) => {
+            setPrompt(text);
+            promptBox.current?.focus();
+          }}
+        />
+      )}
       <TextField
         label="Title"
         hint="optional"
@@ -78,36 +129,33 @@ export function NewSessionForm({
         onChange={(event) => setTitle(event.target.value)}
       />
       <div className="grid gap-3.5 sm:grid-cols-2">
-        {takesModel ? (
-          <ModelChoice models={models} chosen={model} onChange={setModel} />
+        {isOwn ? (
+          <ModelChoice models={models} chosen={model} onChange={onModel} onAdd={onAddModel} />
         ) : (
           <SelectField label="Model" hint="the runtime's own" value="" disabled>
             <option value="">Automatic</option>
           </SelectField>
         )}
-        <SelectField
-          label="Runtime"
-          name="runtime"
-          value={runtime}
-          onChange={(event) => setRuntime(event.target.value)}
-        >
-          <option value="">Automatic</option>
-          {choices.map((choice) => (
-            <option key={choice.name} value={choice.name} disabled={!choice.available}>
-              {choice.available
-                ? choice.name
-                : `${choice.name} (${choice.reason ?? "not available"})`}
-            </option>
-          ))}
-        </SelectField>
+        <RuntimeChoice choices={choices} chosen={runtime} onChange={setRuntime} />
       </div>
+      {isOwn && (
+        <WorksOnFields
+          works={works}
+          problems={{ ...refused, ...foundProblems }}
+          onChange={(next) => {
+            setWorks(next);
+            setFoundProblems({});
+            if (isRefusedAtField) create.reset();
+          }}
+        />
+      )}
       <SandboxWarning />
-      {takesModel && <DemoNotice models={models} />}
+      {isOwn && <DemoNotice models={models} onAdd={onAddModel} />}
       {runtimes.isError && <InlineError>{messageOf(runtimes.error)}</InlineError>}
       {isNothingAvailable && (
         <InlineError>No runtime is available. Start a runner that offers one.</InlineError>
       )}
-      {create.isError && <InlineError>{messageOf(create.error)}</InlineError>}
+      {create.isError && !isRefusedAtField && <InlineError>{messageOf(create.error)}</InlineError>}
       <div className="flex items-center justify-between gap-3">
         <p className="text-xs text-ink-faint max-sm:hidden">
           <kbd className="font-sans">Ctrl</kbd> + <kbd className="font-sans">Enter</kbd> starts it
@@ -125,26 +173,41 @@ export function NewSessionForm({
   );
 }
 
-function useCreateSession(onCreated: (() => void) | undefined) {
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
-  // The same form sent again is the same session; a changed form is another one.
-  const sent = useRef({ body: "", key: "" });
-  return useMutation({
-    mutationFn: (body: NewSession) => {
-      const text = JSON.stringify(body);
-      if (sent.current.body !== text) sent.current = { body: text, key: randomId() };
-      return api.createSession(body, sent.current.key);
-    },
-    onSuccess: async ({ session }) => {
-      sent.current = { body: "", key: "" };
-      shareSession(queryClient, session);
-      onCreated?.();
-      await navigate({
-        to: "/sessions/$sessionId",
-        params: { sessionId: session.id },
-        search: true,
-      });
-    },
-  });
+function saidIn(title: string, prompt: string, runtime: string): NewSession {
+  const said: NewSession = {};
+  if (title.trim() !== "") said.title = title.trim();
+  if (runtime !== "") said.runtime = runtime;
+  if (prompt.trim() !== "") said.prompt = prompt;
+  return said;
+}
+
+interface RuntimeChoiceProps {
+  choices: readonly Runtime[];
+  /** Empty for automatic. */
+  chosen: string;
+  onChange: (runtime: string) => void;
+}
+
+function RuntimeChoice({ choices, chosen, onChange }: RuntimeChoiceProps) {
+  return (
+    <SelectField
+      label="Runtime"
+      name="runtime"
+      value={chosen}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">Automatic</option>
+      {choices.map(({ name, available, reason }) => (
+        <option key={name} value={name} disabled={!available}>
+          {available ? name : `${name} (${reason ?? "not available"})`}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+/** Nobody has begun anything here yet, so nobody knows what to say. */
+function useIsFirstSession(): boolean {
+  const list = useSessionList(filterFor({}));
+  return list.data?.pages[0]?.items.length === 0;
 }

@@ -6,7 +6,7 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 
 const NO_SANDBOX = "No sandbox: agents' commands run on this machine with your own rights.";
 
-function useRunners(): Runner[] {
+export function useRunners(): Runner[] {
   const found = useQuery({
     queryKey: keys.runners,
     queryFn: api.listRunners,

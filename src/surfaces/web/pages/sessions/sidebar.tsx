@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ChartNoAxesColumn, LogOut, Plus, ShieldCheck } from "lucide-react";
+import { ChartNoAxesColumn, Cpu, LogOut, Plus, ShieldCheck } from "lucide-react";
 import { useState } from "react";
 import { api, type Me } from "#surfaces/web/kit/api.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
@@ -68,6 +68,9 @@ function Account({ me }: { me: Me }) {
         <p className="truncate text-ink-faint">{me.org.name}</p>
       </div>
       <NoSandboxMark />
+      <Link to="/models" search={true} aria-label="Models" title="Models" className={PAGE_LINK}>
+        <Cpu size={17} aria-hidden />
+      </Link>
       <Link to="/rules" search={true} aria-label="Rules" title="Rules" className={PAGE_LINK}>
         <ShieldCheck size={17} aria-hidden />
       </Link>

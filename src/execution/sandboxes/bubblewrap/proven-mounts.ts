@@ -1,0 +1,25 @@
+/**
+ * Makes sure that what was mounted is what was checked. Bubblewrap looks a path up when it mounts
+ * it, which is later than any check of ours, and whoever can write to a folder above can put a link
+ * there in between. So the first program inside compares, in a place that can no longer change, and
+ * becomes the command only if all is as it was.
+ */
+import type { SandboxSpec } from "../sandbox.ts";
+import { WORKSPACE_PATH } from "./view.ts";
+
+const SCRIPT = `while [ "$1" != -- ]; do
+  if [ "$(PATH=/usr/bin:/bin stat -c %d:%i "$1")" != "$2" ]; then
+    echo "The folder was replaced by another one while the command was started." >&2
+    exit 126
+  fi
+  shift 2
+done
+shift
+exec "$@"`;
+
+/** What stands before a command's own words; nothing where nothing is to be proven. */
+export function buildProof({ workspaceIdentity, readOnly = [] }: SandboxSpec): string[] {
+  const mounts = [{ to: WORKSPACE_PATH, identity: workspaceIdentity }, ...readOnly];
+  const pairs = mounts.flatMap(({ to, identity }) => (identity ? [to, identity] : []));
+  return pairs.length === 0 ? [] : ["/bin/sh", "-c", SCRIPT, "sh", ...pairs, "--"];
+}

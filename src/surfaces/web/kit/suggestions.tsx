@@ -1,0 +1,26 @@
+/** The demo can play them all; a real model does more with them. */
+const SUGGESTIONS = [
+  "What can you do?",
+  "Make me a tiny web page about otters and show me",
+  "Ask me a question about colours",
+  "Write a python script that says hello, and run it",
+];
+
+/** For who does not know yet what to ask: one click fills the prompt. */
+export function Suggestions({ onChoose }: { onChoose: (text: string) => void }) {
+  return (
+    <fieldset className="flex flex-wrap items-center gap-1.5">
+      <legend className="sr-only">Suggestions</legend>
+      {SUGGESTIONS.map((text) => (
+        <button
+          key={text}
+          type="button"
+          onClick={() => onChoose(text)}
+          className="rounded-full border border-line bg-raised px-2.5 py-1 text-left text-xs text-ink-soft hover:border-line-strong hover:bg-hover hover:text-ink"
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

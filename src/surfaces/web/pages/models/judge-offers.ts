@@ -1,0 +1,36 @@
+/**
+ * Whether a provider that was just saved can be used, told from what the runners report of it. Pure.
+ * Until they have heard of the change they report what was before.
+ */
+import type { ModelOffer } from "#protocol/models.ts";
+
+export type Judgement =
+  | { is: "waiting" }
+  | { is: "ready"; models: ModelOffer[] }
+  | { is: "failed"; why: string | null };
+
+export interface Look {
+  before: readonly ModelOffer[];
+  now: readonly ModelOffer[];
+  elapsedMs: number;
+}
+
+/** Time for every runner to have reported, so that an unchanged report counts as an answer. */
+const SETTLED_MS = 4_000;
+const GIVEN_UP_MS = 15_000;
+
+export function judgeOffers(name: string, { before, now, elapsedMs }: Look): Judgement {
+  const mine = now.filter(({ provider }) => provider === name);
+  const usable = mine.filter((offer) => offer.usable);
+  const isNews = factsOf(mine) !== factsOf(before.filter(({ provider }) => provider === name));
+  const isSettled = elapsedMs >= SETTLED_MS;
+  if (usable.length > 0 && (isNews || isSettled)) return { is: "ready", models: usable };
+  const why = mine.find((offer) => !offer.usable)?.why ?? null;
+  // One runner may not reach what another does.
+  if (isNews && isSettled && why !== null) return { is: "failed", why };
+  return elapsedMs < GIVEN_UP_MS ? { is: "waiting" } : { is: "failed", why };
+}
+
+function factsOf(offers: readonly ModelOffer[]): string {
+  return JSON.stringify(offers.map(({ id, usable, why }) => [id, usable, why]).sort());
+}

@@ -1,0 +1,37 @@
+/** Models by who offers them, together with what settings say of each provider. Pure. */
+import type { Provider } from "#features/providers/contract.ts";
+import type { ModelOffer } from "#protocol/models.ts";
+
+export interface ModelGroup {
+  name: string;
+  /** Undefined: built in, or known to the runners by themselves. */
+  provider: Provider | undefined;
+  usable: ModelOffer[];
+  /** Why nothing, or not everything, can be used. */
+  whys: string[];
+}
+
+/** What can be used comes first; otherwise in the order it was told. */
+export function modelGroups(
+  offers: readonly ModelOffer[],
+  providers: readonly Provider[],
+): ModelGroup[] {
+  const names = new Set([
+    ...offers.map(({ provider }) => provider),
+    ...providers.map(({ name }) => name),
+  ]);
+  const groups = [...names].map((name) => {
+    const provider = providers.find((one) => one.name === name);
+    const mine = offers.filter((offer) => offer.provider === name);
+    const usable = mine.filter((offer) => offer.usable);
+    const told = mine.flatMap(({ why }) => (why === null ? [] : [why]));
+    const silent =
+      mine.length === 0 ? ["No runner has taken it up yet. Check that one is connected."] : [];
+    const broken = provider?.problem ? [provider.problem] : [];
+    return { name, provider, usable, whys: [...new Set([...broken, ...told, ...silent])] };
+  });
+  return [
+    ...groups.filter(({ usable }) => usable.length > 0),
+    ...groups.filter(({ usable }) => usable.length === 0),
+  ];
+}

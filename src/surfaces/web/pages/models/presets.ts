@@ -1,0 +1,173 @@
+/** The ways to add a model, and what is told to the server for each. Pure. */
+import type { Provider, ProviderChange, ProviderKind } from "#features/providers/contract.ts";
+
+export interface Preset {
+  id: "anthropic" | "openai" | "openrouter" | "ollama" | "other";
+  title: string;
+  means: string;
+  /** Null: the person chooses one. */
+  name: string | null;
+  kind: ProviderKind;
+  /** Null: the usual one of its kind. */
+  baseUrl: string | null;
+  /** Whether the address is asked for at once, or only on demand. */
+  asksAddress: boolean;
+  key: "needed" | "optional";
+  /** Where keys are made. */
+  keysAt: string | null;
+}
+
+export const PRESETS: readonly Preset[] = [
+  {
+    id: "anthropic",
+    title: "Anthropic",
+    means: "Claude, with a key",
+    name: "anthropic",
+    kind: "anthropic",
+    baseUrl: null,
+    asksAddress: false,
+    key: "needed",
+    keysAt: "https://console.anthropic.com/settings/keys",
+  },
+  {
+    id: "openai",
+    title: "OpenAI",
+    means: "GPT, with a key",
+    name: "openai",
+    kind: "openai",
+    baseUrl: null,
+    asksAddress: false,
+    key: "needed",
+    keysAt: "https://platform.openai.com/api-keys",
+  },
+  {
+    id: "openrouter",
+    title: "OpenRouter",
+    means: "Many makers, one key",
+    name: "openrouter",
+    kind: "openai-compatible",
+    baseUrl: "https://openrouter.ai/api/v1",
+    asksAddress: false,
+    key: "needed",
+    keysAt: "https://openrouter.ai/settings/keys",
+  },
+  {
+    id: "ollama",
+    title: "Ollama",
+    means: "On your own machine",
+    name: "ollama",
+    kind: "openai-compatible",
+    baseUrl: "http://127.0.0.1:11434",
+    asksAddress: true,
+    key: "optional",
+    keysAt: null,
+  },
+  {
+    id: "other",
+    title: "Another endpoint",
+    means: "Anything that speaks OpenAI's chat API",
+    name: null,
+    kind: "openai-compatible",
+    baseUrl: null,
+    asksAddress: true,
+    key: "optional",
+    keysAt: null,
+  },
+];
+
+const OTHER = PRESETS.find(({ id }) => id === "other") as Preset;
+
+export function presetNamed(name: string): Preset {
+  return PRESETS.find((preset) => preset.name === name) ?? OTHER;
+}
+
+/** All but the key, which is not kept. */
+export interface Wish {
+  name: string;
+  baseUrl: string;
+  /** Names, by commas, blanks or lines. */
+  models: string;
+}
+
+export const NO_WISH: Wish = { name: "", baseUrl: "", models: "" };
+
+export function wishOf(provider: Provider): Wish {
+  return {
+    name: provider.name,
+    baseUrl: provider.baseUrl ?? "",
+    models: provider.models?.join("\n") ?? "",
+  };
+}
+
+export type FieldName = "name" | "baseUrl" | "apiKey" | "models";
+export type Problems = Partial<Record<FieldName, string>>;
+
+/** What can be told before asking the server. `before` is what is to be changed. */
+export function problemsOf(
+  preset: Preset,
+  wish: Wish,
+  apiKey: string,
+  { before, taken }: { before: Provider | undefined; taken: readonly string[] },
+): Problems {
+  const problems: Problems = {};
+  const name = nameOf(preset, wish);
+  if (before === undefined && preset.name === null) {
+    if (name === "") problems.name = "Give it a short name, such as house.";
+    else if (taken.includes(name))
+      problems.name = "There is one of this name. Choose another, or change that one.";
+  }
+  if (wish.baseUrl.trim() === "" && preset.asksAddress && preset.baseUrl === null)
+    problems.baseUrl = "Say where it is, such as http://127.0.0.1:8000/v1.";
+  if (apiKey === "" && preset.key === "needed" && !before?.hasKey)
+    problems.apiKey = `${preset.title} needs a key.`;
+  return problems;
+}
+
+export function nameOf(preset: Preset, wish: Wish): string {
+  return preset.name ?? wish.name.trim();
+}
+
+export function changeOf(
+  preset: Preset,
+  wish: Wish,
+  apiKey: string,
+  before: Provider | undefined,
+): ProviderChange {
+  const baseUrl = wish.baseUrl.trim() || preset.baseUrl || "";
+  const models = wish.models.split(/[\s,]+/).filter((name) => name !== "");
+  const change: ProviderChange = { kind: before?.kind ?? preset.kind };
+  if (baseUrl !== "" && baseUrl !== before?.baseUrl) change.baseUrl = baseUrl;
+  if (apiKey !== "") change.apiKey = apiKey;
+  if (models.length > 0) change.models = models;
+  else if (before !== undefined && before.models !== null) change.models = null;
+  return change;
+}
+
+const FIELD_OF_CODE: Readonly<Record<string, FieldName>> = {
+  key_required: "apiKey",
+  base_url_required: "baseUrl",
+  base_url_invalid: "baseUrl",
+  provider_name_invalid: "name",
+};
+
+interface Refused {
+  code: string;
+  message: string;
+  details: readonly { path: string; message: string }[];
+}
+
+/** Which fields the server's refusal is about; none when it is about something else. */
+export function refusedFields({ code, message, details }: Refused): Problems {
+  const field = FIELD_OF_CODE[code];
+  if (field !== undefined) return { [field]: message };
+  const problems: Problems = {};
+  for (const { path, message: text } of details) {
+    const [top] = path.split(".");
+    if (top === "apiKey" || top === "baseUrl" || top === "models") problems[top] = sentence(text);
+  }
+  return problems;
+}
+
+function sentence(text: string): string {
+  return /^must\b/.test(text) ? `This ${text}.` : text;
+}

@@ -1,0 +1,30 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useRef } from "react";
+import { api, type NewSession } from "#surfaces/web/kit/api.ts";
+import { randomId } from "#surfaces/web/kit/random-id.ts";
+import { shareSession } from "./use-session-lists.ts";
+
+export function useCreateSession(onCreated: (() => void) | undefined) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  // The same form sent again is the same session; a changed form is another one.
+  const sent = useRef({ body: "", key: "" });
+  return useMutation({
+    mutationFn: (body: NewSession) => {
+      const text = JSON.stringify(body);
+      if (sent.current.body !== text) sent.current = { body: text, key: randomId() };
+      return api.createSession(body, sent.current.key);
+    },
+    onSuccess: async ({ session }) => {
+      sent.current = { body: "", key: "" };
+      shareSession(queryClient, session);
+      onCreated?.();
+      await navigate({
+        to: "/sessions/$sessionId",
+        params: { sessionId: session.id },
+        search: true,
+      });
+    },
+  });
+}

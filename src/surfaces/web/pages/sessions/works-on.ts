@@ -1,0 +1,75 @@
+/** What a new session works on: nothing, a clone of a repository, or a folder as it is. Pure. */
+import type { NewSession } from "#surfaces/web/kit/api.ts";
+
+export interface WorksOn {
+  kind: "nothing" | "repo" | "folder";
+  repo: string;
+  branch: string;
+  projectDir: string;
+}
+
+export const WORKS_ON_NOTHING: WorksOn = { kind: "nothing", repo: "", branch: "", projectDir: "" };
+
+type Place = Pick<NewSession, "repo" | "branch" | "projectDir">;
+export type PlaceProblems = Partial<Record<keyof Place, string>>;
+
+export function placeOf(works: WorksOn): Place {
+  const [repo, branch, projectDir] = [works.repo, works.branch, works.projectDir].map((text) =>
+    text.trim(),
+  );
+  if (works.kind === "folder" && projectDir) return { projectDir };
+  if (works.kind !== "repo" || !repo) return {};
+  return branch ? { repo, branch } : { repo };
+}
+
+/** What would surely be refused; the runner has the last word. */
+export function placeProblems(works: WorksOn): PlaceProblems {
+  if (works.kind === "folder") {
+    const problem = folderProblem(works.projectDir.trim());
+    return problem === undefined ? {} : { projectDir: problem };
+  }
+  if (works.kind === "nothing") return {};
+  const problems: PlaceProblems = {};
+  const repo = repoProblem(works.repo.trim());
+  if (repo !== undefined) problems.repo = repo;
+  if (/^-|\s|\.\.|@\{/.test(works.branch.trim()))
+    problems.branch = "This is no name of a branch. Check its spelling.";
+  return problems;
+}
+
+function folderProblem(path: string): string | undefined {
+  if (path === "") return "Say which folder.";
+  return path.startsWith("/") ? undefined : "Give the whole path, beginning with /.";
+}
+
+function repoProblem(address: string): string | undefined {
+  if (address === "") return "Say which repository.";
+  if (address.startsWith("/")) return undefined;
+  if (/^(ssh|git):\/\//i.test(address) || /^[^/\s:]+@[^/\s:]+:/.test(address))
+    return "SSH is not available in the sandbox. Use the https:// address.";
+  const url = URL.parse(address);
+  if (!url || !/^(https?|file):$/.test(url.protocol))
+    return "Use the full address: https://…, file://… or an absolute path.";
+  return url.username || url.password
+    ? "The address holds a password, which would be stored and shown. Use it without."
+    : undefined;
+}
+
+interface Refused {
+  code: string;
+  message: string;
+  details: readonly { path: string; message: string }[];
+}
+
+/** The server's words about one of these fields. */
+export function refusedPlace(
+  { code, message, details }: Refused,
+  kind: WorksOn["kind"],
+): PlaceProblems {
+  const problems: PlaceProblems = {};
+  if (code === "folder_not_allowed") problems[kind === "folder" ? "projectDir" : "repo"] = message;
+  for (const { path, message: text } of details) {
+    if (path === "repo" || path === "branch" || path === "projectDir") problems[path] = text;
+  }
+  return problems;
+}
