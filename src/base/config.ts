@@ -38,6 +38,9 @@ const settingsSchema = z.object({
     .optional(),
   MUSTER_RUNTIME: z.string().min(1).max(100).default("native"),
   MUSTER_PROVIDERS: z.string().optional(),
+  MUSTER_GITHUB_API_URL: z
+    .url({ protocol: /^https?$/, error: "an http:// or https:// address" })
+    .optional(),
   MUSTER_MODEL_SILENCE_SECONDS: count(1, 3_600).default(120),
   MUSTER_SANDBOX: z.enum(["bubblewrap", "local"]).default("bubblewrap"),
   MUSTER_ALLOWED_HOSTS: z.string().default(""),
@@ -96,6 +99,8 @@ export interface Config {
   };
   /** How long a session may be idle before it falls asleep. */
   idleMs: number;
+  /** Where GitHub's API is, if not at github.com. */
+  githubApiUrl: string | undefined;
   /** What model providers read: their own variables, and ours for further ones. */
   providers: Environment;
   /** Requests a second for each credential; 0 is off. */
@@ -141,6 +146,7 @@ export function loadConfig(env: Environment = process.env): Config {
     allowedHosts: settings.MUSTER_ALLOWED_HOSTS.split(/[\s,]+/).filter((host) => host !== ""),
     projectFolders: settings.MUSTER_PROJECT_FOLDERS.split(":").filter((folder) => folder !== ""),
     turnLimits: turnLimits(settings),
+    githubApiUrl: settings.MUSTER_GITHUB_API_URL,
     idleMs: settings.MUSTER_IDLE_MINUTES * 60_000,
     providers: providerVariables(env, settings.MUSTER_PROVIDERS),
     rateLimit: settings.MUSTER_RATE_LIMIT,

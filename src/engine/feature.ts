@@ -4,10 +4,10 @@
  */
 import type * as z from "zod";
 import type { Log } from "#base/log.ts";
-import type { Migration } from "#base/store/index.ts";
+import type { Migration, Reader } from "#base/store/index.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { Principal } from "./principal.ts";
-import type { TimerRow } from "./schema.ts";
+import type { SessionRow, TimerRow } from "./schema.ts";
 import type { Judge, Tool } from "./tools/index.ts";
 import type { Engine, Listener, Work } from "./work.ts";
 
@@ -64,6 +64,17 @@ export function defineRoute<Q extends z.ZodType, B extends z.ZodType>(
   return route as unknown as Route;
 }
 
+/** What an agent is given to read, besides what it is asked. */
+export interface Brief {
+  /** In this order, before anything else it is told. */
+  instructions: { name: string; content: string }[];
+  /** For its workspace, by their path there. */
+  files: { path: string; content: string }[];
+}
+
+/** For a session that has a persona. */
+export type Briefer = (reader: Reader, session: SessionRow) => Promise<Brief | undefined>;
+
 export interface Feature {
   name: string;
   migrations?: readonly Migration[];
@@ -75,6 +86,7 @@ export interface Feature {
   tools?: readonly Tool[];
   /** Has a say in every tool call that asks to be judged. */
   judge?: Judge;
+  brief?: Briefer;
   /** Tables whose rows hang on a session by `session_id` and go with it. */
   sessionTables?: readonly string[];
   start?(engine: Engine, log: Log): void;

@@ -1,6 +1,7 @@
 /** The kernel's front door. */
 export type { Announcer, SessionWatcher } from "./announce.ts";
 export {
+  type Brief,
   type Deliverer,
   defineRoute,
   type Feature,
@@ -13,7 +14,14 @@ export {
 export { fingerprintOf, type IdempotentRequest } from "./idempotency.ts";
 export { createKernel, type Kernel } from "./kernel.ts";
 export { ddl, kernelMigrations } from "./migrations.ts";
-export { type Action, may, type Principal, principalKey, requireMay } from "./principal.ts";
+export {
+  type Action,
+  may,
+  type Principal,
+  principalKey,
+  requireMay,
+  requireOrg,
+} from "./principal.ts";
 export type {
   CredentialKind,
   CredentialRow,

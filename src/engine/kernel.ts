@@ -75,6 +75,7 @@ export async function createKernel({
     engine,
     tools: createToolHost(engine, serverTools),
     bench: createBench(serverTools, judges),
+    briefers: features.flatMap((feature) => (feature.brief ? [feature.brief] : [])),
     limits: turnLimits,
     log,
   });

@@ -2,7 +2,7 @@
  * Who asks. A principal is always made from the server's own record (a credential, a run), never
  * from something a request says about itself.
  */
-import { Refusal } from "#base/refusal.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
 
 export type Principal =
   | {
@@ -35,6 +35,7 @@ export type Action =
   | "session.create"
   | "session.use_folder"
   | "runner.read"
+  | "runner.own"
   | "runner.manage"
   | "runner.connect"
   | "approval.read"
@@ -43,6 +44,17 @@ export type Action =
   | "policy.manage"
   | "provider.read"
   | "provider.manage"
+  | "org.read"
+  | "org.manage"
+  | "account.manage"
+  | "secret.read"
+  | "secret.manage"
+  | "secret.manage_org"
+  | "repo.read"
+  | "repo.manage"
+  | "persona.read"
+  | "persona.manage"
+  | "persona.administer"
   | "audit.read"
   | "usage.read"
   | "operate";
@@ -77,6 +89,7 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "session.create": "sessions:write",
   "session.use_folder": "sessions:write",
   "runner.read": "sessions:read",
+  "runner.own": "sessions:write",
   "runner.manage": "admin",
   "approval.read": "sessions:read",
   "approval.decide": "sessions:write",
@@ -84,6 +97,17 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "policy.manage": "admin",
   "provider.read": "sessions:read",
   "provider.manage": "admin",
+  "org.read": "sessions:read",
+  "org.manage": "admin",
+  "account.manage": "account",
+  "secret.read": "secrets",
+  "secret.manage": "secrets",
+  "secret.manage_org": "admin",
+  "repo.read": "sessions:read",
+  "repo.manage": "admin",
+  "persona.read": "sessions:read",
+  "persona.manage": "sessions:write",
+  "persona.administer": "admin",
   "audit.read": "admin",
   "usage.read": "sessions:read",
   operate: "admin",
@@ -94,6 +118,10 @@ const ADMIN_ONLY: ReadonlySet<Action> = new Set([
   "runner.manage",
   "policy.manage",
   "provider.manage",
+  "org.manage",
+  "secret.manage_org",
+  "repo.manage",
+  "persona.administer",
   "audit.read",
   "operate",
 ]);
@@ -157,4 +185,10 @@ export function requireMay(principal: Principal, action: Action): void {
     "forbidden",
     `This credential may not do that (${action}). Use one that has the right scope or role.`,
   );
+}
+
+/** For paths that name an organisation: another's answers as if there were none. */
+export function requireOrg(principal: Principal, orgId: string | undefined): string {
+  if (orgId !== principal.orgId) throw notFound("organisation");
+  return orgId;
 }

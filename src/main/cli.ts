@@ -1,11 +1,19 @@
 /** Hands the command line what it needs of the program. */
 import type { Environment } from "#base/config.ts";
 import { kernelMigrations } from "#engine/index.ts";
-import { providerMigrations } from "#features/providers/index.ts";
+import { authMigrations } from "#features/auth/index.ts";
+import { orgMigrations } from "#features/orgs/index.ts";
 import { createProcessHost, createProgram } from "#surfaces/cli/index.ts";
-import { features } from "./features.ts";
+import { createFeatures } from "./features.ts";
 import type { RunnerStart } from "./runner.ts";
 import { VERSION } from "./version.ts";
+
+/** Tables do not depend on the key that some of their content is encrypted with. */
+const MIGRATIONS = [
+  ...authMigrations,
+  ...orgMigrations,
+  ...createFeatures({ secretKey: "" }).list.flatMap((feature) => feature.migrations ?? []),
+];
 
 export interface Starters {
   serve(command: "up" | "server", env: Environment): Promise<void>;
@@ -19,11 +27,7 @@ export async function runCli(args: string[], { serve, runRunner }: Starters): Pr
     startUp: ({ env }) => serve("up", env),
     startServer: ({ env }) => serve("server", env),
     startRunner: runRunner,
-    kernelMigrations: [
-      ...kernelMigrations,
-      ...features.flatMap((feature) => feature.migrations ?? []),
-      ...providerMigrations,
-    ],
+    kernelMigrations: [...kernelMigrations, ...MIGRATIONS],
   });
   await createProgram(host).parseAsync(args, { from: "user" });
 }

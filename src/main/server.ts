@@ -9,9 +9,10 @@ import { Refusal } from "#base/refusal.ts";
 import { openStore, type Store } from "#base/store/index.ts";
 import { createKernel, type Kernel } from "#engine/index.ts";
 import { type Auth, createAuth } from "#features/auth/index.ts";
-import { createProviders } from "#features/providers/index.ts";
+import { createOrgs } from "#features/orgs/index.ts";
+import { shipPersonas } from "#features/personas/index.ts";
 import { type HttpServer, startHttp } from "#surfaces/http/server.ts";
-import { features } from "./features.ts";
+import { createFeatures } from "./features.ts";
 import { ensureOwner, ensureSecretKey, type Owner } from "./owner.ts";
 import { VERSION } from "./version.ts";
 
@@ -63,14 +64,26 @@ export async function assembleServer(
   const ids = createIds();
   const bus = createMemoryBus(log);
   const secretKey = ensureSecretKey(config.secretKey, config.home);
-  const providers = createProviders({ secretKey });
-  const kernel = await createKernel({
+  const { list, providers } = createFeatures({ secretKey, githubApiUrl: config.githubApiUrl });
+  const auth = createAuth({ store, ids, clock });
+  let http: HttpServer | undefined;
+  let kernel: Kernel | undefined;
+  const orgs = createOrgs({
+    store,
+    ids,
+    clock,
+    auth,
+    // Asked for only when somebody comes or goes, and by then both are there.
+    work: () => kernel as Kernel,
+    baseUrl: () => (http as HttpServer).url,
+  });
+  kernel = await createKernel({
     store,
     bus,
     clock,
     ids,
     log,
-    features: [...features, providers.feature],
+    features: [auth.feature, orgs.feature, ...list],
     turnLimits: config.turnLimits,
     idleMs: config.idleMs,
     defaults: {
@@ -79,12 +92,14 @@ export async function assembleServer(
       limits: { activePerUser: config.maxSessions, activePerOrg: config.maxOrgSessions },
     },
   });
-  const auth = createAuth({ store, ids, clock });
   const owner = await ensureOwner(auth, config.home);
+  await refuseStrangers(config, auth);
+  const { engine } = kernel;
+  await shipPersonas(engine);
   const { host, port, publicUrl, rateLimit } = config;
-  const http = await startHttp({
+  http = await startHttp({
     kernel,
-    auth,
+    auth: { ...auth, acceptInvitation: orgs.acceptInvitation },
     clock,
     log,
     host,
@@ -93,25 +108,35 @@ export async function assembleServer(
     rateLimit,
     secretKey,
     providers: {
-      resolve: (orgId, name) => providers.resolve(kernel.engine, orgId, name),
-      list: (orgId) => providers.list(kernel.engine, orgId),
+      resolve: (orgId, name) => providers.resolve(engine, orgId, name),
+      list: (orgId) => providers.list(engine, orgId),
     },
     filesFolder,
     version: VERSION,
   });
+  const running = { http, kernel };
   kernel.start();
   return {
-    http,
-    kernel,
+    ...running,
     auth,
     owner,
     async stop() {
-      await kernel.stop();
-      await http.close();
+      await running.kernel.stop();
+      await running.http.close();
       await bus.close();
       await store.close();
     },
   };
+}
+
+/** Others can reach it: then there must be a way to sign in that is not a file on this machine. */
+async function refuseStrangers({ host }: Config, auth: Auth): Promise<void> {
+  if (LOOPBACK.has(host) || (await auth.hasPasswordSignIn())) return;
+  throw new Refusal(
+    "invalid",
+    "sign_in_required",
+    `MUSTER_HOST is ${host}, which others can reach, and no admin has a password yet. Start on 127.0.0.1, set one with: npx muster password, then start again.`,
+  );
 }
 
 function refuseOpenDoor({ host, publicUrl }: Config): void {

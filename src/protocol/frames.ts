@@ -130,6 +130,8 @@ export const assignmentSchema = z.object({
   projectDir: z.string().nullable(),
   executorSessionId: z.string().nullable(),
   instructions: z.string().nullable(),
+  /** There is a brief to ask for. */
+  hasBrief: z.boolean(),
   repo: z.string().nullable(),
   branch: z.string().nullable(),
   limits: turnLimitsSchema,
@@ -200,6 +202,8 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     beforeSeq: z.number().int().nullable(),
     limit: z.number().int().min(1).max(1000),
   }),
+  /** Asks for what the agent is given to read, when the assignment says that there is something. */
+  z.object({ op: z.literal("brief"), id: z.string(), ...runRef }),
   /** Keeps something too large for the journal. */
   z.object({
     op: z.literal("blob"),
@@ -253,6 +257,12 @@ export type ServerFrame =
   | { op: "lost"; id: string | null; run: string; fence?: number; code: string }
   | { op: "tool_result"; id: string; output: unknown; error: string | null }
   | { op: "history"; id: string; items: HistoryItem[]; more: boolean; summary: string | null }
+  | {
+      op: "brief";
+      id: string;
+      instructions: { name: string; content: string }[];
+      files: { path: string; content: string }[];
+    }
   | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }
   /** Of the sessions asked about, those that are not active; `gone` ones will not come back. */
   | { op: "sessions"; id: string; resting: string[]; gone: string[] }

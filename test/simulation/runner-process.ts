@@ -192,6 +192,7 @@ export class RunnerProcess {
       case "refused":
       case "done":
       case "blob":
+      case "brief":
         return;
       case "tidy":
       case "providers":

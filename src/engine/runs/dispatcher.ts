@@ -4,6 +4,7 @@
  */
 import type { Log } from "#base/log.ts";
 import type { TurnLimits } from "#protocol/frames.ts";
+import type { Briefer } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
@@ -16,6 +17,7 @@ export interface DispatcherOptions {
   engine: Engine;
   tools: ToolHost;
   bench: Bench;
+  briefers: readonly Briefer[];
   limits: TurnLimits;
   log: Log;
 }
@@ -57,6 +59,7 @@ export class Dispatcher {
       engine: this.#engine,
       tools: this.#options.tools,
       bench: this.#options.bench,
+      briefers: this.#options.briefers,
       log: this.#log,
       isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
       replaceOthers: (newer, runnerId) => this.#replaceOthers(newer, runnerId),

@@ -6,6 +6,7 @@
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
+import type { Briefer } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
@@ -15,7 +16,7 @@ import { releaseRun, renewLeases } from "./leases.ts";
 import { listHeldBy } from "./queries.ts";
 import { graceFor } from "./request-stop.ts";
 import { markRunner, offerModels, registerRunner } from "./runners.ts";
-import { fetchBlob, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
+import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
 
 /** The wire to a runner. */
 export interface RunnerLink {
@@ -36,6 +37,7 @@ export interface ConnectionHost {
   engine: Engine;
   tools: ToolHost;
   bench: Bench;
+  briefers: readonly Briefer[];
   log: Log;
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Ends every other connection of this runner. */
@@ -148,6 +150,8 @@ export class RunnerConnection {
         return this.#tool(frame, this.runner);
       case "history":
         return this.#history(frame);
+      case "brief":
+        return this.#brief(frame);
       case "blob":
         return this.#blob(frame, this.runner);
       case "fetch_blob":
@@ -311,6 +315,13 @@ export class RunnerConnection {
   async #sessions({ id, sessions }: Frame<"sessions">, runner: RunnerRow): Promise<void> {
     const lives = await whatBecameOf(this.#host.engine, runner, sessions);
     this.#link.send({ op: "sessions", id, ...lives });
+  }
+
+  async #brief({ id, run, fence }: Frame<"brief">): Promise<void> {
+    const held = this.held.get(run);
+    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    const brief = await readBrief(this.#host.engine, this.#host.briefers, held.sessionId);
+    this.#link.send({ op: "brief", id, ...brief });
   }
 
   async #blob({ id, run, fence, mediaType, data }: Frame<"blob">, runner: RunnerRow) {

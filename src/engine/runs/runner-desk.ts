@@ -3,7 +3,7 @@ import { notFound } from "#base/refusal.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { type Principal, requireMay } from "../principal.ts";
+import { may, type Principal, requireMay } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -11,13 +11,22 @@ import { countHeldByRunner, deleteRunner, findRunner, listRunners } from "./runn
 import { runnerView } from "./runners.ts";
 import { freeWorkspaces } from "./unpin.ts";
 
+/** A person's own machine is nobody else's business, but for admins. */
+function isSeenBy(principal: Principal, row: RunnerRow): boolean {
+  if (row.owner_id === null || may(principal, "runner.manage", { orgId: row.org_id })) return true;
+  return principal.kind === "user" && row.owner_id === principal.userId;
+}
+
 export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
   const { store } = engine;
 
+  /** People take care of their own machines, admins of all. */
   async function find(principal: Principal, id: string): Promise<RunnerRow> {
-    requireMay(principal, "runner.manage");
+    requireMay(principal, "runner.own");
     const row = await store.read((reader) => findRunner(reader, id));
-    if (row?.org_id !== principal.orgId) throw notFound("runner");
+    const isAdmin = may(principal, "runner.manage", { orgId: principal.orgId });
+    const isOwn = principal.kind === "user" && row?.owner_id === principal.userId;
+    if (row?.org_id !== principal.orgId || !(isAdmin || isOwn)) throw notFound("runner");
     return row;
   }
 
@@ -29,7 +38,8 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
         const running = new Map(
           (await countHeldByRunner(reader, principal.orgId)).map((row) => [row.runner_id, row.n]),
         );
-        return { items: rows.map((row) => runnerView(row, running.get(row.id) ?? 0)), next: null };
+        const shown = rows.filter((row) => isSeenBy(principal, row));
+        return { items: shown.map((row) => runnerView(row, running.get(row.id) ?? 0)), next: null };
       });
     },
 
@@ -56,7 +66,8 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       requireMay(principal, "session.read");
       const rows = await store.read((reader) => listRunners(reader, principal.orgId));
       const offers = new Map<string, ModelOffer>();
-      for (const row of rows.filter(({ state }) => state === "online")) {
+      const online = rows.filter((row) => row.state === "online" && isSeenBy(principal, row));
+      for (const row of online) {
         for (const offer of JSON.parse(row.models) as ModelOffer[])
           if (!offers.get(offer.id)?.usable) offers.set(offer.id, offer);
       }

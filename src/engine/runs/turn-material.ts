@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
+import type { Brief, Briefer } from "../feature.ts";
 import type { EventRow, RunnerRow } from "../schema.ts";
 import { findBlob, keepBlob } from "../sessions/blob-queries.ts";
 import { listHistory } from "../sessions/event-queries.ts";
-import { findThread, listSessionLives } from "../sessions/queries.ts";
+import { findSession, findThread, listSessionLives } from "../sessions/queries.ts";
 import type { Engine } from "../work.ts";
 import { journalItem } from "./journal-items.ts";
 import { findRun } from "./queries.ts";
@@ -80,6 +81,25 @@ function historyItem(row: EventRow): HistoryItem {
     promptId: row.prompt_id,
     item: isPrompt ? { type: "prompt" as const, text: item.text, author, attachments } : item,
   };
+}
+
+/** What all features together give an agent to read. */
+export function readBrief(
+  engine: Engine,
+  briefers: readonly Briefer[],
+  sessionId: string,
+): Promise<Brief> {
+  return engine.store.read(async (reader) => {
+    const session = await findSession(reader, sessionId);
+    const brief: Brief = { instructions: [], files: [] };
+    if (!session) return brief;
+    for (const give of briefers) {
+      const given = await give(reader, session);
+      brief.instructions.push(...(given?.instructions ?? []));
+      brief.files.push(...(given?.files ?? []));
+    }
+    return brief;
+  });
 }
 
 export function storeBlob(

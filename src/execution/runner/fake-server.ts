@@ -149,6 +149,7 @@ export function assignmentOf(given: Partial<Assignment> & { run: string }): Assi
     projectDir: null,
     executorSessionId: null,
     instructions: null,
+    hasBrief: false,
     repo: null,
     branch: null,
     limits: DEFAULT_TURN_LIMITS,

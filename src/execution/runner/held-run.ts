@@ -12,6 +12,7 @@ import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import {
   type Blob,
+  type Brief,
   type History,
   LeaseLost,
   type Runtime,
@@ -165,6 +166,14 @@ export class HeldRun implements Turn {
     const answer = await this.#ask({ op: "history", run, fence, beforeSeq, limit });
     if (answer.op !== "history") return { items: [], more: false, summary: null };
     return { items: answer.items, more: answer.more, summary: answer.summary };
+  }
+
+  async brief(): Promise<Brief | null> {
+    if (!this.assignment.hasBrief) return null;
+    const { run, fence } = this;
+    const answer = await this.#ask({ op: "brief", run, fence });
+    if (answer.op !== "brief") return null;
+    return { instructions: answer.instructions, files: answer.files };
   }
 
   async keepBlob({ mediaType, data }: Blob): Promise<string> {

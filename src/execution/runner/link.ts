@@ -60,6 +60,7 @@ type RequestFrame = Extract<
       | "journal"
       | "tool"
       | "history"
+      | "brief"
       | "blob"
       | "fetch_blob"
       | "sessions"

@@ -5,6 +5,7 @@ import { type Assignment, DEFAULT_TURN_LIMITS, type ExecutorBinding } from "#pro
 import type { Verdict } from "#protocol/sessions.ts";
 import {
   type Blob,
+  type Brief,
   type CancelReason,
   type History,
   LeaseLost,
@@ -31,6 +32,7 @@ export class FakeTurn implements Turn {
   readonly bindings: ExecutorBinding[] = [];
   readonly blobs = new Map<string, Blob>();
   earlier: History = { items: [], more: false, summary: null };
+  given: Brief | null = null;
   isLost = false;
   judge: (tool: string, input: unknown) => Verdict = () => ({ verdict: "allow", reason: null });
   onTool: (name: string, input: unknown) => Promise<ToolAnswer> | ToolAnswer = () => ({
@@ -58,6 +60,7 @@ export class FakeTurn implements Turn {
       projectDir: null,
       executorSessionId: null,
       instructions: null,
+      hasBrief: false,
       repo: null,
       branch: null,
       limits: DEFAULT_TURN_LIMITS,
@@ -153,6 +156,10 @@ export class FakeTurn implements Turn {
 
   async history(): Promise<History> {
     return this.earlier;
+  }
+
+  async brief(): Promise<Brief | null> {
+    return this.given;
   }
 
   async keepBlob(blob: Blob): Promise<string> {

@@ -53,6 +53,14 @@ export interface Blob {
   data: string;
 }
 
+/** What the agent is given to read, besides what it is asked. */
+export interface Brief {
+  /** In this order, before anything else it is told. */
+  instructions: { name: string; content: string }[];
+  /** For its workspace, by their path there. */
+  files: { path: string; content: string }[];
+}
+
 /** Earlier entries of the thread, and what takes the place of those that are no longer given. */
 export interface History {
   items: HistoryItem[];
@@ -93,6 +101,8 @@ export interface Turn {
   callTool(callId: string, name: string, input: unknown): Promise<ToolAnswer>;
   /** Earlier entries of the thread, newest page first, before `beforeSeq` (or from the end). */
   history(beforeSeq: number | null, limit: number): Promise<History>;
+  /** What the agent is given to read; null when that is nothing. */
+  brief(): Promise<Brief | null>;
   /** Keeps something too large for the journal; returns its sha256. */
   keepBlob(blob: Blob): Promise<string>;
   /** An attachment or a kept blob; null when there is none such. */

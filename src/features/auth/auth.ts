@@ -7,22 +7,52 @@ import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import { notFound } from "#base/refusal.ts";
 import type { Store } from "#base/store/index.ts";
-import type { CredentialKind, CredentialRow, Principal, UserRow } from "#engine/index.ts";
-import { isGood, issueCredential } from "./issue.ts";
+import {
+  type CredentialKind,
+  type CredentialRow,
+  type Feature,
+  type Principal,
+  requireMay,
+  type UserRow,
+} from "#engine/index.ts";
+import {
+  changePassword,
+  changeProfile,
+  describeMe,
+  type PasswordChange,
+  type ProfileChange,
+  signOutEverywhere,
+} from "./account.ts";
+import { createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
+import { isGood, issueCredential, type Maker, revokeTree } from "./issue.ts";
+import { createLockout } from "./lockout.ts";
 import { ensureOwner, renewOwnerKey } from "./owner.ts";
-import { findCredentialByHash, findOrg, findUser, revokeCredential } from "./queries.ts";
+import {
+  deleteDeadCredentials,
+  findCredentialByHash,
+  findUser,
+  hasPasswordAdmin,
+  isHere,
+  lockUser,
+  markUsed,
+} from "./queries.ts";
+import { authMigrations } from "./schema.ts";
 import { hashSecret, mintSecret } from "./secrets.ts";
-import { createLink, type Proof, signIn } from "./sign-in.ts";
+import { createLink, type Proof, signInByPassword, signInBySecret } from "./sign-in.ts";
+import { type UserPrincipal, userPrincipal } from "./user-principal.ts";
 
-const REMEMBER_MS = 1_000;
+/** With the pause between two looks at an open socket, less than the second that a revocation may take. */
+const REMEMBER_MS = 500;
 const MAX_REMEMBERED = 10_000;
-
-export type UserPrincipal = Extract<Principal, { kind: "user" }>;
+const NOTE_USE_EVERY_MS = 15_000;
+const SWEEP_EVERY_MS = 60 * 60_000;
+const DEAD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 export interface Caller {
   principal: Principal;
   credentialId: string;
   kind: CredentialKind;
+  expiresAt: number | null;
 }
 
 export interface AuthOptions {
@@ -35,71 +65,142 @@ export type Auth = ReturnType<typeof createAuth>;
 
 export function createAuth({ store, ids, clock }: AuthOptions) {
   const remembered = new Map<string, { caller: Caller; until: number }>();
+  /** When credentials were last used, until it is written down. */
+  const used = new Map<string, number>();
+  const desk = { store, ids, lockout: createLockout(clock.now) };
+  const forget = () => remembered.clear();
 
-  async function revoke(credentialId: string): Promise<void> {
-    await store.transaction((tx) => revokeCredential(tx, credentialId));
-    remembered.clear();
+  async function authenticate(secret: string): Promise<Caller | undefined> {
+    const hash = hashSecret(secret);
+    const now = clock.now();
+    const known = remembered.get(hash);
+    if (known && known.until > now) return known.caller;
+    const caller = await lookUp(store, hash, now);
+    remembered.delete(hash);
+    if (caller) {
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+      const until = Math.min(now + REMEMBER_MS, caller.expiresAt ?? Number.POSITIVE_INFINITY);
+      remembered.set(hash, { caller, until });
+      used.set(caller.credentialId, now);
+    }
+    return caller;
   }
+
+  /** What changes what others may do is forgotten here when it is done. */
+  async function forgetting<T>(work: Promise<T>): Promise<T> {
+    const result = await work;
+    forget();
+    return result;
+  }
+
+  const revoke = (credentialId: string): Promise<void> =>
+    forgetting(store.transaction((tx) => revokeTree(tx, credentialId)));
 
   return {
     /** Undefined: no such credential, or one that is spent, expired or revoked. */
-    async authenticate(secret: string): Promise<Caller | undefined> {
-      const hash = hashSecret(secret);
-      const now = clock.now();
-      const known = remembered.get(hash);
-      if (known && known.until > now) return known.caller;
-      const caller = await lookUp(store, hash, now);
-      remembered.delete(hash);
-      if (caller) {
-        if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-        remembered.set(hash, { caller, until: now + REMEMBER_MS });
-      }
-      return caller;
-    },
+    authenticate,
+    /** After people's rights were changed elsewhere on this server. */
+    forget,
 
     ensureOwner: (name: string) => ensureOwner(store, ids, name),
-    async renewOwnerKey(owner: UserRow): Promise<string> {
-      const key = await renewOwnerKey(store, ids, owner);
-      remembered.clear();
-      return key;
-    },
+    renewOwnerKey: (owner: UserRow) => forgetting(renewOwnerKey(store, ids, owner)),
+    /** Whether an admin could sign in from another machine. */
+    hasPasswordSignIn: () => store.read(hasPasswordAdmin),
 
     /** Never for more than the one who asks may do. */
-    createLink: (userId: string, scopes: readonly string[]) =>
-      createLink(store, ids, userId, scopes),
-    signIn: (proof: Proof) => signIn(store, ids, proof),
+    createLink: (userId: string, scopes: readonly string[], maker?: Maker) =>
+      createLink(store, ids, userId, scopes, maker),
+    /** `replaces`: the secret that the browser came with, which is of no use afterwards. */
+    signIn: (proof: Proof, from?: { address: string; replaces: string | undefined }) =>
+      forgetting(
+        "email" in proof
+          ? signInByPassword(desk, proof, from?.address ?? "unknown", from?.replaces)
+          : signInBySecret(store, ids, proof, from?.replaces),
+      ),
     signOut: revoke,
+    signOutEverywhere: (userId: string) => forgetting(signOutEverywhere(store, userId)),
     revoke,
 
-    /** A runner's token, shown once. */
-    async createRunnerToken(by: UserPrincipal, name: string, tags: readonly string[]) {
-      const secret = mintSecret("rnr");
-      const holder = {
-        org_id: by.orgId,
-        name,
-        principal_kind: "runner" as const,
-        principal_id: "org",
-        scopes: JSON.stringify({ scope: "org", tags }),
-        created_by: `user:${by.userId}`,
-      };
-      const id = await store.transaction((tx) =>
-        issueCredential(tx, ids, { kind: "runner", secret, holder }),
-      );
-      return { id, token: secret };
-    },
+    createApiKey: (by: UserPrincipal, maker: Maker, key: NewKey) =>
+      createApiKey(store, ids, by, maker, key),
+    listApiKeys: (userId: string) => listApiKeys(store, userId, clock.now()),
+    revokeApiKey: (userId: string, id: string) => forgetting(revokeApiKey(store, userId, id)),
 
-    me: (principal: UserPrincipal) =>
-      store.read(async (reader) => {
-        const user = await findUser(reader, principal.userId);
-        const org = await findOrg(reader, principal.orgId);
-        if (!user || !org) throw notFound("user");
-        return {
-          user: { id: user.id, name: user.name, email: user.email, role: user.role },
-          org: { id: org.id, name: org.name, slug: org.slug },
-          scopes: [...principal.scopes],
-        };
-      }),
+    createRunnerToken: (
+      by: UserPrincipal,
+      name: string,
+      tags: readonly string[],
+      scope: "org" | "user" = "org",
+    ) => createRunnerToken(store, ids, by, { name, tags, scope }),
+
+    me: (principal: UserPrincipal) => describeMe(store, principal),
+    changeProfile: (userId: string, change: ProfileChange) =>
+      forgetting(changeProfile(store, userId, change)),
+    changePassword: (
+      principal: UserPrincipal,
+      maker: Maker,
+      address: string,
+      change: PasswordChange,
+    ) => forgetting(changePassword(desk, principal, maker, address, change)),
+
+    feature: authFeature(used),
   };
+}
+
+function authFeature(used: Map<string, number>): Feature {
+  return {
+    name: "auth",
+    migrations: authMigrations,
+    sweeps: [
+      {
+        name: "last use of credentials",
+        everyMs: NOTE_USE_EVERY_MS,
+        async run({ store }) {
+          if (used.size === 0) return;
+          const noted = [...used];
+          used.clear();
+          await store.transaction(async (tx) => {
+            for (const [id, at] of noted) await markUsed(tx, id, at);
+          });
+        },
+      },
+      {
+        name: "dead credentials",
+        everyMs: SWEEP_EVERY_MS,
+        async run({ store }, now) {
+          await store.transaction((tx) => deleteDeadCredentials(tx, now - DEAD_KEPT_MS));
+        },
+      },
+    ],
+  };
+}
+
+/** A runner's token, shown once. Of scope `user` it works for its maker alone. */
+async function createRunnerToken(
+  store: Store,
+  ids: Ids,
+  by: UserPrincipal,
+  { name, tags, scope }: { name: string; tags: readonly string[]; scope: "org" | "user" },
+): Promise<{ id: string; token: string; scope: string }> {
+  // Everyone's work goes to such a machine: being an admin is not enough for a key of narrow scope.
+  if (scope === "org") requireMay(by, "runner.manage");
+  const secret = mintSecret("rnr");
+  const whose = scope === "org" ? "org" : `user:${by.userId}`;
+  const holder = {
+    org_id: by.orgId,
+    name,
+    principal_kind: "runner" as const,
+    // A person's own runners go with the person.
+    principal_id: scope === "org" ? "org" : by.userId,
+    scopes: JSON.stringify({ scope: whose, tags }),
+    created_by: `user:${by.userId}`,
+  };
+  const id = await store.transaction(async (tx) => {
+    const user = await lockUser(tx, by.userId);
+    if (!user || !isHere(user)) throw notFound("user");
+    return issueCredential(tx, ids, { kind: "runner", secret, holder });
+  });
+  return { id, token: secret, scope: whose };
 }
 
 function lookUp(store: Store, hash: string, now: number): Promise<Caller | undefined> {
@@ -108,25 +209,14 @@ function lookUp(store: Store, hash: string, now: number): Promise<Caller | undef
     if (!credential || !isGood(credential, now) || credential.kind === "sign_in_link") {
       return undefined;
     }
-    const { id: credentialId, kind } = credential;
+    const { id: credentialId, kind, expires_at: expiresAt } = credential;
     if (credential.principal_kind === "runner") {
-      return { principal: runnerPrincipal(credential), credentialId, kind };
+      return { principal: runnerPrincipal(credential), credentialId, kind, expiresAt };
     }
     const user = await findUser(reader, credential.principal_id);
-    return user && { principal: userPrincipal(user, credential), credentialId, kind };
+    if (!user || !isHere(user)) return undefined;
+    return { principal: userPrincipal(user, credential), credentialId, kind, expiresAt };
   });
-}
-
-function userPrincipal(user: UserRow, credential: CredentialRow): UserPrincipal {
-  return {
-    kind: "user",
-    orgId: user.org_id,
-    userId: user.id,
-    name: user.name,
-    role: user.role,
-    scopes: credential.scopes.split(" "),
-    channel: credential.kind === "cookie" ? "web" : "api",
-  };
 }
 
 function runnerPrincipal(credential: CredentialRow): Principal {

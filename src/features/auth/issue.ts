@@ -2,7 +2,7 @@
 import type { Ids } from "#base/ids.ts";
 import type { Tx } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
-import { insertCredential } from "./queries.ts";
+import { insertCredential, listMadeBy, revokeCredential } from "./queries.ts";
 import { hashSecret } from "./secrets.ts";
 
 type Holder = Pick<
@@ -36,15 +36,37 @@ export async function issueCredential(
   return id;
 }
 
-export function heldBy(user: UserRow, name: string, scopes = "*"): Holder {
+/** The credential that somebody asked with. */
+export interface Maker {
+  credentialId: string;
+  kind: string;
+  expiresAt?: number | null;
+}
+
+export function heldBy(user: UserRow, name: string, scopes = "*", maker?: Maker): Holder {
   return {
     org_id: user.org_id,
     name,
     principal_kind: "user",
     principal_id: user.id,
     scopes,
-    created_by: `user:${user.id}`,
+    created_by: maker?.kind === "api_key" ? madeBy(maker.credentialId) : `user:${user.id}`,
   };
+}
+
+const madeBy = (credentialId: string) => `credential:${credentialId}`;
+
+/** What a key has made ends no later than the key. */
+export function endNoLater(expiresAt: number | undefined, maker: Maker | undefined) {
+  const limit = maker?.kind === "api_key" ? (maker.expiresAt ?? null) : null;
+  if (limit === null) return expiresAt;
+  return Math.min(expiresAt ?? limit, limit);
+}
+
+/** Takes a credential away, and what was made with it if it is a key: else a thief would leave spares. */
+export async function revokeTree(tx: Tx, id: string): Promise<void> {
+  await revokeCredential(tx, id);
+  for (const made of await listMadeBy(tx, madeBy(id))) await revokeTree(tx, made.id);
 }
 
 export function isGood({ revoked_at, expires_at }: CredentialRow, now: number): boolean {

@@ -1,8 +1,9 @@
-/** The only SQL on orgs, users and credentials. */
+/** The only SQL on orgs, users, credentials and passwords. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { CredentialRow, KernelTables, OrgRow, UserRow } from "#engine/index.ts";
+import type { CredentialKind, CredentialRow, OrgRow, UserRow } from "#engine/index.ts";
+import type { AuthTables, PasswordRow, PersonRow } from "./schema.ts";
 
-const prepare = statements<KernelTables>();
+const prepare = statements<AuthTables>();
 
 const insertOrgRow = inserter<OrgRow>("orgs", ["id", "name", "slug", "created_at"]);
 const insertUserRow = inserter<UserRow>("users", [
@@ -36,32 +37,145 @@ export const insertUser = (tx: Tx, row: UserRow) => tx.execute(insertUserRow(tx.
 export const insertCredential = (tx: Tx, row: CredentialRow) =>
   tx.execute(insertCredentialRow(tx.dialect, [row]));
 
-const selectOwner = prepare<Record<never, never>, UserRow>((db) =>
+const selectAdmins = prepare<Record<never, never>, PersonRow>((db) =>
   db
     .selectFrom("users")
     .selectAll()
     .where("role", "=", "admin")
     .orderBy("created_at")
-    .orderBy("id")
-    .limit(1),
+    .orderBy("id"),
 );
-export const findOwner = (reader: Reader) => reader.first(selectOwner, {});
+/** The first admin who is still here. */
+export async function findOwner(reader: Reader): Promise<PersonRow | undefined> {
+  return (await reader.all(selectAdmins, {})).find(isHere);
+}
 
-const selectUser = prepare<{ id: string }, UserRow>((db, p) =>
+export function isHere(user: { removed_at?: number | null }): boolean {
+  return (user.removed_at ?? null) === null;
+}
+
+const selectUser = prepare<{ id: string }, PersonRow>((db, p) =>
   db.selectFrom("users").selectAll().where("id", "=", p("id")),
 );
 export const findUser = (reader: Reader, id: string) => reader.first(selectUser, { id });
+
+const selectUserLocked = prepare<{ id: string }, PersonRow>((db, p, dialect) => {
+  const query = db.selectFrom("users").selectAll().where("id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+/** Who is given a credential is held meanwhile, so that nobody is removed and let in at once. */
+export const lockUser = (tx: Tx, id: string) => tx.first(selectUserLocked, { id });
+
+const selectUserByEmail = prepare<{ email: string }, PersonRow>((db, p) =>
+  db.selectFrom("users").selectAll().where("email", "=", p("email")),
+);
+export const findUserByEmail = (reader: Reader, email: string) =>
+  reader.first(selectUserByEmail, { email });
+
+const selectMembers = prepare<{ orgId: string }, PersonRow>((db, p) =>
+  db
+    .selectFrom("users")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("removed_at", "is", null)
+    .orderBy("created_at")
+    .orderBy("id"),
+);
+export const listMembers = (reader: Reader, orgId: string) => reader.all(selectMembers, { orgId });
+
+const selectRemoved = prepare<Record<never, never>, PersonRow>((db) =>
+  db.selectFrom("users").selectAll().where("removed_at", "is not", null),
+);
+export const listRemoved = (reader: Reader) => reader.all(selectRemoved, {});
+
+type UserChange = Pick<
+  PersonRow,
+  "id" | "name" | "email" | "role" | "timezone" | "locale" | "removed_at"
+>;
+const updateUser = prepare<UserChange, unknown>((db, p) =>
+  db
+    .updateTable("users")
+    .set({
+      name: p("name"),
+      email: p("email"),
+      role: p("role"),
+      timezone: p("timezone"),
+      locale: p("locale"),
+      removed_at: p("removed_at"),
+    })
+    .where("id", "=", p("id")),
+);
+export const saveUser = (tx: Tx, row: UserChange) => tx.run(updateUser, row);
+
+const countPasswordAdmins = prepare<Record<never, never>, { n: number }>((db) =>
+  db
+    .selectFrom("users")
+    .innerJoin("passwords", "passwords.user_id", "users.id")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("users.role", "=", "admin")
+    .where("users.removed_at", "is", null),
+);
+export async function hasPasswordAdmin(reader: Reader): Promise<boolean> {
+  return Number((await reader.first(countPasswordAdmins, {}))?.n ?? 0) > 0;
+}
+
+const selectPassword = prepare<{ userId: string }, PasswordRow>((db, p) =>
+  db.selectFrom("passwords").selectAll().where("user_id", "=", p("userId")),
+);
+export const findPassword = (reader: Reader, userId: string) =>
+  reader.first(selectPassword, { userId });
+
+const upsertPassword = prepare<PasswordRow, unknown>((db, p) =>
+  db
+    .insertInto("passwords")
+    .values({
+      user_id: p("user_id"),
+      org_id: p("org_id"),
+      hash: p("hash"),
+      updated_at: p("updated_at"),
+    })
+    .onConflict((conflict) =>
+      conflict.column("user_id").doUpdateSet({ hash: p("hash"), updated_at: p("updated_at") }),
+    ),
+);
+export const savePassword = (tx: Tx, row: PasswordRow) => tx.run(upsertPassword, row);
+
+const deletePasswordOf = prepare<{ userId: string }, unknown>((db, p) =>
+  db.deleteFrom("passwords").where("user_id", "=", p("userId")),
+);
+export const deletePassword = (tx: Tx, userId: string) => tx.run(deletePasswordOf, { userId });
 
 const selectOrg = prepare<{ id: string }, OrgRow>((db, p) =>
   db.selectFrom("orgs").selectAll().where("id", "=", p("id")),
 );
 export const findOrg = (reader: Reader, id: string) => reader.first(selectOrg, { id });
 
+const selectOrgLocked = prepare<{ id: string }, OrgRow>((db, p, dialect) => {
+  const query = db.selectFrom("orgs").selectAll().where("id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+/** Who joins, leaves or changes role does so one after another: else two last admins could go at once. */
+export const lockOrg = (tx: Tx, id: string) => tx.first(selectOrgLocked, { id });
+
+const updateOrg = prepare<{ id: string; name: string }, unknown>((db, p) =>
+  db
+    .updateTable("orgs")
+    .set({ name: p("name") })
+    .where("id", "=", p("id")),
+);
+export const saveOrg = (tx: Tx, change: { id: string; name: string }) => tx.run(updateOrg, change);
+
 const selectByHash = prepare<{ hash: string }, CredentialRow>((db, p) =>
   db.selectFrom("credentials").selectAll().where("hash", "=", p("hash")),
 );
 export const findCredentialByHash = (reader: Reader, hash: string) =>
   reader.first(selectByHash, { hash });
+
+const selectCredential = prepare<{ id: string }, CredentialRow>((db, p) =>
+  db.selectFrom("credentials").selectAll().where("id", "=", p("id")),
+);
+export const findCredential = (reader: Reader, id: string) =>
+  reader.first(selectCredential, { id });
 
 const selectOfKind = prepare<{ principalId: string; kind: CredentialRow["kind"] }, CredentialRow>(
   (db, p) =>
@@ -82,6 +196,49 @@ const revokeById = prepare<{ id: string; now: number }, unknown>((db, p) =>
     .where("id", "=", p("id"))
     .where("revoked_at", "is", null),
 );
+const selectMadeBy = prepare<{ createdBy: string }, { id: string }>((db, p) =>
+  db
+    .selectFrom("credentials")
+    .select("id")
+    .where("created_by", "=", p("createdBy"))
+    .where("revoked_at", "is", null),
+);
+export const listMadeBy = (reader: Reader, createdBy: string) =>
+  reader.all(selectMadeBy, { createdBy });
+
+const revokeOfKind = prepare<{ principalId: string; kind: CredentialKind; now: number }, unknown>(
+  (db, p) =>
+    db
+      .updateTable("credentials")
+      .set({ revoked_at: p("now") })
+      .where("principal_id", "=", p("principalId"))
+      .where("kind", "=", p("kind"))
+      .where("revoked_at", "is", null),
+);
+/** All that a person holds of these kinds; their own runners' tokens are of kind `runner`. */
+export async function revokeKinds(
+  tx: Tx,
+  principalId: string,
+  kinds: readonly CredentialKind[],
+): Promise<void> {
+  for (const kind of kinds) await tx.run(revokeOfKind, { principalId, kind, now: tx.now });
+}
+
+const touch = prepare<{ id: string; at: number }, unknown>((db, p) =>
+  db
+    .updateTable("credentials")
+    .set({ last_used_at: p("at") })
+    .where("id", "=", p("id")),
+);
+export const markUsed = (tx: Tx, id: string, at: number) => tx.run(touch, { id, at });
+
+const deleteDead = prepare<{ before: number }, unknown>((db, p) =>
+  db
+    .deleteFrom("credentials")
+    .where((eb) => eb.or([eb("revoked_at", "<", p("before")), eb("expires_at", "<", p("before"))])),
+);
+export const deleteDeadCredentials = (tx: Tx, before: number) => tx.run(deleteDead, { before });
+
 /** True for exactly one caller: how a one-time link is used once. */
 export async function revokeCredential(tx: Tx, id: string): Promise<boolean> {
   return (await tx.run(revokeById, { id, now: tx.now })) > 0;

@@ -1,7 +1,7 @@
 /** Secrets that name a principal: random, shown once, stored as a hash. */
 import { hash, randomBytes } from "node:crypto";
 
-export function mintSecret(kind: "key" | "link" | "web" | "rnr"): string {
+export function mintSecret(kind: "key" | "link" | "web" | "rnr" | "inv"): string {
   return `mst_${kind}_${randomBytes(24).toString("base64url")}`;
 }
 

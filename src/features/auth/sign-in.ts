@@ -1,67 +1,159 @@
-/** One-time links, and the cookie that a browser gets for one, or for a key. */
+/**
+ * One-time links, and the cookie that a browser gets for a link, a key or a password. Every way of
+ * signing in ends in `openBrowser`, which always makes a new secret: one that a stranger could have
+ * put into the browser before is worth nothing afterwards.
+ */
 import type { Ids } from "#base/ids.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
-import type { CredentialKind, CredentialRow } from "#engine/index.ts";
-import { heldBy, isGood, issueCredential } from "./issue.ts";
-import { findCredentialByHash, findUser, revokeCredential } from "./queries.ts";
+import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
+import { endNoLater, heldBy, isGood, issueCredential, type Maker } from "./issue.ts";
+import type { Lockout } from "./lockout.ts";
+import { isPassword } from "./passwords.ts";
+import {
+  findCredentialByHash,
+  findPassword,
+  findUserByEmail,
+  isHere,
+  lockUser,
+  revokeCredential,
+} from "./queries.ts";
 import { hashSecret, mintSecret } from "./secrets.ts";
 
 const LINK_TTL_MS = 15 * 60_000;
 const COOKIE_TTL_MS = 30 * 24 * 60 * 60_000;
 
-export type Proof = { token: string } | { key: string };
+export type SecretProof = { token: string } | { key: string };
+export interface PasswordProof {
+  email: string;
+  password: string;
+}
+export type Proof = SecretProof | PasswordProof;
+
+/** A browser's new secret, to be put into its cookie. */
+export interface Opened {
+  cookie: string;
+  expiresAt: number;
+}
 
 export function createLink(
   store: Store,
   ids: Ids,
   userId: string,
   scopes: readonly string[],
+  maker?: Maker,
 ): Promise<{ token: string; expiresAt: number }> {
   const secret = mintSecret("link");
   return store.transaction(async (tx) => {
-    const user = await findUser(tx, userId);
-    if (!user) throw notFound("user");
-    const expiresAt = tx.now + LINK_TTL_MS;
-    const holder = heldBy(user, "sign-in link", scopes.join(" "));
+    const user = await lockUser(tx, userId);
+    if (!user || !isHere(user)) throw notFound("user");
+    const expiresAt = endNoLater(tx.now + LINK_TTL_MS, maker) ?? tx.now;
+    const holder = heldBy(user, "sign-in link", scopes.join(" "), maker);
     await issueCredential(tx, ids, { kind: "sign_in_link", secret, holder, expiresAt });
     return { token: secret, expiresAt };
   });
 }
 
-export function signIn(
+export function signInBySecret(
   store: Store,
   ids: Ids,
-  proof: Proof,
-): Promise<{ cookie: string; expiresAt: number }> {
+  proof: SecretProof,
+  replaces: string | undefined,
+): Promise<Opened> {
   const secret = mintSecret("web");
   return store.transaction(async (tx) => {
     const credential = await provenBy(tx, proof);
-    const user = await findUser(tx, credential.principal_id);
-    if (!user) throw badProof();
-    const expiresAt = tx.now + COOKIE_TTL_MS;
-    const holder = heldBy(user, "browser", credential.scopes);
-    await issueCredential(tx, ids, { kind: "cookie", secret, holder, expiresAt });
-    return { cookie: secret, expiresAt };
+    const user = await lockUser(tx, credential.principal_id);
+    if (!user || !isHere(user)) throw badSecret();
+    return openBrowser(tx, ids, { user, secret, proof: credential, replaces });
   });
 }
 
-async function provenBy(tx: Tx, proof: Proof): Promise<CredentialRow> {
+export interface PasswordDesk {
+  store: Store;
+  ids: Ids;
+  lockout: Lockout;
+}
+
+export async function signInByPassword(
+  { store, ids, lockout }: PasswordDesk,
+  { email, password }: PasswordProof,
+  address: string,
+  replaces: string | undefined,
+): Promise<Opened> {
+  const attempt = lockout.attempt(email, address);
+  const { user, stored } = await store.read(async (reader) => {
+    const found = await findUserByEmail(reader, email);
+    return { user: found, stored: found && (await findPassword(reader, found.id)) };
+  });
+  const isRight = await isPassword(password, stored?.hash);
+  if (!user || !isRight || !isHere(user)) throw badPassword();
+  const secret = mintSecret("web");
+  const opened = await store.transaction(async (tx) => {
+    const person = await lockUser(tx, user.id);
+    // Changed or removed while it was being checked: then it was not the right one.
+    const now = await findPassword(tx, user.id);
+    if (!person || !isHere(person) || now?.hash !== stored?.hash) throw badPassword();
+    return openBrowser(tx, ids, { user: person, secret, replaces });
+  });
+  attempt.succeeded();
+  return opened;
+}
+
+export interface Opening {
+  user: UserRow;
+  /** Minted before the transaction. */
+  secret: string;
+  /** What was shown; without one, all that the person may do. */
+  proof?: CredentialRow;
+  /** The secret that the browser came with. */
+  replaces?: string | undefined;
+}
+
+export async function openBrowser(
+  tx: Tx,
+  ids: Ids,
+  { user, secret, proof, replaces }: Opening,
+): Promise<Opened> {
+  const maker =
+    proof?.kind === "api_key"
+      ? { credentialId: proof.id, kind: proof.kind, expiresAt: proof.expires_at }
+      : undefined;
+  const holder = heldBy(user, "browser", proof?.scopes, maker);
+  // A link that a key has made passes its origin on, so that the key's end is the cookie's too.
+  if (proof?.created_by.startsWith("credential:")) holder.created_by = proof.created_by;
+  const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, maker) ?? tx.now;
+  await issueCredential(tx, ids, { kind: "cookie", secret, holder, expiresAt });
+  const old = replaces && (await findCredentialByHash(tx, hashSecret(replaces)));
+  if (old && old.kind === "cookie") await revokeCredential(tx, old.id);
+  return { cookie: secret, expiresAt };
+}
+
+async function provenBy(tx: Tx, proof: SecretProof): Promise<CredentialRow> {
   const isLink = "token" in proof;
   const credential = await findCredentialByHash(tx, hashSecret(isLink ? proof.token : proof.key));
   const wanted: readonly CredentialKind[] = isLink ? ["sign_in_link"] : ["owner_key", "api_key"];
   if (!credential || !isGood(credential, tx.now) || !wanted.includes(credential.kind)) {
-    throw badProof();
+    throw badSecret();
   }
   // Used up by exactly one of two that come at once.
-  if (isLink && !(await revokeCredential(tx, credential.id))) throw badProof();
+  if (isLink && !(await revokeCredential(tx, credential.id))) throw badSecret();
   return credential;
 }
 
-function badProof(): Refusal {
+function badSecret(): Refusal {
   return new Refusal(
     "unauthenticated",
     "sign_in_failed",
     "This link or key is not valid (any more). Get a new link with: npx muster login-link",
+  );
+}
+
+/** The same for all reasons: nobody learns who has an account. */
+export function badPassword(): Refusal {
+  return new Refusal(
+    "unauthenticated",
+    "sign_in_failed",
+    "E-mail and password do not fit together. Check both, or ask an admin for a new invitation.",
   );
 }

@@ -12,4 +12,10 @@ export const policy: Feature = {
   sessionTables: ["policy_rules"],
 };
 
-export { addStandingRule, requireUser, standingTarget, type UserPrincipal } from "./rules.ts";
+export {
+  addStandingRule,
+  requireUser,
+  setPersonaRules,
+  standingTarget,
+  type UserPrincipal,
+} from "./rules.ts";

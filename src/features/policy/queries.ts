@@ -95,3 +95,13 @@ const deleteById = prepare<{ id: string }, unknown>((db, p) =>
 export function deleteRule(tx: Tx, id: string): Promise<number> {
   return tx.run(deleteById, { id });
 }
+
+const deleteOfSession = prepare<{ sessionId: string; createdBy: string }, unknown>((db, p) =>
+  db
+    .deleteFrom("policy_rules")
+    .where("session_id", "=", p("sessionId"))
+    .where("created_by", "=", p("createdBy")),
+);
+export function deleteSessionRules(tx: Tx, sessionId: string, createdBy: string): Promise<number> {
+  return tx.run(deleteOfSession, { sessionId, createdBy });
+}

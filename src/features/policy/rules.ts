@@ -4,7 +4,7 @@ import { cleanText } from "#base/text.ts";
 import { may, type Principal, type SessionRow, type Work } from "#engine/index.ts";
 import { MAX_GLOB_CHARS, MAX_PATTERN_CHARS, type NewRule, type Rule } from "./contract.ts";
 import { defaultMatch } from "./patterns.ts";
-import { countRules, deleteRule, findRule, insertRule } from "./queries.ts";
+import { countRules, deleteRule, deleteSessionRules, findRule, insertRule } from "./queries.ts";
 import type { PolicyRuleRow } from "./schema.ts";
 
 export type UserPrincipal = Extract<Principal, { kind: "user" }>;
@@ -190,4 +190,33 @@ function refuseWideAddress(pattern: string): void {
 
 function invalid(message: string): Refusal {
   return new Refusal("invalid", "pattern_invalid", message);
+}
+
+/** Who made the rules that a session has from its persona. */
+const PERSONA = "persona";
+
+/** Puts these in the place of what the session had from its persona before. */
+export async function setPersonaRules(
+  work: Work,
+  session: SessionRow,
+  rules: readonly Pick<NewRule, "tool" | "pattern" | "effect">[],
+): Promise<void> {
+  if (session.owner_id === null) return;
+  await deleteSessionRules(work.tx, session.id, PERSONA);
+  for (const { tool, pattern, effect } of rules) {
+    await insertRule(work.tx, {
+      id: work.ids.mint("rul"),
+      org_id: session.org_id,
+      level: "user",
+      user_id: session.owner_id,
+      session_id: session.id,
+      tool,
+      pattern: cleanText(pattern),
+      match: defaultMatch(tool, pattern),
+      effect,
+      note: null,
+      created_by: PERSONA,
+      created_at: work.now,
+    });
+  }
 }

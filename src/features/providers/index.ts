@@ -53,4 +53,3 @@ export function createProviders({ secretKey }: { secretKey: string }): Providers
   };
 }
 
-export { providerMigrations } from "./schema.ts";

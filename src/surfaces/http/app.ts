@@ -77,9 +77,9 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
   return { hono: app, specs: [] };
 }
 
-/** Signing in is how one gets an identity, so it cannot need one. */
+/** Signing in and joining is how one gets an identity, so it cannot need one. */
 function isPublic(path: string): boolean {
-  return path === "/api/auth/sign-in";
+  return path === "/api/auth/sign-in" || /^\/api\/invitations\/[^/]+\/accept$/.test(path);
 }
 
 export const requireCaller =

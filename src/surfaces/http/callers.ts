@@ -13,6 +13,8 @@ export interface Caller {
   principal: Principal;
   credentialId: string;
   kind: string;
+  /** Null or absent: never. */
+  expiresAt?: number | null;
 }
 
 export interface Authenticator {
@@ -59,11 +61,12 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
       slowDown(strangers.take(address, clock.now()));
     },
 
-    /** Whether a credential that opened a socket may keep it. */
+    /** Whether a credential that opened a socket may keep it: it is there, and may do what it could. */
     async isStillGood(headers: IncomingHttpHeaders, caller: Caller): Promise<boolean> {
       const { secret } = secretOf(headers, cookieName());
       if (secret === undefined) return false;
-      return (await auth.authenticate(secret))?.credentialId === caller.credentialId;
+      const now = await auth.authenticate(secret);
+      return now?.credentialId === caller.credentialId && rightsOf(now) === rightsOf(caller);
     },
 
     async identify(
@@ -98,6 +101,18 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
     const foreign = site === "cross-site" || site === "same-site";
     if (foreign || (origin === undefined && changes)) throw refuseOrigin();
   }
+}
+
+/** In one word, to compare. */
+function rightsOf({ principal }: Caller): string {
+  return principal.kind === "user"
+    ? `${principal.role} ${principal.scopes.join(" ")}`
+    : principal.kind;
+}
+
+/** What a browser came with, whether it is good or not. */
+export function cookieSecret(cookie: string | undefined, cookieName: string): string | undefined {
+  return secretOf(cookie === undefined ? {} : { cookie }, cookieName).secret;
 }
 
 function secretOf(

@@ -48,6 +48,8 @@ export function checkHost(hosts: AllowedHosts, host: string | undefined): void {
 export function isOwnOrigin(hosts: AllowedHosts, origin: string): boolean {
   try {
     const url = new URL(origin);
+    // Exactly an origin: no browser says more, and what says more is not one.
+    if (url.origin !== origin) return false;
     return (url.protocol === "http:" || url.protocol === "https:") && hosts.has(url.host);
   } catch {
     return false;

@@ -6,12 +6,14 @@ import type { Dispatcher } from "#engine/runs/index.ts";
 import { type RunnerFrame, runnerFrameSchema } from "#protocol/frames.ts";
 
 const ALIVE_WITHIN_MS = 1_000;
+/** A token that was taken away ends what it opened, within a second. */
+const CHECK_EVERY_MS = 400;
 
 export function serveRunner(
   socket: WebSocket,
   principal: Extract<Principal, { kind: "runner" }>,
   dispatcher: Dispatcher,
-  log: Log,
+  { stillGood, log }: { stillGood(): Promise<boolean>; log: Log },
 ): void {
   const connection = dispatcher.connect(principal, {
     send: (frame) => {
@@ -30,7 +32,16 @@ export function serveRunner(
       socket.close(1011, "try again");
     });
   });
+  const checks = setInterval(() => {
+    stillGood().then(
+      (good) => {
+        if (!good) socket.close(1008, "the token was taken away");
+      },
+      (error: unknown) => log.warn({ err: error }, "could not check a runner's token"),
+    );
+  }, CHECK_EVERY_MS);
   socket.on("close", () => {
+    clearInterval(checks);
     dispatcher
       .disconnect(connection)
       .catch((error: unknown) => log.warn({ err: error }, "could not mark a runner offline"));

@@ -226,7 +226,10 @@ async function upgrade(parts: Upgrade): Promise<void> {
   }
   if (path === "/api/runners/connect" && principal.kind === "runner") {
     return accept(sockets.runner, request, socket, head, (ws) =>
-      serveRunner(ws, principal, kernel.dispatcher, log),
+      serveRunner(ws, principal, kernel.dispatcher, {
+        stillGood: () => callers.isStillGood(request.headers, caller),
+        log,
+      }),
     );
   }
   throw new Refusal(

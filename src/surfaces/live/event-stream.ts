@@ -3,8 +3,8 @@ import type { ServerResponse } from "node:http";
 import type { PreparedEvent, SessionFeeds, Sink } from "./session-feed.ts";
 
 const HEARTBEAT_MS = 15_000;
-/** A credential that was taken away ends what it opened. */
-const CHECK_EVERY_MS = 1_000;
+/** A credential that was taken away ends what it opened, within a second. */
+const CHECK_EVERY_MS = 400;
 
 export function streamEvents(
   feeds: SessionFeeds,

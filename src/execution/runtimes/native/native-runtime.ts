@@ -108,6 +108,8 @@ async function work(
   const summarizer = { turn, provider, modelId: id, model, price, bounds };
   const earlier = await settleEarlier(summarizer, await loadEarlier(turn));
   // A repository's own rules must be known before the first request.
+  const brief = await turn.brief();
+  workspace.given = brief?.files ?? [];
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const conversation = await converse(turn, earlier);
   const loop = new TurnLoop({
@@ -117,7 +119,7 @@ async function work(
     modelId: id,
     model,
     price,
-    system: systemPrompt(turn.assignment, rules),
+    system: systemPrompt(turn.assignment, brief, rules),
     conversation,
     tools,
     redact,

@@ -1,5 +1,6 @@
 /** What the model is told first: what it is, where it works, and whose words count. */
 import type { Assignment } from "#protocol/frames.ts";
+import type { Brief } from "../runtime.ts";
 
 const BASE = `You are an agent of Muster, working in a session for a person. You have tools; use them to do what is asked rather than describing how it could be done. Your commands run in a sandbox: the workspace is yours to change, the rest of the machine is out of reach, and there is no network unless it was allowed.
 
@@ -12,8 +13,10 @@ How to work:
 - Ask with ask_user_question only for what you cannot find out and must know.
 - Say plainly what you did, what you saw, and what is left. Do not claim what you have not checked.`;
 
+/** In this order: ours, the persona's, the repository's, the session's. */
 export function systemPrompt(
   assignment: Assignment,
+  brief: Brief | null,
   repositoryInstructions: string | null,
 ): string {
   const { instructions, repo, branch, author } = assignment;
@@ -22,6 +25,7 @@ export function systemPrompt(
     parts.push(
       `The workspace is a clone of ${repo}${branch === null ? "" : `, from the branch ${branch}`}, on a branch of its own. Commit there; do not push unless asked to.`,
     );
+  for (const { name, content } of brief?.instructions ?? []) parts.push(`${name}\n\n${content}`);
   if (repositoryInstructions !== null)
     parts.push(`The repository's own instructions for agents:\n${repositoryInstructions}`);
   if (instructions !== null) parts.push(`Instructions for this session:\n${instructions}`);

@@ -48,6 +48,8 @@ export class TurnWorkspace {
     return repo !== null || projectDir !== null;
   }
 
+  /** Files that lie in it before the agent begins. */
+  given: readonly { path: string; content: string }[] = [];
   /** Why there can be none: a turn that needs one has no sense without it. */
   refusal: Refusal | undefined;
 
@@ -80,8 +82,21 @@ export class TurnWorkspace {
       projectDir: null,
       workspaceId: workspace.id,
     });
+    await this.#putGiven(workspace);
     await workspace.mark(promptId);
     return workspace;
+  }
+
+  /** They are what the session was given, whatever an agent made of them since. */
+  async #putGiven(workspace: Workspace): Promise<void> {
+    const files = filesOf(workspace);
+    for (const { path, content } of this.given) {
+      try {
+        await files.replace(path, content);
+      } catch (error) {
+        this.#turn.log.warn({ err: error, path }, "a file of the persona could not be written");
+      }
+    }
   }
 
   /** Whether earlier attempts may have changed what this machine holds. */

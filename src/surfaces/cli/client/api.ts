@@ -14,7 +14,7 @@ const PAGE_LIMIT = 200;
 const LOST_ON_THE_WAY = /^(ECONNRESET|EPIPE|UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/;
 
 export interface Call {
-  method?: "GET" | "POST" | "PUT" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   body?: unknown;
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   idempotencyKey?: string;

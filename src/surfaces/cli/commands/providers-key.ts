@@ -24,10 +24,16 @@ export async function readKey(
     );
   }
   if (host.stdin.isTTY !== true) return undefined;
-  host.stderr.write(`Key of ${name} (not shown; Enter alone leaves it as it is): `);
-  const key = (await unseen(host.stdin, () => readLine(host.stdin)))?.trim();
+  const key = await askUnseen(host, `Key of ${name} (not shown; Enter alone leaves it as it is): `);
+  return key === "" ? undefined : key;
+}
+
+/** One line from a terminal, not shown and without spaces around it. Null: the person wants to leave. */
+export async function askUnseen(host: CliHost, question: string): Promise<string | null> {
+  host.stderr.write(question);
+  const line = (await unseen(host.stdin, () => readLine(host.stdin)))?.trim();
   host.stderr.write("\n");
-  return key === "" ? undefined : (key ?? null);
+  return line ?? null;
 }
 
 type Terminal = Input & { setRawMode?(isRaw: boolean): unknown };

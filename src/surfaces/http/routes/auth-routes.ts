@@ -1,21 +1,69 @@
+/** Signing in and out, joining, and one's own account: what sets cookies, or needs to know the credential. */
+import type { Context } from "hono";
 import * as z from "zod";
-import { type App, userOf } from "../app.ts";
+import { requireMay } from "#engine/index.ts";
+import {
+  type ApiKey,
+  apiKeySchema,
+  emailSchema,
+  KEY_SCOPES,
+  localeSchema,
+  type Me,
+  meSchema,
+  passwordSchema,
+  personNameSchema,
+  timezoneSchema,
+  type User,
+  userSchema,
+} from "#features/auth/contract.ts";
+import { pageOf } from "#protocol/page.ts";
+import { type App, type AppEnv, addressOf, userOf } from "../app.ts";
+import { type Caller, cookieSecret } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
-import { line } from "../input.ts";
+import { line, requireId } from "../input.ts";
 
 const TAG = "You";
 
-/** What the routes need of sign-in; the feature that has it is handed in. */
+type Person = ReturnType<typeof userOf>;
+type Maker = Pick<Caller, "credentialId" | "kind" | "expiresAt">;
+
+interface Opened {
+  cookie: string;
+  expiresAt: number;
+}
+
+/** What the routes need of sign-in; the features that have it are handed in. */
 export interface SignIn {
   signIn(
-    proof: { token: string } | { key: string },
-  ): Promise<{ cookie: string; expiresAt: number }>;
+    given: z.infer<typeof proof>,
+    from: { address: string; replaces: string | undefined },
+  ): Promise<Opened>;
   signOut(credentialId: string): Promise<void>;
+  signOutEverywhere(userId: string): Promise<void>;
   createLink(
     userId: string,
     scopes: readonly string[],
+    maker: Maker,
   ): Promise<{ token: string; expiresAt: number }>;
-  me(principal: ReturnType<typeof userOf>): Promise<unknown>;
+  acceptInvitation(
+    token: string,
+    person: z.infer<typeof joining>,
+  ): Promise<{ user: User; opened: Opened }>;
+  me(principal: Person): Promise<Me>;
+  changeProfile(userId: string, change: z.infer<typeof profile>): Promise<User>;
+  changePassword(
+    principal: Person,
+    maker: Maker,
+    address: string,
+    change: z.infer<typeof passwordChange>,
+  ): Promise<{ user: User; opened: Opened | undefined }>;
+  createApiKey(
+    by: Person,
+    maker: Maker,
+    key: { name: string; scopes: readonly string[]; expiresAt?: number | undefined },
+  ): Promise<{ apiKey: ApiKey; key: string }>;
+  listApiKeys(userId: string): Promise<ApiKey[]>;
+  revokeApiKey(userId: string, id: string): Promise<ApiKey>;
 }
 
 export interface CookieSettings {
@@ -24,30 +72,94 @@ export interface CookieSettings {
   baseUrl: () => string;
 }
 
+/** Longer than any password there is, and not worth hashing. */
+const givenPassword = z.string().min(1).max(256);
 const proof = z.union([
   z.strictObject({ token: line(500).min(1) }),
   z.strictObject({ key: line(500).min(1) }),
+  z.strictObject({ email: emailSchema, password: givenPassword }),
 ]);
+const joining = z.strictObject({
+  name: personNameSchema,
+  email: emailSchema,
+  password: passwordSchema,
+});
+const profile = z.strictObject({
+  name: personNameSchema.optional(),
+  timezone: timezoneSchema.optional(),
+  locale: localeSchema.optional(),
+});
+const passwordChange = z.strictObject({
+  currentPassword: givenPassword.optional(),
+  newPassword: passwordSchema,
+  email: emailSchema.optional(),
+});
+const newKey = z.strictObject({
+  name: line(100).min(1),
+  scopes: z.array(z.enum(KEY_SCOPES)).min(1).max(KEY_SCOPES.length),
+  expiresAt: z.iso.datetime({ offset: true }).optional(),
+});
 
 export function authRoutes(app: App, auth: SignIn, cookie: CookieSettings): void {
-  const attributes = `Path=/; HttpOnly; SameSite=Strict${cookie.secure ? "; Secure" : ""}`;
+  const cookies = cookieJar(cookie);
+  signInRoutes(app, auth, cookies);
+  linkRoute(app, auth, cookie);
+  profileRoutes(app, auth, cookies);
+  keyRoutes(app, auth);
+}
+
+interface CookieJar {
+  give(c: Context<AppEnv>, opened: Opened): void;
+  take(c: Context<AppEnv>): void;
+  present(c: Context<AppEnv>): string | undefined;
+}
+
+function cookieJar({ name, secure }: CookieSettings): CookieJar {
+  const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+  const set = (c: Context<AppEnv>, value: string) => c.env.outgoing.setHeader("Set-Cookie", value);
+  return {
+    give(c, { cookie: secret, expiresAt }) {
+      const end = new Date(expiresAt).toUTCString();
+      set(c, `${name()}=${secret}; ${attributes}; Expires=${end}`);
+    },
+    take: (c) => void set(c, `${name()}=; ${attributes}; Max-Age=0`),
+    present: (c) => cookieSecret(c.req.header("cookie"), name()),
+  };
+}
+
+function signInRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
   endpoint(
     app,
     {
       method: "post",
       path: "/api/auth/sign-in",
-      summary: "Sign a browser in with a one-time link's token, or a key",
+      summary: "Sign a browser in: with e-mail and password, a one-time link's token, or a key",
       tag: TAG,
       body: proof,
       response: z.object({}),
     },
     async ({ c, body }) => {
-      const { cookie: secret, expiresAt } = await auth.signIn(body);
-      c.env.outgoing.setHeader(
-        "Set-Cookie",
-        `${cookie.name()}=${secret}; ${attributes}; Expires=${new Date(expiresAt).toUTCString()}`,
-      );
+      const from = { address: addressOf(c), replaces: cookies.present(c) };
+      cookies.give(c, await auth.signIn(body, from));
       return {};
+    },
+  );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/invitations/{token}/accept",
+      summary: "Join with an invitation, and sign in",
+      tag: TAG,
+      body: joining,
+      status: 201,
+      response: z.object({ user: userSchema }),
+    },
+    async ({ c, body }) => {
+      const token = requireId(c.req.param("token"), "invitation");
+      const { user, opened } = await auth.acceptInvitation(token, body);
+      cookies.give(c, opened);
+      return { user };
     },
   );
   endpoint(
@@ -63,10 +175,29 @@ export function authRoutes(app: App, auth: SignIn, cookie: CookieSettings): void
     async ({ c }) => {
       const { kind, credentialId } = c.get("caller");
       if (kind === "cookie") await auth.signOut(credentialId);
-      c.env.outgoing.setHeader("Set-Cookie", `${cookie.name()}=; ${attributes}; Max-Age=0`);
+      cookies.take(c);
       return {};
     },
   );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/auth/sign-out-everywhere",
+      summary: "Sign all your browsers out; your keys stay",
+      tag: TAG,
+      body: z.strictObject({}),
+      response: z.object({}),
+    },
+    async ({ c }) => {
+      await auth.signOutEverywhere(accountOf(c).userId);
+      cookies.take(c);
+      return {};
+    },
+  );
+}
+
+function linkRoute(app: App, auth: SignIn, { baseUrl }: CookieSettings): void {
   endpoint(
     app,
     {
@@ -80,16 +211,103 @@ export function authRoutes(app: App, auth: SignIn, cookie: CookieSettings): void
     },
     async ({ c }) => {
       const { userId, scopes } = userOf(c);
-      const { token, expiresAt } = await auth.createLink(userId, scopes);
+      const { token, expiresAt } = await auth.createLink(userId, scopes, c.get("caller"));
       return {
-        link: `${cookie.baseUrl()}/sign-in#token=${token}`,
+        link: `${baseUrl()}/sign-in#token=${token}`,
         expiresAt: new Date(expiresAt).toISOString(),
       };
     },
   );
+}
+
+function profileRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
   endpoint(
     app,
-    { method: "get", path: "/api/me", summary: "Who you are", tag: TAG, response: z.unknown() },
+    { method: "get", path: "/api/me", summary: "Who you are", tag: TAG, response: meSchema },
     async ({ c }) => auth.me(userOf(c)),
   );
+  endpoint(
+    app,
+    {
+      method: "patch",
+      path: "/api/me",
+      summary: "Change your name, time zone or language",
+      tag: TAG,
+      body: profile,
+      response: z.object({ user: userSchema }),
+    },
+    async ({ c, body }) => ({ user: await auth.changeProfile(accountOf(c).userId, body) }),
+  );
+  endpoint(
+    app,
+    {
+      method: "put",
+      path: "/api/me/password",
+      summary: "Set or change your password; your other browsers are signed out",
+      tag: TAG,
+      body: passwordChange,
+      response: z.object({ user: userSchema }),
+    },
+    async ({ c, body }) => {
+      const person = accountOf(c);
+      const changed = await auth.changePassword(person, c.get("caller"), addressOf(c), body);
+      if (changed.opened) cookies.give(c, changed.opened);
+      return { user: changed.user };
+    },
+  );
+}
+
+function keyRoutes(app: App, auth: SignIn): void {
+  const one = z.object({ apiKey: apiKeySchema });
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/me/api-keys",
+      summary: "A new key for a program; it is shown once",
+      tag: TAG,
+      body: newKey,
+      status: 201,
+      response: one.extend({ key: z.string() }),
+    },
+    async ({ c, body: { name, scopes, expiresAt } }) =>
+      auth.createApiKey(accountOf(c), c.get("caller"), {
+        name,
+        scopes,
+        expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+      }),
+  );
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/me/api-keys",
+      summary: "Your keys, and when they were last used",
+      tag: TAG,
+      response: pageOf(apiKeySchema),
+    },
+    async ({ c }) => ({ items: await auth.listApiKeys(accountOf(c).userId), next: null }),
+  );
+  endpoint(
+    app,
+    {
+      method: "delete",
+      path: "/api/me/api-keys/{id}",
+      summary: "Revoke a key, and all that was made with it",
+      tag: TAG,
+      response: one,
+    },
+    async ({ c }) => {
+      const { userId } = accountOf(c);
+      const id = requireId(c.req.param("id"), "key");
+      return { apiKey: await auth.revokeApiKey(userId, id) };
+    },
+  );
+}
+
+/** A person whose credential reaches their own account. */
+function accountOf(c: Context<AppEnv>): Person {
+  const person = userOf(c);
+  requireMay(person, "account.manage");
+  return person;
 }

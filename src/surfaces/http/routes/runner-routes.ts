@@ -14,7 +14,8 @@ export interface RunnerTokens {
     by: ReturnType<typeof userOf>,
     name: string,
     tags: readonly string[],
-  ): Promise<{ id: string; token: string }>;
+    scope: "org" | "user",
+  ): Promise<{ id: string; token: string; scope: string }>;
   revoke(credentialId: string): Promise<void>;
 }
 
@@ -53,14 +54,22 @@ export function runnerRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens
       body: z.strictObject({
         name: line(200).min(1),
         tags: z.array(line(100).min(1)).max(50).default([]),
+        /** Whose runs it takes: everybody's (admins), or its owner's alone. */
+        scope: z.enum(["org", "user"]).optional(),
       }),
       status: 201,
-      response: z.object({ id: z.string(), name: z.string(), token: z.string() }),
+      response: z.object({
+        id: z.string(),
+        name: z.string(),
+        scope: z.string(),
+        token: z.string(),
+      }),
     },
-    async ({ c, body }) => {
+    async ({ c, body: { name, tags, scope } }) => {
       const user = userOf(c);
-      requireMay(user, "runner.manage");
-      return { ...(await tokens.createRunnerToken(user, body.name, body.tags)), name: body.name };
+      requireMay(user, "runner.own");
+      const whose = scope ?? (user.role === "admin" ? "org" : "user");
+      return { ...(await tokens.createRunnerToken(user, name, tags, whose)), name };
     },
   );
   endpoint(

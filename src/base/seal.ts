@@ -1,0 +1,55 @@
+/**
+ * Secrets at rest: AES-256-GCM under a key that comes from the server's secret key, one for each
+ * purpose. The place a secret is kept in is sealed with it, so a row that was copied to another
+ * place opens nothing.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+
+/** What a secret is bound to, in a fixed order. */
+export type SealedPlace = readonly string[];
+
+export interface Sealer {
+  seal(secret: string, place: SealedPlace): string;
+  /** Undefined when it was sealed under another secret key, for another purpose or another place. */
+  open(sealed: string, place: SealedPlace): string | undefined;
+}
+
+const CIPHER = "aes-256-gcm";
+const VERSION = "v1.";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The purpose must never change: what was sealed for it could not be opened any more. */
+export function createSealer(secretKey: string, purpose: string): Sealer {
+  const key = Buffer.from(hkdfSync("sha256", secretKey, "", purpose, 32));
+  return {
+    seal(secret, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(boundTo(place));
+      const sealed = [nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()];
+      return VERSION + Buffer.concat(sealed).toString("base64url");
+    },
+    open: (sealed, place) => decrypt(key, sealed, place),
+  };
+}
+
+function decrypt(key: Buffer, sealed: string, place: SealedPlace): string | undefined {
+  const bytes = Buffer.from(sealed.slice(VERSION.length), "base64url");
+  if (!sealed.startsWith(VERSION) || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(boundTo(place));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const start = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([start, decipher.final()]).toString("utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** As JSON, so that no two places are written alike. */
+function boundTo(place: SealedPlace): Buffer {
+  return Buffer.from(JSON.stringify(place));
+}

@@ -1,0 +1,147 @@
+/** A person's own account: who they are, their password, signing out everywhere. */
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Store, Tx } from "#base/store/index.ts";
+import type { Me, User } from "./contract.ts";
+import type { Maker } from "./issue.ts";
+import { hashPassword, isPassword, refuseWeakPassword } from "./passwords.ts";
+import {
+  findOrg,
+  findPassword,
+  findUser,
+  findUserByEmail,
+  isHere,
+  lockOrg,
+  lockUser,
+  revokeKinds,
+  savePassword,
+  saveUser,
+} from "./queries.ts";
+import type { PersonRow } from "./schema.ts";
+import { mintSecret } from "./secrets.ts";
+import { badPassword, type Opened, openBrowser, type PasswordDesk } from "./sign-in.ts";
+import type { UserPrincipal } from "./user-principal.ts";
+
+export function describeMe(store: Store, principal: UserPrincipal): Promise<Me> {
+  return store.read(async (reader) => {
+    const user = await findUser(reader, principal.userId);
+    const org = await findOrg(reader, principal.orgId);
+    if (!user || !org) throw notFound("user");
+    return {
+      user: userView(user),
+      org: { id: org.id, name: org.name, slug: org.slug },
+      scopes: [...principal.scopes],
+    };
+  });
+}
+
+export function userView(user: Omit<PersonRow, "removed_at">): User {
+  const { id, name, email, role, timezone, locale } = user;
+  return { id, name, email, role, timezone, locale };
+}
+
+export interface ProfileChange {
+  name?: string | undefined;
+  timezone?: string | undefined;
+  locale?: string | undefined;
+}
+
+export function changeProfile(
+  store: Store,
+  userId: string,
+  { name, timezone, locale }: ProfileChange,
+): Promise<User> {
+  return store.transaction(async (tx) => {
+    const user = await requirePerson(tx, userId);
+    const changed = {
+      ...user,
+      name: name ?? user.name,
+      timezone: timezone ?? user.timezone,
+      locale: locale ?? user.locale,
+    };
+    await saveUser(tx, changed);
+    return userView(changed);
+  });
+}
+
+export interface PasswordChange {
+  currentPassword?: string | undefined;
+  newPassword: string;
+  /** For who has none yet. */
+  email?: string | undefined;
+}
+
+/**
+ * Sets a password and ends every other browser. The present one has to be known, except for the
+ * owner's key: who can read that file can read the database too.
+ */
+export async function changePassword(
+  { store, ids, lockout }: PasswordDesk,
+  principal: UserPrincipal,
+  maker: Maker,
+  address: string,
+  change: PasswordChange,
+): Promise<{ user: User; opened: Opened | undefined }> {
+  refuseForKeys(maker);
+  const { userId } = principal;
+  const before = await store.read((reader) => findPassword(reader, userId));
+  if (before && maker.kind !== "owner_key") {
+    const attempt = lockout.attempt(userId, address);
+    if (!(await isPassword(change.currentPassword ?? "", before.hash))) throw badPassword();
+    attempt.succeeded();
+  }
+  refuseWeakPassword(change.newPassword, change.email ?? null);
+  const hash = await hashPassword(change.newPassword);
+  const secret = mintSecret("web");
+  return store.transaction(async (tx) => {
+    await lockOrg(tx, principal.orgId);
+    const user = await requirePerson(tx, userId);
+    const now = await findPassword(tx, userId);
+    if (now?.hash !== before?.hash) throw badPassword();
+    const email = await emailOf(tx, user, change.email);
+    refuseWeakPassword(change.newPassword, email);
+    await saveUser(tx, { ...user, email });
+    await savePassword(tx, { user_id: userId, org_id: user.org_id, hash, updated_at: tx.now });
+    await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
+    const isBrowser = maker.kind === "cookie";
+    const opened = isBrowser ? await openBrowser(tx, ids, { user, secret }) : undefined;
+    return { user: userView({ ...user, email }), opened };
+  });
+}
+
+/** Ends every browser of a person; their keys stay, and can be revoked one by one. */
+export function signOutEverywhere(store: Store, userId: string): Promise<void> {
+  return store.transaction((tx) => revokeKinds(tx, userId, ["cookie", "sign_in_link"]));
+}
+
+/** A key that was lent out must not become a password that stays. */
+function refuseForKeys({ kind }: Maker): void {
+  if (kind === "cookie" || kind === "owner_key") return;
+  throw new Refusal(
+    "forbidden",
+    "sign_in_needed",
+    "A password is changed by a person who has signed in, not with an API key. Sign in first.",
+  );
+}
+
+async function requirePerson(tx: Tx, userId: string): Promise<PersonRow> {
+  const user = await lockUser(tx, userId);
+  if (!user || !isHere(user)) throw notFound("user");
+  return user;
+}
+
+async function emailOf(tx: Tx, user: PersonRow, wanted: string | undefined): Promise<string> {
+  const email = wanted ?? user.email;
+  if (email === null)
+    throw new Refusal("invalid", "email_missing", "Say with which e-mail address you sign in.");
+  const other = await findUserByEmail(tx, email);
+  if (other && other.id !== user.id) throw emailTaken();
+  return email;
+}
+
+export function emailTaken(): Refusal {
+  return new Refusal(
+    "conflict",
+    "email_taken",
+    "Somebody has this e-mail address already. Use another one.",
+  );
+}

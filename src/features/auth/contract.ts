@@ -1,0 +1,97 @@
+/** People and keys on the wire. */
+import * as z from "zod";
+import { isoTime } from "#protocol/page.ts";
+
+export const ROLES = ["admin", "member"] as const;
+
+/**
+ * What a key may be good for. `account` is its maker's own account (keys, profile, own runners);
+ * `admin` counts only while its maker is one.
+ */
+export const KEY_SCOPES = [
+  "sessions:read",
+  "sessions:write",
+  "tasks",
+  "memory",
+  "mail",
+  "secrets",
+  "account",
+  "admin",
+] as const;
+
+export const apiKeySchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.string()),
+    createdAt: isoTime,
+    expiresAt: isoTime.nullable(),
+    lastUsedAt: isoTime.nullable(),
+  })
+  .meta({ id: "ApiKey" });
+export type ApiKey = z.infer<typeof apiKeySchema>;
+
+export const userSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string().nullable(),
+    role: z.enum(ROLES),
+    timezone: z.string(),
+    locale: z.string(),
+  })
+  .meta({ id: "User" });
+export type User = z.infer<typeof userSchema>;
+
+export const meSchema = z.object({
+  user: userSchema,
+  org: z.object({ id: z.string(), name: z.string(), slug: z.string() }),
+  scopes: z.array(z.string()),
+});
+export type Me = z.infer<typeof meSchema>;
+
+/** Compared without regard to case, so it is kept in one. */
+export const emailSchema = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .regex(/^[^\s@<>",;:\\\p{Cc}]+@[^\s@<>",;:\\\p{Cc}]+$/u, "must be an e-mail address");
+
+export const MIN_PASSWORD_CHARS = 12;
+export const passwordSchema = z.string().min(MIN_PASSWORD_CHARS).max(256);
+
+/** One line that people read, without anything that could command a terminal or a header. */
+export const personNameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u, "must be one line of plain text");
+
+export const timezoneSchema = z
+  .string()
+  .max(100)
+  .refine(isTimezone, "must be a time zone such as Europe/Berlin");
+
+export const localeSchema = z
+  .string()
+  .max(50)
+  .refine(isLocale, "must be a language tag such as en or de-CH");
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}

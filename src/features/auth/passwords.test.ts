@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { hashPassword, isPassword, refuseWeakPassword } from "./passwords.ts";
+
+describe("passwords", () => {
+  it("are known by a hash with a salt of its own", async () => {
+    const [first, second] = await Promise.all([
+      hashPassword("correct horse battery"),
+      hashPassword("correct horse battery"),
+    ]);
+    expect(first).not.toBe(second);
+    expect(first).toMatch(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
+    expect(await isPassword("correct horse battery", first)).toBe(true);
+    expect(await isPassword("correct horse batterx", first)).toBe(false);
+    expect(await isPassword("", first)).toBe(false);
+    expect(await isPassword("correct horse battery", undefined)).toBe(false);
+  });
+
+  it("are the same however their letters are composed", async () => {
+    const hash = await hashPassword("caf\u00e9 au lait sucre");
+    expect(await isPassword("cafe\u0301 au lait sucre", hash)).toBe(true);
+  });
+
+  it("are not what is tried first", () => {
+    for (const weak of ["aaaaaaaaaaaaaaaa", "121212121212", "Ann@Example.org"])
+      expect(() => refuseWeakPassword(weak, "ann@example.org")).toThrow(/guessed/);
+    expect(() => refuseWeakPassword("correct horse battery", null)).not.toThrow();
+  });
+
+  it("turn away a crowd instead of keeping everyone waiting", async () => {
+    const hash = await hashPassword("correct horse battery");
+    const all = await Promise.allSettled(Array.from({ length: 60 }, () => isPassword("no", hash)));
+    const refused = all.filter(({ status }) => status === "rejected");
+    expect(refused.length).toBe(60 - 34);
+    expect(await isPassword("correct horse battery", hash)).toBe(true);
+  }, 60_000);
+});

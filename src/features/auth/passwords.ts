@@ -1,0 +1,87 @@
+/**
+ * Passwords: scrypt with a salt of its own for each, compared in constant time. One that does not
+ * exist is checked like one that does, so that nobody learns from the clock who has an account.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { Refusal } from "#base/refusal.ts";
+
+/** N, r, p: 32 MiB and some hundred milliseconds for each guess. */
+const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** They share their threads with the disk, which must not wait for people who guess. */
+const MAX_AT_ONCE = 2;
+const MAX_WAITING = 32;
+
+let working = 0;
+const waiting: (() => void)[] = [];
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const { N, r, p } = COST;
+  const key = await derive(password, salt, COST);
+  return ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$");
+}
+
+/** Takes as long, and says false, when there is no hash. */
+export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+  const [, N, r, p, salt = "", hash = ""] = (stored ?? nobody()).split("$");
+  const cost = { N: Number(N), r: Number(r), p: Number(p) };
+  const key = await derive(password, Buffer.from(salt, "base64url"), cost);
+  const wanted = Buffer.from(hash, "base64url");
+  return wanted.length === key.length && timingSafeEqual(wanted, key) && stored !== undefined;
+}
+
+/** Nothing hashes to this. */
+function nobody(): string {
+  const { N, r, p } = COST;
+  const [salt, key] = [Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES)];
+  return ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$");
+}
+
+async function derive(
+  password: string,
+  salt: Buffer,
+  cost: { N: number; r: number; p: number },
+): Promise<Buffer> {
+  await takePlace();
+  try {
+    return await new Promise((resolve, reject) => {
+      const options = { ...cost, maxmem: MAX_MEMORY_BYTES };
+      // One form for one password, however a keyboard composes its letters.
+      scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, key) =>
+        error ? reject(error) : resolve(key),
+      );
+    });
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else working--;
+  }
+}
+
+function takePlace(): Promise<void> {
+  if (working < MAX_AT_ONCE) {
+    working++;
+    return Promise.resolve();
+  }
+  if (waiting.length >= MAX_WAITING)
+    throw new Refusal("unavailable", "sign_in_busy", "Too many sign-ins at once. Try again.", {
+      retryAfterMs: 5_000,
+    });
+  // Whoever leaves hands the place over.
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+/** The few that are tried first; length does the rest. */
+export function refuseWeakPassword(password: string, email: string | null): void {
+  const plain = password.toLowerCase();
+  const isRepeated = new Set(plain).size < 4;
+  if (!isRepeated && plain !== email?.toLowerCase()) return;
+  throw new Refusal(
+    "invalid",
+    "password_weak",
+    "This password is easily guessed. Take several words that do not belong together.",
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * What a session is given when it begins: where its repository is, and which persona it works as.
+ * Both are looked up once, in the transaction that makes the session; what is changed later reaches
+ * it only when it is asked for.
+ */
+import { notFound } from "#base/refusal.ts";
+import {
+  type Brief,
+  command,
+  defineRoute,
+  type Feature,
+  may,
+  type SessionRow,
+  type SessionWriter,
+  type Work,
+} from "#engine/index.ts";
+import {
+  pinPersona,
+  type ResolvedPersona,
+  readPinnedPersona,
+  resolvePersona,
+} from "#features/personas/index.ts";
+import { setPersonaRules } from "#features/policy/index.ts";
+import { resolveRepo } from "#features/repos/index.ts";
+import { refreshAnswerSchema, refreshSchema } from "./contract.ts";
+
+const FOLDER = ".muster/persona";
+const SKILLS_FOLDER = ".muster/skills";
+
+export const briefing: Feature = {
+  name: "briefing",
+  listeners: [
+    async (work, event) => {
+      if (event.type === "session_created") await dress(work, event.session);
+    },
+  ],
+  async brief(reader, session) {
+    const { id: sessionId, owner_id: userId, purpose } = session;
+    const persona = await readPinnedPersona(reader, { sessionId, userId, purpose });
+    return persona && briefOf(persona);
+  },
+  routes: [
+    defineRoute({
+      method: "post",
+      path: "/api/sessions/{id}/persona",
+      summary: "Give the session its persona's newest version, or another persona",
+      tag: "Sessions",
+      body: refreshSchema,
+      response: refreshAnswerSchema,
+      handle: ({ engine, principal, params, body }) =>
+        command(engine, async (work) => {
+          const session = await work.session(params.id ?? "");
+          const isYours =
+            session &&
+            may(principal, "session.manage", {
+              orgId: session.row.org_id,
+              ownerId: session.row.owner_id,
+            });
+          if (!isYours) throw notFound("session");
+          const asked = body.persona ?? (await personaNow(work, session.row));
+          const persona = await resolvePersona(work.tx, { ...whoFor(session.row), asked });
+          if (!persona) throw notFound("persona");
+          await pin(work, session.row, persona);
+          session.record({
+            type: "session_updated",
+            reason: "persona",
+            data: { persona: persona.slug, version: persona.version },
+          });
+          return { persona: persona.slug, version: persona.version };
+        }),
+    }),
+  ],
+};
+
+/** By its id: a slug may be somebody else's by now. */
+async function personaNow(work: Work, row: SessionRow): Promise<string | undefined> {
+  const { owner_id: userId, purpose } = row;
+  return (await readPinnedPersona(work.tx, { sessionId: row.id, userId, purpose }))?.personaId;
+}
+
+async function dress(work: Work, { row }: SessionWriter): Promise<void> {
+  const repo = row.repo === null ? undefined : await resolveRepo(work.tx, row.org_id, row.repo);
+  if (repo) {
+    row.repo = repo.url;
+    row.branch ??= repo.branch;
+  }
+  const persona = await resolvePersona(work.tx, {
+    ...whoFor(row),
+    asked: row.persona_slug ?? undefined,
+    repoDefault: repo?.personaSlug ?? undefined,
+  });
+  if (!persona) return;
+  row.model ??= persona.model;
+  if (persona.enableMemory !== null) row.enable_memory = persona.enableMemory ? 1 : 0;
+  await pin(work, row, persona);
+}
+
+async function pin(work: Work, row: SessionRow, persona: ResolvedPersona): Promise<void> {
+  row.persona_slug = persona.slug;
+  const { personaId, versionId } = persona;
+  await pinPersona(work.tx, { orgId: row.org_id, sessionId: row.id, personaId, versionId });
+  await setPersonaRules(work, row, persona.toolPolicy);
+}
+
+function whoFor({ org_id: orgId, owner_id: userId, purpose }: SessionRow) {
+  return { orgId, userId, purpose };
+}
+
+function briefOf({ files, skills }: ResolvedPersona): Brief {
+  return {
+    instructions: files,
+    files: [
+      // What was given is no change of the agent's, and goes into no commit.
+      { path: ".muster/.gitignore", content: "*\n" },
+      ...files.map(({ name, content }) => ({ path: `${FOLDER}/${name}`, content })),
+      ...skills.flatMap((skill) =>
+        skill.files.map(({ path, content }) => ({
+          path: `${SKILLS_FOLDER}/${skill.name}/${path}`,
+          content,
+        })),
+      ),
+    ],
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * Invitations: an admin makes a link, whoever has it joins with it, once. A link that names an
+ * address is for that address; only such a link brings back somebody who has left, because only then
+ * an admin has said who it is.
+ */
+import type { Ids } from "#base/ids.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Store, Tx } from "#base/store/index.ts";
+import {
+  emailTaken,
+  findUserByEmail,
+  hashPassword,
+  hashSecret,
+  insertUser,
+  isHere,
+  lockOrg,
+  lockUser,
+  mintSecret,
+  type Opened,
+  openBrowser,
+  type PersonRow,
+  refuseWeakPassword,
+  savePassword,
+  saveUser,
+  type UserPrincipal,
+  userView,
+} from "#features/auth/index.ts";
+import type { Invitation } from "./contract.ts";
+import {
+  findInvitation,
+  findInvitationByHash,
+  insertInvitation,
+  listOpenInvitations,
+  revokeInvitation,
+  takeInvitation,
+} from "./queries.ts";
+import type { InvitationRow } from "./schema.ts";
+
+const TTL_MS = 7 * 24 * 60 * 60_000;
+const MAX_OPEN = 200;
+
+export interface NewInvitation {
+  email?: string | undefined;
+  role: "admin" | "member";
+}
+
+export async function invite(
+  store: Store,
+  ids: Ids,
+  by: UserPrincipal,
+  { email, role }: NewInvitation,
+): Promise<{ invitation: Invitation; token: string }> {
+  const token = mintSecret("inv");
+  const id = ids.mint("inv");
+  const invitation = await store.transaction(async (tx) => {
+    await lockOrg(tx, by.orgId);
+    const open = await listOpenInvitations(tx, by.orgId, tx.now);
+    if (open.length >= MAX_OPEN) throw tooMany();
+    const known = email === undefined ? undefined : await findUserByEmail(tx, email);
+    if (known && isHere(known)) throw emailTaken();
+    const row: InvitationRow = {
+      id,
+      org_id: by.orgId,
+      hash: hashSecret(token),
+      email: email ?? null,
+      role,
+      created_by: `user:${by.userId}`,
+      created_at: tx.now,
+      expires_at: tx.now + TTL_MS,
+      accepted_at: null,
+      accepted_by: null,
+      revoked_at: null,
+    };
+    await insertInvitation(tx, row);
+    return invitationView(row);
+  });
+  return { invitation, token };
+}
+
+export async function listInvitations(
+  store: Store,
+  orgId: string,
+  now: number,
+): Promise<Invitation[]> {
+  const rows = await store.read((reader) => listOpenInvitations(reader, orgId, now));
+  return rows.map(invitationView);
+}
+
+export function withdrawInvitation(store: Store, orgId: string, id: string): Promise<Invitation> {
+  return store.transaction(async (tx) => {
+    const row = await findInvitation(tx, id);
+    if (row?.org_id !== orgId || !(await revokeInvitation(tx, id))) throw notFound("invitation");
+    return invitationView(row);
+  });
+}
+
+export interface Joining {
+  name: string;
+  email: string;
+  password: string;
+}
+
+export async function acceptInvitation(
+  store: Store,
+  ids: Ids,
+  token: string,
+  { name, email, password }: Joining,
+  at: number,
+): Promise<{ user: ReturnType<typeof userView>; opened: Opened }> {
+  const found = await store.read((reader) => findInvitationByHash(reader, hashSecret(token)));
+  // Looked at before the work of hashing, so that only guests cause it.
+  if (!found || !isOpen(found, at)) throw badInvitation();
+  if (found.email !== null && found.email !== email) throw otherEmail();
+  refuseWeakPassword(password, email);
+  const hash = await hashPassword(password);
+  const secret = mintSecret("web");
+  const newId = ids.mint("usr");
+  return store.transaction(async (tx) => {
+    await lockOrg(tx, found.org_id);
+    const now = await findInvitation(tx, found.id);
+    if (!now || !isOpen(now, tx.now)) throw badInvitation();
+    const user = await personFor(tx, found, newId, { name, email });
+    if (!(await takeInvitation(tx, found.id, user.id))) throw badInvitation();
+    await savePassword(tx, { user_id: user.id, org_id: user.org_id, hash, updated_at: tx.now });
+    return { user: userView(user), opened: await openBrowser(tx, ids, { user, secret }) };
+  });
+}
+
+async function personFor(
+  tx: Tx,
+  invitation: InvitationRow,
+  newId: string,
+  { name, email }: { name: string; email: string },
+): Promise<PersonRow> {
+  const { role, org_id } = invitation;
+  const known = await findUserByEmail(tx, email);
+  if (known) {
+    const mayReturn = !isHere(known) && invitation.email === email && known.org_id === org_id;
+    if (!mayReturn) throw emailTaken();
+    await lockUser(tx, known.id);
+    const back = { ...known, name, role, removed_at: null };
+    await saveUser(tx, back);
+    return back;
+  }
+  const user = { id: newId, org_id, name, email, role, created_at: tx.now };
+  const row = { ...user, timezone: "UTC", locale: "en" };
+  await insertUser(tx, row);
+  return { ...row, removed_at: null };
+}
+
+function isOpen({ accepted_at, revoked_at, expires_at }: InvitationRow, now: number): boolean {
+  return accepted_at === null && revoked_at === null && expires_at > now;
+}
+
+function invitationView(row: InvitationRow): Invitation {
+  return {
+    id: row.id,
+    email: row.email,
+    role: row.role,
+    createdAt: new Date(row.created_at).toISOString(),
+    expiresAt: new Date(row.expires_at).toISOString(),
+  };
+}
+
+/** Unknown, used, withdrawn and expired are one to who has not joined. */
+function badInvitation(): Refusal {
+  return new Refusal(
+    "not_found",
+    "invitation_not_valid",
+    "This invitation is not valid (any more). Ask an admin for a new one.",
+  );
+}
+
+/** Does not say which address it is. */
+function otherEmail(): Refusal {
+  return new Refusal(
+    "invalid",
+    "email_not_invited",
+    "This invitation is for another e-mail address. Use the one that you were invited with.",
+  );
+}
+
+function tooMany(): Refusal {
+  return new Refusal(
+    "conflict",
+    "invitation_limit_reached",
+    `At most ${MAX_OPEN} invitations wait at once. Withdraw those that nobody will use.`,
+  );
+}

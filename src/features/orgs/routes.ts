@@ -1,0 +1,171 @@
+import * as z from "zod";
+import { notFound, Refusal } from "#base/refusal.ts";
+import { defineRoute, type Principal, type Route, requireMay } from "#engine/index.ts";
+import { emailSchema, personNameSchema, ROLES } from "#features/auth/contract.ts";
+import { type Auth, findOrg, lockOrg, saveOrg, type UserPrincipal } from "#features/auth/index.ts";
+import { pageOf } from "#protocol/page.ts";
+import { invitationSchema, memberSchema, type Org, orgSchema } from "./contract.ts";
+import { invite, listInvitations, withdrawInvitation } from "./invitations.ts";
+import { changeRole, listMemberViews, removeMember } from "./members.ts";
+import { stopWorkOf, type Work } from "./stop-work.ts";
+
+const TAG = "Organisation";
+const role = z.enum(ROLES);
+const oneOrg = z.object({ org: orgSchema });
+const oneMember = z.object({ member: memberSchema });
+const oneInvitation = z.object({ invitation: invitationSchema });
+
+export interface OrgRouteOptions {
+  auth: Pick<Auth, "forget">;
+  work: () => Work;
+  /** Where people reach this server. */
+  baseUrl: () => string;
+}
+
+export function orgRoutes(options: OrgRouteOptions): readonly Route[] {
+  return [...ownRoutes(), ...memberRoutes(options), ...invitationRoutes(options)];
+}
+
+function ownRoutes(): Route[] {
+  return [
+    defineRoute({
+      method: "get",
+      path: "/api/orgs/{orgId}",
+      summary: "The organisation",
+      tag: TAG,
+      response: oneOrg,
+      async handle({ engine, principal, params }) {
+        requireMay(principal, "org.read");
+        const { orgId } = personOf(principal, params);
+        return { org: orgView(await engine.store.read((reader) => findOrg(reader, orgId))) };
+      },
+    }),
+    defineRoute({
+      method: "patch",
+      path: "/api/orgs/{orgId}",
+      summary: "Rename the organisation (admins)",
+      tag: TAG,
+      body: z.strictObject({ name: personNameSchema }),
+      response: oneOrg,
+      async handle({ engine, principal, params, body }) {
+        const { orgId } = personOf(principal, params);
+        requireMay(principal, "org.manage");
+        return engine.store.transaction(async (tx) => {
+          const org = await lockOrg(tx, orgId);
+          await saveOrg(tx, { id: orgId, name: body.name });
+          return { org: orgView(org && { ...org, name: body.name }) };
+        });
+      },
+    }),
+  ];
+}
+
+function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
+  return [
+    defineRoute({
+      method: "get",
+      path: "/api/orgs/{orgId}/members",
+      summary: "Who belongs to the organisation",
+      tag: TAG,
+      response: pageOf(memberSchema),
+      async handle({ engine, principal, params }) {
+        requireMay(principal, "org.read");
+        const user = personOf(principal, params);
+        return { items: await listMemberViews(engine.store, user), next: null };
+      },
+    }),
+    defineRoute({
+      method: "patch",
+      path: "/api/orgs/{orgId}/members/{userId}",
+      summary: "Make somebody an admin, or a member (admins)",
+      tag: TAG,
+      body: z.strictObject({ role }),
+      response: oneMember,
+      async handle({ engine, principal, params, body }) {
+        const user = personOf(principal, params);
+        requireMay(principal, "org.manage");
+        const member = await changeRole(engine.store, user, params.userId ?? "", body.role);
+        auth.forget();
+        return { member };
+      },
+    }),
+    defineRoute({
+      method: "delete",
+      path: "/api/orgs/{orgId}/members/{userId}",
+      summary: "Remove a member (admins), or leave: their work stops, their data stays",
+      tag: TAG,
+      response: z.object({}),
+      async handle({ engine, principal, params }) {
+        const user = personOf(principal, params);
+        const isSelf = params.userId === user.userId;
+        requireMay(principal, isSelf ? "account.manage" : "org.manage");
+        const removed = await removeMember(engine.store, user, params.userId ?? "");
+        auth.forget();
+        await stopWorkOf(work(), removed);
+        return {};
+      },
+    }),
+  ];
+}
+
+function invitationRoutes({ baseUrl }: OrgRouteOptions): Route[] {
+  return [
+    defineRoute({
+      method: "post",
+      path: "/api/orgs/{orgId}/invitations",
+      summary: "Invite somebody (admins); the link is shown once and is good for 7 days",
+      tag: TAG,
+      body: z.strictObject({ email: emailSchema.optional(), role: role.default("member") }),
+      status: 201,
+      response: oneInvitation.extend({ link: z.string() }),
+      async handle({ engine, principal, params, body }) {
+        const user = personOf(principal, params);
+        requireMay(principal, "org.manage");
+        const { invitation, token } = await invite(engine.store, engine.ids, user, body);
+        return { invitation, link: `${baseUrl()}/join#token=${token}` };
+      },
+    }),
+    defineRoute({
+      method: "get",
+      path: "/api/orgs/{orgId}/invitations",
+      summary: "Invitations that wait (admins)",
+      tag: TAG,
+      response: pageOf(invitationSchema),
+      async handle({ engine, principal, params }) {
+        const { orgId } = personOf(principal, params);
+        requireMay(principal, "org.manage");
+        const items = await listInvitations(engine.store, orgId, engine.clock.now());
+        return { items, next: null };
+      },
+    }),
+    defineRoute({
+      method: "delete",
+      path: "/api/orgs/{orgId}/invitations/{id}",
+      summary: "Withdraw an invitation (admins)",
+      tag: TAG,
+      response: oneInvitation,
+      async handle({ engine, principal, params }) {
+        const { orgId } = personOf(principal, params);
+        requireMay(principal, "org.manage");
+        const id = params.id ?? "";
+        return { invitation: await withdrawInvitation(engine.store, orgId, id) };
+      },
+    }),
+  ];
+}
+
+/** A person of the org in the path; any other org answers as if it were not there. */
+function personOf(principal: Principal, params: Readonly<Record<string, string>>): UserPrincipal {
+  if (principal.kind !== "user")
+    throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");
+  if (principal.orgId !== params.orgId) throw notFound("org");
+  return principal;
+}
+
+function orgView(
+  row: { id: string; name: string; slug: string; created_at: number } | undefined,
+): Org {
+  if (!row) throw notFound("org");
+  const { id, name, slug, created_at } = row;
+  return { id, name, slug, createdAt: new Date(created_at).toISOString() };
+}

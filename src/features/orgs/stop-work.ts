@@ -1,0 +1,59 @@
+/**
+ * The work of somebody who has left: what waits is withdrawn, what runs is stopped, then the session
+ * sleeps. Their data stays. It may be done again: a sweep does, in case the first time was cut short.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { Kernel, Principal } from "#engine/index.ts";
+import type { PersonRow } from "#features/auth/index.ts";
+
+export type Work = Pick<Kernel, "sessions" | "prompts">;
+
+const PAGE = 100;
+const MAX_ROUNDS = 20;
+
+export async function stopWorkOf({ sessions, prompts }: Work, user: PersonRow): Promise<void> {
+  const principal: Principal = {
+    kind: "user",
+    orgId: user.org_id,
+    userId: user.id,
+    name: user.name,
+    role: "member",
+    scopes: ["*"],
+    channel: "api",
+  };
+  let cursor: string | undefined;
+  do {
+    const page = await sessions.list(principal, { lifecycle: ["active"], limit: PAGE, cursor });
+    for (const { id } of page.items) {
+      await withdrawAll(prompts, principal, id);
+      await unlessRefused(sessions.stop(principal, id));
+      // Busy until its turn has ended; the next round finds it.
+      await unlessRefused(sessions.hibernate(principal, id));
+    }
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+}
+
+async function withdrawAll(
+  prompts: Work["prompts"],
+  principal: Principal,
+  sessionId: string,
+): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const waiting = await prompts.list(principal, sessionId, {
+      states: ["collecting", "queued"],
+      limit: PAGE,
+    });
+    for (const { id } of waiting.items) await unlessRefused(prompts.withdraw(principal, id));
+    if (waiting.next === null) return;
+  }
+}
+
+/** It has moved on by itself meanwhile. */
+async function unlessRefused(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+}

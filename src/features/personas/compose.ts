@@ -1,0 +1,44 @@
+/**
+ * What of a persona an agent is given, and in which order: safety before all else, review criteria
+ * only to those who review. Pure: the same version gives the same files.
+ */
+import type { PersonaFile } from "./contract.ts";
+
+export type Purpose = "task" | "review";
+
+/** A file as it is written for the agent, under a number that keeps the order. */
+export interface ComposedFile {
+  name: string;
+  content: string;
+}
+
+const SAFETY = "safety.md";
+const REVIEW = "review.md";
+
+export function composePersona(
+  { files }: { files: readonly PersonaFile[] },
+  { purpose }: { purpose: Purpose },
+): ComposedFile[] {
+  return files
+    .filter(({ filename }) => purpose === "review" || filename.toLowerCase() !== REVIEW)
+    .toSorted(byPlace)
+    .map(({ filename, content }, at) => ({ name: numbered(filename, at), content }));
+}
+
+export function byPlace(one: PersonaFile, other: PersonaFile): number {
+  const safety = Number(isSafety(other)) - Number(isSafety(one));
+  if (safety !== 0) return safety;
+  if (one.sortOrder !== other.sortOrder) return one.sortOrder - other.sortOrder;
+  if (one.filename === other.filename) return 0;
+  return one.filename < other.filename ? -1 : 1;
+}
+
+function isSafety({ filename }: PersonaFile): boolean {
+  return filename.toLowerCase() === SAFETY;
+}
+
+/** Runtimes read `*.md`, so what is called otherwise gets that ending too. */
+function numbered(filename: string, at: number): string {
+  const ending = filename.toLowerCase().endsWith(".md") ? "" : ".md";
+  return `${String(at).padStart(2, "0")}-${filename}${ending}`;
+}

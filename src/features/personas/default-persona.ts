@@ -1,0 +1,47 @@
+/** The one persona that an org's sessions get when nothing else is said. Admins set it; it is shared. */
+import { Refusal } from "#base/refusal.ts";
+import { requireMay, type Work } from "#engine/index.ts";
+import type { UserPrincipal } from "#features/policy/index.ts";
+import { requireVisible } from "./access.ts";
+import { lockOrg, saveDefaultId } from "./queries.ts";
+import type { PersonaOrgRow, PersonaRow } from "./schema.ts";
+
+export async function setDefault(
+  work: Work,
+  person: UserPrincipal,
+  idOrSlug: string,
+  isDefault: boolean,
+): Promise<PersonaRow> {
+  const org = await lockOrg(work.tx, person.orgId);
+  const row = await requireVisible(work.tx, person, idOrSlug);
+  await decideDefault(work, person, org, row, isDefault);
+  return row;
+}
+
+/** Under the org's lock. Saying what is so already needs no right. */
+export async function decideDefault(
+  work: Work,
+  person: UserPrincipal,
+  org: PersonaOrgRow,
+  row: PersonaRow,
+  isDefault: boolean,
+): Promise<void> {
+  if (isDefault === (org.default_persona_id === row.id)) return;
+  requireMay(person, "persona.administer");
+  if (isDefault) requireShared(row);
+  await saveDefaultId(work.tx, row.org_id, isDefault ? row.id : null);
+  announce(work, row);
+}
+
+function requireShared(row: PersonaRow): void {
+  if (row.visibility === "shared" && row.archived_at === null) return;
+  throw new Refusal(
+    "conflict",
+    "persona_not_shared",
+    "The default of the organisation is for everyone. Share this persona first, or choose another.",
+  );
+}
+
+export function announce({ tx, announcer }: Work, { id, org_id }: PersonaRow): void {
+  tx.afterCommit(() => announcer.hint(`personas:${org_id}`, "persona", id));
+}

@@ -1,0 +1,34 @@
+/**
+ * Personas: what an agent is told about how to work, as versions of files and settings. A session
+ * pins one version; editing a persona changes no session that runs.
+ */
+import type { Feature } from "#engine/index.ts";
+import { removeForgotten } from "./remove-persona.ts";
+import { personaRoutes } from "./routes.ts";
+import { personaMigrations } from "./schema.ts";
+import { shipPersonas } from "./ship.ts";
+
+const SHIP_EVERY_MS = 60_000;
+const FORGET_EVERY_MS = 60 * 60_000;
+
+export const personas: Feature = {
+  name: "personas",
+  migrations: personaMigrations,
+  routes: personaRoutes,
+  sessionTables: ["persona_pins"],
+  sweeps: [
+    // For orgs that are made later; those that are there get theirs at the start.
+    { name: "personas.ship", everyMs: SHIP_EVERY_MS, run: shipPersonas },
+    { name: "personas.forget", everyMs: FORGET_EVERY_MS, run: removeForgotten },
+  ],
+};
+
+export {
+  findSharedPersona,
+  type PersonaWish,
+  pinPersona,
+  type ResolvedPersona,
+  readPinnedPersona,
+  resolvePersona,
+} from "./resolve.ts";
+export { shipPersonas } from "./ship.ts";

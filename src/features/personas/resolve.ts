@@ -1,0 +1,136 @@
+/**
+ * Which persona a session gets, and what an agent is given of it. A session pins a version; what is
+ * edited later reaches it only when it is pinned anew.
+ */
+import { notFound } from "#base/refusal.ts";
+import type { Reader, Tx } from "#base/store/index.ts";
+import { type ComposedFile, composePersona, type Purpose } from "./compose.ts";
+import type { PersonaRule, Skill } from "./contract.ts";
+import { findDefaultId, findPersona, holdPersona } from "./queries.ts";
+import type { PersonaRow, PersonaVersionRow } from "./schema.ts";
+import { findPin, findVersion, savePin } from "./version-queries.ts";
+import { getVersion, readContent } from "./versions.ts";
+
+export interface PersonaWish {
+  orgId: string;
+  /** For whom the session works; null: for nobody in particular, who sees what is shared. */
+  userId: string | null;
+  /** By id or slug, as all below. What a person named must be there, else it is refused. */
+  asked?: string | undefined;
+  /** Of the repository: passed over when it is gone or not for this person. */
+  repoDefault?: string | undefined;
+  /** Must be there too, once it is its turn. */
+  orchestratorChoice?: string | undefined;
+  purpose: Purpose;
+}
+
+export interface ResolvedPersona {
+  personaId: string;
+  versionId: string;
+  slug: string;
+  name: string;
+  version: number;
+  /** In order, with numbers in their names. */
+  files: ComposedFile[];
+  skills: Skill[];
+  model: string | null;
+  runtime: string | null;
+  /** Null: the session decides. */
+  enableMemory: boolean | null;
+  /** Rules that allow are among them only when this person or the organisation could have made them. */
+  toolPolicy: PersonaRule[];
+}
+
+export async function resolvePersona(
+  reader: Reader,
+  wish: PersonaWish,
+): Promise<ResolvedPersona | undefined> {
+  const row = await choosePersona(reader, wish);
+  if (!row) return undefined;
+  return resolved(reader, row.slug, await getVersion(reader, row.version_id), wish);
+}
+
+async function choosePersona(reader: Reader, wish: PersonaWish): Promise<PersonaRow | undefined> {
+  const { orgId, userId, asked, repoDefault, orchestratorChoice } = wish;
+  const find = async (name: string) => {
+    const row = await findPersona(reader, orgId, name);
+    return row && isUsable(row, userId) ? row : undefined;
+  };
+  const mustFind = async (name: string) => {
+    const row = await find(name);
+    if (!row) throw notFound("persona");
+    return row;
+  };
+  if (asked !== undefined) return mustFind(asked);
+  const ofRepo = repoDefault === undefined ? undefined : await find(repoDefault);
+  if (ofRepo) return ofRepo;
+  if (orchestratorChoice !== undefined) return mustFind(orchestratorChoice);
+  const defaultId = await findDefaultId(reader, orgId);
+  return defaultId === null ? undefined : find(defaultId);
+}
+
+function isUsable(row: PersonaRow, userId: string | null): boolean {
+  if (row.archived_at !== null) return false;
+  return row.visibility === "shared" || row.created_by === userId;
+}
+
+/** One that everybody in the organisation may use. */
+export async function findSharedPersona(
+  reader: Reader,
+  orgId: string,
+  slug: string,
+): Promise<{ name: string } | undefined> {
+  const row = await findPersona(reader, orgId, slug);
+  if (!row || !isUsable(row, null)) return undefined;
+  return { name: (await readContent(reader, await getVersion(reader, row.version_id))).name };
+}
+
+/** Pins a version for a session, or another one when it is refreshed. */
+export async function pinPersona(
+  tx: Tx,
+  pin: { orgId: string; sessionId: string; personaId: string; versionId: string },
+): Promise<void> {
+  if (!(await holdPersona(tx, pin.personaId))) throw notFound("persona");
+  await savePin(tx, {
+    session_id: pin.sessionId,
+    org_id: pin.orgId,
+    persona_id: pin.personaId,
+    version_id: pin.versionId,
+    pinned_at: tx.now,
+  });
+}
+
+/** What a session works with: also of a persona that was archived or hidden meanwhile. */
+export async function readPinnedPersona(
+  reader: Reader,
+  { sessionId, ...whom }: { sessionId: string; userId: string | null; purpose: Purpose },
+): Promise<ResolvedPersona | undefined> {
+  const pin = await findPin(reader, sessionId);
+  const version = pin && (await findVersion(reader, pin.version_id));
+  const row = version && (await findPersona(reader, version.org_id, version.persona_id));
+  return row ? resolved(reader, row.slug, version, whom) : undefined;
+}
+
+async function resolved(
+  reader: Reader,
+  slug: string,
+  version: PersonaVersionRow,
+  { userId, purpose }: { userId: string | null; purpose: Purpose },
+): Promise<ResolvedPersona> {
+  const content = await readContent(reader, version);
+  const mayAllow =
+    version.policy_trusted === 1 || (userId !== null && version.policy_author === userId);
+  return {
+    personaId: version.persona_id,
+    versionId: version.id,
+    slug,
+    name: content.name,
+    version: version.number,
+    files: composePersona(content, { purpose }),
+    skills: content.skills,
+    model: content.model,
+    runtime: content.runtime,
+    enableMemory: content.enableMemory,
+    toolPolicy: content.toolPolicy.filter(({ effect }) => effect !== "allow" || mayAllow),
+  };
+}

@@ -1,0 +1,208 @@
+/** Adding, changing and removing a repository. */
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Sealer } from "#base/seal.ts";
+import { findRepeated, type IdempotentRequest } from "#engine/idempotency.ts";
+import { type Principal, principalKey, type Work } from "#engine/index.ts";
+import {
+  type Address,
+  githubWebUrl,
+  isFullName,
+  nameFromAddress,
+  nameKey,
+  parseAddress,
+  requireFullName,
+  requireSafeForCredential,
+} from "./addresses.ts";
+import type { NewRepo, RepoChange, RepoProvider } from "./contract.ts";
+import { findRepo, findRepoByName, insertRepo, lockRepo, saveRepo } from "./queries.ts";
+import type { RepoRow } from "./schema.ts";
+
+export interface RepoSettings {
+  sealer: Sealer;
+  githubApiUrl: string;
+}
+
+export interface AddRepo {
+  principal: Principal;
+  id: string;
+  request: NewRepo;
+  idempotency: IdempotentRequest | undefined;
+}
+
+export async function addRepo(
+  work: Work,
+  { sealer, githubApiUrl }: RepoSettings,
+  { principal, id, request, idempotency }: AddRepo,
+): Promise<RepoRow> {
+  const { orgId } = principal;
+  const { address, provider, fullName } = identify(request, githubApiUrl);
+  const repeated = await findRepeated(work, principalKey(principal), idempotency, id);
+  if (repeated !== undefined) {
+    const row = await findRepo(work.tx, { orgId, id: repeated });
+    if (row) return row;
+    throw notFound("repository");
+  }
+  const blank: RepoRow = {
+    ...BLANK,
+    id,
+    org_id: orgId,
+    full_name: fullName,
+    name_key: nameKey(fullName),
+    provider,
+    url: address.url,
+    url_key: address.key,
+    created_by: principal.kind === "user" ? principal.userId : principal.name,
+    created_at: work.now,
+    updated_at: work.now,
+  };
+  const row = withSearch(changed(blank, request, sealer));
+  requireFit(row);
+  if (!(await insertRepo(work.tx, row))) throw await nameTaken(work, row);
+  announce(work, id);
+  return row;
+}
+
+export async function changeRepo(
+  work: Work,
+  sealer: Sealer,
+  key: { orgId: string; id: string },
+  change: RepoChange,
+): Promise<RepoRow> {
+  const before = await lockRepo(work.tx, key);
+  if (!before) throw notFound("repository");
+  const row = withSearch({ ...changed(before, change, sealer), updated_at: work.now });
+  requireFit(row);
+  await saveRepo(work.tx, row);
+  announce(work, row.id);
+  return row;
+}
+
+/** It stays as a row, so that a sync does not bring it back; its secrets go. */
+export async function removeRepo(work: Work, key: { orgId: string; id: string }): Promise<RepoRow> {
+  const before = await lockRepo(work.tx, key);
+  if (!before) throw notFound("repository");
+  const row = {
+    ...before,
+    webhook_secret: null,
+    credential: null,
+    archived_at: work.now,
+    updated_at: work.now,
+  };
+  await saveRepo(work.tx, row);
+  announce(work, row.id);
+  return row;
+}
+
+/** What a webhook's secret is bound to; the order must never change. */
+export function webhookPlace({ org_id, id }: RepoRow): readonly string[] {
+  return [org_id, id, "webhook"];
+}
+
+/** What is asked for by words; kept in small letters, which both databases compare alike. */
+export function withSearch(row: RepoRow): RepoRow {
+  const topics = JSON.parse(row.topics) as string[];
+  const parts = [row.full_name, row.description ?? "", row.language ?? "", ...topics];
+  return { ...row, search: parts.join("\n").toLowerCase() };
+}
+
+export const BLANK = {
+  description: null,
+  default_branch: null,
+  language: null,
+  topics: "[]",
+  enabled: 1,
+  webhook_secret: null,
+  persona_slug: null,
+  setup_command: null,
+  credential: null,
+  set_here: "[]",
+  search: "",
+  sync_scope: null,
+  synced_at: null,
+  missing_at: null,
+  archived_at: null,
+} as const satisfies Partial<RepoRow>;
+
+interface Identity {
+  address: Address;
+  provider: RepoProvider;
+  fullName: string;
+}
+
+/** A name, an address, or both; what is left out is made from the other. */
+function identify({ fullName, url, provider }: NewRepo, githubApiUrl: string): Identity {
+  const web = githubWebUrl(githubApiUrl);
+  if (url === undefined) {
+    if (fullName === undefined || provider === "git") {
+      throw new Refusal(
+        "invalid",
+        "url_required",
+        "Say where the repository is: give its address or path as url, or its fullName on GitHub.",
+      );
+    }
+    requireFullName(fullName, "github");
+    return { address: parseAddress(`${web}/${fullName}.git`), provider: "github", fullName };
+  }
+  const address = parseAddress(url);
+  const isOnGithub = address.kind !== "path" && address.host === new URL(web).hostname;
+  const name = fullName ?? nameFromAddress(address);
+  const known = provider ?? (isOnGithub && isFullName(name, "github") ? "github" : "git");
+  return { address, provider: known, fullName: requireFullName(name, known) };
+}
+
+/** What GitHub also says; once a person has said it, a sync leaves it. Null hands it back. */
+const SYNCED_FIELDS = ["url", "description", "defaultBranch", "language", "topics"] as const;
+export type SyncedField = (typeof SYNCED_FIELDS)[number];
+
+function changed(row: RepoRow, change: RepoChange, sealer: Sealer): RepoRow {
+  const setHere = new Set(JSON.parse(row.set_here) as string[]);
+  for (const field of SYNCED_FIELDS) {
+    if (change[field] === null) setHere.delete(field);
+    else if (change[field] !== undefined) setHere.add(field);
+  }
+  const address = change.url === undefined ? undefined : parseAddress(change.url);
+  const said = <T>(value: T | undefined, before: T) => (value === undefined ? before : value);
+  return {
+    ...row,
+    url: address?.url ?? row.url,
+    url_key: address?.key ?? row.url_key,
+    description: said(change.description, row.description) || null,
+    default_branch: said(change.defaultBranch, row.default_branch),
+    language: said(change.language, row.language) || null,
+    topics: change.topics === undefined ? row.topics : JSON.stringify([...new Set(change.topics)]),
+    enabled: change.enabled === undefined ? row.enabled : Number(change.enabled),
+    persona_slug: said(change.personaSlug, row.persona_slug),
+    setup_command: said(change.setupCommand, row.setup_command) || null,
+    credential: said(change.credential, row.credential),
+    webhook_secret: webhookAfter(row, change, sealer),
+    set_here: JSON.stringify([...setHere]),
+  };
+}
+
+function webhookAfter(row: RepoRow, { webhookSecret }: RepoChange, sealer: Sealer) {
+  if (webhookSecret === undefined) return row.webhook_secret;
+  return webhookSecret === null ? null : sealer.seal(webhookSecret, webhookPlace(row));
+}
+
+function requireFit({ url, credential }: RepoRow): void {
+  if (credential !== null) requireSafeForCredential(parseAddress(url));
+}
+
+const SUGGESTIONS = 50;
+
+async function nameTaken({ tx }: Work, { org_id, name_key, full_name }: RepoRow): Promise<Refusal> {
+  const taken = await findRepoByName(tx, org_id, name_key);
+  let free = "";
+  for (let at = 2; at < SUGGESTIONS && free === ""; at++) {
+    if (!(await findRepoByName(tx, org_id, `${name_key}-${at}`))) free = `${full_name}-${at}`;
+  }
+  return new Refusal(
+    "conflict",
+    "repo_exists",
+    `There is a repository ${taken?.full_name ?? full_name} already${taken ? ` (${taken.id})` : ""}. Change that one, or use another name${free ? `, such as ${free}` : ""}.`,
+  );
+}
+
+export function announce({ tx, announcer }: Work, id: string): void {
+  tx.afterCommit(() => announcer.hint("repos", "repo", id));
+}

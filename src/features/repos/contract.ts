@@ -1,0 +1,148 @@
+/** What is said about repositories on the wire. A webhook secret goes in; it never comes out. */
+import * as z from "zod";
+import { SECRET_NAME } from "#features/secrets/contract.ts";
+import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+
+export const REPO_PROVIDERS = ["github", "git"] as const;
+export type RepoProvider = (typeof REPO_PROVIDERS)[number];
+
+/** Where the token for GitHub is looked for when nobody names another secret. */
+export const GITHUB_TOKEN_SECRET = "GITHUB_TOKEN";
+
+export const repoSchema = z
+  .object({
+    id: z.string(),
+    /** Such as `owner/name`; sessions may name it so. */
+    fullName: z.string(),
+    provider: z.enum(REPO_PROVIDERS),
+    url: z.string(),
+    description: z.string().nullable(),
+    /** Null: the one the repository itself names. */
+    defaultBranch: z.string().nullable(),
+    language: z.string().nullable(),
+    topics: z.array(z.string()),
+    /** Whether sessions may use it. */
+    enabled: z.boolean(),
+    personaSlug: z.string().nullable(),
+    /** Runs in a new workspace before the first turn. */
+    setupCommand: z.string().nullable(),
+    /** The name of the secret that opens it; each person's own is taken before the organisation's. */
+    credential: z.string().nullable(),
+    hasWebhookSecret: z.boolean(),
+    /** When GitHub last showed it; null: never. */
+    syncedAt: isoTime.nullable(),
+    /** Since when GitHub no longer shows it; null: it does, or was never asked. */
+    missingAt: isoTime.nullable(),
+    /** Why sessions on it will fail and what to do; null when nothing is known. */
+    problem: z.string().nullable(),
+    createdAt: isoTime,
+    updatedAt: isoTime,
+  })
+  .meta({ id: "Repo" });
+export type Repo = z.infer<typeof repoSchema>;
+
+const STORABLE = "must not contain NUL characters or broken Unicode";
+const isStorable = (text: string) => text.isWellFormed() && !text.includes("\u0000");
+const text = (max: number) => z.string().trim().max(max).refine(isStorable, STORABLE);
+
+const personaSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be the slug of a persona");
+const secretName = z.string().regex(SECRET_NAME, "must be the name of a secret");
+/** Nothing that git could take for an option, a range or a place outside its branches. */
+const branch = z
+  .string()
+  .max(250)
+  .regex(/^[\p{L}\p{N}_][\p{L}\p{N}._/+@#-]*$/u, "must be the name of a branch")
+  .refine(
+    (name) => !(/\.\.|@\{|\/\/|\/\./.test(name) || /(?:\.lock|[./])$/.test(name)),
+    "must be the name of a branch",
+  );
+
+const settings = {
+  description: text(2_000).nullable().optional(),
+  defaultBranch: branch.nullable().optional(),
+  language: text(100).nullable().optional(),
+  topics: z.array(text(100).min(1)).max(50).optional(),
+  enabled: z.boolean().optional(),
+  personaSlug: personaSlug.nullable().optional(),
+  setupCommand: text(4_000).nullable().optional(),
+  credential: secretName.nullable().optional(),
+  /** Goes in only; null takes it away. */
+  webhookSecret: z
+    .string()
+    .regex(/^[\x21-\x7e]{8,200}$/, "must be 8 to 200 visible ASCII characters")
+    .nullable()
+    .optional(),
+};
+
+export const newRepoSchema = z.strictObject({
+  /** Left out: taken from the address. */
+  fullName: z.string().max(200).optional(),
+  /** Left out: GitHub's own for this name. Any address that git takes, or a path; no passwords. */
+  url: z.string().max(2_000).optional(),
+  /** Left out: by the address. */
+  provider: z.enum(REPO_PROVIDERS).optional(),
+  ...settings,
+});
+export type NewRepo = z.infer<typeof newRepoSchema>;
+
+/** What is left out stays; so does the name, which sessions and people know it by. */
+export const repoChangeSchema = z.strictObject({
+  url: z.string().max(2_000).optional(),
+  ...settings,
+});
+export type RepoChange = z.infer<typeof repoChangeSchema>;
+
+export const repoPersonaSchema = z.strictObject({ personaSlug: personaSlug.nullable() });
+export const repoPersonaAnswerSchema = z.object({
+  /** Null: none; the usual order decides. */
+  persona: z.object({ slug: z.string(), name: z.string().nullable() }).nullable(),
+});
+
+export const repoListQuery = z.strictObject({
+  /** Words; all must occur in name, description, language or topics. */
+  q: z.string().max(200).optional(),
+  enabled: z
+    .enum(["true", "false"])
+    .transform((word) => word === "true")
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  cursor: z.string().max(1_000).optional(),
+});
+
+export const repoSyncSchema = z.strictObject({
+  /** An account or organisation of GitHub; left out: all that the token's owner works on. */
+  owner: z
+    .string()
+    .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$/, "must be an account of GitHub")
+    .optional(),
+  /** The secret with the token. */
+  credential: secretName.default(GITHUB_TOKEN_SECRET),
+  /** Whether sessions may use what is found for the first time. */
+  enabled: z.boolean().default(true),
+});
+export type RepoSync = z.infer<typeof repoSyncSchema>;
+
+export const repoSyncAnswerSchema = z.object({
+  sync: z.object({
+    /** `stopped`: not all was read; what was read is kept, and nothing was called missing. */
+    state: z.enum(["complete", "stopped"]),
+    stoppedBy: z.enum(["rate_limit", "time", "size"]).nullable(),
+    /** When to go on after a rate limit. */
+    until: isoTime.nullable(),
+    found: z.number().int(),
+    added: z.number().int(),
+    updated: z.number().int(),
+    /** Newly marked as missing. */
+    missing: z.number().int(),
+    /** Found, but left as they are; the first ones by name. */
+    skipped: z.array(
+      z.object({
+        fullName: z.string(),
+        /** `removed`: it was removed here; add it to have it again. */
+        reason: z.enum(["removed", "other_provider", "invalid"]),
+      }),
+    ),
+    skippedCount: z.number().int(),
+  }),
+});
+export type RepoSyncResult = z.infer<typeof repoSyncAnswerSchema>["sync"];

@@ -1,0 +1,61 @@
+/**
+ * Repositories: what sessions may work on, by name. Admins keep the list, by hand or from GitHub;
+ * everybody in the organisation reads and uses it.
+ */
+import { Refusal } from "#base/refusal.ts";
+import { createSealer } from "#base/seal.ts";
+import type { Engine, Feature } from "#engine/index.ts";
+import type { Secrets } from "#features/secrets/index.ts";
+import { nameKey } from "./addresses.ts";
+import { webhookPlace } from "./change-repo.ts";
+import { GITHUB_API_URL } from "./github.ts";
+import { findRepoByName } from "./queries.ts";
+import { type FindPersona, repoRoutes } from "./routes.ts";
+import { repoMigrations } from "./schema.ts";
+
+export interface ReposOptions {
+  secretKey: string;
+  secrets: Pick<Secrets, "read">;
+  findPersona: FindPersona;
+  /** Where GitHub's API is: of github.com, or of a server of one's own. */
+  githubApiUrl?: string | undefined;
+}
+
+export interface Repos {
+  feature: Feature;
+  /** To check a webhook with; undefined: none was given. Must go to no answer and no log line. */
+  webhookSecret(engine: Engine, orgId: string, fullName: string): Promise<string | undefined>;
+}
+
+export function createRepos({
+  secretKey,
+  secrets,
+  findPersona,
+  githubApiUrl = GITHUB_API_URL,
+}: ReposOptions): Repos {
+  const sealer = createSealer(secretKey, "muster repository webhooks");
+  return {
+    feature: {
+      name: "repos",
+      migrations: repoMigrations,
+      routes: repoRoutes({ sealer, githubApiUrl, secrets, findPersona }),
+    },
+    async webhookSecret({ store }, orgId, fullName) {
+      const row = await store.read((reader) => findRepoByName(reader, orgId, nameKey(fullName)));
+      if (row?.webhook_secret == null) return undefined;
+      const secret = sealer.open(row.webhook_secret, webhookPlace(row));
+      if (secret === undefined) throw unreadable(row.full_name);
+      return secret;
+    },
+  };
+}
+
+function unreadable(fullName: string): Refusal {
+  return new Refusal(
+    "unavailable",
+    "secret_key_changed",
+    `The webhook secret of ${fullName} cannot be read: the server's secret key is not the one it was stored under. Put the old one back (MUSTER_SECRET_KEY, or secret.key in the data folder), or set the webhook secret again.`,
+  );
+}
+
+export { listKnownRepos, resolveRepo } from "./resolve-repo.ts";

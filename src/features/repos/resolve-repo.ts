@@ -1,0 +1,113 @@
+/** What other parts ask of repositories: where a named one is, and which ones there are. */
+import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import { isFullName, nameKey, parseAddress } from "./addresses.ts";
+import { findRepoByName, findRepoByUrl, listRepos } from "./queries.ts";
+import type { RepoRow } from "./schema.ts";
+import { topicsOf } from "./view.ts";
+
+export interface ResolvedRepo {
+  id: string;
+  fullName: string;
+  url: string;
+  /** Null: the one the repository itself names. */
+  branch: string | null;
+  setup: string | null;
+  personaSlug: string | null;
+  /** The name of the secret that opens it. */
+  credential: string | null;
+}
+
+/**
+ * By full name, id of its own aside, or by address. Undefined: the organisation knows none such.
+ * Refuses one that an admin has switched off, however it is written.
+ */
+export async function resolveRepo(
+  reader: Reader,
+  orgId: string,
+  nameOrUrl: string,
+): Promise<ResolvedRepo | undefined> {
+  const row = await find(reader, orgId, nameOrUrl.trim());
+  if (!row) return undefined;
+  if (row.enabled !== 1) {
+    throw new Refusal(
+      "conflict",
+      "repo_disabled",
+      `The repository ${row.full_name} is switched off. Ask an admin to enable it, or use another.`,
+    );
+  }
+  return {
+    id: row.id,
+    fullName: row.full_name,
+    url: row.url,
+    branch: row.default_branch,
+    setup: row.setup_command,
+    personaSlug: row.persona_slug,
+    credential: row.credential,
+  };
+}
+
+async function find(reader: Reader, orgId: string, text: string): Promise<RepoRow | undefined> {
+  if (isFullName(text, "git") || isFullName(text, "github")) {
+    return findRepoByName(reader, orgId, nameKey(text));
+  }
+  const key = addressKey(text);
+  return key === undefined ? undefined : findRepoByUrl(reader, orgId, key);
+}
+
+/** What cannot be an address is for others to refuse. */
+function addressKey(text: string): string | undefined {
+  try {
+    return parseAddress(text).key;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+/** What an agent is told, to choose by: no address, which may be a path, and no command. */
+export interface KnownRepo {
+  fullName: string;
+  description: string | null;
+  defaultBranch: string | null;
+  language: string | null;
+  topics: string[];
+  personaSlug: string | null;
+}
+
+const KNOWN_LIMIT = 50;
+const CONSIDERED = 500;
+const MAX_WORDS = 20;
+
+/** Those that may be used; with words, the ones that hold most of them first. */
+export async function listKnownRepos(
+  reader: Reader,
+  orgId: string,
+  query = "",
+  limit = KNOWN_LIMIT,
+): Promise<KnownRepo[]> {
+  const words = wordsOf(query);
+  const filter = { orgId, words, anyWord: true, enabled: true };
+  const rows = await listRepos(reader, filter, words.length === 0 ? limit : CONSIDERED);
+  const hits = ({ search }: RepoRow) => words.filter((word) => search.includes(word)).length;
+  return rows
+    .map((row) => ({ row, count: hits(row) }))
+    .sort((a, b) => b.count - a.count)
+    .slice(0, limit)
+    .map(({ row }) => ({
+      fullName: row.full_name,
+      description: row.description,
+      defaultBranch: row.default_branch,
+      language: row.language,
+      topics: topicsOf(row),
+      personaSlug: row.persona_slug,
+    }));
+}
+
+export function wordsOf(query: string): string[] {
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  return [...new Set(words)].slice(0, MAX_WORDS);
+}

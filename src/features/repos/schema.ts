@@ -1,0 +1,63 @@
+/** The table of repositories. */
+import type { Migration } from "#base/store/index.ts";
+import { ddl } from "#engine/index.ts";
+import type { RepoProvider } from "./contract.ts";
+
+export interface RepoRow {
+  id: string;
+  org_id: string;
+  full_name: string;
+  /** The name in small letters: two that differ in nothing else are one. */
+  name_key: string;
+  provider: RepoProvider;
+  url: string;
+  /** The address as it is compared: two ways to write one place are one. */
+  url_key: string;
+  description: string | null;
+  default_branch: string | null;
+  language: string | null;
+  /** A JSON array. */
+  topics: string;
+  /** 0 or 1. */
+  enabled: number;
+  /** Sealed. */
+  webhook_secret: string | null;
+  persona_slug: string | null;
+  setup_command: string | null;
+  credential: string | null;
+  /** A JSON array: what a person said about it, which no sync takes back. */
+  set_here: string;
+  /** What a search looks through, in small letters. */
+  search: string;
+  /** What was asked for when it was last synced, so that only the same question can miss it. */
+  sync_scope: string | null;
+  synced_at: number | null;
+  missing_at: number | null;
+  created_by: string;
+  created_at: number;
+  updated_at: number;
+  /** Removed; kept so that a sync does not bring it back. */
+  archived_at: number | null;
+}
+
+export interface RepoTables {
+  repos: RepoRow;
+}
+
+const tables = `
+create table repos (
+  id ID primary key, org_id ID not null, full_name text not null, name_key ID not null,
+  provider text not null, url text not null, url_key ID not null, description text,
+  default_branch text, language text, topics text not null, enabled integer not null,
+  webhook_secret text, persona_slug text, setup_command text, credential text,
+  set_here text not null, search text not null, sync_scope ID, synced_at bigint, missing_at bigint,
+  created_by ID not null, created_at bigint not null, updated_at bigint not null, archived_at bigint
+);
+create unique index repos_name on repos (org_id, name_key) where archived_at is null;
+create index repos_archived on repos (org_id, name_key) where archived_at is not null;
+create index repos_url on repos (org_id, url_key) where archived_at is null
+`;
+
+export const repoMigrations: readonly Migration[] = [
+  { id: "repos-0001-repos", statements: (dialect) => ddl(dialect, tables) },
+];

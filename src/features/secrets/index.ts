@@ -1,0 +1,30 @@
+/**
+ * Secrets: values that a person or the organisation gave, kept encrypted and used by their name.
+ * They go in; only the server's own code gets them out.
+ */
+import { createSealer } from "#base/seal.ts";
+import type { Engine, Feature } from "#engine/index.ts";
+import { readSecret, type SecretReader } from "./read-secret.ts";
+import { secretRoutes } from "./routes.ts";
+import { secretMigrations } from "./schema.ts";
+
+export interface Secrets {
+  feature: Feature;
+  /**
+   * The value by its name: the person's own, else the organisation's. Refuses with
+   * `secret_key_changed` when it is stored but cannot be read.
+   */
+  read(engine: Engine, reader: SecretReader, name: string): Promise<string | undefined>;
+}
+
+export function createSecrets({ secretKey }: { secretKey: string }): Secrets {
+  const sealer = createSealer(secretKey, "muster secrets");
+  return {
+    feature: {
+      name: "secrets",
+      migrations: secretMigrations,
+      routes: secretRoutes(sealer),
+    },
+    read: (engine, reader, name) => readSecret(engine, sealer, reader, name),
+  };
+}

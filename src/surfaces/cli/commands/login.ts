@@ -1,0 +1,74 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import { isLoopback, localAddress } from "../client/find-server.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { makeKeyByPassword } from "./login-client.ts";
+import { readPassword } from "./login-secret.ts";
+
+interface LoginOptions {
+  email: string;
+  name?: string;
+  server?: string;
+}
+
+export function addLoginCommand(program: Command, host: CliHost): void {
+  program
+    .command("login")
+    .description("Signs in to a server with e-mail and password, and keeps a key for this machine.")
+    .requiredOption("--email <address>", "with which you sign in; the password is asked for")
+    .option("--name <name>", "what to call the key (else this machine's name)")
+    .action((_options: object, command: Command) =>
+      perform(host, command, (invocation) =>
+        logIn(invocation, command.optsWithGlobals<LoginOptions>()),
+      ),
+    );
+}
+
+async function logIn(invocation: Invocation, options: LoginOptions): Promise<Ending> {
+  const { host } = invocation;
+  const config = invocation.config();
+  const url = checked(options.server ?? config.server ?? localAddress(config));
+  const password = await readPassword(host, `Password of ${options.email}`);
+  const name = options.name ?? `muster on ${hostname()}`.slice(0, 100);
+  const { apiKey, key } = await makeKeyByPassword(url, { email: options.email, password }, name);
+  const file = join(config.home, "muster.config.json");
+  keep(config.home, file, { MUSTER_SERVER: url, MUSTER_API_KEY: key });
+  invocation.print({ server: url, apiKey, file }, [
+    `Signed in to ${url}. The key "${apiKey.name}" is kept in ${file}.`,
+  ]);
+  invocation.note(`Take it back with: muster keys rm ${apiKey.id}`);
+  return DONE;
+}
+
+/** A password crosses no open network. */
+function checked(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new Refusal(
+      "invalid",
+      "server_url_invalid",
+      `The server's address must begin with http:// or https://, not "${text}".`,
+    );
+  if (url.protocol === "http:" && !isLoopback(url.href))
+    throw new Refusal(
+      "invalid",
+      "server_not_private",
+      `${url.origin} is not encrypted, so anybody in between could read the password. Use its https:// address.`,
+    );
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+/** Beside what is there already, for this user's eyes alone. */
+function keep(home: string, file: string, settings: Record<string, string>): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : {};
+  const temporary = `${file}.new`;
+  const text = `${JSON.stringify({ ...known, ...settings }, null, 2)}\n`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, file);
+}

@@ -1,0 +1,181 @@
+/** Who may use which route: the statuses that `rights.test.ts` must see, in the order of CALLERS. */
+import { PASSWORD } from "./people-clients.ts";
+
+export const CALLERS = ["anonymous", "runner", "narrow", "other", "admin", "own"] as const;
+export type Caller = (typeof CALLERS)[number];
+
+interface Row {
+  who: string;
+  /** One that would be accepted; a function when it must be new each time. */
+  body?: unknown;
+  query?: string;
+  /** Whoever does this has to sign in again. */
+  signsOut?: true;
+}
+
+export const RIGHTS: Readonly<Record<string, Row>> = {
+  // What belongs to a person is not there for anybody else, admins included.
+  "GET /api/sessions/{id}": { who: "401 404 404 404 404 200" },
+  "PATCH /api/sessions/{id}": { who: "401 404 404 404 404 200", body: { title: "t" } },
+  "DELETE /api/sessions/{id}": { who: "401 404 404 404 404 200" },
+  "POST /api/sessions/{id}/stop": { who: "401 404 404 404 404 200", body: {} },
+  "POST /api/sessions/{id}/hibernate": { who: "401 404 404 404 404 200", body: {} },
+  "POST /api/sessions/{id}/wake": { who: "401 404 404 404 404 200", body: {} },
+  "POST /api/sessions/{id}/archive": { who: "401 404 404 404 404 200", body: {} },
+  "POST /api/sessions/{id}/terminate": { who: "401 404 404 404 404 200", body: {} },
+  "POST /api/sessions/{id}/clear": { who: "401 404 404 404 404 200", body: {} },
+  "POST /api/sessions/{id}/persona": { who: "401 404 404 404 404 404", body: {} },
+  "GET /api/sessions/{id}/transcript": { who: "401 404 404 404 404 200" },
+  "GET /api/sessions/{id}/events": { who: "401 404 404 404 404 200" },
+  "GET /api/sessions/{id}/changes": { who: "401 404 404 404 404 200" },
+  "GET /api/sessions/{id}/prompts": { who: "401 404 404 404 404 200" },
+  "POST /api/sessions/{id}/prompts": { who: "401 404 404 404 404 202", body: { content: "x" } },
+  "POST /api/sessions/{id}/previews": { who: "401 404 404 404 404 201", body: {} },
+  "GET /api/prompts/{id}": { who: "401 404 404 404 404 200" },
+  "PATCH /api/prompts/{id}": { who: "401 404 404 404 404 200", body: { content: "y" } },
+  "DELETE /api/prompts/{id}": { who: "401 404 404 404 404 200" },
+  "POST /api/prompts/{id}/promote": { who: "401 404 404 404 404 200", body: {} },
+  "GET /api/prompts/{id}/attachments/{sha256}": { who: "401 404 404 404 404 200" },
+  "GET /api/runs/{id}": { who: "401 404 404 404 404 200" },
+  "GET /api/runs/{id}/result": { who: "401 404 404 404 404 409" },
+  "POST /api/runs/{id}/stop": { who: "401 404 404 404 404 200", body: {} },
+  "GET /api/approvals/{id}": { who: "401 403 404 404 404 200" },
+  "POST /api/approvals/{id}": { who: "401 403 404 404 404 200", body: { decision: "deny" } },
+  "DELETE /api/policy/rules/{id}": { who: "401 403 403 404 404 200" },
+  // What every member may do, with a credential that reaches so far.
+  "GET /api/sessions": { who: "401 403 403 200 200 200" },
+  "POST /api/sessions": { who: "401 403 403 201 201 201", body: { runtime: "echo" } },
+  "GET /api/runs": { who: "401 404 404 404 404 404", query: "?session=ses_none" },
+  "POST /api/runs": {
+    who: "401 403 403 201 201 201",
+    body: { type: "start_session", prompt: "x", runtime: "echo" },
+  },
+  "GET /api/approvals": { who: "401 403 403 200 200 200" },
+  "GET /api/audit": { who: "401 403 403 200 200 200" },
+  "GET /api/usage": { who: "401 403 403 200 200 200" },
+  "GET /api/models": { who: "401 403 403 200 200 200" },
+  "GET /api/runtimes": { who: "401 403 403 200 200 200" },
+  "GET /api/runners": { who: "401 403 403 200 200 200" },
+  "GET /api/providers": { who: "401 403 403 200 200 200" },
+  "GET /api/policy": { who: "401 403 403 200 200 200" },
+  "POST /api/policy/rules": {
+    who: "401 403 403 201 201 201",
+    body: { tool: "bash", pattern: "ls", effect: "allow" },
+  },
+  "POST /api/policy/preview": {
+    who: "401 403 403 200 200 200",
+    body: { tool: "bash", target: "ls" },
+  },
+  "GET /api/orgs/{orgId}": { who: "401 403 403 200 200 200" },
+  "GET /api/orgs/{orgId}/members": { who: "401 403 403 200 200 200" },
+  "POST /api/runners/tokens": { who: "401 403 403 201 201 201", body: { name: "r" } },
+  "DELETE /api/runners/{id}": { who: "401 403 403 404 200 200" },
+  // One's own account.
+  "GET /api/me": { who: "401 403 200 200 200 200" },
+  "PATCH /api/me": { who: "401 403 403 200 200 200", body: { locale: "en" } },
+  "GET /api/me/api-keys": { who: "401 403 403 200 200 200" },
+  "POST /api/me/api-keys": {
+    who: "401 403 403 201 201 201",
+    body: { name: "k", scopes: ["mail"] },
+  },
+  "DELETE /api/me/api-keys/{id}": { who: "401 403 403 404 404 200" },
+  "POST /api/auth/links": { who: "401 403 201 201 201 201", body: {} },
+  "PUT /api/me/password": {
+    who: "401 403 403 200 200 200",
+    body: { currentPassword: PASSWORD, newPassword: PASSWORD },
+    signsOut: true,
+  },
+  "POST /api/auth/sign-out": { who: "401 200 200 200 200 200", body: {}, signsOut: true },
+  "POST /api/auth/sign-out-everywhere": {
+    who: "401 403 403 200 200 200",
+    body: {},
+    signsOut: true,
+  },
+  "GET /api/me/secrets": { who: "401 403 403 200 200 200" },
+  "PUT /api/me/secrets/{name}": { who: "401 403 403 200 200 200", body: { value: "v" } },
+  "DELETE /api/me/secrets/{name}": { who: "401 403 403 200 200 200" },
+  // How one gets an identity needs none.
+  "POST /api/auth/sign-in": { who: "401 401 401 401 401 401", body: { token: "mst_link_none" } },
+  "POST /api/invitations/{token}/accept": {
+    who: "201 201 201 201 201 201",
+    body: (n: number) => ({ name: "Guest", email: `guest${n}@example.org`, password: PASSWORD }),
+  },
+  // What admins do for everyone.
+  "PATCH /api/orgs/{orgId}": { who: "401 403 403 403 200 403", body: { name: "Crew" } },
+  "PATCH /api/orgs/{orgId}/members/{userId}": {
+    who: "401 403 403 403 200 403",
+    body: { role: "member" },
+  },
+  "DELETE /api/orgs/{orgId}/members/{userId}": { who: "401 403 403 403 200 403" },
+  "GET /api/orgs/{orgId}/invitations": { who: "401 403 403 403 200 403" },
+  "POST /api/orgs/{orgId}/invitations": { who: "401 403 403 403 201 403", body: {} },
+  "DELETE /api/orgs/{orgId}/invitations/{id}": { who: "401 403 403 403 200 403" },
+  "GET /api/audit/verify": { who: "401 403 403 403 200 403" },
+  "PUT /api/providers/{name}": { who: "401 403 403 403 200 403", body: { kind: "anthropic" } },
+  "DELETE /api/providers/{name}": { who: "401 403 403 403 200 403" },
+  // Personas are their maker's until they are shared; admins keep them in order.
+  "GET /api/orgs/{orgId}/personas": { who: "401 403 403 200 200 200" },
+  "POST /api/orgs/{orgId}/personas": {
+    who: "401 403 403 201 201 201",
+    body: (n: number) => ({ name: `Made ${n}` }),
+  },
+  "GET /api/orgs/{orgId}/personas/{id}": { who: "401 403 403 404 404 200" },
+  "PUT /api/orgs/{orgId}/personas/{id}": { who: "401 403 403 404 404 200", body: { name: "Q" } },
+  "PATCH /api/orgs/{orgId}/personas/{id}": { who: "401 403 403 404 404 200", body: { name: "Q" } },
+  "PUT /api/orgs/{orgId}/personas/{id}/files": {
+    who: "401 403 403 404 404 200",
+    body: { files: [] },
+  },
+  "DELETE /api/orgs/{orgId}/personas/{id}": { who: "401 403 403 404 404 200" },
+  "GET /api/orgs/{orgId}/personas/{id}/versions": { who: "401 403 403 404 404 200" },
+  "GET /api/orgs/{orgId}/personas/{id}/versions/{n}": { who: "401 403 403 404 404 200" },
+  "PUT /api/orgs/{orgId}/personas/{id}/default": { who: "401 403 403 403 404 403", body: {} },
+  "DELETE /api/orgs/{orgId}/personas/{id}/default": { who: "401 403 403 403 404 403" },
+  // Repositories are the organisation's.
+  "GET /api/orgs/{orgId}/repos": { who: "401 403 403 200 200 200" },
+  "GET /api/orgs/{orgId}/repos/{repoId}": { who: "401 403 403 200 200 200" },
+  "GET /api/orgs/{orgId}/repos/{repoId}/persona": { who: "401 403 403 200 200 200" },
+  "POST /api/orgs/{orgId}/repos": {
+    who: "401 403 403 403 201 403",
+    body: (n: number) => ({ url: `https://example.org/team/new${n}.git` }),
+  },
+  "PATCH /api/orgs/{orgId}/repos/{repoId}": {
+    who: "401 403 403 403 200 403",
+    body: { description: "d" },
+  },
+  "PUT /api/orgs/{orgId}/repos/{repoId}": {
+    who: "401 403 403 403 200 403",
+    body: { description: "d" },
+  },
+  "DELETE /api/orgs/{orgId}/repos/{repoId}": { who: "401 403 403 403 200 403" },
+  "PUT /api/orgs/{orgId}/repos/{repoId}/persona": {
+    who: "401 403 403 403 200 403",
+    body: { personaSlug: null },
+  },
+  "POST /api/orgs/{orgId}/repos/sync": { who: "401 403 403 403 409 403", body: {} },
+  // Secrets of the organisation can be known by name, and changed by admins.
+  "GET /api/orgs/{orgId}/secrets": { who: "401 403 403 200 200 200" },
+  "PUT /api/orgs/{orgId}/secrets/{name}": { who: "401 403 403 403 200 403", body: { value: "v" } },
+  "DELETE /api/orgs/{orgId}/secrets/{name}": { who: "401 403 403 403 200 403" },
+  // For runners alone.
+  "GET /api/gateway": { who: "401 200 403 403 403 403" },
+};
+
+/** Not part of the document. */
+export const UNDOCUMENTED: [path: string, who: string][] = [
+  ["/health", "200 200 200 200 200 200"],
+  ["/ready", "200 200 200 200 200 200"],
+  ["/metrics", "401 403 403 403 200 403"],
+  ["/api/openapi.json", "401 200 200 200 200 200"],
+  ["/api/docs", "401 200 200 200 200 200"],
+  ["/api/docs/start.js", "401 200 200 200 200 200"],
+  ["/api/nothing", "401 404 404 404 404 404"],
+  ["/api/gateway/lab/v1/models", "401 404 403 403 403 403"],
+  ["/preview/none", "404 404 404 404 404 404"],
+];
+
+export const SOCKETS: [path: string, who: string][] = [
+  ["/api/live", "401 404 101 101 101 101"],
+  ["/api/runners/connect", "401 101 404 404 404 404"],
+  ["/api/elsewhere", "401 404 404 404 404 404"],
+];
