@@ -24,9 +24,9 @@ export const repoSchema = z
     /** Whether sessions may use it. */
     enabled: z.boolean(),
     personaSlug: z.string().nullable(),
-    /** Runs in a new workspace before the first turn. */
+    /** For a new workspace; kept, but runners of this version do not run it. */
     setupCommand: z.string().nullable(),
-    /** The name of the secret that opens it; each person's own is taken before the organisation's. */
+    /** The name of the secret that opens it; kept, but runners of this version clone without it. */
     credential: z.string().nullable(),
     hasWebhookSecret: z.boolean(),
     /** When GitHub last showed it; null: never. */
