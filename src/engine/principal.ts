@@ -89,7 +89,7 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "session.create": "sessions:write",
   "session.use_folder": "sessions:write",
   "runner.read": "sessions:read",
-  "runner.own": "sessions:write",
+  "runner.own": "account",
   "runner.manage": "admin",
   "approval.read": "sessions:read",
   "approval.decide": "sessions:write",

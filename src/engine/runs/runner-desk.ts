@@ -50,7 +50,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       requireMay(principal, "session.read");
       const rows = await store.read((reader) => listRunners(reader, principal.orgId));
       const names = new Map<string, boolean>();
-      for (const row of rows) {
+      for (const row of rows.filter((one) => isSeenBy(principal, one))) {
         for (const name of JSON.parse(row.runtimes) as string[])
           names.set(name, names.get(name) === true || row.state === "online");
       }
