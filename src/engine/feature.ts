@@ -70,9 +70,11 @@ export interface Brief {
   instructions: { name: string; content: string }[];
   /** For its workspace, by their path there. */
   files: { path: string; content: string }[];
+  /** To be run once in a new workspace, before the agent begins. */
+  setup: string | null;
 }
 
-/** For a session that has a persona. */
+/** For a session that has a persona or a repository. */
 export type Briefer = (reader: Reader, session: SessionRow) => Promise<Brief | undefined>;
 
 export interface Feature {

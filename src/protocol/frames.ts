@@ -262,6 +262,7 @@ export type ServerFrame =
       id: string;
       instructions: { name: string; content: string }[];
       files: { path: string; content: string }[];
+      setup: string | null;
     }
   | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }
   /** Of the sessions asked about, those that are not active; `gone` ones will not come back. */

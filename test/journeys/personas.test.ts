@@ -123,6 +123,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         provider: "git",
         url: repository,
         personaSlug: "careful",
+        setupCommand: "echo ready > ready.txt; echo once >> times.txt",
       });
       const session = await platform.createSession({ runtime: "native", repo: "acme/api" });
       expect(session).toMatchObject({
@@ -130,6 +131,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         repo: expect.stringContaining("muster-repo"),
       });
       await settle(session.id, 'CALL bash {"command": "git branch --show-current"}\nSAY ok');
+      await settle(session.id, 'CALL bash {"command": "cat ready.txt times.txt"}\nSAY ok');
+      const results = (await platform.events(session.id)).filter(
+        ({ type }) => type === "post_tool",
+      );
+      expect(results.map(({ toolOutput }) => toolOutput)).toEqual([
+        `muster/${session.id}\n`,
+        "ready\nonce\n",
+      ]);
     });
   });
 }

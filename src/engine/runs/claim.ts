@@ -197,7 +197,7 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     projectDir: row.project_dir,
     executorSessionId: row.executor_session_id,
     instructions: row.instructions,
-    hasBrief: row.persona_slug !== null,
+    hasBrief: row.persona_slug !== null || row.repo !== null,
     repo: row.repo,
     branch: row.branch,
     limits,

@@ -91,12 +91,13 @@ export function readBrief(
 ): Promise<Brief> {
   return engine.store.read(async (reader) => {
     const session = await findSession(reader, sessionId);
-    const brief: Brief = { instructions: [], files: [] };
+    const brief: Brief = { instructions: [], files: [], setup: null };
     if (!session) return brief;
     for (const give of briefers) {
       const given = await give(reader, session);
       brief.instructions.push(...(given?.instructions ?? []));
       brief.files.push(...(given?.files ?? []));
+      brief.setup ??= given?.setup ?? null;
     }
     return brief;
   });

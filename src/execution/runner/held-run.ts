@@ -173,7 +173,8 @@ export class HeldRun implements Turn {
     const { run, fence } = this;
     const answer = await this.#ask({ op: "brief", run, fence });
     if (answer.op !== "brief") return null;
-    return { instructions: answer.instructions, files: answer.files };
+    const { instructions, files, setup } = answer;
+    return { instructions, files, setup };
   }
 
   async keepBlob({ mediaType, data }: Blob): Promise<string> {

@@ -59,6 +59,8 @@ export interface Brief {
   instructions: { name: string; content: string }[];
   /** For its workspace, by their path there. */
   files: { path: string; content: string }[];
+  /** To be run once in a new workspace, before the agent begins. */
+  setup: string | null;
 }
 
 /** Earlier entries of the thread, and what takes the place of those that are no longer given. */

@@ -3,7 +3,8 @@
  * Both are looked up once, in the transaction that makes the session; what is changed later reaches
  * it only when it is asked for.
  */
-import { notFound } from "#base/refusal.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
 import {
   type Brief,
   command,
@@ -37,7 +38,9 @@ export const briefing: Feature = {
   async brief(reader, session) {
     const { id: sessionId, owner_id: userId, purpose } = session;
     const persona = await readPinnedPersona(reader, { sessionId, userId, purpose });
-    return persona && briefOf(persona);
+    const setup = await setupOf(reader, session);
+    if (!persona && setup === null) return undefined;
+    return { ...(persona ? briefOf(persona) : { instructions: [], files: [] }), setup };
   },
   routes: [
     defineRoute({
@@ -106,7 +109,18 @@ function whoFor({ org_id: orgId, owner_id: userId, purpose }: SessionRow) {
   return { orgId, userId, purpose };
 }
 
-function briefOf({ files, skills }: ResolvedPersona): Brief {
+/** By the address the session has; one that was switched off meanwhile has no say any more. */
+async function setupOf(reader: Reader, { org_id, repo }: SessionRow): Promise<string | null> {
+  if (repo === null) return null;
+  try {
+    return (await resolveRepo(reader, org_id, repo))?.setup ?? null;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+function briefOf({ files, skills }: ResolvedPersona): Omit<Brief, "setup"> {
   return {
     instructions: files,
     files: [

@@ -24,7 +24,7 @@ export const repoSchema = z
     /** Whether sessions may use it. */
     enabled: z.boolean(),
     personaSlug: z.string().nullable(),
-    /** For a new workspace; kept, but runners of this version do not run it. */
+    /** Run once in a new workspace, in its sandbox, before the agent begins. */
     setupCommand: z.string().nullable(),
     /** The name of the secret that opens it; kept, but runners of this version clone without it. */
     credential: z.string().nullable(),

@@ -110,6 +110,7 @@ async function work(
   // A repository's own rules must be known before the first request.
   const brief = await turn.brief();
   workspace.given = brief?.files ?? [];
+  workspace.setup = brief?.setup == null ? null : { command: brief.setup, redact };
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const conversation = await converse(turn, earlier);
   const loop = new TurnLoop({

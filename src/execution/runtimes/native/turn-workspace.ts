@@ -9,6 +9,7 @@ import type { JournalItem } from "#protocol/events.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Turn } from "../runtime.ts";
 import { isReadOnly, mayHaveChanged } from "./calls.ts";
+import { type SetUp, setUp } from "./set-up.ts";
 
 /** What a browser can show, by the end of the name. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
@@ -50,6 +51,8 @@ export class TurnWorkspace {
 
   /** Files that lie in it before the agent begins. */
   given: readonly { path: string; content: string }[] = [];
+  /** To be run once, when it is new. */
+  setup: SetUp | null = null;
   /** Why there can be none: a turn that needs one has no sense without it. */
   refusal: Refusal | undefined;
 
@@ -83,6 +86,7 @@ export class TurnWorkspace {
       workspaceId: workspace.id,
     });
     await this.#putGiven(workspace);
+    if (this.setup !== null) await setUp(this.#turn, workspace, this.setup);
     await workspace.mark(promptId);
     return workspace;
   }

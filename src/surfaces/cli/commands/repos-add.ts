@@ -22,7 +22,7 @@ export function addReposAddCommand(group: Command, host: CliHost): void {
     .option("--branch <branch>", "the branch that sessions begin with")
     .option("--description <text>", "what it is, for people and agents to choose by")
     .option("--persona <slug>", "the persona that sessions on it get")
-    .option("--setup <command>", "for each new workspace of it; kept, not run by this version")
+    .option("--setup <command>", "run once in each new workspace of it, in the sandbox")
     .option(
       "--credential <secret>",
       "the name of the secret that opens it; kept, not used by this version",

@@ -1,0 +1,57 @@
+/** The command that makes a new workspace ready, as its repository asks for: run once, in the sandbox. */
+
+import { readCommand } from "#execution/tools/command-output.ts";
+import { filesOf } from "#execution/tools/confined-files.ts";
+import { TailBuffer } from "#execution/tools/output-buffer.ts";
+import type { Redactor } from "#execution/tools/redact.ts";
+import type { Workspace } from "#execution/workspaces/workspace.ts";
+import type { Turn } from "../runtime.ts";
+
+/** Says that it was run, however it ended; git does not see this folder. */
+const DONE = ".muster/setup-done";
+const TIMEOUT_MS = 10 * 60_000;
+const SHOWN_BYTES = 2_000;
+
+export interface SetUp {
+  command: string;
+  /** What the command says is shown, so secrets are taken out of it first. */
+  redact: Redactor;
+}
+
+export async function setUp(
+  turn: Turn,
+  workspace: Workspace,
+  { command, redact }: SetUp,
+): Promise<void> {
+  const files = filesOf(workspace);
+  const isDone = await files.open(DONE).then(
+    async (opened) => {
+      await (opened.kind === "file" ? opened.handle : opened.folder.handle).close();
+      return true;
+    },
+    () => false,
+  );
+  if (isDone) return;
+  await turn.step();
+  const output = new TailBuffer(SHOWN_BYTES);
+  const process = workspace.sandbox.run({
+    argv: ["bash", "-c", command],
+    signal: AbortSignal.any([turn.signal, turn.killed]),
+    timeoutMs: TIMEOUT_MS,
+  });
+  const { exitCode, killedBy } = await readCommand(process, {
+    stdout: (chunk) => output.push(chunk),
+    stderr: (chunk) => output.push(chunk),
+  });
+  // Stopped with the turn: the next one tries it again.
+  if (killedBy === "abort") return;
+  await files.replace(".muster/.gitignore", "*\n");
+  await files.replace(DONE, `${exitCode}\n`);
+  if (exitCode === 0) return;
+  const how = killedBy === null ? `with exit code ${exitCode}` : `by force (${killedBy})`;
+  await turn.append({
+    type: "notice",
+    entryId: turn.entryId(),
+    text: `The repository's setup command ended ${how}. Its last words: ${redact(output.contents().toString("utf8").trim())}`,
+  });
+}
