@@ -16,6 +16,11 @@ export interface Me {
   scopes: string[];
 }
 
+export type SignInSecret =
+  | { token: string }
+  | { key: string }
+  | { email: string; password: string };
+
 export interface RuntimeChoice {
   name: string;
   available: boolean;
@@ -36,6 +41,7 @@ export interface NewSession {
   repo?: string;
   branch?: string;
   projectDir?: string;
+  personaSlug?: string;
 }
 
 export type Answer =
@@ -63,8 +69,13 @@ const prompt = (id: string) => `/api/prompts/${encodeURIComponent(id)}`;
 
 export const api = {
   me: (signal?: AbortSignal) => callApi<Me>("/api/me", withSignal(signal)),
-  signIn: (secret: { token: string } | { key: string }) =>
+  signIn: (secret: SignInSecret) =>
     callApi<unknown>("/api/auth/sign-in", { method: "POST", body: secret }),
+  join: (token: string, body: { name: string; email: string; password: string }) =>
+    callApi<unknown>(`/api/invitations/${encodeURIComponent(token)}/accept`, {
+      method: "POST",
+      body,
+    }),
   signOut: () => callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} }),
 
   listModels: () => callApi<{ items: ModelOffer[] }>("/api/models"),

@@ -1,3 +1,4 @@
+import type { SecretScope } from "#features/secrets/contract.ts";
 import type { UsageGroup } from "#features/usage/contract.ts";
 import type { SessionFilter } from "./api.ts";
 
@@ -26,5 +27,14 @@ export const keys = {
   sessionUsage: (id: string) => ["usage of session", id] as const,
   /** Below the usage: stale whenever that is. */
   sessionModels: (id: string) => ["usage of session", id, "models"] as const,
+  personas: ["personas"] as const,
+  /** Below the list: stale whenever that is. */
+  persona: (id: string) => ["personas", id] as const,
+  personaVersions: (id: string) => ["personas", id, "versions"] as const,
+  repos: ["repos"] as const,
+  secrets: (scope: SecretScope) => ["secrets", scope] as const,
+  apiKeys: ["api keys"] as const,
+  members: ["members"] as const,
+  invitations: ["invitations"] as const,
   lastModel: (id: string) => ["last model", id] as const,
 };

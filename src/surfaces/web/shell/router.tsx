@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Navigate,
   Outlet,
 } from "@tanstack/react-router";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
@@ -22,6 +23,15 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-in",
   component: SignInPage,
+});
+
+const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/join",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/sign-in/join-page.tsx"),
+    "JoinPage",
+  ),
 });
 
 const appRoute = createRoute({
@@ -69,9 +79,94 @@ const rulesRoute = createRoute({
   ),
 });
 
+const settingsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/settings",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/settings-page.tsx"),
+    "SettingsPage",
+  ),
+});
+
+const settingsStartRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/",
+  component: () => <Navigate to="/settings/personas" search={true} replace />,
+});
+
+const personasRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/personas",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/personas-tab.tsx"),
+    "PersonasTab",
+  ),
+});
+
+const personaRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/personas/$personaId",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/persona-editor.tsx"),
+    "PersonaEditor",
+  ),
+});
+
+const reposRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/repositories",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/repositories-tab.tsx"),
+    "RepositoriesTab",
+  ),
+});
+
+const secretsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/secrets",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/secrets-tab.tsx"),
+    "SecretsTab",
+  ),
+});
+
+const keysRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/keys",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/keys-tab.tsx"),
+    "KeysTab",
+  ),
+});
+
+const membersRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/members",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/members-tab.tsx"),
+    "MembersTab",
+  ),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  appRoute.addChildren([homeRoute, sessionRoute, usageRoute, modelsRoute, rulesRoute]),
+  joinRoute,
+  appRoute.addChildren([
+    homeRoute,
+    sessionRoute,
+    usageRoute,
+    modelsRoute,
+    rulesRoute,
+    settingsRoute.addChildren([
+      settingsStartRoute,
+      personasRoute,
+      personaRoute,
+      reposRoute,
+      secretsRoute,
+      keysRoute,
+      membersRoute,
+    ]),
+  ]),
 ]);
 
 export function createAppRouter() {

@@ -12,10 +12,10 @@ import { priceWords } from "#surfaces/web/kit/money-words.ts";
 import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
 import { AddModel } from "./lazy-add-model.tsx";
 import { type ModelGroup, modelGroups } from "./model-groups.ts";
 import { PRESETS } from "./presets.ts";
-import { useMayManageModels } from "./use-models.ts";
 
 /** What is being done to a provider, if anything. */
 type Doing = { is: "adding"; startWith?: string } | { is: "changing"; provider: Provider } | null;
@@ -25,7 +25,7 @@ const LOOK_AGAIN_MS = 15_000;
 
 /** Every model there is, by who offers it; and for admins, who that is. */
 export function ModelsPage() {
-  const mayManage = useMayManageModels();
+  const mayManage = useIsAdmin();
   const offers = useQuery({
     queryKey: keys.models,
     queryFn: api.listModels,

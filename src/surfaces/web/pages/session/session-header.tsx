@@ -15,6 +15,7 @@ import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { ArchiveDialog } from "./archive-dialog.tsx";
 import { useSessionModel } from "./session-model.ts";
+import { SessionPersona } from "./session-persona.tsx";
 import { usageWords, useSessionUsage } from "./session-usage.ts";
 import { WorkspaceButtons } from "./workspace-buttons.tsx";
 
@@ -59,6 +60,15 @@ export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderP
           {model && (
             <Fact label={`Model ${model}`} className="@max-[14rem]:hidden" isShrinking>
               <ModelName model={model} />
+            </Fact>
+          )}
+          {session.persona && (
+            <Fact label={`Persona ${session.persona}`} className="inline-flex items-center">
+              <SessionPersona
+                sessionId={session.id}
+                persona={session.persona}
+                mayRefresh={!isPutAway}
+              />
             </Fact>
           )}
           {words && (

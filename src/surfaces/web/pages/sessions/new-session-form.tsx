@@ -7,10 +7,13 @@ import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { Suggestions } from "#surfaces/web/kit/suggestions.tsx";
+import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
+import { useRepos } from "#surfaces/web/kit/use-settings.ts";
 import { AddModel } from "#surfaces/web/pages/models/lazy-add-model.tsx";
-import { useMayManageModels, useModels } from "#surfaces/web/pages/models/use-models.ts";
+import { useModels } from "#surfaces/web/pages/models/use-models.ts";
 import { filterFor } from "./list-search.ts";
 import { DemoNotice, ModelChoice } from "./model-choice.tsx";
+import { PersonaChoice } from "./persona-choice.tsx";
 import { SandboxWarning } from "./sandbox-state.tsx";
 import { useCreateSession } from "./use-create-session.ts";
 import { useSessionList } from "./use-session-lists.ts";
@@ -34,7 +37,7 @@ interface NewSessionFormProps {
 export function NewSessionForm({ onCreated, takesFocus = true }: NewSessionFormProps) {
   const [isAdding, setIsAdding] = useState(false);
   const [model, setModel] = useState("");
-  const mayManage = useMayManageModels();
+  const mayManage = useIsAdmin();
   const added = ([first]: ModelOffer[]) => first && setModel(first.id);
   // The dialog stands outside the form: what is sent in it must not send the session.
   return (
@@ -64,10 +67,13 @@ function Form({ model, onModel, onAddModel, onCreated, takesFocus }: FormProps) 
   const [prompt, setPrompt] = useState("");
   const [title, setTitle] = useState("");
   const [runtime, setRuntime] = useState("");
+  const [persona, setPersona] = useState("");
   const [works, setWorks] = useState(WORKS_ON_NOTHING);
   const [foundProblems, setFoundProblems] = useState<PlaceProblems>({});
   const models = useModels();
   const isOwn = runtime === "" || runtime === OWN_RUNTIME;
+  const repos = useRepos(works.kind === "repo").data?.filter(({ enabled }) => enabled) ?? [];
+  const repoNames = repos.map(({ fullName }) => fullName);
   const create = useCreateSession(onCreated);
   const isFirst = useIsFirstSession();
   const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
@@ -78,12 +84,16 @@ function Form({ model, onModel, onAddModel, onCreated, takesFocus }: FormProps) 
   }, [takesFocus]);
 
   const submit = () => {
-    const problems = isOwn ? placeProblems(works) : {};
+    const problems = isOwn ? placeProblems(works, repoNames) : {};
     setFoundProblems(problems);
     if (Object.keys(problems).length > 0) return;
     const own: NewSession = isOwn ? { ...placeOf(works), ...(model && { model }) } : {};
     const isForOwn = Object.keys(own).length > 0;
-    create.mutate({ ...own, ...saidIn(title, prompt, isForOwn ? OWN_RUNTIME : runtime) });
+    create.mutate({
+      ...own,
+      ...(persona !== "" && { personaSlug: persona }),
+      ...saidIn(title, prompt, isForOwn ? OWN_RUNTIME : runtime),
+    });
   };
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
@@ -138,9 +148,11 @@ function Form({ model, onModel, onAddModel, onCreated, takesFocus }: FormProps) 
         )}
         <RuntimeChoice choices={choices} chosen={runtime} onChange={setRuntime} />
       </div>
+      <PersonaChoice chosen={persona} onChange={setPersona} />
       {isOwn && (
         <WorksOnFields
           works={works}
+          repoNames={repoNames}
           problems={{ ...refused, ...foundProblems }}
           onChange={(next) => {
             setWorks(next);

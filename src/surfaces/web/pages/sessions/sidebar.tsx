@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ChartNoAxesColumn, Cpu, LogOut, Plus, ShieldCheck } from "lucide-react";
+import { ChartNoAxesColumn, Cpu, LogOut, Plus, Settings, ShieldCheck } from "lucide-react";
 import { useState } from "react";
 import { api, type Me } from "#surfaces/web/kit/api.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
@@ -76,6 +76,15 @@ function Account({ me }: { me: Me }) {
       </Link>
       <Link to="/usage" search={true} aria-label="Usage" title="Usage" className={PAGE_LINK}>
         <ChartNoAxesColumn size={17} aria-hidden />
+      </Link>
+      <Link
+        to="/settings/personas"
+        search={true}
+        aria-label="Settings"
+        title="Settings"
+        className={PAGE_LINK}
+      >
+        <Settings size={17} aria-hidden />
       </Link>
       <IconButton label="Sign out" disabled={signOut.isPending} onClick={() => signOut.mutate()}>
         <LogOut size={16} aria-hidden />

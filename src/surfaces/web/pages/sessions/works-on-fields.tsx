@@ -5,11 +5,14 @@ import type { PlaceProblems, WorksOn } from "./works-on.ts";
 
 interface WorksOnFieldsProps {
   works: WorksOn;
+  /** Known here: they may be named instead of addressed. */
+  repoNames: readonly string[];
   problems: PlaceProblems;
   onChange: (works: WorksOn) => void;
 }
 
-export function WorksOnFields({ works, problems, onChange }: WorksOnFieldsProps) {
+export function WorksOnFields({ works, repoNames, problems, onChange }: WorksOnFieldsProps) {
+  const repoList = useId();
   const set = (change: Partial<WorksOn>) => onChange({ ...works, ...change });
   return (
     <>
@@ -32,9 +35,15 @@ export function WorksOnFields({ works, problems, onChange }: WorksOnFieldsProps)
             spellCheck={false}
             maxLength={2_000}
             placeholder="https://github.com/you/project"
+            list={repoList}
             value={works.repo}
             onChange={(event) => set({ repo: event.target.value })}
           />
+          <datalist id={repoList}>
+            {repoNames.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
           <TextField
             label="Branch"
             hint="optional"

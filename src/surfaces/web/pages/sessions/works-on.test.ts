@@ -26,6 +26,10 @@ describe("a repository", () => {
     ["ext::sh -c id", /full address/],
     ["https://token@example.com/a", /password/],
   ])("may not be %s", (address, words) => expect(placeProblems(repo(address)).repo).toMatch(words));
+  it("may be named when it is known", () => {
+    expect(placeProblems(repo(" Acme/Website "), ["acme/website"])).toEqual({});
+    expect(placeProblems(repo("acme/other"), ["acme/website"])).toHaveProperty("repo");
+  });
   it.each(["-f", "a b", "a..b"])("has no branch %s", (branch) =>
     expect(placeProblems(repo("/a", branch))).toHaveProperty("branch"),
   );
@@ -54,5 +58,7 @@ test("the server's words stand at their field", () => {
   expect(refusedPlace(refused, "repo")).toEqual({ repo: "too long" });
   const folders = { code: "folder_not_allowed", message: "Ask an admin.", details: [] };
   expect(refusedPlace(folders, "folder")).toEqual({ projectDir: "Ask an admin." });
+  const off = { code: "repo_disabled", message: "Ask an admin.", details: [] };
+  expect(refusedPlace(off, "repo")).toEqual({ repo: "Ask an admin." });
   expect(refusedPlace(folders, "repo")).toEqual({ repo: "Ask an admin." });
 });

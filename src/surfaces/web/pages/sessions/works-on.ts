@@ -23,14 +23,14 @@ export function placeOf(works: WorksOn): Place {
 }
 
 /** What would surely be refused; the runner has the last word. */
-export function placeProblems(works: WorksOn): PlaceProblems {
+export function placeProblems(works: WorksOn, repoNames: readonly string[] = []): PlaceProblems {
   if (works.kind === "folder") {
     const problem = folderProblem(works.projectDir.trim());
     return problem === undefined ? {} : { projectDir: problem };
   }
   if (works.kind === "nothing") return {};
   const problems: PlaceProblems = {};
-  const repo = repoProblem(works.repo.trim());
+  const repo = repoProblem(works.repo.trim(), repoNames);
   if (repo !== undefined) problems.repo = repo;
   if (/^-|\s|\.\.|@\{/.test(works.branch.trim()))
     problems.branch = "This is no name of a branch. Check its spelling.";
@@ -42,14 +42,15 @@ function folderProblem(path: string): string | undefined {
   return path.startsWith("/") ? undefined : "Give the whole path, beginning with /.";
 }
 
-function repoProblem(address: string): string | undefined {
+function repoProblem(address: string, repoNames: readonly string[]): string | undefined {
   if (address === "") return "Say which repository.";
+  if (repoNames.some((name) => name.toLowerCase() === address.toLowerCase())) return undefined;
   if (address.startsWith("/")) return undefined;
   if (/^(ssh|git):\/\//i.test(address) || /^[^/\s:]+@[^/\s:]+:/.test(address))
     return "SSH is not available in the sandbox. Use the https:// address.";
   const url = URL.parse(address);
   if (!url || !/^(https?|file):$/.test(url.protocol))
-    return "Use the full address: https://…, file://… or an absolute path.";
+    return "Use the full address: https://…, file://… or an absolute path; or the name of a repository in Settings.";
   return url.username || url.password
     ? "The address holds a password, which would be stored and shown. Use it without."
     : undefined;
@@ -68,6 +69,7 @@ export function refusedPlace(
 ): PlaceProblems {
   const problems: PlaceProblems = {};
   if (code === "folder_not_allowed") problems[kind === "folder" ? "projectDir" : "repo"] = message;
+  if (code === "repo_disabled") problems.repo = message;
   for (const { path, message: text } of details) {
     if (path === "repo" || path === "branch" || path === "projectDir") problems[path] = text;
   }

@@ -1,14 +1,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api, type SignInSecret } from "#surfaces/web/kit/api.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { Logo } from "#surfaces/web/kit/logo.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { readSecret, type Secret } from "./read-secret.ts";
+import { PasswordForm } from "./password-form.tsx";
+import { readSecret } from "./read-secret.ts";
 
 /** How to get in, and a field for those who have a link or a key at hand. */
 export function SignedOut({ problem = null }: { problem?: string | null }) {
@@ -20,7 +21,8 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
     select: (state) => state.location.pathname === "/sign-in",
   });
   const signIn = useMutation({
-    mutationFn: (secret: Secret) => api.signIn(secret),
+    mutationFn: (secret: SignInSecret) => api.signIn(secret),
+    gcTime: 0,
     onSuccess: async () => {
       await queryClient.resetQueries({ queryKey: keys.me });
       if (isSignInPage) await navigate({ to: "/", replace: true });
@@ -69,6 +71,13 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
             {signIn.isPending ? "Signing in…" : "Sign in"}
           </Button>
         </form>
+        <PasswordForm
+          isBusy={signIn.isPending}
+          onSignIn={(secret) => {
+            setComplaint(null);
+            signIn.mutate(secret);
+          }}
+        />
       </div>
     </main>
   );

@@ -1,0 +1,117 @@
+import { type FormEvent, useState } from "react";
+import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
+import { useMe } from "#surfaces/web/kit/use-me.ts";
+import { Section } from "./parts.tsx";
+import { namedBy, syncWords } from "./repo-words.ts";
+import { useChange } from "./use-change.ts";
+
+interface Wanted {
+  address: string;
+  credential: string;
+}
+
+const NOTHING: Wanted = { address: "", credential: "" };
+
+export function AddRepository() {
+  const orgId = useMe()?.org.id ?? "";
+  const [wanted, setWanted] = useState(NOTHING);
+  const add = useChange(
+    ({ address, credential }: Wanted) =>
+      settingsApi.addRepo(orgId, {
+        ...namedBy(address),
+        ...(credential.trim() !== "" && { credential: credential.trim() }),
+      }),
+    {
+      stale: keys.repos,
+      done: (_, { repo }) => `${repo.fullName} was added`,
+      onDone: () => setWanted(NOTHING),
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    add.mutate(wanted);
+  };
+  return (
+    <Section title="Add a repository">
+      <form aria-label="Add a repository" className="space-y-2" onSubmit={submit}>
+        <div className="grid items-end gap-2 sm:grid-cols-[2fr_1fr_auto]">
+          <TextField
+            label="Address"
+            hint="or owner/name on GitHub"
+            inputMode="url"
+            spellCheck={false}
+            maxLength={2_000}
+            placeholder="https://github.com/you/project"
+            value={wanted.address}
+            onChange={(event) => setWanted({ ...wanted, address: event.target.value })}
+          />
+          <TextField
+            label="Secret"
+            hint="optional: the one that opens it"
+            spellCheck={false}
+            autoComplete="off"
+            maxLength={100}
+            placeholder="GITHUB_TOKEN"
+            value={wanted.credential}
+            onChange={(event) => setWanted({ ...wanted, credential: event.target.value })}
+          />
+          <Button
+            type="submit"
+            look="primary"
+            disabled={add.isPending || wanted.address.trim() === ""}
+          >
+            Add
+          </Button>
+        </div>
+        {add.isError && <InlineError>{messageOf(add.error)}</InlineError>}
+      </form>
+    </Section>
+  );
+}
+
+export function SyncRepositories({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const orgId = useMe()?.org.id ?? "";
+  const [owner, setOwner] = useState("");
+  const sync = useChange(
+    (account: string) => settingsApi.syncRepos(orgId, account === "" ? {} : { owner: account }),
+    { stale: keys.repos },
+  );
+  const close = () => {
+    sync.reset();
+    onClose();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    sync.mutate(owner.trim());
+  };
+  return (
+    <Modal title="Sync from GitHub" isOpen={isOpen} onClose={close}>
+      <form className="space-y-3.5" onSubmit={submit}>
+        <p className="text-ink-soft">
+          Brings in repositories with the token in the secret GITHUB_TOKEN. Nothing is removed.
+        </p>
+        <TextField
+          label="Account"
+          hint="optional: all that you work on, when empty"
+          spellCheck={false}
+          maxLength={100}
+          value={owner}
+          onChange={(event) => setOwner(event.target.value)}
+        />
+        {sync.isError && <InlineError>{messageOf(sync.error)}</InlineError>}
+        {sync.data && <p role="status">{syncWords(sync.data.sync)}</p>}
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Close</Button>
+          <Button type="submit" look="primary" disabled={sync.isPending}>
+            {sync.isPending ? "Syncing…" : "Sync"}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

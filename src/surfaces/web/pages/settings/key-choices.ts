@@ -1,0 +1,36 @@
+/** What a new key can be good for, and for how long. Pure. */
+import type { KEY_SCOPES } from "#features/auth/contract.ts";
+
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export const SCOPE_WORDS: Record<KeyScope, string> = {
+  "sessions:read": "Read sessions",
+  "sessions:write": "Start and steer sessions",
+  tasks: "Tasks",
+  memory: "Memory",
+  mail: "Mail",
+  secrets: "Set secrets",
+  account: "Your account: keys, profile, runners",
+  admin: "All that an admin may do",
+};
+
+/** Nobody can give a key more than they have; the server decides in any case. */
+export function scopesToGive(own: readonly string[], isAdmin: boolean): KeyScope[] {
+  const all = Object.keys(SCOPE_WORDS) as KeyScope[];
+  const held = own.includes("*") ? all : all.filter((scope) => own.includes(scope));
+  return isAdmin ? held : held.filter((scope) => scope !== "admin");
+}
+
+export const LIFETIMES = [
+  { days: 30, name: "30 days" },
+  { days: 90, name: "90 days" },
+  { days: 365, name: "A year" },
+  { days: 0, name: "For ever" },
+] as const;
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Undefined: never. */
+export function expiryOf(days: number, now: number): string | undefined {
+  return days === 0 ? undefined : new Date(now + days * DAY_MS).toISOString();
+}

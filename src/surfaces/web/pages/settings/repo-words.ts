@@ -1,0 +1,26 @@
+/** What is typed and said about repositories. Pure. */
+import type { RepoSyncResult } from "#features/repos/contract.ts";
+import type { NewRepoBody } from "#surfaces/web/kit/settings-api.ts";
+
+/** `owner/name` means GitHub's; all else is an address. */
+export function namedBy(text: string): NewRepoBody {
+  const said = text.trim();
+  return /^[\w.-]+\/[\w.-]+$/.test(said) ? { fullName: said } : { url: said };
+}
+
+const WHY_STOPPED: Record<NonNullable<RepoSyncResult["stoppedBy"]>, string> = {
+  rate_limit: "GitHub asks to wait; sync again later.",
+  time: "It took too long; sync again to go on.",
+  size: "There are too many; name an account.",
+};
+
+export function syncWords(sync: RepoSyncResult): string {
+  const counts = [
+    `${sync.found} found`,
+    `${sync.added} added`,
+    `${sync.updated} updated`,
+    ...(sync.missing > 0 ? [`${sync.missing} missing`] : []),
+    ...(sync.skippedCount > 0 ? [`${sync.skippedCount} left as they are`] : []),
+  ].join(", ");
+  return sync.stoppedBy === null ? `${counts}.` : `${counts}. ${WHY_STOPPED[sync.stoppedBy]}`;
+}
