@@ -52,4 +52,3 @@ export function createProviders({ secretKey }: { secretKey: string }): Providers
     },
   };
 }
-
