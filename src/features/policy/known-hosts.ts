@@ -1,4 +1,4 @@
-/** Places that are read without asking: documentation, package indexes, source. */
+/** Places that are read without asking: documentation, package pages, source. */
 
 const HOSTS: ReadonlySet<string> = new Set([
   "github.com",
@@ -8,7 +8,6 @@ const HOSTS: ReadonlySet<string> = new Set([
   "gitlab.com",
   "npmjs.com",
   "www.npmjs.com",
-  "registry.npmjs.org",
   "docs.npmjs.com",
   "unpkg.com",
   "nodejs.org",
@@ -26,14 +25,12 @@ const HOSTS: ReadonlySet<string> = new Set([
   "deno.com",
   "docs.deno.com",
   "bun.sh",
-  "pypi.org",
   "docs.python.org",
   "www.python.org",
   "peps.python.org",
   "numpy.org",
   "pandas.pydata.org",
   "docs.djangoproject.com",
-  "crates.io",
   "docs.rs",
   "doc.rust-lang.org",
   "www.rust-lang.org",
@@ -45,10 +42,8 @@ const HOSTS: ReadonlySet<string> = new Set([
   "learn.microsoft.com",
   "ruby-doc.org",
   "docs.ruby-lang.org",
-  "rubygems.org",
   "guides.rubyonrails.org",
   "www.php.net",
-  "packagist.org",
   "en.cppreference.com",
   "cmake.org",
   "www.postgresql.org",
