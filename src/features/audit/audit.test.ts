@@ -97,6 +97,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           "tool_executed",
           "tool_executed",
           "tool_denied",
+          "tool_denied",
           "approval_asked",
           "approval_decided",
           "tool_denied",
@@ -149,7 +150,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         of("tool_denied")
           .map(({ metadata }) => `${metadata.tool} ${metadata.code}`)
           .toSorted(),
-      ).toEqual(["bash policy", "web_fetch person"]);
+      ).toEqual(["bash policy", "unknown invalid", "web_fetch person"]);
       expect(of("approval_decided")[0]?.metadata).toMatchObject({
         kind: "approval",
         tool: "web_fetch",

@@ -1,6 +1,13 @@
 /** What the kernel tells of, as entries of the trail. */
 import type { GateDecision } from "#engine/gates/index.ts";
-import type { GateRow, KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
+import type {
+  GateRow,
+  JudgedCall,
+  KernelEvent,
+  Listener,
+  SessionRow,
+  Work,
+} from "#engine/index.ts";
 import {
   channelName,
   codeName,
@@ -35,8 +42,7 @@ export const listen: Listener = async (work, event) => {
     case "model_called":
       return record(work, row, event.run.id, await modelEntry(work, event));
     case "call_judged":
-      if (event.call.verdict !== "deny") return;
-      return record(work, row, event.run.id, denied(event.call.tool, "policy"));
+      return callJudged(work, row, event.run.id, event.call);
     case "call_ended":
       return record(work, row, event.run.id, endedEntry(event));
     case "gate_opened":
@@ -45,6 +51,17 @@ export const listen: Listener = async (work, event) => {
       return gateClosed(work, row, event.gate);
   }
 };
+
+/** A call that is wrong in itself is not performed either, and leaves a row that says so. */
+async function callJudged(
+  work: Work,
+  row: SessionRow,
+  runId: string,
+  { tool, verdict }: JudgedCall,
+): Promise<void> {
+  if (verdict === "deny") return record(work, row, runId, denied(tool, "policy"));
+  if (verdict === "invalid") return record(work, row, runId, denied(tool, "invalid"));
+}
 
 function createdEntry(row: SessionRow): AuditEntry {
   return {
@@ -134,6 +151,6 @@ async function gateClosed(work: Work, session: SessionRow, gate: GateRow): Promi
     await record(work, session, gate.run_id, denied(gate.tool, "person"));
 }
 
-function denied(tool: string, code: "policy" | "person" | "expired"): AuditEntry {
+function denied(tool: string, code: "policy" | "person" | "expired" | "invalid"): AuditEntry {
   return { action: "tool_denied", tool: toolName(tool), code };
 }

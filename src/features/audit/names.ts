@@ -7,7 +7,18 @@ import { workspaceTools } from "#protocol/tools.ts";
 
 const TOOLS: ReadonlySet<string> = new Set(workspaceTools.map(({ name }) => name));
 const STOP_REASONS: ReadonlySet<string> = new Set([
-  ...["stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"],
+  ...[
+    "end",
+    "tool_calls",
+    "summary",
+    "stop",
+    "length",
+    "content-filter",
+    "tool-calls",
+    "error",
+    "other",
+    "unknown",
+  ],
   ...["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "aborted"],
 ]);
 const OUTCOME_NAMES: ReadonlySet<string> = new Set(OUTCOMES);

@@ -50,7 +50,7 @@ export type AuditEntry =
       outputChars: number | null;
       truncated: boolean;
     }
-  | { action: "tool_denied"; tool: string; code: "policy" | "person" | "expired" }
+  | { action: "tool_denied"; tool: string; code: "policy" | "person" | "expired" | "invalid" }
   | { action: "approval_asked"; approvalId: string | null; kind: string; tool: string }
   | {
       action: "approval_decided";
