@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { type Platform, startPlatform } from "#test/platform.ts";
+import { upgradeStatus } from "./people-clients.ts";
 
 /** What comes in from outside: bad input, foreign pages, strangers. Never a 5xx, always a stable code. */
 describe("the doors", () => {
@@ -340,24 +341,5 @@ function rawStatus(platform: Platform, request: string): Promise<number> {
       socket.destroy();
     });
     socket.once("error", reject);
-  });
-}
-
-function upgradeStatus(
-  platform: Platform,
-  path: string,
-  headers: Record<string, string>,
-): Promise<number> {
-  return new Promise((resolve) => {
-    const socket = new WebSocket(platform.url.replace("http", "ws") + path, { headers });
-    socket.on("unexpected-response", (_request, response) => {
-      resolve(response.statusCode ?? 0);
-      socket.terminate();
-    });
-    socket.on("open", () => {
-      resolve(101);
-      socket.terminate();
-    });
-    socket.on("error", () => {});
   });
 }

@@ -546,7 +546,7 @@ describe("what a stopping rule catches", () => {
   it("a path however it is written", () => {
     expect(stops("read", "secret/**", "secret/a/b")).toBe(true);
     expect(stops("read", "secret/**", "./x/../secret/a")).toBe(true);
-    expect(stops("read", "secret/**", "/work/space/secret/a")).toBe(true);
+    expect(stops("read", "secret/**", "/srv/space/secret/a")).toBe(true);
     expect(stops("read", "secret/*", "secret/a/b")).toBe(false);
     expect(stops("read", "*.key", "x.key")).toBe(true);
   });

@@ -314,8 +314,8 @@ describe("approvals", () => {
     expect(posts(journal)).toMatchObject([{ error: "no" }]);
   });
 
-  it("allows one call with one answer, whatever id the next one has", async () => {
-    writeFileSync(counter, "");
+  /** A turn that goes on after its one call was allowed. */
+  function allowedTurn({ fresh }: { fresh: boolean }): FakeTurn {
     const pre: JournalItem = {
       type: "pre_tool",
       entryId: "ent_1",
@@ -325,10 +325,13 @@ describe("approvals", () => {
       input: inc(1).input,
       verdict: { verdict: "ask", reason: null },
     };
-    const turn = new FakeTurn({
-      journal: [pre],
-      decisions: [{ callId: "c1", allowed: true, reason: null, answers: null, fresh: true }],
-    });
+    const decision = { callId: "c1", allowed: true, reason: null, answers: null, fresh };
+    return new FakeTurn({ journal: [pre], decisions: [decision] });
+  }
+
+  it("allows one call with one answer, whatever id the next one has", async () => {
+    writeFileSync(counter, "");
+    const turn = allowedTurn({ fresh: true });
     turn.judge = () => ({ verdict: "ask", reason: null });
     const { runtime } = runtimeWith(lines([{ ...inc(5), id: "c1" }]));
     const end = await turn.workOrPark(runtime);
@@ -391,19 +394,7 @@ describe("approvals", () => {
 
   it("does not perform an allowed call again when its runner was lost", async () => {
     writeFileSync(counter, "");
-    const pre: JournalItem = {
-      type: "pre_tool",
-      entryId: "ent_1",
-      callId: "c1",
-      tool: "bash",
-      step: 1,
-      input: inc(1).input,
-      verdict: { verdict: "ask", reason: null },
-    };
-    const turn = new FakeTurn({
-      journal: [pre],
-      decisions: [{ callId: "c1", allowed: true, reason: null, answers: null, fresh: false }],
-    });
+    const turn = allowedTurn({ fresh: false });
     const { runtime } = runtimeWith(lines());
     expect(await turn.work(runtime)).toMatchObject({ outcome: "completed" });
     expect(count()).toBe(0);

@@ -41,8 +41,8 @@ test.each(CALLS)("every part of a call of %s is in sight: %j", (tool, input, par
 
 test("shows where a command would run", () => {
   const call = renderToStaticMarkup(
-    <CallInFull tool="bash" input={{ command: "rm -rf *" }} cwd="/work/other" />,
+    <CallInFull tool="bash" input={{ command: "rm -rf *" }} cwd="/srv/other" />,
   );
   expect(call).toContain("In the folder");
-  expect(call).toContain("/work/other");
+  expect(call).toContain("/srv/other");
 });
