@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
@@ -50,6 +51,8 @@ export interface Keep {
   snapshot(): Promise<void>;
 }
 
+const LOCK_TRIES = 5;
+const LOCK_PAUSE_MS = 100;
 const MAX_FILE_BYTES = 10 * 1024 ** 2;
 const MAX_NESTED = 50;
 const MAX_DIFF_BYTES = 16 * 1024 ** 2;
@@ -133,14 +136,12 @@ export function createKeep(options: KeepOptions): Keep {
     };
     let paths: string[] = [];
     const script = `${isMade ? "" : INIT}${LIST}${RECORD}${UPDATE}${COMMIT}fi\n${COMPARE}`;
-    let result = await talkGit(
-      await options.sandbox(),
-      withDirs({ ...call, script }),
-      async (list) => {
+    let result = await pastLocks(folder, async () =>
+      talkGit(await options.sandbox(), withDirs({ ...call, script }), async (list) => {
         paths = await chooseChanged(git, list, workFolder);
         const isSame = paths.length === 0 && last !== undefined;
         return Buffer.concat([Buffer.from(isSame ? "same\n" : "new\n"), encodePaths(paths)]);
-      },
+      }),
     );
     if (result.exitCode === UPDATE_FAILED) {
       await updateByHalves(paths);
@@ -198,6 +199,17 @@ export function createKeep(options: KeepOptions): Keep {
         return { turn, all };
       }),
   };
+}
+
+/** One git at a time is ours; another's lock was left by a runner that was killed just now. */
+async function pastLocks(folder: string, talk: () => Promise<GitResult>): Promise<GitResult> {
+  let result = await talk();
+  for (let tries = 0; tries < LOCK_TRIES && result.stderr.includes("index.lock"); tries++) {
+    await sleep(LOCK_PAUSE_MS);
+    clearLocks(folder);
+    result = await talk();
+  }
+  return result;
 }
 
 type Git = (call: GitScript) => Promise<GitResult>;

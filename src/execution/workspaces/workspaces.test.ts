@@ -324,6 +324,17 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     expect((await workspaces.open(wish({ repo }))).origin).toBe("git");
   });
 
+  it("goes on when a killed runner has left git's lock", async () => {
+    const { workspaces, folder } = await start(create());
+    const workspace = await workspaces.open(wish());
+    await workspace.mark("one");
+    await sh(workspace, "echo a > a");
+    await workspace.changes("one");
+    writeFileSync(join(folder, "workspaces", workspace.id, "keep.git", "index.lock"), "");
+    await sh(workspace, "echo b > b");
+    expect(brief((await workspace.changes("one")).turn).map(([path]) => path)).toEqual(["a", "b"]);
+  });
+
   it("works in a project's folder as it is", async () => {
     const projectDir = newFolder();
     writeFileSync(join(projectDir, "mine"), "before\n");

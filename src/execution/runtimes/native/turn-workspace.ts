@@ -87,7 +87,13 @@ export class TurnWorkspace {
     });
     await this.#putGiven(workspace);
     if (this.setup !== null) await setUp(this.#turn, workspace, this.setup);
-    await workspace.mark(promptId);
+    try {
+      await workspace.mark(promptId);
+    } catch (error) {
+      // Work matters more than its diff, which will be missing.
+      if (error instanceof Refusal) throw error;
+      this.#turn.log.warn({ err: error }, "where the turn begins could not be marked");
+    }
     return workspace;
   }
 
