@@ -1,8 +1,9 @@
 /** A person's own account: who they are, their password, signing out everywhere. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
+import type { SettingChange } from "#engine/index.ts";
 import type { Me, User } from "./contract.ts";
-import type { Maker } from "./issue.ts";
+import type { Desk, Maker } from "./issue.ts";
 import { hashPassword, isPassword, refuseWeakPassword } from "./passwords.ts";
 import {
   findOrg,
@@ -18,7 +19,13 @@ import {
 } from "./queries.ts";
 import type { PersonRow } from "./schema.ts";
 import { mintSecret } from "./secrets.ts";
-import { badPassword, type Opened, openBrowser, type PasswordDesk } from "./sign-in.ts";
+import {
+  badPassword,
+  type Opened,
+  openBrowser,
+  type PasswordDesk,
+  tellFailure,
+} from "./sign-in.ts";
 import type { UserPrincipal } from "./user-principal.ts";
 
 export function describeMe(store: Store, principal: UserPrincipal): Promise<Me> {
@@ -46,7 +53,7 @@ export interface ProfileChange {
 }
 
 export function changeProfile(
-  store: Store,
+  { store, tell }: Desk,
   userId: string,
   { name, timezone, locale }: ProfileChange,
 ): Promise<User> {
@@ -59,6 +66,7 @@ export function changeProfile(
       locale: locale ?? user.locale,
     };
     await saveUser(tx, changed);
+    await tell(tx, changeOf(user, "member", "profile_changed"));
     return userView(changed);
   });
 }
@@ -71,24 +79,42 @@ export interface PasswordChange {
 }
 
 /**
- * Sets a password and ends every other browser. The present one has to be known, except for the
- * owner's key: who can read that file can read the database too.
+ * Before somebody is given another way in: they are at a browser, or have the owner's key, they may
+ * do all that the person may, and they know the present password if there is one. For the owner's
+ * key it is not asked for: who can read that file can read the database too. Returns its hash.
  */
+export async function confirmPerson(
+  desk: PasswordDesk,
+  principal: UserPrincipal,
+  maker: Maker,
+  address: string,
+  currentPassword: string | undefined,
+): Promise<string | undefined> {
+  refuseKeys(principal, maker);
+  const { userId } = principal;
+  const known = await desk.store.read((reader) => findPassword(reader, userId));
+  if (known && maker.kind !== "owner_key") {
+    const attempt = desk.lockout.attempt(userId, address);
+    if (!(await isPassword(currentPassword ?? "", known.hash))) {
+      await tellFailure(desk, userId, attempt);
+      throw badPassword();
+    }
+    attempt.succeeded();
+  }
+  return known?.hash;
+}
+
+/** Sets a password and ends every other browser. */
 export async function changePassword(
-  { store, ids, lockout }: PasswordDesk,
+  desk: PasswordDesk,
   principal: UserPrincipal,
   maker: Maker,
   address: string,
   change: PasswordChange,
 ): Promise<{ user: User; opened: Opened | undefined }> {
-  refuseForKeys(maker);
+  const { store, tell } = desk;
   const { userId } = principal;
-  const before = await store.read((reader) => findPassword(reader, userId));
-  if (before && maker.kind !== "owner_key") {
-    const attempt = lockout.attempt(userId, address);
-    if (!(await isPassword(change.currentPassword ?? "", before.hash))) throw badPassword();
-    attempt.succeeded();
-  }
+  const before = await confirmPerson(desk, principal, maker, address, change.currentPassword);
   refuseWeakPassword(change.newPassword, change.email ?? null);
   const hash = await hashPassword(change.newPassword);
   const secret = mintSecret("web");
@@ -96,30 +122,43 @@ export async function changePassword(
     await lockOrg(tx, principal.orgId);
     const user = await requirePerson(tx, userId);
     const now = await findPassword(tx, userId);
-    if (now?.hash !== before?.hash) throw badPassword();
+    if (now?.hash !== before) throw badPassword();
     const email = await emailOf(tx, user, change.email);
     refuseWeakPassword(change.newPassword, email);
     await saveUser(tx, { ...user, email });
     await savePassword(tx, { user_id: userId, org_id: user.org_id, hash, updated_at: tx.now });
+    await tell(tx, changeOf(user, "password", "set"));
     await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
     const isBrowser = maker.kind === "cookie";
-    const opened = isBrowser ? await openBrowser(tx, ids, { user, secret }) : undefined;
+    const opened = isBrowser ? await openBrowser(tx, desk, { user, secret }) : undefined;
     return { user: userView({ ...user, email }), opened };
   });
 }
 
 /** Ends every browser of a person; their keys stay, and can be revoked one by one. */
-export function signOutEverywhere(store: Store, userId: string): Promise<void> {
-  return store.transaction((tx) => revokeKinds(tx, userId, ["cookie", "sign_in_link"]));
+export function signOutEverywhere({ store, tell }: Desk, userId: string): Promise<void> {
+  return store.transaction(async (tx) => {
+    const user = await requirePerson(tx, userId);
+    await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
+    await tell(tx, changeOf(user, "browser", "closed_everywhere"));
+  });
 }
 
-/** A key that was lent out must not become a password that stays. */
-function refuseForKeys({ kind }: Maker): void {
-  if (kind === "cookie" || kind === "owner_key") return;
+/** Something of one's own, changed by oneself. */
+function changeOf({ id, org_id: orgId }: PersonRow, area: string, action: string): SettingChange {
+  return { orgId, by: `user:${id}`, area, action, subjectId: id };
+}
+
+/**
+ * A key that was lent out must not become a way in that stays, nor must a browser that was opened
+ * with one: it has the scopes of its key, and signing in would give it all.
+ */
+export function refuseKeys({ scopes }: UserPrincipal, { kind }: Maker): void {
+  if ((kind === "cookie" || kind === "owner_key") && scopes.includes("*")) return;
   throw new Refusal(
     "forbidden",
     "sign_in_needed",
-    "A password is changed by a person who has signed in, not with an API key. Sign in first.",
+    "How one signs in is changed by a person who has signed in, not with an API key. Sign in first.",
   );
 }
 

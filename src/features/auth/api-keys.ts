@@ -1,10 +1,17 @@
 /** Keys for programs: shown once, never good for more than what their maker could do with it. */
-import type { Ids } from "#base/ids.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store } from "#base/store/index.ts";
 import type { CredentialRow } from "#engine/index.ts";
 import type { ApiKey } from "./contract.ts";
-import { endNoLater, heldBy, isGood, issueCredential, type Maker, revokeTree } from "./issue.ts";
+import {
+  type Desk,
+  endNoLater,
+  heldBy,
+  isGood,
+  issueCredential,
+  type Maker,
+  revokeTree,
+} from "./issue.ts";
 import { findCredential, isHere, listCredentials, lockUser } from "./queries.ts";
 import { mintSecret } from "./secrets.ts";
 import type { UserPrincipal } from "./user-principal.ts";
@@ -18,8 +25,7 @@ export interface NewKey {
 }
 
 export async function createApiKey(
-  store: Store,
-  ids: Ids,
+  { store, ids, tell }: Desk,
   by: UserPrincipal,
   maker: Maker,
   { name, scopes, expiresAt }: NewKey,
@@ -40,6 +46,9 @@ export async function createApiKey(
       holder,
       ...(end === undefined ? {} : { expiresAt: end }),
     });
+    const { orgId, userId } = by;
+    const change = { orgId, by: `user:${userId}`, area: "api_key", action: "made", subjectId: id };
+    await tell(tx, change);
     return viewOf((await findCredential(tx, id)) as CredentialRow);
   });
   return { apiKey, key: secret };
@@ -54,12 +63,14 @@ export function listApiKeys(store: Store, userId: string, now: number): Promise<
   );
 }
 
-export function revokeApiKey(store: Store, userId: string, id: string): Promise<ApiKey> {
+export function revokeApiKey({ store, tell }: Desk, userId: string, id: string): Promise<ApiKey> {
   return store.transaction(async (tx) => {
     const row = await findCredential(tx, id);
     const isOwn = row?.kind === "api_key" && row.principal_id === userId;
     if (!isOwn || row.revoked_at !== null) throw notFound("key");
     await revokeTree(tx, id);
+    const by = `user:${userId}`;
+    await tell(tx, { orgId: row.org_id, by, area: "api_key", action: "revoked", subjectId: id });
     return viewOf(row);
   });
 }

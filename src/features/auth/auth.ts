@@ -13,22 +13,28 @@ import {
   type Feature,
   type Principal,
   requireMay,
+  type Tell,
   type UserRow,
 } from "#engine/index.ts";
 import {
   changePassword,
   changeProfile,
+  confirmPerson,
   describeMe,
   type PasswordChange,
   type ProfileChange,
   signOutEverywhere,
 } from "./account.ts";
+import { deleteAccountsOf, deleteOverFlows } from "./account-queries.ts";
 import { createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
-import { isGood, issueCredential, type Maker, revokeTree } from "./issue.ts";
+import { type Desk, isGood, issueCredential, type Maker, revokeTree } from "./issue.ts";
 import { createLockout } from "./lockout.ts";
-import { ensureOwner, renewOwnerKey } from "./owner.ts";
+import { ensureOwner, renewOwnerKey, setFirstPassword } from "./owner.ts";
 import {
+  deleteCredentialsOf,
   deleteDeadCredentials,
+  deletePassword,
+  findCredential,
   findCredentialByHash,
   findUser,
   hasPasswordAdmin,
@@ -38,7 +44,13 @@ import {
 } from "./queries.ts";
 import { authMigrations } from "./schema.ts";
 import { hashSecret, mintSecret } from "./secrets.ts";
-import { createLink, type Proof, signInByPassword, signInBySecret } from "./sign-in.ts";
+import {
+  createLink,
+  type PasswordDesk,
+  type Proof,
+  signInByPassword,
+  signInBySecret,
+} from "./sign-in.ts";
 import { type UserPrincipal, userPrincipal } from "./user-principal.ts";
 
 /** With the pause between two looks at an open socket, less than the second that a revocation may take. */
@@ -46,6 +58,7 @@ const REMEMBER_MS = 500;
 const MAX_REMEMBERED = 10_000;
 const NOTE_USE_EVERY_MS = 15_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
+const FLOW_SWEEP_EVERY_MS = 10 * 60_000;
 const DEAD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 export interface Caller {
@@ -59,15 +72,17 @@ export interface AuthOptions {
   store: Store;
   ids: Ids;
   clock: Clock;
+  /** Says what was changed, in the transaction that changes it. */
+  tell: Tell;
 }
 
 export type Auth = ReturnType<typeof createAuth>;
 
-export function createAuth({ store, ids, clock }: AuthOptions) {
+export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   const remembered = new Map<string, { caller: Caller; until: number }>();
   /** When credentials were last used, until it is written down. */
   const used = new Map<string, number>();
-  const desk = { store, ids, lockout: createLockout(clock.now) };
+  const desk = { store, ids, tell, lockout: createLockout(clock.now) };
   const forget = () => remembered.clear();
 
   async function authenticate(secret: string): Promise<Caller | undefined> {
@@ -95,6 +110,7 @@ export function createAuth({ store, ids, clock }: AuthOptions) {
 
   const revoke = (credentialId: string): Promise<void> =>
     forgetting(store.transaction((tx) => revokeTree(tx, credentialId)));
+  const signOut = (credentialId: string) => forgetting(closeBrowser(desk, credentialId));
 
   return {
     /** Undefined: no such credential, or one that is spent, expired or revoked. */
@@ -102,48 +118,67 @@ export function createAuth({ store, ids, clock }: AuthOptions) {
     /** After people's rights were changed elsewhere on this server. */
     forget,
 
-    ensureOwner: (name: string) => ensureOwner(store, ids, name),
-    renewOwnerKey: (owner: UserRow) => forgetting(renewOwnerKey(store, ids, owner)),
+    ensureOwner: (name: string) => ensureOwner(desk, name),
+    renewOwnerKey: (owner: UserRow) => forgetting(renewOwnerKey(desk, owner)),
     /** Whether an admin could sign in from another machine. */
     hasPasswordSignIn: () => store.read(hasPasswordAdmin),
+    /** True when it was set: only an owner without a password gets this one. */
+    setFirstPassword: (userId: string, readPassword: () => string, email: string | undefined) =>
+      setFirstPassword(desk, userId, readPassword, email),
 
     /** Never for more than the one who asks may do. */
     createLink: (userId: string, scopes: readonly string[], maker?: Maker) =>
-      createLink(store, ids, userId, scopes, maker),
+      createLink(desk, userId, scopes, maker),
     /** `replaces`: the secret that the browser came with, which is of no use afterwards. */
     signIn: (proof: Proof, from?: { address: string; replaces: string | undefined }) =>
       forgetting(
         "email" in proof
           ? signInByPassword(desk, proof, from?.address ?? "unknown", from?.replaces)
-          : signInBySecret(store, ids, proof, from?.replaces),
+          : signInBySecret(desk, proof, from?.replaces),
       ),
-    signOut: revoke,
-    signOutEverywhere: (userId: string) => forgetting(signOutEverywhere(store, userId)),
+    signOut,
+    signOutEverywhere: (userId: string) => forgetting(signOutEverywhere(desk, userId)),
     revoke,
 
     createApiKey: (by: UserPrincipal, maker: Maker, key: NewKey) =>
-      createApiKey(store, ids, by, maker, key),
+      createApiKey(desk, by, maker, key),
     listApiKeys: (userId: string) => listApiKeys(store, userId, clock.now()),
-    revokeApiKey: (userId: string, id: string) => forgetting(revokeApiKey(store, userId, id)),
+    revokeApiKey: (userId: string, id: string) => forgetting(revokeApiKey(desk, userId, id)),
 
     createRunnerToken: (
       by: UserPrincipal,
       name: string,
       tags: readonly string[],
       scope: "org" | "user" = "org",
-    ) => createRunnerToken(store, ids, by, { name, tags, scope }),
+    ) => createRunnerToken(desk, by, { name, tags, scope }),
 
-    me: (principal: UserPrincipal) => describeMe(store, principal),
+    ...ownAccount(desk, forgetting),
+
+    feature: authFeature(used),
+  };
+}
+
+/** What people do with their own account. */
+function ownAccount(desk: PasswordDesk, forgetting: <T>(work: Promise<T>) => Promise<T>) {
+  return {
+    me: (principal: UserPrincipal) => describeMe(desk.store, principal),
     changeProfile: (userId: string, change: ProfileChange) =>
-      forgetting(changeProfile(store, userId, change)),
+      forgetting(changeProfile(desk, userId, change)),
     changePassword: (
       principal: UserPrincipal,
       maker: Maker,
       address: string,
       change: PasswordChange,
     ) => forgetting(changePassword(desk, principal, maker, address, change)),
-
-    feature: authFeature(used),
+    /** Before somebody is given another way in. */
+    async confirm(
+      principal: UserPrincipal,
+      maker: Maker,
+      address: string,
+      currentPassword: string | undefined,
+    ): Promise<void> {
+      await confirmPerson(desk, principal, maker, address, currentPassword);
+    },
   };
 }
 
@@ -151,6 +186,12 @@ function authFeature(used: Map<string, number>): Feature {
   return {
     name: "auth",
     migrations: authMigrations,
+    async purgePerson({ tx }, { userId }) {
+      await deletePassword(tx, userId);
+      await deleteAccountsOf(tx, userId);
+      await deleteCredentialsOf(tx, userId);
+      return true;
+    },
     sweeps: [
       {
         name: "last use of credentials",
@@ -165,6 +206,13 @@ function authFeature(used: Map<string, number>): Feature {
         },
       },
       {
+        name: "sign-ins that never came back",
+        everyMs: FLOW_SWEEP_EVERY_MS,
+        async run({ store }, now) {
+          await store.transaction((tx) => deleteOverFlows(tx, now));
+        },
+      },
+      {
         name: "dead credentials",
         everyMs: SWEEP_EVERY_MS,
         async run({ store }, now) {
@@ -175,10 +223,19 @@ function authFeature(used: Map<string, number>): Feature {
   };
 }
 
+async function closeBrowser({ store, tell }: Desk, credentialId: string): Promise<void> {
+  await store.transaction(async (tx) => {
+    const row = await findCredential(tx, credentialId);
+    await revokeTree(tx, credentialId);
+    if (!row) return;
+    const closed = { orgId: row.org_id, by: `user:${row.principal_id}`, subjectId: row.id };
+    await tell(tx, { ...closed, area: "browser", action: "closed" });
+  });
+}
+
 /** A runner's token, shown once. Of scope `user` it works for its maker alone. */
 async function createRunnerToken(
-  store: Store,
-  ids: Ids,
+  { store, ids, tell }: Desk,
   by: UserPrincipal,
   { name, tags, scope }: { name: string; tags: readonly string[]; scope: "org" | "user" },
 ): Promise<{ id: string; token: string; scope: string }> {
@@ -198,7 +255,10 @@ async function createRunnerToken(
   const id = await store.transaction(async (tx) => {
     const user = await lockUser(tx, by.userId);
     if (!user || !isHere(user)) throw notFound("user");
-    return issueCredential(tx, ids, { kind: "runner", secret, holder });
+    const subjectId = await issueCredential(tx, ids, { kind: "runner", secret, holder });
+    const made = { orgId: by.orgId, by: `user:${by.userId}`, area: "runner_token", subjectId };
+    await tell(tx, { ...made, action: "made" });
+    return subjectId;
   });
   return { id, token: secret, scope: whose };
 }

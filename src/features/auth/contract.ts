@@ -50,6 +50,23 @@ export const meSchema = z.object({
 });
 export type Me = z.infer<typeof meSchema>;
 
+/** A service that people can sign in through, as its button says. */
+export const offeredProviderSchema = z
+  .object({ id: z.string(), name: z.string() })
+  .meta({ id: "SignInProvider" });
+export type OfferedProvider = z.infer<typeof offeredProviderSchema>;
+
+export const linkedAccountSchema = z
+  .object({
+    id: z.string(),
+    provider: z.string(),
+    label: z.string(),
+    linkedAt: isoTime,
+    lastUsedAt: isoTime.nullable(),
+  })
+  .meta({ id: "LinkedAccount" });
+export type LinkedAccount = z.infer<typeof linkedAccountSchema>;
+
 /** Compared without regard to case, so it is kept in one. */
 export const emailSchema = z
   .string()

@@ -1,6 +1,10 @@
 export { emailTaken, userView } from "./account.ts";
+export { deleteAccountsOf } from "./account-queries.ts";
 export { type Auth, createAuth } from "./auth.ts";
+export type { Desk } from "./issue.ts";
 export { hashPassword, refuseWeakPassword } from "./passwords.ts";
+export { createProviderSignIn } from "./provider-sign-in.ts";
+export type { Admit } from "./providers/enter.ts";
 export {
   deletePassword,
   findOrg,

@@ -1,9 +1,17 @@
 /** Making credentials: a secret's hash goes into the store, the secret to whoever asked. */
 import type { Ids } from "#base/ids.ts";
-import type { Tx } from "#base/store/index.ts";
-import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
+import type { Store, Tx } from "#base/store/index.ts";
+import type { CredentialKind, CredentialRow, Tell, UserRow } from "#engine/index.ts";
 import { insertCredential, listMadeBy, revokeCredential } from "./queries.ts";
 import { hashSecret } from "./secrets.ts";
+
+/** What giving and taking away needs. */
+export interface Desk {
+  store: Store;
+  ids: Ids;
+  /** Every change of who can get in is told of in its own transaction. */
+  tell: Tell;
+}
 
 type Holder = Pick<
   CredentialRow,

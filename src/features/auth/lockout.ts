@@ -18,6 +18,8 @@ interface Failures {
 }
 
 export interface Attempt {
+  /** If it fails, the next one has to wait. */
+  isLast: boolean;
   /** It was the right password after all. */
   succeeded(): void;
 }
@@ -49,10 +51,22 @@ export function createLockout(now: () => number) {
       ofAccount.count++;
       ofAddress.count++;
       return {
+        isLast: ofAccount.count >= MAX_PER_ACCOUNT || ofAddress.count >= MAX_PER_ADDRESS,
         succeeded() {
           failures.delete(accountKey);
           ofAddress.count--;
         },
+      };
+    },
+
+    /** Where it is not known yet whose account it is. */
+    attemptFrom(address: string): Attempt {
+      const ofAddress = current(`address ${address}`);
+      refuse(ofAddress, MAX_PER_ADDRESS);
+      ofAddress.count++;
+      return {
+        isLast: ofAddress.count >= MAX_PER_ADDRESS,
+        succeeded: () => void ofAddress.count--,
       };
     },
   };

@@ -1,15 +1,28 @@
-/** The first start makes the org and its owner, whose key is written to a file. */
-import type { Ids } from "#base/ids.ts";
-import type { Store } from "#base/store/index.ts";
+/** The first start makes the org and its owner: a key in a file, and a password if there is one to set. */
+import { Refusal } from "#base/refusal.ts";
 import type { UserRow } from "#engine/index.ts";
-import { heldBy, issueCredential } from "./issue.ts";
-import { findOwner, insertOrg, insertUser, listCredentials, revokeCredential } from "./queries.ts";
+import { emailSchema, passwordSchema } from "./contract.ts";
+import { type Desk, heldBy, issueCredential } from "./issue.ts";
+import { hashPassword, refuseWeakPassword } from "./passwords.ts";
+import {
+  findOwner,
+  findPassword,
+  findUser,
+  findUserByEmail,
+  insertOrg,
+  insertUser,
+  listCredentials,
+  lockOrg,
+  lockUser,
+  revokeCredential,
+  savePassword,
+  saveUser,
+} from "./queries.ts";
 import { mintSecret } from "./secrets.ts";
 
 /** Returns the key only when the owner was made now. */
 export function ensureOwner(
-  store: Store,
-  ids: Ids,
+  { store, ids, tell }: Desk,
   name: string,
 ): Promise<{ owner: UserRow; key: string | undefined }> {
   const secret = mintSecret("key");
@@ -31,6 +44,7 @@ export function ensureOwner(
       created_at: tx.now,
     };
     await insertUser(tx, owner);
+    await tell(tx, { orgId, by: "system", area: "member", action: "added", subjectId: userId });
     await issueCredential(tx, ids, {
       kind: "owner_key",
       secret,
@@ -44,16 +58,64 @@ export function ensureOwner(
  * A new owner key, for when its file was lost. The lost one is revoked, except where several
  * servers share the database: there the file may lie in another server's folder.
  */
-export async function renewOwnerKey(store: Store, ids: Ids, owner: UserRow): Promise<string> {
+export async function renewOwnerKey({ store, ids, tell }: Desk, owner: UserRow): Promise<string> {
   const secret = mintSecret("key");
   await store.transaction(async (tx) => {
     const lost = tx.dialect === "sqlite" ? await listCredentials(tx, owner.id, "owner_key") : [];
     for (const old of lost) await revokeCredential(tx, old.id);
-    await issueCredential(tx, ids, {
+    const subjectId = await issueCredential(tx, ids, {
       kind: "owner_key",
       secret,
       holder: heldBy(owner, "owner key"),
     });
+    const { org_id: orgId } = owner;
+    await tell(tx, { orgId, by: "system", area: "owner_key", action: "renewed", subjectId });
   });
   return secret;
+}
+
+/**
+ * The owner's first password, from the settings, so that a server in a container can be reached at
+ * once. Only where there is none, and only then is it read: else each start would bring back one that was changed since,
+ * perhaps because somebody had read the file.
+ */
+export async function setFirstPassword(
+  { store, tell }: Desk,
+  userId: string,
+  readPassword: () => string,
+  email: string | undefined,
+): Promise<boolean> {
+  const owner = await store.read(async (reader) =>
+    (await findPassword(reader, userId)) ? undefined : findUser(reader, userId),
+  );
+  if (!owner) return false;
+  const password = readPassword();
+  const address = emailSchema.safeParse(email ?? owner.email);
+  if (!address.success)
+    throw notAllowed("MUSTER_OWNER_EMAIL: must be the address that the owner signs in with");
+  if (!passwordSchema.safeParse(password).success)
+    throw notAllowed("MUSTER_OWNER_PASSWORD_FILE: must hold 12 to 256 characters");
+  refuseWeakPassword(password, address.data);
+  const hash = await hashPassword(password);
+  return store.transaction(async (tx) => {
+    await lockOrg(tx, owner.org_id);
+    const user = await lockUser(tx, userId);
+    if (!user || (await findPassword(tx, userId))) return false;
+    const other = await findUserByEmail(tx, address.data);
+    if (other && other.id !== userId)
+      throw notAllowed("MUSTER_OWNER_EMAIL: must not be the address of somebody else here");
+    await saveUser(tx, { ...user, email: address.data });
+    await savePassword(tx, { user_id: userId, org_id: user.org_id, hash, updated_at: tx.now });
+    const { org_id: orgId } = user;
+    await tell(tx, { orgId, by: "system", area: "password", action: "set", subjectId: userId });
+    return true;
+  });
+}
+
+function notAllowed(why: string): Refusal {
+  return new Refusal(
+    "invalid",
+    "config_invalid",
+    `A setting has a value that is not allowed.\n${why}`,
+  );
 }

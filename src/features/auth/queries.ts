@@ -239,6 +239,13 @@ const deleteDead = prepare<{ before: number }, unknown>((db, p) =>
 );
 export const deleteDeadCredentials = (tx: Tx, before: number) => tx.run(deleteDead, { before });
 
+const deleteHeld = prepare<{ principalId: string }, unknown>((db, p) =>
+  db.deleteFrom("credentials").where("principal_id", "=", p("principalId")),
+);
+/** All that somebody ever held; for when nothing of theirs is to stay. */
+export const deleteCredentialsOf = (tx: Tx, principalId: string) =>
+  tx.run(deleteHeld, { principalId });
+
 /** True for exactly one caller: how a one-time link is used once. */
 export async function revokeCredential(tx: Tx, id: string): Promise<boolean> {
   return (await tx.run(revokeById, { id, now: tx.now })) > 0;

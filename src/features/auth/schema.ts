@@ -1,4 +1,4 @@
-/** What signing in adds to the kernel's tables of people: passwords, and who has left. */
+/** What signing in adds to the kernel's tables of people: passwords, linked accounts, who has left. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl, type KernelTables, type UserRow } from "#engine/index.ts";
 
@@ -15,9 +15,47 @@ export interface PasswordRow {
   updated_at: number;
 }
 
+/** An account at somebody else's service by which a person signs in. */
+export interface LinkedAccountRow {
+  id: string;
+  org_id: string;
+  user_id: string;
+  provider: string;
+  /** Whose word it is; a provider that is set up anew elsewhere knows other people. */
+  issuer: string;
+  /** Never given to anybody else there, unlike names and addresses. */
+  subject: string;
+  /** For its owner to know it by. */
+  label: string;
+  created_at: number;
+  last_used_at: number | null;
+}
+
+/** A sign-in that has gone to a provider and is not back yet. Its secrets are hashes only. */
+export interface SignInFlowRow {
+  state_hash: string;
+  /** Of what the browser that began it holds. */
+  browser_hash: string;
+  provider: string;
+  issuer: string;
+  purpose: "sign_in" | "join" | "link";
+  /** To join with. */
+  invitation_hash: string | null;
+  /** Whose account is to be linked, and by which credential they asked. */
+  user_id: string | null;
+  credential_id: string | null;
+  /** Of the browser's cookie, which is of no use afterwards. */
+  replaces_hash: string | null;
+  next: string;
+  created_at: number;
+  expires_at: number;
+}
+
 export interface AuthTables extends Omit<KernelTables, "users"> {
   users: PersonRow;
   passwords: PasswordRow;
+  linked_accounts: LinkedAccountRow;
+  sign_in_flows: SignInFlowRow;
 }
 
 const tables = `
@@ -28,6 +66,23 @@ create table passwords (
 create index credentials_made_by on credentials (created_by);
 `;
 
+const accounts = `
+create table linked_accounts (
+  id ID primary key, org_id ID not null, user_id ID not null, provider ID not null,
+  issuer ID not null, subject ID not null, label text not null, created_at bigint not null,
+  last_used_at bigint
+);
+create unique index linked_accounts_whose on linked_accounts (provider, issuer, subject);
+create index linked_accounts_of on linked_accounts (user_id);
+create table sign_in_flows (
+  state_hash ID primary key, browser_hash ID not null, provider ID not null, issuer ID not null,
+  purpose text not null, invitation_hash ID, user_id ID, credential_id ID, replaces_hash ID,
+  next text not null, created_at bigint not null, expires_at bigint not null
+);
+create index sign_in_flows_over on sign_in_flows (expires_at);
+`;
+
 export const authMigrations: readonly Migration[] = [
   { id: "auth-0001-passwords", statements: (dialect) => ddl(dialect, tables) },
+  { id: "auth-0002-linked-accounts", statements: (dialect) => ddl(dialect, accounts) },
 ];

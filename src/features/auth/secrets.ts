@@ -1,7 +1,9 @@
 /** Secrets that name a principal: random, shown once, stored as a hash. */
 import { hash, randomBytes } from "node:crypto";
 
-export function mintSecret(kind: "key" | "link" | "web" | "rnr" | "inv"): string {
+export function mintSecret(
+  kind: "key" | "link" | "web" | "rnr" | "inv" | "flow" | "state",
+): string {
   return `mst_${kind}_${randomBytes(24).toString("base64url")}`;
 }
 

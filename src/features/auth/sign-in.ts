@@ -3,15 +3,15 @@
  * signing in ends in `openBrowser`, which always makes a new secret: one that a stranger could have
  * put into the browser before is worth nothing afterwards.
  */
-import type { Ids } from "#base/ids.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { Store, Tx } from "#base/store/index.ts";
+import type { Tx } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
-import { endNoLater, heldBy, isGood, issueCredential, type Maker } from "./issue.ts";
-import type { Lockout } from "./lockout.ts";
+import { type Desk, endNoLater, heldBy, isGood, issueCredential, type Maker } from "./issue.ts";
+import type { Attempt, Lockout } from "./lockout.ts";
 import { isPassword } from "./passwords.ts";
 import {
   findCredentialByHash,
+  findOwner,
   findPassword,
   findUserByEmail,
   isHere,
@@ -37,8 +37,7 @@ export interface Opened {
 }
 
 export function createLink(
-  store: Store,
-  ids: Ids,
+  { store, ids, tell }: Desk,
   userId: string,
   scopes: readonly string[],
   maker?: Maker,
@@ -49,55 +48,76 @@ export function createLink(
     if (!user || !isHere(user)) throw notFound("user");
     const expiresAt = endNoLater(tx.now + LINK_TTL_MS, maker) ?? tx.now;
     const holder = heldBy(user, "sign-in link", scopes.join(" "), maker);
-    await issueCredential(tx, ids, { kind: "sign_in_link", secret, holder, expiresAt });
+    const id = await issueCredential(tx, ids, { kind: "sign_in_link", secret, holder, expiresAt });
+    const by = `user:${user.id}`;
+    await tell(tx, { orgId: user.org_id, by, area: "sign_in_link", action: "made", subjectId: id });
     return { token: secret, expiresAt };
   });
 }
 
 export function signInBySecret(
-  store: Store,
-  ids: Ids,
+  desk: Desk,
   proof: SecretProof,
   replaces: string | undefined,
 ): Promise<Opened> {
   const secret = mintSecret("web");
-  return store.transaction(async (tx) => {
+  return desk.store.transaction(async (tx) => {
     const credential = await provenBy(tx, proof);
     const user = await lockUser(tx, credential.principal_id);
     if (!user || !isHere(user)) throw badSecret();
-    return openBrowser(tx, ids, { user, secret, proof: credential, replaces });
+    return openBrowser(tx, desk, { user, secret, proof: credential, replaces });
   });
 }
 
-export interface PasswordDesk {
-  store: Store;
-  ids: Ids;
+export interface PasswordDesk extends Desk {
   lockout: Lockout;
 }
 
 export async function signInByPassword(
-  { store, ids, lockout }: PasswordDesk,
+  desk: PasswordDesk,
   { email, password }: PasswordProof,
   address: string,
   replaces: string | undefined,
 ): Promise<Opened> {
-  const attempt = lockout.attempt(email, address);
+  const { store } = desk;
+  const attempt = desk.lockout.attempt(email, address);
   const { user, stored } = await store.read(async (reader) => {
     const found = await findUserByEmail(reader, email);
     return { user: found, stored: found && (await findPassword(reader, found.id)) };
   });
   const isRight = await isPassword(password, stored?.hash);
-  if (!user || !isRight || !isHere(user)) throw badPassword();
+  if (!user || !isRight || !isHere(user)) {
+    await tellFailure(desk, user?.id, attempt);
+    throw badPassword();
+  }
   const secret = mintSecret("web");
   const opened = await store.transaction(async (tx) => {
     const person = await lockUser(tx, user.id);
     // Changed or removed while it was being checked: then it was not the right one.
     const now = await findPassword(tx, user.id);
     if (!person || !isHere(person) || now?.hash !== stored?.hash) throw badPassword();
-    return openBrowser(tx, ids, { user: person, secret, replaces });
+    return openBrowser(tx, desk, { user: person, secret, replaces });
   });
   attempt.succeeded();
   return opened;
+}
+
+/**
+ * Somebody guessed. It is written down whether there is such a person or not, so that the time it
+ * takes tells nobody who has an account; how often is bounded by the lockout.
+ */
+export async function tellFailure(
+  { store, tell }: Desk,
+  userId: string | undefined,
+  attempt: Attempt,
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    const orgId = (await findOwner(tx))?.org_id;
+    if (orgId === undefined) return;
+    const failed = { orgId, by: null, area: "sign_in", subjectId: userId ?? null };
+    await tell(tx, { ...failed, action: "failed" });
+    if (attempt.isLast) await tell(tx, { ...failed, action: "locked" });
+  });
 }
 
 export interface Opening {
@@ -106,14 +126,15 @@ export interface Opening {
   secret: string;
   /** What was shown; without one, all that the person may do. */
   proof?: CredentialRow;
-  /** The secret that the browser came with. */
+  /** The secret that the browser came with, or what it hashes to. */
   replaces?: string | undefined;
+  replacesHash?: string | undefined;
 }
 
 export async function openBrowser(
   tx: Tx,
-  ids: Ids,
-  { user, secret, proof, replaces }: Opening,
+  { ids, tell }: Pick<Desk, "ids" | "tell">,
+  { user, secret, proof, replaces, replacesHash }: Opening,
 ): Promise<Opened> {
   const maker =
     proof?.kind === "api_key"
@@ -123,8 +144,11 @@ export async function openBrowser(
   // A link that a key has made passes its origin on, so that the key's end is the cookie's too.
   if (proof?.created_by.startsWith("credential:")) holder.created_by = proof.created_by;
   const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, maker) ?? tx.now;
-  await issueCredential(tx, ids, { kind: "cookie", secret, holder, expiresAt });
-  const old = replaces && (await findCredentialByHash(tx, hashSecret(replaces)));
+  const id = await issueCredential(tx, ids, { kind: "cookie", secret, holder, expiresAt });
+  const by = `user:${user.id}`;
+  await tell(tx, { orgId: user.org_id, by, area: "sign_in", action: "opened", subjectId: id });
+  const oldHash = replaces ? hashSecret(replaces) : replacesHash;
+  const old = oldHash && (await findCredentialByHash(tx, oldHash));
   if (old && old.kind === "cookie") await revokeCredential(tx, old.id);
   return { cookie: secret, expiresAt };
 }

@@ -1,0 +1,75 @@
+/**
+ * Asking a provider, which may be slow, broken or hostile: it has so long, may say so much, and
+ * cannot send us anywhere else. Codes and tokens go to the configured place and stay out of errors.
+ */
+import { problem } from "./problems.ts";
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 512 * 1024;
+
+export interface ProviderReply {
+  status: number;
+  /** Undefined when it was no JSON. */
+  json: unknown;
+}
+
+export async function askProvider(
+  url: string,
+  { headers = {}, form }: { headers?: Record<string, string>; form?: Record<string, string> } = {},
+): Promise<ProviderReply> {
+  // Never more than the address without its query in what is logged.
+  const where = new URL(url);
+  const name = where.origin + where.pathname;
+  const response = await fetch(url, {
+    method: form ? "POST" : "GET",
+    headers: { accept: "application/json", "user-agent": "Muster", ...headers },
+    ...(form ? { body: new URLSearchParams(form) } : {}),
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: unknown) => {
+    throw problem("provider_unavailable", `${name}: ${reasonOf(error)}`);
+  });
+  const text = await readBounded(response, name);
+  if (response.status >= 300 && response.status < 400)
+    throw problem("provider_unavailable", `${name} wants to send us elsewhere`);
+  if (response.status >= 500 || response.status === 429)
+    throw problem("provider_unavailable", `${name} answered ${response.status}`);
+  return { status: response.status, json: parse(text) };
+}
+
+async function readBounded(response: Response, name: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > MAX_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw problem("provider_unavailable", `${name}: ${reasonOf(error)}`);
+  }
+  if (size > MAX_BYTES)
+    throw problem("provider_unavailable", `${name} answered with more than ${MAX_BYTES} bytes`);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Such as ECONNREFUSED, or that it took too long. */
+function reasonOf(error: unknown): string {
+  const { name, cause } = error as { name?: string; cause?: { code?: string } };
+  return cause?.code ?? name ?? "failed";
+}
+
+/** What an OAuth error names itself, if it is one of the words that such errors are made of. */
+export function oauthError(json: unknown): string {
+  const { error } = (json ?? {}) as { error?: unknown };
+  return typeof error === "string" && /^[\w.-]{1,60}$/.test(error) ? error : "no reason given";
+}

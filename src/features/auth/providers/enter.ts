@@ -1,0 +1,130 @@
+/**
+ * What becomes of somebody whom a provider has named: they are let in by the account that is theirs,
+ * join with an invitation, or link the account to who they are here. An e-mail address alone never
+ * opens anything: providers differ in what they check, and addresses change hands.
+ */
+import type { Ids } from "#base/ids.ts";
+import type { Tx } from "#base/store/index.ts";
+import { findAccount, insertAccount, listAccountsOf, markAccountUsed } from "../account-queries.ts";
+import { type Desk, isGood } from "../issue.ts";
+import { accountChange } from "../linked-accounts.ts";
+import { findCredential, findUser, isHere, lockOrg, lockUser } from "../queries.ts";
+import type { LinkedAccountRow, PersonRow, SignInFlowRow } from "../schema.ts";
+import { mintSecret } from "../secrets.ts";
+import { type Opened, openBrowser } from "../sign-in.ts";
+import { problem } from "./problems.ts";
+import type { Identity, SignInProvider } from "./provider.ts";
+
+const MAX_ACCOUNTS = 10;
+
+/** Makes a member of who has an invitation, in the transaction it is given; throws if it may not be. */
+export type Admit = (
+  tx: Tx,
+  guest: {
+    invitationHash: string;
+    newId: string;
+    name: string;
+    /** Verified ones. */
+    emails: readonly string[];
+  },
+) => Promise<PersonRow>;
+
+export interface Door extends Desk {
+  admit: Admit;
+}
+
+/** Undefined when the browser was signed in already and stays so. */
+export async function enter(
+  door: Door,
+  provider: SignInProvider,
+  identity: Identity,
+  flow: SignInFlowRow,
+): Promise<Opened | undefined> {
+  const arrival = { identity, flow, account: accountOf(provider, identity, door.ids) };
+  const newId = door.ids.mint("usr");
+  const secret = mintSecret("web");
+  return door.store.transaction(async (tx) => {
+    if (flow.purpose === "link") return linkAccount(tx, door, arrival);
+    const user =
+      flow.purpose === "join"
+        ? await joinAs(tx, door, arrival, newId)
+        : await signInAs(tx, arrival);
+    const replacesHash = flow.replaces_hash ?? undefined;
+    return openBrowser(tx, door, { user, secret, replacesHash });
+  });
+}
+
+type NewAccount = Pick<
+  LinkedAccountRow,
+  "id" | "provider" | "issuer" | "subject" | "label" | "last_used_at"
+>;
+
+interface Arrival {
+  identity: Identity;
+  flow: SignInFlowRow;
+  account: NewAccount;
+}
+
+function accountOf({ id, issuer }: SignInProvider, identity: Identity, ids: Ids): NewAccount {
+  const { subject, label } = identity;
+  return { id: ids.mint("lnk"), provider: id, issuer, subject, label, last_used_at: null };
+}
+
+async function signInAs(tx: Tx, { account }: Arrival): Promise<PersonRow> {
+  const known = await findAccount(tx, account);
+  const user = known && (await lockUser(tx, known.user_id));
+  // Looked at again: it may have been unlinked before its owner could be held.
+  const now = user && (await findAccount(tx, account));
+  // Who has left is told the same as who never came.
+  if (!user || !isHere(user) || now?.user_id !== user.id) throw problem("account_unknown");
+  await markAccountUsed(tx, now.id, account.label);
+  return user;
+}
+
+async function joinAs(
+  tx: Tx,
+  door: Door,
+  { identity, flow, account }: Arrival,
+  newId: string,
+): Promise<PersonRow> {
+  const { name, emails } = identity;
+  const invitationHash = flow.invitation_hash ?? "";
+  // Holds the organisation, so that nobody else gets the account meanwhile.
+  const user = await door.admit(tx, { invitationHash, newId, name, emails });
+  if (await findAccount(tx, account)) throw problem("account_taken");
+  await insertFor(tx, door, user, { ...account, last_used_at: tx.now });
+  return user;
+}
+
+async function linkAccount(tx: Tx, door: Door, { flow, account }: Arrival): Promise<undefined> {
+  const user = await stillSignedIn(tx, flow);
+  const known = await findAccount(tx, account);
+  if (known?.user_id === user.id) return;
+  if (known) throw problem("account_taken");
+  const accounts = await listAccountsOf(tx, user.id);
+  if (accounts.length >= MAX_ACCOUNTS) throw problem("account_limit_reached");
+  await insertFor(tx, door, user, account);
+}
+
+async function insertFor(
+  tx: Tx,
+  { tell }: Door,
+  user: PersonRow,
+  account: NewAccount,
+): Promise<void> {
+  const row = { ...account, org_id: user.org_id, user_id: user.id, created_at: tx.now };
+  await insertAccount(tx, row);
+  await tell(tx, accountChange(row, "linked"));
+}
+
+/** Who was signed out while they were away gets no new way in. */
+async function stillSignedIn(tx: Tx, flow: SignInFlowRow): Promise<PersonRow> {
+  const found = flow.user_id === null ? undefined : await findUser(tx, flow.user_id);
+  if (!found) throw problem("sign_in_needed");
+  await lockOrg(tx, found.org_id);
+  const user = await lockUser(tx, found.id);
+  const asked = flow.credential_id && (await findCredential(tx, flow.credential_id));
+  const isStill = asked && isGood(asked, tx.now) && asked.principal_id === found.id;
+  if (!user || !isHere(user) || !isStill) throw problem("sign_in_needed");
+  return user;
+}

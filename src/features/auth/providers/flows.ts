@@ -1,0 +1,87 @@
+/**
+ * A sign-in between its start and the provider's answer. It is a row, so that any server can finish
+ * what another began; it is good for ten minutes, once, and only in the browser that began it.
+ */
+import type { Store } from "#base/store/index.ts";
+import { deleteFlow, findFlow, insertFlow } from "../account-queries.ts";
+import type { SignInFlowRow } from "../schema.ts";
+import { hashSecret, mintSecret } from "../secrets.ts";
+import { nonceOf, verifierOf } from "./challenge.ts";
+import { nextPath } from "./next-path.ts";
+import { problem } from "./problems.ts";
+import type { Round, SignInProvider } from "./provider.ts";
+
+export const FLOW_TTL_MS = 10 * 60_000;
+
+export interface Beginning {
+  purpose: SignInFlowRow["purpose"];
+  next?: string | undefined;
+  /** The cookie that the browser came with. */
+  replaces?: string | undefined;
+  invitationToken?: string | undefined;
+  userId?: string;
+  credentialId?: string;
+}
+
+/** Where to send the browser, and what it has to keep meanwhile. */
+export interface Begun {
+  url: string;
+  flow: string;
+}
+
+export async function beginFlow(
+  store: Store,
+  provider: SignInProvider,
+  redirectUri: string,
+  beginning: Beginning,
+): Promise<Begun> {
+  const [state, flow] = [mintSecret("state"), mintSecret("flow")];
+  const url = await provider.authorizeUrl({ state, ...secretsOf(flow), redirectUri });
+  const { purpose, next, replaces, invitationToken, userId, credentialId } = beginning;
+  await store.transaction((tx) =>
+    insertFlow(tx, {
+      state_hash: hashSecret(state),
+      browser_hash: hashSecret(flow),
+      provider: provider.id,
+      issuer: provider.issuer,
+      purpose,
+      invitation_hash: invitationToken === undefined ? null : hashSecret(invitationToken),
+      user_id: userId ?? null,
+      credential_id: credentialId ?? null,
+      replaces_hash: replaces === undefined ? null : hashSecret(replaces),
+      next: nextPath(next),
+      created_at: tx.now,
+      expires_at: tx.now + FLOW_TTL_MS,
+    }),
+  );
+  return { url, flow };
+}
+
+export function secretsOf(flow: string): Pick<Round, "verifier" | "nonce"> {
+  return { verifier: verifierOf(flow), nonce: nonceOf(flow) };
+}
+
+/** Takes it, so that nobody has it again, whatever comes of it. */
+export function takeFlow(
+  store: Store,
+  { id, issuer }: SignInProvider,
+  state: string | undefined,
+  flow: string | undefined,
+): Promise<SignInFlowRow> {
+  if (state === undefined || flow === undefined) throw problem("sign_in_expired");
+  const [stateHash, browserHash] = [hashSecret(state), hashSecret(flow)];
+  return store
+    .transaction(async (tx) => {
+      const row = await findFlow(tx, stateHash);
+      const isOurs =
+        row?.browser_hash === browserHash && row.provider === id && row.issuer === issuer;
+      // Another browser cannot use it up either.
+      if (!isOurs || !(await deleteFlow(tx, stateHash)) || row.expires_at <= tx.now)
+        return undefined;
+      return row;
+    })
+    .then((row) => {
+      if (!row) throw problem("sign_in_expired");
+      return row;
+    });
+}

@@ -1,0 +1,91 @@
+/**
+ * What an OpenID provider says about itself: its addresses and its keys. Kept for a while, because
+ * every sign-in needs it; keys are asked for again when a token names one that we do not know, but
+ * not more often than each half minute, whatever tokens we are shown.
+ */
+import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from "jose";
+import * as z from "zod";
+import { askProvider } from "./ask-provider.ts";
+import { problem } from "./problems.ts";
+
+const KEPT_MS = 10 * 60_000;
+const ASK_KEYS_EVERY_MS = 30_000;
+const MAX_KEYS = 100;
+
+const address = z.string().max(2_000);
+const documentSchema = z.object({
+  issuer: z.string(),
+  authorization_endpoint: address,
+  token_endpoint: address,
+  jwks_uri: address,
+  userinfo_endpoint: address.optional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+  authorization_response_iss_parameter_supported: z.boolean().optional(),
+});
+export type OidcDocument = z.infer<typeof documentSchema>;
+
+const keysSchema = z.object({
+  keys: z.array(z.looseObject({ kty: z.string() })).max(MAX_KEYS),
+});
+
+export interface OidcMetadata {
+  document(): Promise<OidcDocument>;
+  /** `isFresh`: not those that were kept, if they are older than a moment. */
+  keys(isFresh: boolean): Promise<LocalJWKSet>;
+}
+
+export function createMetadata(issuer: string, now: () => number): OidcMetadata {
+  let document: { value: OidcDocument; at: number } | undefined;
+  let keys: { value: LocalJWKSet; at: number } | undefined;
+
+  async function readDocument(): Promise<OidcDocument> {
+    if (document && now() - document.at < KEPT_MS) return document.value;
+    const value = await askDocument(issuer);
+    document = { value, at: now() };
+    return value;
+  }
+
+  return {
+    document: readDocument,
+    async keys(isFresh) {
+      const ageMs = keys ? now() - keys.at : Number.POSITIVE_INFINITY;
+      if (keys && ageMs < (isFresh ? ASK_KEYS_EVERY_MS : KEPT_MS)) return keys.value;
+      const value = await askKeys((await readDocument()).jwks_uri);
+      keys = { value, at: now() };
+      return value;
+    },
+  };
+}
+
+async function askDocument(issuer: string): Promise<OidcDocument> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const { status, json } = await askProvider(url);
+  const parsed = documentSchema.safeParse(json);
+  if (status !== 200 || !parsed.success)
+    throw problem("provider_unavailable", `${url} is no discovery document (status ${status})`);
+  // Else one provider could speak for another.
+  if (parsed.data.issuer !== issuer)
+    throw problem("provider_unavailable", `${url} is of another issuer; check MUSTER_OIDC_ISSUER`);
+  const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = parsed.data;
+  for (const used of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint])
+    if (used !== undefined && !isAsSafe(used, issuer))
+      throw problem("provider_unavailable", `${url} names an address that is not https`);
+  return parsed.data;
+}
+
+/** Plain HTTP only where the issuer itself is plain: on this machine. */
+function isAsSafe(address: string, issuer: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  if (protocol === "https:") return true;
+  const own = new URL(issuer);
+  return protocol === "http:" && own.protocol === "http:" && hostname === own.hostname;
+}
+
+async function askKeys(url: string): Promise<LocalJWKSet> {
+  const { status, json } = await askProvider(url);
+  const parsed = keysSchema.safeParse(json);
+  if (status !== 200 || !parsed.success)
+    throw problem("provider_unavailable", `the keys could not be read (status ${status})`);
+  return createLocalJWKSet(parsed.data as JSONWebKeySet);
+}
