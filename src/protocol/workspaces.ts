@@ -28,6 +28,29 @@ export const workspaceChangesSchema = z
   .meta({ id: "WorkspaceChanges" });
 export type WorkspaceChanges = z.infer<typeof workspaceChangesSchema>;
 
+/** As whom an agent commits. Clean: nothing in it ends a line or an address. */
+export interface GitIdentity {
+  name: string;
+  email: string;
+}
+
+/**
+ * What opens a session's repository. It goes from the server to the runner that holds the session's
+ * run, and from there to git and to the API beside it; never to a sandbox, a file, a journal or a log.
+ */
+export interface RepositoryAccess {
+  fullName: string;
+  provider: "github" | "git";
+  /** Where the repository is by the organisation's own list. */
+  url: string;
+  /** Null: as the repository itself says. */
+  defaultBranch: string | null;
+  /** Null: it needs none, or none was given. */
+  credential: { secret: string; username: string; password: string } | null;
+  /** Where pull requests are opened; null: nowhere. */
+  apiUrl: string | null;
+}
+
 export const MAX_LISTED_FILES = 300;
 export const MAX_PATCH_CHARS = 64_000;
 export const MAX_PATCHES_CHARS = 1_000_000;

@@ -9,7 +9,7 @@ import * as https from "node:https";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { type ResolveOptions, resolvePublic } from "#execution/net/address-rules.ts";
+import { type ResolveOptions, resolvePublic } from "#base/net/address-rules.ts";
 import { ToolProblem } from "./perform-tool.ts";
 
 export const MAX_BODY_BYTES = 5 * 1024 ** 2;

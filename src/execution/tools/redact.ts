@@ -3,9 +3,9 @@
  * accidents (a printed environment, a key in a file); an agent that wants to smuggle a secret out
  * can always spell it in another way, so secrets must not reach a sandbox in the first place.
  */
+import { formsOf } from "#base/secret-forms.ts";
+
 const REPLACEMENT = "[secret]";
-/** Shorter ones would be found everywhere. */
-const MIN_SECRET_LENGTH = 8;
 
 /** Repeats are bounded, or begin at a fixed word, so that no text makes these slow. */
 const SHAPES: readonly RegExp[] = [
@@ -39,36 +39,26 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
+export interface GrowingRedactor {
+  redact: Redactor;
+  /** From now on, these too. */
+  add(secrets: readonly string[]): void;
+}
+
+/** For secrets that become known while the runner works; they are never forgotten again. */
+export function createGrowingRedactor(base: Redactor): GrowingRedactor {
+  const known = new Set<string>();
+  let more: Redactor = (text) => text;
+  return {
+    redact: (text) => base(more(text)),
+    add(secrets) {
+      const before = known.size;
+      for (const secret of secrets) known.add(secret);
+      if (known.size > before) more = createRedactor([...known]);
+    },
+  };
+}
+
 function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
-}
-
-/** How a secret is commonly written. */
-function formsOf(secret: string): string[] {
-  if (secret.length < MIN_SECRET_LENGTH) return [];
-  const bytes = Buffer.from(secret);
-  const encoded = encodeURIComponent(secret.toWellFormed());
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encoded,
-    encoded.replaceAll(/%../g, (code) => code.toLowerCase()),
-    new URLSearchParams([["", secret]]).toString().slice(1),
-    bytes.toString("hex"),
-    bytes.toString("hex").toUpperCase(),
-    ...base64Forms(bytes),
-  ].filter((form) => form.length >= MIN_SECRET_LENGTH);
-}
-
-/**
- * Base64 of a text that has the secret in it looks one of three ways, after how many bytes come
- * before it. Characters that depend on the neighbours are left out.
- */
-function base64Forms(bytes: Buffer): string[] {
-  return [0, 1, 2].flatMap((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-    const start = Math.ceil((before * 8) / 6);
-    const form = text.slice(start, Math.floor(((before + bytes.length) * 8) / 6));
-    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
-  });
 }

@@ -2,6 +2,7 @@
 import { BackgroundProcesses } from "./background-processes.ts";
 import { createBashTool, type WorkingDirectories } from "./bash.ts";
 import { createEditTool } from "./edit.ts";
+import { createGitStateTool, createPullRequestTool, createPushTool } from "./git-tools.ts";
 import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
 import { createProcessesTool } from "./processes.ts";
@@ -28,6 +29,9 @@ export function createRunnerTools(options: RunnerToolsOptions = {}): RunnerTools
     createGrepTool(),
     createWebFetchTool(options.webFetch),
     createTodoTool(),
+    createGitStateTool(),
+    createPushTool(),
+    createPullRequestTool(),
   ];
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {

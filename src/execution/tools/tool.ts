@@ -8,6 +8,16 @@
  * flat however much there is: read through `OutputBuffer`. Stop when `signal` aborts.
  */
 import type { Workspace } from "#execution/workspaces/workspace.ts";
+import type { RepositoryAccess } from "#protocol/workspaces.ts";
+
+export interface SessionRepository {
+  /** As the session names it. */
+  address: string;
+  /** The branch that was asked for; null: the default. */
+  branch: string | null;
+  /** What opens it; null when nothing is known to. May refuse. */
+  access(): Promise<RepositoryAccess | null>;
+}
 
 export interface ToolContext {
   readonly sessionId: string;
@@ -16,6 +26,8 @@ export interface ToolContext {
   readonly cwd: string | null;
   /** The session's workspace, made when the first tool asks for it. May refuse. */
   workspace(): Promise<Workspace>;
+  /** Of a session that works on a repository. */
+  readonly repository?: SessionRepository | undefined;
   readonly signal: AbortSignal;
   /** Shows a piece of the output while the tool works. Never waits. */
   progress(text: string): void;
@@ -29,6 +41,8 @@ export interface ToolOutcome {
   images?: { mediaType: string; data: string }[];
   /** All of the output was longer: the whole of it lies in this file, which the agent can read. */
   spilled?: { path: string; bytes: number };
+  /** Nothing more is to be done in this turn. */
+  endsTurn?: boolean;
 }
 
 export interface RunnerTool {

@@ -4,14 +4,23 @@
  * ever pruned from it, because clones and their records rest on it.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
+import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { type FolderRules, holdProjectFolder } from "./check-project-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import type { Repository } from "./parse-repository.ts";
-import { type GitResult, lastWords, runGit } from "./run-git.ts";
+import {
+  adviceOn,
+  NO_GIT,
+  type OpenRemote,
+  openRemote,
+  runRemoteGit,
+  saidOf,
+} from "./remote-git.ts";
+import { type GitResult, runGit } from "./run-git.ts";
 
 export const INSIDE = "/muster";
 const CLONE_TIMEOUT_MS = 15 * 60_000;
@@ -21,6 +30,10 @@ export interface CloneOptions {
   limits: SandboxLimits;
   mirrorsFolder: string;
   folderRules: FolderRules;
+  /** Where the runner's own git is looked for. */
+  path: string;
+  /** Ends the runner's own git with the runner. */
+  closing: AbortSignal;
 }
 
 export interface Cloned {
@@ -33,6 +46,9 @@ export interface CloneWish {
   repository: Repository;
   branch: string | null;
   newBranch: string;
+  /** Asked when there is something to open, and not before. */
+  access(): Promise<RepositoryAccess | null>;
+  identity: GitIdentity | null;
   workFolder: string;
   scratchFolder: string;
 }
@@ -40,12 +56,19 @@ export interface CloneWish {
 export async function cloneRepository(options: CloneOptions, wish: CloneWish): Promise<Cloned> {
   const source = findSource(wish.repository, options.folderRules);
   try {
-    const mirror = `${createHash("sha256").update(source.url).digest("hex").slice(0, 32)}.git`;
-    await updateMirror(options, wish, source, mirror);
+    const mirror = mirrorOf(source.url);
+    const remote = source.held ? undefined : openRemote(await wish.access(), options.path);
+    if (remote) await updateOpened(options, mirror, remote);
+    else await updateMirror(options, wish, source, mirror);
     return { commit: await checkOut(options, wish, source, mirror), mirror };
   } finally {
     source.held?.close();
   }
+}
+
+/** The name of the store for an address. */
+export function mirrorOf(url: string): string {
+  return `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.git`;
 }
 
 /** Where commands see a mirror: at the same place in every sandbox, so that clones find it. */
@@ -71,12 +94,15 @@ function findSource(repository: Repository, rules: FolderRules): Source {
   return { url: held.path, host: null, held };
 }
 
-/** Only branches and tags; the default branch is the remote's. */
+/** Only branches and tags. */
+const REFS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+
+/** The default branch is the remote's. */
 const UPDATE = `set -e
 [ -f HEAD ] || git init -q --bare --template= .
 head=$(git ls-remote --symref -- "$1" HEAD | sed -n 's/^ref: \\(refs\\/heads\\/[^\\t]*\\)\\tHEAD$/\\1/p')
 git fetch -q --force --prune --no-tags --no-recurse-submodules --no-write-fetch-head -- "$1" \\
-  '+refs/heads/*:refs/heads/*' '+refs/tags/*:refs/tags/*'
+  ${REFS.map((ref) => `'${ref}'`).join(" ")}
 [ -z "$head" ] || git symbolic-ref HEAD "$head"`;
 
 async function updateMirror(
@@ -100,8 +126,30 @@ async function updateMirror(
   await within(sandbox, async () => {
     held?.check();
     const call = { script: UPDATE, args: [at], timeoutMs: CLONE_TIMEOUT_MS };
-    check(await runGit(sandbox, call), at, url);
+    check("fetch", await runGit(sandbox, call), at, url);
   });
+}
+
+/** The same, for a repository that a credential opens; see `remote-git.ts`. */
+export async function updateOpened(
+  { mirrorsFolder, closing: signal }: Pick<CloneOptions, "mirrorsFolder" | "closing">,
+  mirror: string,
+  remote: OpenRemote,
+): Promise<void> {
+  const folder = join(mirrorsFolder, mirror);
+  const git = async (...args: string[]) => {
+    const call = { args, env: { GIT_DIR: folder }, timeoutMs: CLONE_TIMEOUT_MS, signal };
+    const result = await runRemoteGit(remote, call);
+    if (result.exitCode !== 0) throw notOpened(result, remote);
+    return result.stdout;
+  };
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(join(folder, "HEAD"))) await git("init", "-q", "--bare", "--template=");
+  const listed = await git("ls-remote", "--symref", "--", remote.url, "HEAD");
+  const head = /^ref: (refs\/heads\/[^\t\n]+)\tHEAD$/m.exec(listed)?.[1];
+  const options = ["--force", "--prune", "--no-tags", "--no-recurse-submodules"];
+  await git("fetch", "-q", ...options, "--no-write-fetch-head", "--", remote.url, ...REFS);
+  if (head !== undefined) await git("symbolic-ref", "HEAD", head);
 }
 
 const CHECK_OUT = `set -e
@@ -114,11 +162,15 @@ else
   git remote add origin "$2"
   git symbolic-ref HEAD "refs/heads/$4"
 fi
-git remote set-url origin "$2"`;
+git remote set-url origin "$2"
+if [ -n "$5" ]; then
+  git config user.name "$5"
+  git config user.email "$6"
+fi`;
 
 async function checkOut(
   { provider, limits, mirrorsFolder }: CloneOptions,
-  { workFolder, scratchFolder, branch, newBranch }: CloneWish,
+  { workFolder, scratchFolder, branch, newBranch, identity }: CloneWish,
   { url }: Source,
   mirror: string,
 ): Promise<string | null> {
@@ -131,13 +183,14 @@ async function checkOut(
     readOnly: [mount],
   });
   return within(sandbox, async () => {
-    const args = [mount.to, url, branch ?? "", newBranch];
+    const author = [identity?.name ?? "", identity?.email ?? ""];
+    const args = [mount.to, url, branch ?? "", newBranch, ...author];
     const result = await runGit(sandbox, {
       script: CHECK_OUT,
       args,
       timeoutMs: CLONE_TIMEOUT_MS,
     });
-    check(result, mount.to, url);
+    check("checkout", result, mount.to, url);
     return result.stdout.trim() || null;
   });
 }
@@ -150,16 +203,37 @@ async function within<T>(sandbox: Sandbox, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function check({ exitCode, stderr }: GitResult, inside: string, url: string): void {
+const STEPS = {
+  fetch: {
+    what: "fetching it",
+    hint: "Check its address, and that it can be read without a password; one that cannot needs an entry among the organisation's repositories, with a credential.",
+  },
+  checkout: { what: "checking it out", hint: "Check the name of the branch." },
+} as const;
+
+function check(
+  step: keyof typeof STEPS,
+  { exitCode, stderr }: GitResult,
+  inside: string,
+  url: string,
+): void {
   if (exitCode === 0) return;
-  if (exitCode === 127) {
-    throw failed("Git is not installed on the runner's machine. Install it (apt-get install git).");
-  }
-  const said = lastWords(stderr).replaceAll(inside, url);
-  throw failed(
-    `The repository could not be cloned: ${said || "git said nothing"}. ` +
-      "Check its address and branch, and that it can be read without a password.",
+  if (exitCode === NO_GIT) throw noGit();
+  const { what, hint } = STEPS[step];
+  const said = saidOf(stderr).replaceAll(inside, url) || "git said nothing";
+  throw failed(`The repository could not be cloned: ${what} failed: ${said}. ${hint}`);
+}
+
+function notOpened({ exitCode, stderr }: GitResult, remote: OpenRemote): Refusal {
+  if (exitCode === NO_GIT) return noGit();
+  const said = saidOf(stderr, remote) || "git said nothing";
+  return failed(
+    `The repository could not be cloned: fetching it from ${remote.url} failed: ${said}. ${adviceOn(stderr, remote.credential)}`,
   );
+}
+
+function noGit(): Refusal {
+  return failed("Git is not installed on the runner's machine. Install it (apt-get install git).");
 }
 
 function failed(text: string): Refusal {

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { holdProjectFolder } from "./check-project-folder.ts";
-import { type Cloned, type CloneOptions, cloneRepository, mirrorMount } from "./clone.ts";
+import { type Cloned, cloneRepository, mirrorMount } from "./clone.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import {
   type OpenOptions,
@@ -15,10 +15,7 @@ import { syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { WorkspaceWish } from "./workspace.ts";
 
-export interface MakeOptions extends OpenOptions, CloneOptions {
-  /** Mirrors are written by one at a time. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
-}
+export type MakeOptions = OpenOptions;
 
 export interface Place {
   id: string;
@@ -35,13 +32,13 @@ export interface Plan {
 
 export async function makeWorkspace(
   place: Place,
-  { sessionId }: WorkspaceWish,
+  wish: WorkspaceWish,
   plan: Plan,
   options: MakeOptions,
 ): Promise<{ record: WorkspaceRecord; workspace: OpenWorkspace }> {
   try {
     mkdirSync(place.folder, { recursive: true, mode: 0o700 });
-    return await fill(place, sessionId, plan, options);
+    return await fill(place, wish, plan, options);
   } catch (error) {
     plan.held?.close();
     await removeTree(place.folder);
@@ -62,12 +59,13 @@ export function planWorkspace(wish: WorkspaceWish, { folderRules }: MakeOptions)
 
 async function fill(
   { id, folder, now }: Place,
-  sessionId: string,
+  wish: WorkspaceWish,
   plan: Plan,
   options: MakeOptions,
 ) {
   const { held } = plan;
-  const cloned = await fetchWork(folder, sessionId, plan, options);
+  const { sessionId } = wish;
+  const cloned = await fetchWork(folder, wish, plan, options);
   const record: WorkspaceRecord = {
     version: 1,
     id,
@@ -99,7 +97,7 @@ async function fill(
 
 async function fetchWork(
   folder: string,
-  sessionId: string,
+  { sessionId, access = async () => null, identity = null }: WorkspaceWish,
   { held, repository, branch }: Plan,
   options: MakeOptions,
 ): Promise<Cloned | null> {
@@ -111,6 +109,8 @@ async function fetchWork(
     repository,
     branch,
     newBranch: branchFor(sessionId),
+    access,
+    identity,
     workFolder,
     scratchFolder: join(folder, "git-scratch"),
   };

@@ -1,26 +1,21 @@
 /** An open workspace: its folder, the agent's sandbox, and the runner's own for git. */
 import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
-import type {
-  Sandbox,
-  SandboxLimits,
-  SandboxProvider,
-  SandboxSpec,
-} from "#execution/sandboxes/sandbox.ts";
+import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import { INSIDE, mirrorMount } from "./clone.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { clearLocks, createKeep, type Keep } from "./keep.ts";
+import { readState } from "./look-at-clone.ts";
+import { type PublishOptions, publish } from "./publish.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { measureTree } from "./remove-tree.ts";
-import type { Workspace } from "./workspace.ts";
+import type { ClonedRepository, Workspace } from "./workspace.ts";
 
-export interface OpenOptions {
-  provider: SandboxProvider;
-  limits: SandboxLimits;
+export interface OpenOptions extends PublishOptions {
   allowedHosts: readonly string[];
   readOnly: NonNullable<SandboxSpec["readOnly"]>;
-  mirrorsFolder: string;
 }
 
 export interface OpenWorkspace extends Workspace {
@@ -84,6 +79,16 @@ export async function openWorkspace(
     insideWorkFolder: sandbox.workspacePath,
     sandbox: git.get,
   });
+  const look = openLate(() =>
+    provider.open({
+      ...work,
+      workspaceReadOnly: true,
+      scratchFolder: join(folder, "look-scratch"),
+      readOnly: mirrors,
+      allowedHosts: [],
+      limits,
+    }),
+  );
   return {
     id: record.id,
     origin: record.origin,
@@ -93,6 +98,7 @@ export async function openWorkspace(
     scratchPath: provider.kind === "local" ? join(folder, "scratch", "tmp") : "/tmp",
     branch: record.branch,
     sandbox: guard(sandbox, held),
+    repository: repositoryOf(folder, record, look.get, options),
     keep,
     mark: keep.mark,
     changes: keep.changes,
@@ -111,8 +117,28 @@ export async function openWorkspace(
     async close() {
       await sandbox.close();
       await git.close();
+      await look.close();
       held?.close();
     },
+  };
+}
+
+function repositoryOf(
+  folder: string,
+  { mirror, branch }: WorkspaceRecord,
+  look: () => Promise<Sandbox>,
+  options: OpenOptions,
+): ClonedRepository | undefined {
+  if (mirror === null || branch === null) return undefined;
+  const { to: store } = mirrorMount(options.provider, options.mirrorsFolder, mirror);
+  const view = async () => ({ sandbox: await look(), store });
+  return {
+    async state(base) {
+      const state = await readState(await view(), base);
+      if ("problem" in state) throw new Refusal("conflict", "clone_unreadable", state.problem);
+      return state;
+    },
+    publish: (order) => publish({ folder, mirror, ownBranch: branch, view, options }, order),
   };
 }
 

@@ -1,47 +1,13 @@
-/**
- * Runs git for the runner, always in a sandbox, because an agent can write what git reads. Nothing
- * that could make git start another program is taken from the workspace or from a home: no hooks,
- * no file watcher, no filters, no prompts, no settings but these.
- */
+/** Runs git for the runner, always in a sandbox, because an agent can write what git reads. */
+import { gitEnv } from "#base/git-env.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
 
-const SETTINGS: Readonly<Record<string, string>> = {
-  "core.hooksPath": "/dev/null",
-  "core.fsmonitor": "false",
-  "core.attributesFile": "/dev/null",
-  "core.excludesFile": "/dev/null",
-  "core.autocrlf": "false",
-  "core.quotePath": "false",
-  "core.trustctime": "false",
-  "diff.ignoreSubmodules": "all",
-  "gc.auto": "0",
-  "maintenance.auto": "false",
-  "protocol.ext.allow": "never",
-  "safe.directory": "*",
-  "submodule.recurse": "false",
-};
+export { lastWords } from "#base/git-env.ts";
 
-export const GIT_ENV: Readonly<Record<string, string>> = {
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_ATTR_NOSYSTEM: "1",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_ASKPASS: "/bin/false",
-  GIT_ALLOW_PROTOCOL: "file:https:http",
-  GIT_AUTHOR_NAME: "Muster",
-  GIT_AUTHOR_EMAIL: "muster@muster.invalid",
-  GIT_COMMITTER_NAME: "Muster",
-  GIT_COMMITTER_EMAIL: "muster@muster.invalid",
-  GIT_CONFIG_COUNT: String(Object.keys(SETTINGS).length),
-  ...Object.fromEntries(
-    Object.entries(SETTINGS).flatMap(([key, value], i) => [
-      [`GIT_CONFIG_KEY_${i}`, key],
-      [`GIT_CONFIG_VALUE_${i}`, value],
-    ]),
-  ),
-};
+export const GIT_ENV: Readonly<Record<string, string>> = gitEnv({
+  protocols: ["file", "https", "http"],
+});
 
 export interface GitScript {
   script: string;
@@ -149,10 +115,4 @@ function start(sandbox: Sandbox, call: GitScript): SandboxProcess {
     timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
     ...(call.cwd !== undefined && { cwd: call.cwd }),
   });
-}
-
-/** Git's own last words, without anything that could be a password in an address. */
-export function lastWords(stderr: string): string {
-  const lines = stderr.trim().split("\n").slice(-3).join(" ");
-  return lines.replace(/:\/\/[^@/\s]*@/g, "://").slice(0, 500);
 }

@@ -5,7 +5,7 @@
  * reads.
  */
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
-import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { HeldFolder } from "./held-folder.ts";
 
 /** What the session asks for; all null: an empty folder. */
@@ -16,6 +16,10 @@ export interface WorkspaceWish {
   branch: string | null;
   /** A folder of this machine, worked in as it is. */
   projectDir: string | null;
+  /** What opens the repository; asked when it is cloned. Not said: nothing does. */
+  access?: (() => Promise<RepositoryAccess | null>) | undefined;
+  /** As whom commits in a clone are made. */
+  identity?: GitIdentity | null | undefined;
 }
 
 export type WorkspaceOrigin = "empty" | "folder" | "git";
@@ -34,6 +38,8 @@ export interface Workspace {
   readonly sandbox: Sandbox;
   /** The branch a clone works on, `muster/<session>`. */
   readonly branch: string | null;
+  /** Of a clone. */
+  readonly repository?: ClonedRepository | undefined;
   /** The repository's own AGENTS.md or CLAUDE.md, if it has one, cut to a bearable length. */
   instructions(): Promise<string | null>;
   /** Marks where a turn begins, for `changes`. A mark that is there stays where it is. */
@@ -43,6 +49,49 @@ export interface Workspace {
   /** Keeps the present state where the agent cannot reach it; done before anything is stopped or removed. */
   snapshot(): Promise<void>;
   diskBytes(): Promise<number>;
+}
+
+/** What an agent has made of a clone, and the way out for it. */
+export interface ClonedRepository {
+  /** `base`: the branch it began with; null: the repository's default. */
+  state(base: string | null): Promise<GitState>;
+  /** Refuses with what to do. */
+  publish(order: PublishOrder): Promise<Published>;
+}
+
+export interface GitState {
+  /** Null when no branch is checked out. */
+  branch: string | null;
+  /** Null before the first commit. */
+  head: { id: string; subject: string } | null;
+  /** Null when there is no such branch. */
+  base: { branch: string; ahead: number; behind: number } | null;
+  /** As `git status` writes them: two letters and a path. */
+  dirty: string[];
+  /** Those that are not listed. */
+  moreDirty: number;
+  unpushed: { id: string; subject: string }[];
+  moreUnpushed: boolean;
+}
+
+export interface PublishOrder {
+  /** The repository as the session names it. */
+  repo: string;
+  access: RepositoryAccess | null;
+  /** Of the workspace; null: the session's own. */
+  branch: string | null;
+  signal: AbortSignal;
+}
+
+export interface Published {
+  branch: string;
+  commit: string;
+  /** False when the repository had it already. */
+  isNew: boolean;
+  /** Null when the repository names none. */
+  defaultBranch: string | null;
+  /** All branches there were before. */
+  branches: ReadonlySet<string>;
 }
 
 export interface Workspaces {

@@ -35,11 +35,14 @@ export interface WorkspacesOptions {
   projectFolders?: readonly string[];
   /** The one folder this runner is for, if it is for one. */
   onlyWithin?: string | undefined;
+  /** Where the runner's own git is looked for. */
+  path?: string;
   clock: Clock;
   ids: Ids;
   log: Log;
 }
 
+const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 const KEPT_FOR_MS = 7 * 24 * 60 * 60_000;
 
 export async function createWorkspaces(options: WorkspacesOptions): Promise<Workspaces> {
@@ -55,6 +58,7 @@ class Shelf implements Workspaces {
   readonly #removedFolder: string;
   readonly #records: Map<string, WorkspaceRecord>;
   readonly #unfinished: string[];
+  readonly #closing = new AbortController();
   readonly #open = new Map<string, Promise<OpenWorkspace>>();
   readonly #turns = new Map<string, Promise<void>>();
   /** The project folders that sessions have open. */
@@ -75,6 +79,8 @@ class Shelf implements Workspaces {
       allowedHosts,
       readOnly,
       mirrorsFolder,
+      path: options.path ?? SEARCH_PATH,
+      closing: this.#closing.signal,
       folderRules: fixRules({
         protectedFolders: [folder, ...(options.protectedFolders ?? [])],
         projectFolders: options.projectFolders ?? [],
@@ -193,6 +199,7 @@ class Shelf implements Workspaces {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await Promise.allSettled([...this.#open.keys()].map((sessionId) => this.hibernate(sessionId)));
   }
 

@@ -2,7 +2,7 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/seal.ts";
 import { findRepeated, type IdempotentRequest } from "#engine/idempotency.ts";
-import { type Principal, principalKey, type Work } from "#engine/index.ts";
+import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
 import {
   type Address,
   githubWebUrl,
@@ -58,13 +58,20 @@ export async function addRepo(
   const row = withSearch(changed(blank, request, sealer));
   requireFit(row);
   if (!(await insertRepo(work.tx, row))) throw await nameTaken(work, row);
+  await work.tell(changeOf(principal, id, "added"));
   announce(work, id);
   return row;
+}
+
+function changeOf(principal: Principal, id: string, action: string): SettingChange {
+  const { orgId } = principal;
+  return { orgId, by: principalKey(principal), area: "repo", action, subjectId: id };
 }
 
 export async function changeRepo(
   work: Work,
   sealer: Sealer,
+  principal: Principal,
   key: { orgId: string; id: string },
   change: RepoChange,
 ): Promise<RepoRow> {
@@ -73,12 +80,17 @@ export async function changeRepo(
   const row = withSearch({ ...changed(before, change, sealer), updated_at: work.now });
   requireFit(row);
   await saveRepo(work.tx, row);
+  await work.tell(changeOf(principal, row.id, "changed"));
   announce(work, row.id);
   return row;
 }
 
 /** It stays as a row, so that a sync does not bring it back; its secrets go. */
-export async function removeRepo(work: Work, key: { orgId: string; id: string }): Promise<RepoRow> {
+export async function removeRepo(
+  work: Work,
+  principal: Principal,
+  key: { orgId: string; id: string },
+): Promise<RepoRow> {
   const before = await lockRepo(work.tx, key);
   if (!before) throw notFound("repository");
   const row = {
@@ -89,6 +101,7 @@ export async function removeRepo(work: Work, key: { orgId: string; id: string })
     updated_at: work.now,
   };
   await saveRepo(work.tx, row);
+  await work.tell(changeOf(principal, row.id, "removed"));
   announce(work, row.id);
   return row;
 }

@@ -26,7 +26,7 @@ export const repoSchema = z
     personaSlug: z.string().nullable(),
     /** Run once in a new workspace, in its sandbox, before the agent begins. */
     setupCommand: z.string().nullable(),
-    /** The name of the secret that opens it; kept, but runners of this version clone without it. */
+    /** The name of the organisation's secret that opens it: a token, or `user:password`. */
     credential: z.string().nullable(),
     hasWebhookSecret: z.boolean(),
     /** When GitHub last showed it; null: never. */

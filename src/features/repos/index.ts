@@ -9,6 +9,7 @@ import type { Secrets } from "#features/secrets/index.ts";
 import { nameKey } from "./addresses.ts";
 import { webhookPlace } from "./change-repo.ts";
 import { GITHUB_API_URL } from "./github.ts";
+import { briefIdentity, createRepositoryOpener } from "./open-repository.ts";
 import { findRepoByName } from "./queries.ts";
 import { type FindPersona, repoRoutes } from "./routes.ts";
 import { repoMigrations } from "./schema.ts";
@@ -39,6 +40,8 @@ export function createRepos({
       name: "repos",
       migrations: repoMigrations,
       routes: repoRoutes({ sealer, githubApiUrl, secrets, findPersona }),
+      openRepository: createRepositoryOpener({ secrets, githubApiUrl }),
+      brief: briefIdentity,
     },
     async webhookSecret({ store }, orgId, fullName) {
       const row = await store.read((reader) => findRepoByName(reader, orgId, nameKey(fullName)));

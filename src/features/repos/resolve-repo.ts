@@ -2,6 +2,7 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { isFullName, nameKey, parseAddress } from "./addresses.ts";
+import type { RepoProvider } from "./contract.ts";
 import { findRepoByName, findRepoByUrl, listRepos } from "./queries.ts";
 import type { RepoRow } from "./schema.ts";
 import { topicsOf } from "./view.ts";
@@ -9,6 +10,7 @@ import { topicsOf } from "./view.ts";
 export interface ResolvedRepo {
   id: string;
   fullName: string;
+  provider: RepoProvider;
   url: string;
   /** Null: the one the repository itself names. */
   branch: string | null;
@@ -39,6 +41,7 @@ export async function resolveRepo(
   return {
     id: row.id,
     fullName: row.full_name,
+    provider: row.provider,
     url: row.url,
     branch: row.default_branch,
     setup: row.setup_command,

@@ -138,7 +138,7 @@ async function change(
 ): Promise<RepoRow> {
   const key = keyFor(principal, params, "repo.manage");
   await requirePersona(engine, options, key.orgId, body.personaSlug);
-  return command(engine, (work) => changeRepo(work, options.sealer, key, body));
+  return command(engine, (work) => changeRepo(work, options.sealer, principal, key, body));
 }
 
 const removeRoute = defineRoute({
@@ -149,7 +149,7 @@ const removeRoute = defineRoute({
   response: one,
   async handle({ engine, principal, params }) {
     const key = keyFor(principal, params, "repo.manage");
-    return { repo: repoView(await command(engine, (work) => removeRepo(work, key))) };
+    return { repo: repoView(await command(engine, (work) => removeRepo(work, principal, key))) };
   },
 });
 

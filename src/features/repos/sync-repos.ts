@@ -26,10 +26,14 @@ export interface SyncOrder {
 
 export async function syncRepos(engine: Engine, order: SyncOrder): Promise<RepoSyncResult> {
   const { orgId, request, apiUrl, token } = order;
-  const { clock, store } = engine;
+  const { clock } = engine;
   const startedAt = clock.now();
   // Compared with what is stored, so it is the database's time.
-  const begun = await store.transaction(async ({ now }) => now);
+  const begun = await command(engine, async (work) => {
+    const by = `user:${order.userId}`;
+    await work.tell({ orgId, by, area: "repos", action: "synced", subjectId: null });
+    return work.now;
+  });
   const result: RepoSyncResult = { ...NOTHING, skipped: [] };
   const question = { apiUrl, token, owner: request.owner, now: () => clock.now() };
   for await (const page of readGithub(question)) {

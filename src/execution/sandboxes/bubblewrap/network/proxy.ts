@@ -6,11 +6,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import {
-  type PublicAddress,
-  type ResolveOptions,
-  resolvePublic,
-} from "#execution/net/address-rules.ts";
+import { type PublicAddress, type ResolveOptions, resolvePublic } from "#base/net/address-rules.ts";
 import { type Destination, isAllowed, parseAuthority } from "./allow-list.ts";
 
 export interface ProxyOptions {

@@ -1,0 +1,133 @@
+/**
+ * What opens a session's repository, for the runner that works on the session. The secret is the
+ * organisation's: a person's own is never looked at, or whoever sets up a repository could have it
+ * sent to a place of his choosing by its name. It goes to machines of the organisation, and to those
+ * of admins; somebody's own machine would let them read it.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import type { Brief, Engine, RepositoryOpener, SessionRow } from "#engine/index.ts";
+import { findUser, isHere } from "#features/auth/index.ts";
+import type { Secrets } from "#features/secrets/index.ts";
+import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
+import { githubWebUrl, parseAddress, requireSafeForCredential } from "./addresses.ts";
+import { type ResolvedRepo, resolveRepo } from "./resolve-repo.ts";
+
+export interface OpenerOptions {
+  secrets: Pick<Secrets, "read">;
+  githubApiUrl: string;
+}
+
+/** Hosts that take tokens ask for some name with them; what it is does not matter to most. */
+const TOKEN_USER = "x-access-token";
+/** Shorter ones could not be told from other words in what agents are shown. */
+const MIN_PASSWORD_CHARS = 8;
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+export function createRepositoryOpener({ secrets, githubApiUrl }: OpenerOptions): RepositoryOpener {
+  return async (engine, session, runner) => {
+    const { org_id: orgId, repo: address } = session;
+    if (address === null) return undefined;
+    const repo = await engine.store.read((reader) => resolveRepo(reader, orgId, address));
+    if (!repo) return undefined;
+    const { fullName, provider, url, branch: defaultBranch } = repo;
+    const opened = { fullName, provider, url, defaultBranch };
+    if (repo.credential === null) return { ...opened, credential: null, apiUrl: null };
+    await refuseStrangers(engine, runner.scope);
+    const credential = await readCredential(engine, secrets, orgId, repo);
+    return { ...opened, credential, apiUrl: apiOf(repo, githubApiUrl) };
+  };
+}
+
+async function refuseStrangers({ store }: Engine, scope: string): Promise<void> {
+  if (scope === "org") return;
+  const owner = await store.read((reader) => findUser(reader, scope.replace(/^user:/, "")));
+  if (owner && isHere(owner) && owner.role === "admin") return;
+  throw new Refusal(
+    "forbidden",
+    "runner_not_trusted",
+    "This repository needs a credential of the organisation, and that is not given to somebody's own machine. Let the session run on a runner of the organisation.",
+  );
+}
+
+async function readCredential(
+  engine: Engine,
+  secrets: Pick<Secrets, "read">,
+  orgId: string,
+  { fullName, url, provider, credential }: ResolvedRepo,
+): Promise<NonNullable<RepositoryAccess["credential"]>> {
+  const secret = credential ?? "";
+  const address = parseAddress(url);
+  requireSafeForCredential(address);
+  if (address.kind !== "web") {
+    throw unusable(`A credential opens https:// addresses alone, and ${fullName} has another.`);
+  }
+  const value = (await read(engine, secrets, orgId, secret))?.trim();
+  if (value === undefined) {
+    throw unusable(
+      `The repository ${fullName} is opened by the secret ${secret}, and the organisation has none of that name. An admin can store it (muster secrets set ${secret} --org).`,
+    );
+  }
+  const colon = provider === "github" ? -1 : value.indexOf(":");
+  const username = colon > 0 ? value.slice(0, colon) : TOKEN_USER;
+  const password = value.slice(colon + 1);
+  const isUsable = [username, password].every((word) => VISIBLE.test(word));
+  if (!isUsable || password.length < MIN_PASSWORD_CHARS) {
+    throw unusable(
+      `What is stored in the secret ${secret} opens no repository. Store a token alone, or user:password, on one line and with at least ${MIN_PASSWORD_CHARS} characters.`,
+    );
+  }
+  return { secret, username, password };
+}
+
+/** A frame that is refused as unavailable is sent again; this would not get better by that. */
+async function read(
+  engine: Engine,
+  secrets: Pick<Secrets, "read">,
+  orgId: string,
+  name: string,
+): Promise<string | undefined> {
+  try {
+    return await secrets.read(engine, { orgId }, name);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "secret_key_changed") throw error;
+    throw new Refusal("conflict", error.code, error.message);
+  }
+}
+
+/** The token of a repository goes to the API of the same GitHub, and to no other. */
+function apiOf({ provider, url }: ResolvedRepo, githubApiUrl: string): string | null {
+  if (provider !== "github") return null;
+  return new URL(githubWebUrl(githubApiUrl)).origin === new URL(url).origin ? githubApiUrl : null;
+}
+
+function unusable(message: string): Refusal {
+  return new Refusal("conflict", "repo_credential_unusable", message);
+}
+
+/** An agent commits as the person whose session it is. */
+export async function briefIdentity(
+  reader: Reader,
+  { repo, owner_id: ownerId }: SessionRow,
+): Promise<Brief | undefined> {
+  if (repo === null || ownerId === null) return undefined;
+  const user = await findUser(reader, ownerId);
+  if (!user) return undefined;
+  return { instructions: [], files: [], setup: null, identity: identityOf(user) };
+}
+
+/** What git would read as the end of a name, an address or a line is left out. */
+export function identityOf(user: { id: string; name: string; email: string | null }): GitIdentity {
+  const clean = (text: string) =>
+    text
+      .replaceAll(/[<>"\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, "")
+      .trim()
+      .replace(/^[-.,:;']+/, "")
+      .slice(0, 200)
+      .trim();
+  const email = clean(user.email ?? "");
+  return {
+    name: clean(user.name) || "Muster",
+    email: /^[^\s@]+@[^\s@]+$/.test(email) ? email : `${clean(user.id)}@noreply.muster.invalid`,
+  };
+}
