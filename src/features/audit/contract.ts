@@ -2,7 +2,20 @@
 import * as z from "zod";
 import { isoTime } from "#protocol/page.ts";
 
-export const AUDIT_CATEGORIES = ["session", "channel", "provider", "tool", "approval"] as const;
+export const AUDIT_CATEGORIES = [
+  "session",
+  "channel",
+  "provider",
+  "tool",
+  "approval",
+  /** Who belongs to the organisation. */
+  "people",
+  /** Who can get in: sign-in, keys, runners, and what was opened to an admin. */
+  "access",
+  "settings",
+  /** Leading others: supervisors, orchestrators and their children. */
+  "orchestration",
+] as const;
 export const AUDIT_SEVERITIES = ["info", "warning", "error"] as const;
 export const AUDIT_ACTIONS = [
   "session_created",
@@ -15,6 +28,14 @@ export const AUDIT_ACTIONS = [
   "tool_denied",
   "approval_asked",
   "approval_decided",
+  "person_changed",
+  "access_changed",
+  "setting_changed",
+  "signed_in",
+  "sign_in_failed",
+  "sign_in_locked",
+  "session_opened",
+  "orchestrated",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

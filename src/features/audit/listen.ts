@@ -20,11 +20,13 @@ import {
   toolName,
 } from "./names.ts";
 import { listOffers } from "./queries.ts";
-import { type AuditEntry, record } from "./record.ts";
+import { type AuditEntry, record, recordAt } from "./record.ts";
+import { actionOf } from "./setting-actions.ts";
 
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 
 export const listen: Listener = async (work, event) => {
+  if (event.type === "setting_changed") return settingChanged(work, event);
   const { row } = event.session;
   switch (event.type) {
     case "session_created":
@@ -44,13 +46,45 @@ export const listen: Listener = async (work, event) => {
     case "call_judged":
       return callJudged(work, row, event.run.id, event.call);
     case "call_ended":
-      return record(work, row, event.run.id, endedEntry(event));
+      return record(work, row, event.run.id, endedEntry(work, event));
     case "gate_opened":
-      return record(work, row, event.gate.run_id, askedEntry(event.gate));
+      return record(work, row, event.gate.run_id, askedEntry(work, event.gate));
     case "gate_closed":
       return gateClosed(work, row, event.gate);
+    case "session_opened": {
+      const { reasonChars } = event;
+      const by = actorId(event.by);
+      return record(work, row, null, { action: "session_opened", by, reasonChars });
+    }
   }
 };
+
+/** It is shown to whoever did it, and to admins. */
+async function settingChanged(work: Work, event: EventOf<"setting_changed">): Promise<void> {
+  const area = codeName(event.area);
+  const change = codeName(event.action);
+  const by = actorId(event.by);
+  const isPerson = event.by?.startsWith("user:") ?? false;
+  const userId = isPerson ? by : (event.session?.owner_id ?? null);
+  await recordAt(
+    work,
+    { orgId: event.orgId, sessionId: event.session?.id ?? null, userId, runId: null },
+    {
+      action: actionOf(area, change),
+      area,
+      change,
+      subjectId: idName(event.subjectId),
+      by,
+      ...(event.detail === undefined ? {} : { detail: codeName(event.detail) }),
+    },
+  );
+}
+
+/** The id in a principal's key; the server itself has none. */
+function actorId(by: string | null): string | null {
+  if (by === "system") return by;
+  return idName(by?.slice(by.indexOf(":") + 1) ?? null);
+}
 
 /** A call that is wrong in itself is not performed either, and leaves a row that says so. */
 async function callJudged(
@@ -59,8 +93,8 @@ async function callJudged(
   runId: string,
   { tool, verdict }: JudgedCall,
 ): Promise<void> {
-  if (verdict === "deny") return record(work, row, runId, denied(tool, "policy"));
-  if (verdict === "invalid") return record(work, row, runId, denied(tool, "invalid"));
+  if (verdict === "deny") return record(work, row, runId, denied(work, tool, "policy"));
+  if (verdict === "invalid") return record(work, row, runId, denied(work, tool, "invalid"));
 }
 
 function createdEntry(row: SessionRow): AuditEntry {
@@ -113,10 +147,10 @@ async function modelEntry(work: Work, { call, run }: EventOf<"model_called">): P
   };
 }
 
-function endedEntry({ call }: EventOf<"call_ended">): AuditEntry {
+function endedEntry(work: Work, { call }: EventOf<"call_ended">): AuditEntry {
   return {
     action: "tool_executed",
-    tool: toolName(call.tool),
+    tool: toolName(work, call.tool),
     durationMs: count(call.durationMs),
     exitCode: count(call.exitCode),
     failed: call.failed,
@@ -126,8 +160,8 @@ function endedEntry({ call }: EventOf<"call_ended">): AuditEntry {
   };
 }
 
-function askedEntry(gate: GateRow): AuditEntry {
-  const tool = toolName(gate.tool);
+function askedEntry(work: Work, gate: GateRow): AuditEntry {
+  const tool = toolName(work, gate.tool);
   return { action: "approval_asked", approvalId: idName(gate.id), kind: gate.kind, tool };
 }
 
@@ -139,18 +173,22 @@ async function gateClosed(work: Work, session: SessionRow, gate: GateRow): Promi
     action: "approval_decided",
     approvalId: idName(gate.id),
     kind: gate.kind,
-    tool: toolName(gate.tool),
+    tool: toolName(work, gate.tool),
     state: gate.state,
     allowed,
     scope: decision?.scope ?? null,
     by: idName(gate.decided_by) ?? "system",
   });
   if (gate.state === "expired")
-    await record(work, session, gate.run_id, denied(gate.tool, "expired"));
+    await record(work, session, gate.run_id, denied(work, gate.tool, "expired"));
   if (gate.state === "decided" && !allowed)
-    await record(work, session, gate.run_id, denied(gate.tool, "person"));
+    await record(work, session, gate.run_id, denied(work, gate.tool, "person"));
 }
 
-function denied(tool: string, code: "policy" | "person" | "expired" | "invalid"): AuditEntry {
-  return { action: "tool_denied", tool: toolName(tool), code };
+function denied(
+  work: Work,
+  tool: string,
+  code: "policy" | "person" | "expired" | "invalid",
+): AuditEntry {
+  return { action: "tool_denied", tool: toolName(work, tool), code };
 }

@@ -2,10 +2,9 @@
  * The only words that get into the trail. Everything that comes from outside the server passes
  * through one of these: what is not a known word or does not look like an identifier is replaced.
  */
+import type { Work } from "#engine/index.ts";
 import { OUTCOMES } from "#protocol/sessions.ts";
-import { workspaceTools } from "#protocol/tools.ts";
 
-const TOOLS: ReadonlySet<string> = new Set(workspaceTools.map(({ name }) => name));
 const STOP_REASONS: ReadonlySet<string> = new Set([
   ...[
     "end",
@@ -30,7 +29,10 @@ const one = (known: ReadonlySet<string>, other: string) => (name: string | null 
   name != null && known.has(name) ? name : other;
 
 /** A model can make up any name, so only those of the catalogue are written down. */
-export const toolName = one(TOOLS, "unknown");
+export function toolName({ toolName: known }: Pick<Work, "toolName">, name: string): string {
+  return known(name) ?? "unknown";
+}
+
 export const stopReason = one(STOP_REASONS, "other");
 export const outcomeName = one(OUTCOME_NAMES, "unknown");
 export const channelName = one(CHANNELS, "other");

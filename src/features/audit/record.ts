@@ -61,7 +61,26 @@ export type AuditEntry =
       allowed: boolean;
       scope: "once" | "session" | "always" | null;
       by: string;
-    };
+    }
+  | ChangeEntry
+  | { action: "session_opened"; by: string | null; reasonChars: number };
+
+/** Something that people have set up: `change` was done to the `area`'s thing of this id. */
+export interface ChangeEntry {
+  action:
+    | "person_changed"
+    | "access_changed"
+    | "setting_changed"
+    | "signed_in"
+    | "sign_in_failed"
+    | "sign_in_locked"
+    | "orchestrated";
+  area: string;
+  change: string;
+  subjectId: string | null;
+  by: string | null;
+  detail?: string;
+}
 
 type Category = AuditEvent["category"];
 const CATEGORY: Readonly<Record<AuditEntry["action"], Category>> = {
@@ -75,30 +94,58 @@ const CATEGORY: Readonly<Record<AuditEntry["action"], Category>> = {
   tool_denied: "tool",
   approval_asked: "approval",
   approval_decided: "approval",
+  person_changed: "people",
+  access_changed: "access",
+  setting_changed: "settings",
+  signed_in: "access",
+  sign_in_failed: "access",
+  sign_in_locked: "access",
+  session_opened: "access",
+  orchestrated: "orchestration",
 };
+
+const WARNINGS: ReadonlySet<AuditEntry["action"]> = new Set([
+  "tool_denied",
+  "sign_in_failed",
+  "sign_in_locked",
+  "session_opened",
+]);
 
 function severityOf(entry: AuditEntry): AuditEvent["severity"] {
   if (entry.action === "message_error") return "error";
-  return entry.action === "tool_denied" ? "warning" : "info";
+  return WARNINGS.has(entry.action) ? "warning" : "info";
 }
 
-export async function record(
+/** Where it happened, and whose it is. */
+interface Place {
+  orgId: string;
+  sessionId: string | null;
+  userId: string | null;
+  runId: string | null;
+}
+
+export function record(
   work: Work,
   session: SessionRow,
   runId: string | null,
   entry: AuditEntry,
 ): Promise<void> {
+  const { org_id: orgId, id: sessionId, owner_id: userId } = session;
+  return recordAt(work, { orgId, sessionId, userId, runId }, entry);
+}
+
+export async function recordAt(work: Work, place: Place, entry: AuditEntry): Promise<void> {
   const { action, ...metadata } = entry;
   await insertAuditRow(work.tx, {
     id: work.ids.mint("aud"),
-    org_id: session.org_id,
+    org_id: place.orgId,
     at: work.now,
     category: CATEGORY[action],
     action,
     severity: severityOf(entry),
-    session_id: idName(session.id),
-    user_id: idName(session.owner_id),
-    run_id: idName(runId),
+    session_id: idName(place.sessionId),
+    user_id: idName(place.userId),
+    run_id: idName(place.runId),
     metadata: JSON.stringify(metadata),
     seq: null,
     prev_hash: null,

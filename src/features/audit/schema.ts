@@ -11,7 +11,7 @@ export interface AuditRow {
   action: AuditEvent["action"];
   severity: AuditEvent["severity"];
   session_id: string | null;
-  /** Whose session it was. */
+  /** Whose session it was; of what is no session's, who did it. */
   user_id: string | null;
   run_id: string | null;
   metadata: string;

@@ -17,6 +17,8 @@ export const memberSchema = z
     /** For admins, and of oneself. */
     email: z.string().nullable().optional(),
     joinedAt: isoTime,
+    /** Those who have left are listed when they are asked for; purged: nothing of theirs is left. */
+    state: z.enum(["here", "removed", "purging", "purged"]),
   })
   .meta({ id: "Member" });
 export type Member = z.infer<typeof memberSchema>;

@@ -2,15 +2,17 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Store } from "#base/store/index.ts";
-import type { Feature } from "#engine/index.ts";
-import { type Auth, listRemoved } from "#features/auth/index.ts";
-import { acceptInvitation, type Joining } from "./invitations.ts";
+import type { Feature, Kernel, Tell } from "#engine/index.ts";
+import { type Admit, type Auth, listRemoved } from "#features/auth/index.ts";
+import { acceptInvitation, admitGuest, type Joining } from "./invitations.ts";
+import { goOnPurging } from "./purge-member.ts";
 import { deleteOldInvitations } from "./queries.ts";
 import { orgRoutes } from "./routes.ts";
 import { orgMigrations } from "./schema.ts";
 import { stopWorkOf, type Work } from "./stop-work.ts";
 
 const STOP_EVERY_MS = 30_000;
+const PURGE_EVERY_MS = 1_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 const OLD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
@@ -18,9 +20,10 @@ export interface OrgOptions {
   store: Store;
   ids: Ids;
   clock: Clock;
+  tell: Tell;
   auth: Pick<Auth, "forget">;
   /** The kernel's commands; asked for when they are needed, because the kernel is made with features. */
-  work: () => Work;
+  work: () => Work & Pick<Kernel, "purgePerson">;
   /** Where people reach this server. */
   baseUrl: () => string;
 }
@@ -29,9 +32,12 @@ export interface Orgs {
   feature: Feature;
   /** For somebody who has no credential yet. */
   acceptInvitation(token: string, joining: Joining): ReturnType<typeof acceptInvitation>;
+  /** The same for whom a sign-in service has named. */
+  admitGuest: Admit;
 }
 
-export function createOrgs({ store, ids, clock, auth, work, baseUrl }: OrgOptions): Orgs {
+export function createOrgs(options: OrgOptions): Orgs {
+  const { store, ids, clock, tell, auth, work, baseUrl } = options;
   return {
     feature: {
       name: "orgs",
@@ -46,6 +52,11 @@ export function createOrgs({ store, ids, clock, auth, work, baseUrl }: OrgOption
           },
         },
         {
+          name: "data of those who left",
+          everyMs: PURGE_EVERY_MS,
+          run: (engine) => goOnPurging(engine, work()),
+        },
+        {
           name: "old invitations",
           everyMs: SWEEP_EVERY_MS,
           async run(_engine, now) {
@@ -54,7 +65,9 @@ export function createOrgs({ store, ids, clock, auth, work, baseUrl }: OrgOption
         },
       ],
     },
-    acceptInvitation: (token, joining) => acceptInvitation(store, ids, token, joining, clock.now()),
+    acceptInvitation: (token, joining) =>
+      acceptInvitation({ store, ids, tell }, token, joining, clock.now()),
+    admitGuest: admitGuest({ tell }),
   };
 }
 

@@ -3,10 +3,12 @@
  * address is for that address; only such a link brings back somebody who has left, because only then
  * an admin has said who it is.
  */
-import type { Ids } from "#base/ids.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
+import { principalKey, type Work } from "#engine/index.ts";
 import {
+  type Admit,
+  type Desk,
   emailTaken,
   findUserByEmail,
   hashPassword,
@@ -44,37 +46,44 @@ export interface NewInvitation {
   role: "admin" | "member";
 }
 
+/** Minted before the command, which may be run again. */
+export interface InvitationIds {
+  id: string;
+  token: string;
+}
+
 export async function invite(
-  store: Store,
-  ids: Ids,
+  work: Work,
   by: UserPrincipal,
+  { id, token }: InvitationIds,
   { email, role }: NewInvitation,
-): Promise<{ invitation: Invitation; token: string }> {
-  const token = mintSecret("inv");
-  const id = ids.mint("inv");
-  const invitation = await store.transaction(async (tx) => {
-    await lockOrg(tx, by.orgId);
-    const open = await listOpenInvitations(tx, by.orgId, tx.now);
-    if (open.length >= MAX_OPEN) throw tooMany();
-    const known = email === undefined ? undefined : await findUserByEmail(tx, email);
-    if (known && isHere(known)) throw emailTaken();
-    const row: InvitationRow = {
-      id,
-      org_id: by.orgId,
-      hash: hashSecret(token),
-      email: email ?? null,
-      role,
-      created_by: `user:${by.userId}`,
-      created_at: tx.now,
-      expires_at: tx.now + TTL_MS,
-      accepted_at: null,
-      accepted_by: null,
-      revoked_at: null,
-    };
-    await insertInvitation(tx, row);
-    return invitationView(row);
-  });
-  return { invitation, token };
+): Promise<Invitation> {
+  const { tx } = work;
+  await lockOrg(tx, by.orgId);
+  const open = await listOpenInvitations(tx, by.orgId, tx.now);
+  if (open.length >= MAX_OPEN) throw tooMany();
+  const known = email === undefined ? undefined : await findUserByEmail(tx, email);
+  if (known && isHere(known)) throw emailTaken();
+  const row: InvitationRow = {
+    id,
+    org_id: by.orgId,
+    hash: hashSecret(token),
+    email: email ?? null,
+    role,
+    created_by: `user:${by.userId}`,
+    created_at: tx.now,
+    expires_at: tx.now + TTL_MS,
+    accepted_at: null,
+    accepted_by: null,
+    revoked_at: null,
+  };
+  await insertInvitation(tx, row);
+  await work.tell(changeOf(row, principalKey(by), "made"));
+  return invitationView(row);
+}
+
+function changeOf({ org_id: orgId, id }: InvitationRow, by: string, action: string) {
+  return { orgId, by, area: "invitation", action, subjectId: id };
 }
 
 export async function listInvitations(
@@ -86,12 +95,16 @@ export async function listInvitations(
   return rows.map(invitationView);
 }
 
-export function withdrawInvitation(store: Store, orgId: string, id: string): Promise<Invitation> {
-  return store.transaction(async (tx) => {
-    const row = await findInvitation(tx, id);
-    if (row?.org_id !== orgId || !(await revokeInvitation(tx, id))) throw notFound("invitation");
-    return invitationView(row);
-  });
+export async function withdrawInvitation(
+  work: Work,
+  by: UserPrincipal,
+  id: string,
+): Promise<Invitation> {
+  const row = await findInvitation(work.tx, id);
+  if (row?.org_id !== by.orgId || !(await revokeInvitation(work.tx, id)))
+    throw notFound("invitation");
+  await work.tell(changeOf(row, principalKey(by), "withdrawn"));
+  return invitationView(row);
 }
 
 export interface Joining {
@@ -101,12 +114,12 @@ export interface Joining {
 }
 
 export async function acceptInvitation(
-  store: Store,
-  ids: Ids,
+  desk: Desk,
   token: string,
   { name, email, password }: Joining,
   at: number,
 ): Promise<{ user: ReturnType<typeof userView>; opened: Opened }> {
+  const { store, ids, tell } = desk;
   const found = await store.read((reader) => findInvitationByHash(reader, hashSecret(token)));
   // Looked at before the work of hashing, so that only guests cause it.
   if (!found || !isOpen(found, at)) throw badInvitation();
@@ -116,24 +129,58 @@ export async function acceptInvitation(
   const secret = mintSecret("web");
   const newId = ids.mint("usr");
   return store.transaction(async (tx) => {
-    await lockOrg(tx, found.org_id);
-    const now = await findInvitation(tx, found.id);
-    if (!now || !isOpen(now, tx.now)) throw badInvitation();
-    const user = await personFor(tx, found, newId, { name, email });
-    if (!(await takeInvitation(tx, found.id, user.id))) throw badInvitation();
+    const now = await lockOpen(tx, found);
+    const user = await seat(tx, tell, now, newId, { name, email });
     await savePassword(tx, { user_id: user.id, org_id: user.org_id, hash, updated_at: tx.now });
-    return { user: userView(user), opened: await openBrowser(tx, ids, { user, secret }) };
+    return { user: userView(user), opened: await openBrowser(tx, desk, { user, secret }) };
   });
+}
+
+/** For somebody whom a sign-in service has named, instead of a password. */
+export function admitGuest({ tell }: Pick<Desk, "tell">): Admit {
+  return async (tx, { invitationHash, newId, name, emails }) => {
+    const found = await findInvitationByHash(tx, invitationHash);
+    const { email: invited } = await lockOpen(tx, found);
+    // Only a verified address is one: else whoever heard of an invitation could take it.
+    if (invited !== null && !emails.includes(invited)) throw otherEmail();
+    const email = invited ?? emails[0] ?? null;
+    return seat(tx, tell, found as InvitationRow, newId, { name, email });
+  };
+}
+
+/** Holds the organisation and looks again, because it may have been used meanwhile. */
+async function lockOpen(tx: Tx, found: InvitationRow | undefined): Promise<InvitationRow> {
+  if (found) await lockOrg(tx, found.org_id);
+  const now = found && (await findInvitation(tx, found.id));
+  if (!now || !isOpen(now, tx.now)) throw badInvitation();
+  return now;
+}
+
+/** Uses the invitation up, and makes a member of who came with it. */
+async function seat(
+  tx: Tx,
+  tell: Desk["tell"],
+  invitation: InvitationRow,
+  newId: string,
+  who: { name: string; email: string | null },
+): Promise<PersonRow> {
+  const user = await personFor(tx, invitation, newId, who);
+  if (!(await takeInvitation(tx, invitation.id, user.id))) throw badInvitation();
+  const by = `user:${user.id}`;
+  await tell(tx, changeOf(invitation, by, "accepted"));
+  const change = { orgId: user.org_id, by, area: "member", subjectId: user.id };
+  await tell(tx, { ...change, action: user.id === newId ? "added" : "returned" });
+  return user;
 }
 
 async function personFor(
   tx: Tx,
   invitation: InvitationRow,
   newId: string,
-  { name, email }: { name: string; email: string },
+  { name, email }: { name: string; email: string | null },
 ): Promise<PersonRow> {
   const { role, org_id } = invitation;
-  const known = await findUserByEmail(tx, email);
+  const known = email === null ? undefined : await findUserByEmail(tx, email);
   if (known) {
     const mayReturn = !isHere(known) && invitation.email === email && known.org_id === org_id;
     if (!mayReturn) throw emailTaken();

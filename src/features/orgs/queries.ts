@@ -83,6 +83,18 @@ const revokeMadeBy = prepare<{ createdBy: string; now: number }, unknown>((db, p
 export const revokeInvitationsOf = (tx: Tx, createdBy: string) =>
   tx.run(revokeMadeBy, { createdBy, now: tx.now });
 
+const deleteAccepted = prepare<{ userId: string }, unknown>((db, p) =>
+  db.deleteFrom("invitations").where("accepted_by", "=", p("userId")),
+);
+const deleteFor = prepare<{ email: string }, unknown>((db, p) =>
+  db.deleteFrom("invitations").where("email", "=", p("email")),
+);
+/** The invitations of somebody of whom nothing is to stay. */
+export async function forgetInvited(tx: Tx, userId: string, email: string | null): Promise<void> {
+  await tx.run(deleteAccepted, { userId });
+  if (email !== null) await tx.run(deleteFor, { email });
+}
+
 const deleteOld = prepare<{ before: number }, unknown>((db, p) =>
   db.deleteFrom("invitations").where("expires_at", "<", p("before")),
 );

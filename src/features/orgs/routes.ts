@@ -1,12 +1,15 @@
 import * as z from "zod";
-import { notFound, Refusal } from "#base/refusal.ts";
-import { defineRoute, type Principal, type Route, requireMay } from "#engine/index.ts";
+import { notFound } from "#base/refusal.ts";
+import { command, defineRoute, principalKey, type Route, requireMay } from "#engine/index.ts";
 import { emailSchema, personNameSchema, ROLES } from "#features/auth/contract.ts";
-import { type Auth, findOrg, lockOrg, saveOrg, type UserPrincipal } from "#features/auth/index.ts";
+import { type Auth, findOrg, lockOrg, mintSecret, saveOrg } from "#features/auth/index.ts";
 import { pageOf } from "#protocol/page.ts";
 import { invitationSchema, memberSchema, type Org, orgSchema } from "./contract.ts";
 import { invite, listInvitations, withdrawInvitation } from "./invitations.ts";
 import { changeRole, listMemberViews, removeMember } from "./members.ts";
+import { overseeRoutes } from "./oversee-routes.ts";
+import { personOf } from "./person-of.ts";
+import { askForPurge } from "./purge-member.ts";
 import { stopWorkOf, type Work } from "./stop-work.ts";
 
 const TAG = "Organisation";
@@ -23,7 +26,7 @@ export interface OrgRouteOptions {
 }
 
 export function orgRoutes(options: OrgRouteOptions): readonly Route[] {
-  return [...ownRoutes(), ...memberRoutes(options), ...invitationRoutes(options)];
+  return [...ownRoutes(), ...memberRoutes(options), ...invitationRoutes(options), ...overseeRoutes];
 }
 
 function ownRoutes(): Route[] {
@@ -50,9 +53,11 @@ function ownRoutes(): Route[] {
       async handle({ engine, principal, params, body }) {
         const { orgId } = personOf(principal, params);
         requireMay(principal, "org.manage");
-        return engine.store.transaction(async (tx) => {
-          const org = await lockOrg(tx, orgId);
-          await saveOrg(tx, { id: orgId, name: body.name });
+        return command(engine, async (work) => {
+          const org = await lockOrg(work.tx, orgId);
+          await saveOrg(work.tx, { id: orgId, name: body.name });
+          const by = principalKey(principal);
+          await work.tell({ orgId, by, area: "org", action: "renamed", subjectId: orgId });
           return { org: orgView(org && { ...org, name: body.name }) };
         });
       },
@@ -65,13 +70,16 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
     defineRoute({
       method: "get",
       path: "/api/orgs/{orgId}/members",
-      summary: "Who belongs to the organisation",
+      summary: "Who belongs to the organisation; for admins, with removed=true, who has left too",
       tag: TAG,
+      query: z.strictObject({ removed: z.enum(["true", "false"]).default("false") }),
       response: pageOf(memberSchema),
-      async handle({ engine, principal, params }) {
+      async handle({ engine, principal, params, query }) {
         requireMay(principal, "org.read");
         const user = personOf(principal, params);
-        return { items: await listMemberViews(engine.store, user), next: null };
+        const withRemoved = query.removed === "true";
+        if (withRemoved) requireMay(principal, "org.manage");
+        return { items: await listMemberViews(engine.store, user, withRemoved), next: null };
       },
     }),
     defineRoute({
@@ -84,7 +92,9 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
       async handle({ engine, principal, params, body }) {
         const user = personOf(principal, params);
         requireMay(principal, "org.manage");
-        const member = await changeRole(engine.store, user, params.userId ?? "", body.role);
+        const member = await command(engine, (change) =>
+          changeRole(change, user, params.userId ?? "", body.role),
+        );
         auth.forget();
         return { member };
       },
@@ -99,14 +109,35 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
         const user = personOf(principal, params);
         const isSelf = params.userId === user.userId;
         requireMay(principal, isSelf ? "account.manage" : "org.manage");
-        const removed = await removeMember(engine.store, user, params.userId ?? "");
+        const removed = await command(engine, (change) =>
+          removeMember(change, user, params.userId ?? ""),
+        );
         auth.forget();
         await stopWorkOf(work(), removed);
         return {};
       },
     }),
+    purgeRoute,
   ];
 }
+
+const purgeRoute = defineRoute({
+  method: "post",
+  path: "/api/orgs/{orgId}/members/{userId}/purge",
+  summary: "Remove everything of somebody who has left, for good (admins); name them to confirm",
+  tag: TAG,
+  body: z.strictObject({ confirm: z.string().max(300) }),
+  status: 202,
+  response: oneMember,
+  async handle({ engine, principal, params, body }) {
+    const user = personOf(principal, params);
+    requireMay(principal, "org.manage");
+    const member = await command(engine, (work) =>
+      askForPurge(work, user, params.userId ?? "", body.confirm),
+    );
+    return { member };
+  },
+});
 
 function invitationRoutes({ baseUrl }: OrgRouteOptions): Route[] {
   return [
@@ -121,7 +152,9 @@ function invitationRoutes({ baseUrl }: OrgRouteOptions): Route[] {
       async handle({ engine, principal, params, body }) {
         const user = personOf(principal, params);
         requireMay(principal, "org.manage");
-        const { invitation, token } = await invite(engine.store, engine.ids, user, body);
+        const fresh = { id: engine.ids.mint("inv"), token: mintSecret("inv") };
+        const { token } = fresh;
+        const invitation = await command(engine, (work) => invite(work, user, fresh, body));
         return { invitation, link: `${baseUrl()}/join#token=${token}` };
       },
     }),
@@ -145,21 +178,13 @@ function invitationRoutes({ baseUrl }: OrgRouteOptions): Route[] {
       tag: TAG,
       response: oneInvitation,
       async handle({ engine, principal, params }) {
-        const { orgId } = personOf(principal, params);
+        const user = personOf(principal, params);
         requireMay(principal, "org.manage");
         const id = params.id ?? "";
-        return { invitation: await withdrawInvitation(engine.store, orgId, id) };
+        return { invitation: await command(engine, (work) => withdrawInvitation(work, user, id)) };
       },
     }),
   ];
-}
-
-/** A person of the org in the path; any other org answers as if it were not there. */
-function personOf(principal: Principal, params: Readonly<Record<string, string>>): UserPrincipal {
-  if (principal.kind !== "user")
-    throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");
-  if (principal.orgId !== params.orgId) throw notFound("org");
-  return principal;
 }
 
 function orgView(

@@ -1,4 +1,4 @@
-/** Invitations: one-time links by which somebody joins the org. */
+/** Invitations: one-time links by which somebody joins the org. Purges: whose data is to go. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 
@@ -18,8 +18,18 @@ export interface InvitationRow {
   revoked_at: number | null;
 }
 
+/** The data of somebody who has left is being removed, or was. */
+export interface PurgeRow {
+  user_id: string;
+  org_id: string;
+  asked_by: string;
+  asked_at: number;
+  done_at: number | null;
+}
+
 export interface OrgTables {
   invitations: InvitationRow;
+  member_purges: PurgeRow;
 }
 
 const tables = `
@@ -31,6 +41,15 @@ create table invitations (
 create index invitations_listed on invitations (org_id, created_at, id);
 `;
 
+const purges = `
+create table member_purges (
+  user_id ID primary key, org_id ID not null, asked_by ID not null, asked_at bigint not null,
+  done_at bigint
+);
+create index member_purges_open on member_purges (asked_at) where done_at is null;
+`;
+
 export const orgMigrations: readonly Migration[] = [
   { id: "orgs-0001-invitations", statements: (dialect) => ddl(dialect, tables) },
+  { id: "orgs-0002-purges", statements: (dialect) => ddl(dialect, purges) },
 ];

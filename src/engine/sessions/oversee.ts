@@ -1,0 +1,125 @@
+/**
+ * What admins see of everybody's sessions: that they are there, what they do and what they cost.
+ * What was said in one is shown only after it was opened: with a reason, for a while, and its owner
+ * is told in its own log.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import { cleanText } from "#base/text.ts";
+import type { Page } from "#protocol/page.ts";
+import type { Lifecycle, OverseenSession, SessionKind } from "#protocol/sessions.ts";
+import { decodeCursor, pageOf } from "../cursor.ts";
+import { type Principal, principalKey, requireMay } from "../principal.ts";
+import type { SessionRow } from "../schema.ts";
+import { command, type Engine } from "../work.ts";
+import { isoTime } from "./event-view.ts";
+import { insertOpen, listOpenTo } from "./open-queries.ts";
+import { listSessions } from "./queries.ts";
+import { sessionView } from "./views.ts";
+
+const OPEN_MS = 60 * 60_000;
+const LIST = "overseen";
+
+type UserPrincipal = Extract<Principal, { kind: "user" }>;
+
+export interface OverseeQuery {
+  userId?: string | undefined;
+  kind?: SessionKind | undefined;
+  lifecycle?: readonly Lifecycle[] | undefined;
+  cursor?: string | undefined;
+  limit: number;
+}
+
+export async function listOverseen(
+  { store, clock }: Engine,
+  admin: UserPrincipal,
+  { userId, kind, lifecycle, cursor, limit }: OverseeQuery,
+): Promise<Page<OverseenSession>> {
+  requireMay(admin, "session.oversee");
+  const before = decodeCursor(LIST, cursor);
+  return store.read(async (reader) => {
+    const rows = await listSessions(reader, {
+      orgId: admin.orgId,
+      ownerId: userId ?? null,
+      kind,
+      lifecycle,
+      before,
+      limit: limit + 1,
+    });
+    const open = await listOpenTo(reader, admin.userId, clock.now());
+    const place = (row: SessionRow) => ({ at: row.created_at, id: row.id });
+    return pageOf(LIST, rows, limit, place, (row) => overseenView(row, open.get(row.id)));
+  });
+}
+
+/** As it is seen then. */
+export function openSession(
+  engine: Engine,
+  admin: UserPrincipal,
+  id: string,
+  reason: string,
+): Promise<OverseenSession> {
+  requireMay(admin, "session.oversee");
+  requireMay(admin, "session.read");
+  const entryId = engine.ids.mint("ent");
+  const why = cleanText(reason).trim();
+  return command(engine, async (work) => {
+    const session = await work.session(id);
+    if (session?.row.org_id !== admin.orgId) throw notFound("session");
+    const { row } = session;
+    if (row.owner_id === admin.userId)
+      throw new Refusal(
+        "conflict",
+        "session_is_yours",
+        "This session is yours. Read it as any other of yours.",
+      );
+    const until = work.now + OPEN_MS;
+    await insertOpen(work.tx, {
+      id: entryId,
+      org_id: row.org_id,
+      session_id: row.id,
+      user_id: admin.userId,
+      reason: why,
+      created_at: work.now,
+      expires_at: until,
+    });
+    session.record({
+      type: "notice",
+      // Of no thread: people read it, the agent is not told.
+      thread: null,
+      entryId,
+      kind: "notice",
+      role: "system",
+      content: [
+        {
+          type: "text",
+          text: `${admin.name}, an admin, opened this session to read it until ${isoTime(until)}. Their reason: ${why}`,
+        },
+      ],
+      reason: "opened_by_admin",
+      data: { userId: admin.userId, until: isoTime(until) },
+    });
+    const by = principalKey(admin);
+    await work.emit({ type: "session_opened", session, by, reasonChars: why.length });
+    return overseenView(row, until);
+  });
+}
+
+function overseenView(row: SessionRow, until: number | undefined): OverseenSession {
+  const view = sessionView(row);
+  const { id, ownerId, kind, isOrchestrator, parentSessionId, lifecycle, activity, status } = view;
+  const { cost, createdAt, updatedAt } = view;
+  return {
+    id,
+    ownerId,
+    kind,
+    isOrchestrator,
+    parentSessionId,
+    lifecycle,
+    activity,
+    status,
+    cost,
+    createdAt,
+    updatedAt,
+    openUntil: until === undefined ? null : isoTime(until),
+  };
+}

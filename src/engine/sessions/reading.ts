@@ -1,0 +1,44 @@
+/**
+ * Who may look at a session: whoever `may` says, and an admin to whom it was opened, as long as that
+ * lasts and they are one. Everything that reads a session asks here; what changes one asks `may`.
+ */
+import { notFound } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import { may, type Principal, sessionThing } from "../principal.ts";
+import type { SessionRow } from "../schema.ts";
+import { findOpenUntil } from "./open-queries.ts";
+
+export interface Reading {
+  session: SessionRow;
+  /** When what was opened for them closes again; null: it is theirs. */
+  until: number | null;
+}
+
+/** Missing and not yours answer alike: `what` is the word for it. */
+export async function requireReadable(
+  reader: Reader,
+  principal: Principal,
+  session: SessionRow | undefined,
+  now: number,
+  what = "session",
+): Promise<Reading> {
+  if (!session) throw notFound(what);
+  if (may(principal, "session.read", sessionThing(session))) return { session, until: null };
+  const until = await openUntil(reader, principal, session, now);
+  if (until === undefined) throw notFound(what);
+  return { session, until };
+}
+
+/** Both rights are needed: a key that reads no sessions reads none of other people either. */
+async function openUntil(
+  reader: Reader,
+  principal: Principal,
+  { id: sessionId, org_id: orgId }: SessionRow,
+  now: number,
+): Promise<number | undefined> {
+  if (principal.kind !== "user") return undefined;
+  const mayAtAll =
+    may(principal, "session.read", { orgId }) && may(principal, "session.oversee", { orgId });
+  if (!mayAtAll) return undefined;
+  return findOpenUntil(reader, { sessionId, userId: principal.userId, now });
+}

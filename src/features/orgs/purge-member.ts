@@ -1,0 +1,88 @@
+/**
+ * Removing the data of somebody who has left, for good. Asking for it takes their name away at once,
+ * so that nobody can come back into what is being removed; the rest goes in batches, and a server that
+ * dies in between goes on where it was. Their row stays, because others refer to it, and says nothing.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import { command, type Engine, type Kernel, type Work } from "#engine/index.ts";
+import {
+  isHere,
+  lockOrg,
+  lockUser,
+  type PersonRow,
+  saveUser,
+  type UserPrincipal,
+} from "#features/auth/index.ts";
+import type { Member } from "./contract.ts";
+import { memberChange, memberView, requireStillAdmin } from "./members.ts";
+import { findPurge, finishPurge, insertPurge, listOpenPurges } from "./purge-queries.ts";
+import { forgetInvited } from "./queries.ts";
+
+export const REMOVED_NAME = "Removed person";
+const AT_ONCE = 5;
+
+/** Asked again, it says how far it is. */
+export async function askForPurge(
+  work: Work,
+  by: UserPrincipal,
+  userId: string,
+  confirm: string,
+): Promise<Member> {
+  const { tx } = work;
+  await lockOrg(tx, by.orgId);
+  const person = await lockUser(tx, userId);
+  if (person?.org_id !== by.orgId) throw notFound("member");
+  await requireStillAdmin(tx, by);
+  if (isHere(person)) throw stillMember();
+  const known = await findPurge(tx, userId);
+  if (known) return memberView(person, by, known);
+  refuseUnsure(person, confirm);
+  await forgetInvited(tx, userId, person.email);
+  const nobody = { ...person, name: REMOVED_NAME, email: null, timezone: "UTC", locale: "en" };
+  await saveUser(tx, nobody);
+  const purge = {
+    user_id: userId,
+    org_id: by.orgId,
+    asked_by: by.userId,
+    asked_at: tx.now,
+    done_at: null,
+  };
+  await insertPurge(tx, purge);
+  await work.tell(memberChange(by, userId, "purge_asked"));
+  return memberView(nobody, by, purge);
+}
+
+/** A batch for each of those whose data is to go. */
+export async function goOnPurging(
+  engine: Engine,
+  { purgePerson }: Pick<Kernel, "purgePerson">,
+): Promise<void> {
+  const open = await engine.store.read((reader) => listOpenPurges(reader, AT_ONCE));
+  for (const { org_id: orgId, user_id: userId } of open) {
+    if (!(await purgePerson({ orgId, userId }))) continue;
+    await command(engine, async (work) => {
+      if (!(await finishPurge(work.tx, userId))) return;
+      const done = { orgId, by: "system", area: "member", action: "purged", subjectId: userId };
+      await work.tell(done);
+    });
+  }
+}
+
+/** Somebody who means another person types another name. */
+function refuseUnsure({ name, email }: PersonRow, confirm: string): void {
+  const given = confirm.trim();
+  if (given === name || (email !== null && given.toLowerCase() === email)) return;
+  throw new Refusal(
+    "invalid",
+    "confirmation_wrong",
+    "That is not who this is. To remove everything of theirs for good, send their name or e-mail address as confirm.",
+  );
+}
+
+function stillMember(): Refusal {
+  return new Refusal(
+    "conflict",
+    "still_member",
+    "They still belong to the organisation. Remove them first; then their data can be purged.",
+  );
+}
