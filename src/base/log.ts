@@ -1,8 +1,10 @@
 /**
- * Structured log lines with redaction. Secrets are caught twice: by the name of the field they are
- * in, and by the look of the text. Content of prompts and transcripts is never logged at all.
+ * Structured log lines with redaction. Secrets are caught three times: by the name of the field they
+ * are in, by the look of the text, and, those that this process has used, by their value. Content of
+ * prompts and transcripts is never logged at all.
  */
 import { pino } from "pino";
+import { withoutSecrets } from "./known-secrets.ts";
 
 export interface Log {
   debug(fields: object, text: string): void;
@@ -24,7 +26,9 @@ const REDACTED = "[redacted]";
 const MAX_DEPTH = 6;
 
 export function redactText(text: string): string {
-  return text.replace(SECRET_TEXT, REDACTED).replace(URL_PASSWORD, `$1${REDACTED}@`);
+  return withoutSecrets(text)
+    .replace(SECRET_TEXT, REDACTED)
+    .replace(URL_PASSWORD, `$1${REDACTED}@`);
 }
 
 export function redact(value: unknown, depth = 0): unknown {
@@ -60,6 +64,8 @@ export interface LogOptions {
 
 export function createLog({ level, write }: LogOptions): Log {
   const stream = write ? { write } : pino.destination({ dest: 2, sync: true });
+  // The whole line once more: what was in a name or in the text itself is in it too.
+  const safe = { write: (line: string) => void stream.write(withoutSecrets(line)) };
   const sink = pino(
     {
       level,
@@ -69,7 +75,7 @@ export function createLog({ level, write }: LogOptions): Log {
         log: (fields) => redact(fields) as Record<string, unknown>,
       },
     },
-    stream,
+    safe,
   );
   return wrap(sink);
 }

@@ -1,9 +1,10 @@
 /**
  * Secrets at rest: AES-256-GCM under a key that comes from the server's secret key, one for each
  * purpose. The place a secret is kept in is sealed with it, so a row that was copied to another
- * place opens nothing.
+ * place opens nothing. Whatever passes here is kept out of log lines from then on.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { keepSecret } from "./known-secrets.ts";
 
 /** What a secret is bound to, in a fixed order. */
 export type SealedPlace = readonly string[];
@@ -21,16 +22,22 @@ const TAG_BYTES = 16;
 
 /** The purpose must never change: what was sealed for it could not be opened any more. */
 export function createSealer(secretKey: string, purpose: string): Sealer {
+  keepSecret(secretKey);
   const key = Buffer.from(hkdfSync("sha256", secretKey, "", purpose, 32));
   return {
     seal(secret, place) {
+      keepSecret(secret);
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(boundTo(place));
       const sealed = [nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()];
       return VERSION + Buffer.concat(sealed).toString("base64url");
     },
-    open: (sealed, place) => decrypt(key, sealed, place),
+    open(sealed, place) {
+      const secret = decrypt(key, sealed, place);
+      if (secret !== undefined) keepSecret(secret);
+      return secret;
+    },
   };
 }
 

@@ -6,6 +6,7 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import {
+  type Asked,
   type Brief,
   command,
   defineRoute,
@@ -32,7 +33,7 @@ export const briefing: Feature = {
   name: "briefing",
   listeners: [
     async (work, event) => {
-      if (event.type === "session_created") await dress(work, event.session);
+      if (event.type === "session_making") await dress(work, event.session, event.asked);
     },
   ],
   async brief(reader, session) {
@@ -81,19 +82,25 @@ async function personaNow(work: Work, row: SessionRow): Promise<string | undefin
   return (await readPinnedPersona(work.tx, { sessionId: row.id, userId, purpose }))?.personaId;
 }
 
-async function dress(work: Work, { row }: SessionWriter): Promise<void> {
+/** What was asked for holds; else the persona's wish, before what a parent or the server has. */
+async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<void> {
+  // It is somebody already: its person's, with words of its own.
+  if (row.kind.endsWith("orchestrator")) return;
   const repo = row.repo === null ? undefined : await resolveRepo(work.tx, row.org_id, row.repo);
   if (repo) {
     row.repo = repo.url;
     row.branch ??= repo.branch;
   }
+  const named = row.persona_slug ?? undefined;
   const persona = await resolvePersona(work.tx, {
     ...whoFor(row),
-    asked: row.persona_slug ?? undefined,
+    asked: asked.persona ? named : undefined,
     repoDefault: repo?.personaSlug ?? undefined,
+    orchestratorChoice: asked.persona ? undefined : named,
   });
   if (!persona) return;
-  row.model ??= persona.model;
+  if (!asked.runtime && persona.runtime !== null) row.runtime = persona.runtime;
+  if (!asked.model && persona.model !== null) row.model = persona.model;
   if (persona.enableMemory !== null) row.enable_memory = persona.enableMemory ? 1 : 0;
   await pin(work, row, persona);
 }

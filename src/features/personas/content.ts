@@ -9,6 +9,7 @@ import {
   type PersonaFile,
   type PersonaRule,
   type Skill,
+  type SkillSource,
 } from "./contract.ts";
 import { sha256 } from "./skills.ts";
 
@@ -28,7 +29,11 @@ export interface Content {
 /** The same with hashes in the place of texts. */
 interface Manifest extends Omit<Content, "files" | "skills"> {
   files: { filename: string; sortOrder: number; sha256: string }[];
-  skills: (Omit<Skill, "files"> & { files: { path: string; sha256: string }[] })[];
+  skills: (Omit<Skill, "files" | "source"> & {
+    /** Absent when its files were given. */
+    source?: SkillSource;
+    files: { path: string; sha256: string }[];
+  })[];
 }
 
 export interface Packed {
@@ -67,6 +72,7 @@ export function pack(content: Content): Packed {
         name: skill.name,
         description: skill.description,
         sha256: skill.sha256,
+        ...(skill.source === null ? {} : { source: skill.source }),
         files: skill.files.map((file) => ({ path: file.path, sha256: keep(file.content) })),
       })),
   };
@@ -97,6 +103,7 @@ export function unpack(manifestText: string, texts: ReadonlyMap<string, string>)
     })),
     skills: manifest.skills.map((skill) => ({
       ...skill,
+      source: skill.source ?? null,
       files: skill.files.map(({ path, sha256: hash }) => ({ path, content: textOf(hash) })),
     })),
   };

@@ -12,6 +12,8 @@ import {
   SLUG,
 } from "./names.ts";
 
+export { readFrontMatter, SKILL_FILE } from "./front-matter.ts";
+
 export const MAX_FILES = 50;
 export const MAX_FILE_BYTES = 256 * 1024;
 export const MAX_FILES_BYTES = 1024 * 1024;
@@ -68,22 +70,27 @@ const skillFileSchema = z.strictObject({
   content,
 });
 
-const newSkillSchema = z
-  .strictObject({
-    name: z.string().superRefine(checkedBy(faultOfSkillName)),
-    files: z.array(skillFileSchema).min(1).max(MAX_SKILL_FILES),
-    /** When given, the files must have this hash: what was looked at is what is attached. */
-    sha256: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, "must be a sha256 in small hexadecimal letters")
-      .optional(),
-  })
-  .superRefine(({ files }, context) => {
+const skillFilesSchema = z
+  .array(skillFileSchema)
+  .min(1)
+  .max(MAX_SKILL_FILES)
+  .superRefine((files, context) => {
     const paths = files.map(({ path }) => path);
     const twice = findRepeatedName(paths) ?? findFileAsFolder(paths);
     if (twice !== undefined)
-      context.addIssue({ code: "custom", path: ["files"], message: `${twice} is there twice` });
+      context.addIssue({ code: "custom", message: `${twice} is there twice` });
   });
+/** When given, the files must have this hash: what was looked at is what is attached. */
+const skillHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, "must be a sha256 in small hexadecimal letters")
+  .optional();
+
+const newSkillSchema = z.strictObject({
+  name: z.string().superRefine(checkedBy(faultOfSkillName)),
+  files: skillFilesSchema,
+  sha256: skillHash,
+});
 export type NewSkill = z.infer<typeof newSkillSchema>;
 
 const skillsSchema = z
@@ -165,6 +172,25 @@ export const personaChangeSchema = z.strictObject({
 });
 export type PersonaChange = z.infer<typeof personaChangeSchema>;
 
+/** One skill; its name stands in the path. */
+export const skillChangeSchema = z.strictObject({
+  files: skillFilesSchema,
+  sha256: skillHash,
+  ifVersion,
+});
+
+/** From where skills are fetched; what it names is judged when it is read. */
+export const skillImportSchema = z.strictObject({
+  /** `https://…`, without a password. */
+  url: z.string().min(1).max(2_000),
+  /** A branch, a tag or a commit; left out: what the repository itself names. */
+  ref: z.string().min(1).max(250).optional(),
+  /** The folder to look in; left out: all of it. */
+  path: z.string().max(300).optional(),
+  ifVersion,
+});
+export type SkillImport = z.infer<typeof skillImportSchema>;
+
 /** All of them: what is not among them is gone in the new version. */
 export const filesChangeSchema = z.strictObject({ files: filesSchema, ifVersion });
 
@@ -199,14 +225,41 @@ const shownFile = z.object({
   content: z.string(),
   sortOrder: z.number().int(),
 });
-const shownSkill = z.object({
+const skillSource = z.object({
+  url: z.string(),
+  /** As it was asked for; null: what the repository itself names. */
+  ref: z.string().nullable(),
+  /** The skill's own folder there; empty: the top. */
+  path: z.string(),
+  /** From which its files were taken. */
+  commit: z.string(),
+});
+export type SkillSource = z.infer<typeof skillSource>;
+
+const skillHead = {
   name: z.string(),
   description: z.string(),
   /** Of all its files; changes with any of them. */
   sha256: z.string(),
+  /** Null: its files were given. */
+  source: skillSource.nullable(),
+};
+const shownSkill = z.object({
+  ...skillHead,
   files: z.array(z.object({ path: z.string(), content: z.string() })),
 });
 export type Skill = z.infer<typeof shownSkill>;
+
+export const skillSummarySchema = z
+  .object({ ...skillHead, files: z.array(z.object({ path: z.string(), bytes: z.number().int() })) })
+  .meta({ id: "SkillSummary" });
+export type SkillSummary = z.infer<typeof skillSummarySchema>;
+
+export const importedSkillSchema = z.object({
+  ...skillHead,
+  change: z.enum(["added", "changed", "unchanged"]),
+});
+export type ImportedSkill = z.infer<typeof importedSkillSchema>;
 
 const contents = {
   toolPolicy: z.array(personaRuleSchema),

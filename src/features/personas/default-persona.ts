@@ -1,10 +1,11 @@
 /** The one persona that an org's sessions get when nothing else is said. Admins set it; it is shared. */
 import { Refusal } from "#base/refusal.ts";
-import { requireMay, type Work } from "#engine/index.ts";
+import { principalKey, requireMay, type SettingChange, type Work } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
-import { requireVisible } from "./access.ts";
+import { requireVisible, SYSTEM } from "./access.ts";
 import { lockOrg, saveDefaultId } from "./queries.ts";
 import type { PersonaOrgRow, PersonaRow } from "./schema.ts";
+import type { Author } from "./versions.ts";
 
 export async function setDefault(
   work: Work,
@@ -30,6 +31,7 @@ export async function decideDefault(
   requireMay(person, "persona.administer");
   if (isDefault) requireShared(row);
   await saveDefaultId(work.tx, row.org_id, isDefault ? row.id : null);
+  await work.tell(changeOf(row, person, isDefault ? "made_default" : "no_default"));
   announce(work, row);
 }
 
@@ -40,6 +42,11 @@ function requireShared(row: PersonaRow): void {
     "persona_not_shared",
     "The default of the organisation is for everyone. Share this persona first, or choose another.",
   );
+}
+
+export function changeOf(row: PersonaRow, author: Author, action: string): SettingChange {
+  const by = author === SYSTEM ? SYSTEM : principalKey(author);
+  return { orgId: row.org_id, by, area: "persona", action, subjectId: row.id };
 }
 
 export function announce({ tx, announcer }: Work, { id, org_id }: PersonaRow): void {

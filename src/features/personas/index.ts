@@ -3,26 +3,33 @@
  * pins one version; editing a persona changes no session that runs.
  */
 import type { Feature } from "#engine/index.ts";
-import { removeForgotten } from "./remove-persona.ts";
+import { createSkillFetcher } from "./import/import-skills.ts";
+import { purgePrivate, removeForgotten } from "./remove-persona.ts";
 import { personaRoutes } from "./routes.ts";
 import { personaMigrations } from "./schema.ts";
 import { shipPersonas } from "./ship.ts";
+import { skillRoutes } from "./skill-routes.ts";
 
 const SHIP_EVERY_MS = 60_000;
 const FORGET_EVERY_MS = 60 * 60_000;
 
-export const personas: Feature = {
-  name: "personas",
-  migrations: personaMigrations,
-  routes: personaRoutes,
-  sessionTables: ["persona_pins"],
-  sweeps: [
-    // For orgs that are made later; those that are there get theirs at the start.
-    { name: "personas.ship", everyMs: SHIP_EVERY_MS, run: shipPersonas },
-    { name: "personas.forget", everyMs: FORGET_EVERY_MS, run: removeForgotten },
-  ],
-};
+/** `searchPath`: where programs are found, for git. */
+export function createPersonas({ searchPath }: { searchPath: string }): Feature {
+  return {
+    name: "personas",
+    migrations: personaMigrations,
+    routes: [...personaRoutes, ...skillRoutes(createSkillFetcher({ searchPath }))],
+    sessionTables: ["persona_pins"],
+    purgePerson: purgePrivate,
+    sweeps: [
+      // For orgs that are made later; those that are there get theirs at the start.
+      { name: "personas.ship", everyMs: SHIP_EVERY_MS, run: shipPersonas },
+      { name: "personas.forget", everyMs: FORGET_EVERY_MS, run: removeForgotten },
+    ],
+  };
+}
 
+export { listUsablePersonas, type UsablePersona } from "./list-usable.ts";
 export {
   findSharedPersona,
   type PersonaWish,

@@ -11,8 +11,8 @@ import {
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { exportOf, type Persona, type PersonaSummary, type Version } from "./contract.ts";
 import {
+  createPersonas,
   type PersonaWish,
-  personas,
   pinPersona,
   readPinnedPersona,
   resolvePersona,
@@ -39,7 +39,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     let count = 0;
     beforeAll(async () => {
       made = await database();
-      world = await startWorld([personas], made?.url);
+      world = await startWorld([createPersonas({ searchPath: "" })], made?.url);
     });
     afterAll(async () => {
       await world.stop();

@@ -228,6 +228,25 @@ const deleteVersions = prepare<{ id: string }, unknown>((db, p) =>
 const deleteBlobs = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("persona_blobs").where("persona_id", "=", p("id")),
 );
+const selectPrivateOf = prepare<{ orgId: string; userId: string; limit: number }, { id: string }>(
+  (db, p) =>
+    db
+      .selectFrom("personas")
+      .select("id")
+      .where("org_id", "=", p("orgId"))
+      .where("created_by", "=", p("userId"))
+      .where("visibility", "=", "private")
+      .limit(p("limit")),
+);
+export async function listPrivateOf(
+  reader: Reader,
+  orgId: string,
+  userId: string,
+  limit: number,
+): Promise<string[]> {
+  return (await reader.all(selectPrivateOf, { orgId, userId, limit })).map(({ id }) => id);
+}
+
 /** With all its versions. */
 export async function deletePersona(tx: Tx, id: string): Promise<void> {
   await tx.run(deleteBlobs, { id });

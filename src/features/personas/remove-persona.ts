@@ -1,10 +1,17 @@
 /** Deleting personas. What sessions use stays until they are gone. */
 import { Refusal } from "#base/refusal.ts";
-import type { Engine, Work } from "#engine/index.ts";
+import type { Engine, Person, Work } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
 import { requireEditable } from "./access.ts";
-import { announce } from "./default-persona.ts";
-import { deletePersona, holdPersonaAlone, listForgotten, lockOrg, savePersona } from "./queries.ts";
+import { announce, changeOf } from "./default-persona.ts";
+import {
+  deletePersona,
+  holdPersonaAlone,
+  listForgotten,
+  listPrivateOf,
+  lockOrg,
+  savePersona,
+} from "./queries.ts";
 import type { PersonaRow } from "./schema.ts";
 import { isInUse } from "./version-queries.ts";
 
@@ -24,7 +31,9 @@ export async function removePersona(
     );
   await holdPersonaAlone(work.tx, row.id);
   announce(work, row);
-  if (!(await isInUse(work.tx, row.id))) {
+  const isUsed = await isInUse(work.tx, row.id);
+  await work.tell(changeOf(row, person, isUsed ? "archived" : "removed"));
+  if (!isUsed) {
     await deletePersona(work.tx, row.id);
     return row;
   }
@@ -43,4 +52,11 @@ export async function removeForgotten({ store }: Engine): Promise<void> {
       const isThere = await holdPersonaAlone(tx, id);
       if (isThere && !(await isInUse(tx, id))) await deletePersona(tx, id);
     });
+}
+
+/** A person's private ones go with them; what they shared is everybody's. */
+export async function purgePrivate(work: Work, { orgId, userId }: Person): Promise<boolean> {
+  const ids = await listPrivateOf(work.tx, orgId, userId, BATCH);
+  for (const id of ids) await deletePersona(work.tx, id);
+  return ids.length < BATCH;
 }

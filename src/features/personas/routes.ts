@@ -220,7 +220,11 @@ async function change(
   return { persona: await showPersona(engine, person, id) };
 }
 
-function showPersona({ store }: Engine, person: UserPrincipal, id: string): Promise<Persona> {
+export function showPersona(
+  { store }: Engine,
+  person: UserPrincipal,
+  id: string,
+): Promise<Persona> {
   return store.read(async (reader: Reader) => {
     const row = await requireVisible(reader, person, id);
     const content = await readContent(reader, await getVersion(reader, row.version_id));

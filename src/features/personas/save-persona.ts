@@ -5,12 +5,18 @@ import type { Work } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
 import { requireEditable, SYSTEM } from "./access.ts";
 import { type Content, requireFits, requireSkillsFit } from "./content.ts";
-import type { NewPersona, NewSkill, PersonaChange, Skill } from "./contract.ts";
-import { announce, decideDefault } from "./default-persona.ts";
+import {
+  MAX_SKILLS,
+  type NewPersona,
+  type NewSkill,
+  type PersonaChange,
+  type Skill,
+} from "./contract.ts";
+import { announce, changeOf, decideDefault } from "./default-persona.ts";
 import { freeSlug, slugFrom } from "./names.ts";
 import { countPersonas, insertPersona, listTakenSlugs, lockOrg, savePersona } from "./queries.ts";
 import type { PersonaRow } from "./schema.ts";
-import { pinSkill } from "./skills.ts";
+import { keepSources, pinSkill } from "./skills.ts";
 import { type Author, addVersion, authorId, getVersion, readContent } from "./versions.ts";
 
 const MAX_PERSONAS = 1_000;
@@ -59,6 +65,7 @@ export async function createPersona(
     archived_at: null,
   };
   await insertPersona(work.tx, row);
+  await work.tell(changeOf(row, author, "added"));
   if (isDefault && author !== SYSTEM) await decideDefault(work, author, org, row, true);
   announce(work, row);
   return row;
@@ -69,7 +76,7 @@ export async function changePersona(
   person: UserPrincipal,
   idOrSlug: string,
   versionId: string,
-  change: PersonaChange,
+  change: PersonaChange & SkillsEdit,
 ): Promise<PersonaRow> {
   const org = await lockOrg(work.tx, person.orgId);
   const before = await requireEditable(work.tx, person, idOrSlug);
@@ -98,11 +105,17 @@ export async function changePersona(
   if (isSame) return before;
   row.updated_at = work.now;
   await savePersona(work.tx, row);
+  await work.tell(changeOf(row, person, "saved"));
   announce(work, row);
   return row;
 }
 
-function contentAfter(was: Content, change: PersonaChange): Content {
+/** What becomes of the skills it has; a change of one of them need not name the others. */
+export interface SkillsEdit {
+  editSkills?: (was: readonly Skill[]) => Skill[];
+}
+
+function contentAfter(was: Content, change: PersonaChange & SkillsEdit): Content {
   const { name, description, icon, model, runtime, enableMemory, toolPolicy, files } = change;
   const said = { name, description, icon, model, runtime, enableMemory, toolPolicy, files };
   if (files) requireFits(files);
@@ -110,13 +123,27 @@ function contentAfter(was: Content, change: PersonaChange): Content {
   return {
     ...was,
     ...(Object.fromEntries(given) as Partial<Content>),
-    ...(change.skills ? { skills: skillsOf(change.skills) } : {}),
+    skills: skillsAfter(was.skills, change),
   };
+}
+
+function skillsAfter(was: Skill[], { skills, editSkills }: PersonaChange & SkillsEdit): Skill[] {
+  if (skills) return keepSources(skillsOf(skills), was);
+  if (!editSkills) return was;
+  const edited = editSkills(was);
+  if (edited.length > MAX_SKILLS)
+    throw new Refusal(
+      "too_large",
+      "persona_too_large",
+      `A persona has at most ${MAX_SKILLS} skills. Remove some, or name a folder with fewer.`,
+    );
+  requireSkillsFit(edited);
+  return keepSources(edited, was);
 }
 
 function skillsOf(skills: readonly NewSkill[]): Skill[] {
   requireSkillsFit(skills);
-  return skills.map(pinSkill);
+  return skills.map((skill) => pinSkill(skill));
 }
 
 /** What lists show and search. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hashOfSkill, pinSkill, readFrontMatter } from "./skills.ts";
+import { readFrontMatter } from "./front-matter.ts";
+import { hashOfSkill, pinSkill } from "./skills.ts";
 
 const main = (front: string) => ({ path: "SKILL.md", content: `---\n${front}\n---\n\nDo it.\n` });
 const good = main("name: slides\ndescription: Makes slides");

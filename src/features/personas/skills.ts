@@ -4,10 +4,19 @@
  */
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
-import type { NewSkill, Skill } from "./contract.ts";
+import type { NewSkill, Skill, SkillSource } from "./contract.ts";
+import { readFrontMatter, SKILL_FILE } from "./front-matter.ts";
 
-export const SKILL_FILE = "SKILL.md";
 const MAX_DESCRIPTION_CHARS = 1_024;
+
+/** The same files again keep what is known about where they came from. */
+export function keepSources(skills: readonly Skill[], was: readonly Skill[]): Skill[] {
+  return skills.map((skill) => {
+    const before = was.find(({ name }) => name === skill.name);
+    const isKnown = skill.source === null && before?.sha256 === skill.sha256;
+    return isKnown ? { ...skill, source: before.source } : skill;
+  });
+}
 
 export function sha256(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
@@ -20,7 +29,10 @@ export function hashOfSkill(files: readonly { path: string; content: string }[])
 }
 
 /** The skill as it is kept, or a refusal that says what its SKILL.md lacks. */
-export function pinSkill({ name, files, sha256: expected }: NewSkill): Skill {
+export function pinSkill(
+  { name, files, sha256: expected }: NewSkill,
+  source: SkillSource | null = null,
+): Skill {
   const main = files.find(({ path }) => path === SKILL_FILE);
   if (!main) throw invalid(name, `has no ${SKILL_FILE} at its top. Add one`);
   const front = readFrontMatter(main.content);
@@ -47,48 +59,11 @@ export function pinSkill({ name, files, sha256: expected }: NewSkill): Skill {
   const kept = files
     .map(({ path, content }) => ({ path, content }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { name, description, sha256: hash, files: kept };
+  return { name, description, sha256: hash, source, files: kept };
 }
 
 function invalid(name: string, what: string): Refusal {
   return new Refusal("invalid", "skill_invalid", `The skill ${name} cannot be used: ${what}.`, {
     details: [{ path: "skills", message: `${name}: ${what}` }],
   });
-}
-
-/** Plain `key: value` lines between two `---`; quoted, folded (`>`) and literal (`|`) values too. */
-export function readFrontMatter(text: string): Record<string, string> | undefined {
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  const end = lines.indexOf("---", 1);
-  if (lines[0] !== "---" || end < 0) return undefined;
-  // Without a prototype, so that `constructor` is a key like any other.
-  const found: Record<string, string> = Object.create(null);
-  let at = 1;
-  while (at < end) {
-    const match = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/.exec(lines[at] as string);
-    at += 1;
-    if (!match) continue;
-    const [, key = "", value = ""] = match;
-    const indented: string[] = [];
-    while (at < end && /^(?:[ \t]|$)/.test(lines[at] as string)) {
-      indented.push((lines[at] as string).trim());
-      at += 1;
-    }
-    found[key] = readValue(value.trim(), indented);
-  }
-  return found;
-}
-
-function readValue(value: string, indented: readonly string[]): string {
-  if (/^\|[+-]?$/.test(value)) return indented.join("\n").trim();
-  const rest = indented.join(" ").replaceAll(/\s+/g, " ").trim();
-  if (/^>[+-]?$/.test(value)) return rest;
-  return unquoted(`${value} ${rest}`.trim());
-}
-
-function unquoted(value: string): string {
-  const double = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
-  if (double !== undefined) return double.replaceAll(/\\(["\\])/g, "$1").trim();
-  const single = /^'((?:[^']|'')*)'$/.exec(value)?.[1];
-  return (single?.replaceAll("''", "'") ?? value.replace(/\s#.*$/, "")).trim();
 }

@@ -1,8 +1,8 @@
 /** Giving a secret a value, and removing it. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/seal.ts";
-import type { Work } from "#engine/index.ts";
-import { MAX_SECRET_BYTES, SECRET_NAME, type SecretChange } from "./contract.ts";
+import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
+import { MAX_SECRET_BYTES, SECRET_NAME, SECRET_NAME_RULE, type SecretChange } from "./contract.ts";
 import {
   countSecrets,
   deleteSecret,
@@ -20,11 +20,14 @@ export async function setSecret(
   sealer: Sealer,
   key: SecretKey,
   { value, description }: SecretChange,
-  author: string,
+  principal: Principal,
 ): Promise<SecretRow> {
-  requireFit(key.name, value);
+  requireFit(value);
   const before = await lockSecret(work.tx, key);
-  if (!before) await requireRoom(work, key);
+  if (!before) {
+    requireName(key.name);
+    await requireRoom(work, key);
+  }
   const row = await saveSecret(work.tx, {
     org_id: key.orgId,
     scope: key.scope,
@@ -33,21 +36,37 @@ export async function setSecret(
     description: description === undefined ? (before?.description ?? null) : description || null,
     sealed: sealer.seal(value, placeOf(key)),
     version: 1,
-    created_by: author,
+    created_by: principal.kind === "user" ? principal.userId : principal.name,
     created_at: work.now,
     updated_at: work.now,
     last_used_at: null,
   });
+  await work.tell(changeOf(key, principal, before ? "rotated" : "set"));
   announce(work, key);
   return row;
 }
 
-export async function removeSecret(work: Work, key: SecretKey): Promise<SecretRow> {
+export async function removeSecret(
+  work: Work,
+  key: SecretKey,
+  principal: Principal,
+): Promise<SecretRow> {
   const row = await lockSecret(work.tx, key);
   if (!row) throw notFound("secret");
   await deleteSecret(work.tx, key);
+  await work.tell(changeOf(key, principal, "removed"));
   announce(work, key);
   return row;
+}
+
+/** Its name is what somebody typed, and it has no other. */
+function changeOf(
+  { orgId, scope }: SecretKey,
+  principal: Principal,
+  action: string,
+): SettingChange {
+  const area = scope === "org" ? "org_secret" : "secret";
+  return { orgId, by: principalKey(principal), area, action, subjectId: null };
 }
 
 /** What a value is bound to; the order must never change. */
@@ -55,14 +74,13 @@ export function placeOf({ orgId, scope, ownerId, name }: SecretKey): readonly st
   return [orgId, scope, ownerId, name];
 }
 
-function requireFit(name: string, value: string): void {
-  if (!SECRET_NAME.test(name)) {
-    throw new Refusal(
-      "invalid",
-      "secret_name_invalid",
-      "This name cannot be used. Begin with a letter; take up to 100 letters, digits, dots, dashes and underscores, such as GITHUB_TOKEN.",
-    );
-  }
+/** Of a new one: what has a longer name from before can still be given another value. */
+function requireName(name: string): void {
+  if (SECRET_NAME.test(name)) return;
+  throw new Refusal("invalid", "invalid_name", `This name cannot be used. ${SECRET_NAME_RULE}`);
+}
+
+function requireFit(value: string): void {
   if (Buffer.byteLength(value) > MAX_SECRET_BYTES) {
     throw new Refusal(
       "too_large",

@@ -4,6 +4,7 @@
  */
 import { createSealer } from "#base/seal.ts";
 import type { Engine, Feature } from "#engine/index.ts";
+import { clearShelf } from "./queries.ts";
 import { readSecret, type SecretReader } from "./read-secret.ts";
 import { secretRoutes } from "./routes.ts";
 import { secretMigrations } from "./schema.ts";
@@ -24,6 +25,10 @@ export function createSecrets({ secretKey }: { secretKey: string }): Secrets {
       name: "secrets",
       migrations: secretMigrations,
       routes: secretRoutes(sealer),
+      async purgePerson(work, { orgId, userId }) {
+        await clearShelf(work.tx, { orgId, scope: "user", ownerId: userId });
+        return true;
+      },
     },
     read: (engine, reader, name) => readSecret(engine, sealer, reader, name),
   };

@@ -119,6 +119,17 @@ export function deleteSecret(tx: Tx, key: SecretKey): Promise<number> {
   return tx.run(deleteOne, key);
 }
 
+const deleteShelf = prepare<Shelf, unknown>((db, p) =>
+  db
+    .deleteFrom("secrets")
+    .where("org_id", "=", p("orgId"))
+    .where("scope", "=", p("scope"))
+    .where("owner_id", "=", p("ownerId")),
+);
+export function clearShelf(tx: Tx, shelf: Shelf): Promise<number> {
+  return tx.run(deleteShelf, shelf);
+}
+
 const updateUse = prepare<SecretKey & { at: number }, unknown>((db, p) =>
   db
     .updateTable("secrets")

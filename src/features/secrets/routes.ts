@@ -82,8 +82,7 @@ function routesOf({ path, whose, manage, shelf }: Kind, sealer: Sealer): Route[]
         const where = shelf(principal, params);
         requireMay(principal, manage);
         const key = { ...where, name: params.name ?? "" };
-        const author = principal.kind === "user" ? principal.userId : principal.name;
-        const row = await command(engine, (work) => setSecret(work, sealer, key, body, author));
+        const row = await command(engine, (work) => setSecret(work, sealer, key, body, principal));
         return { secret: viewOf(sealer, row) };
       },
     }),
@@ -97,7 +96,7 @@ function routesOf({ path, whose, manage, shelf }: Kind, sealer: Sealer): Route[]
         const where = shelf(principal, params);
         requireMay(principal, manage);
         const key = { ...where, name: params.name ?? "" };
-        const row = await command(engine, (work) => removeSecret(work, key));
+        const row = await command(engine, (work) => removeSecret(work, key, principal));
         return { secret: viewOf(sealer, row) };
       },
     }),

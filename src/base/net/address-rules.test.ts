@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPublicAddress, resolvePublic } from "./address-rules.ts";
+import { isOwnNetwork, isPublicAddress, resolvePublic } from "./address-rules.ts";
 
 const PUBLIC = ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:4700::1111", "64:ff9b::1.1.1.1"];
 const NOT_PUBLIC = [
@@ -15,6 +15,17 @@ const NOT_PUBLIC = [
 describe("isPublicAddress", () => {
   it.each(PUBLIC)("takes %s", (ip) => expect(isPublicAddress(ip)).toBe(true));
   it.each(NOT_PUBLIC)("refuses %j", (ip) => expect(isPublicAddress(ip)).toBe(false));
+});
+
+describe("isOwnNetwork", () => {
+  it.each(["127.0.0.1", "10.1.2.3", "192.168.1.1", "172.20.0.1", "::1", "fd12::1"])(
+    "takes %s",
+    (ip) => expect(isOwnNetwork(ip)).toBe(true),
+  );
+  it.each([
+    ...["1.1.1.1", "169.254.169.254", "100.100.100.200", "fd00:ec2::254", "fe80::1", "0.0.0.0"],
+    ...["127.1", "localhost", "", "fd12::1%eth0", "::ffff:169.254.169.254"],
+  ])("refuses %j", (ip) => expect(isOwnNetwork(ip)).toBe(false));
 });
 
 describe("resolvePublic", () => {

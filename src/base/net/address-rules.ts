@@ -1,12 +1,13 @@
 /**
- * Which addresses agents may reach. Whatever an agent asks for was perhaps written by an attacker,
- * so the machine's own services, its neighbours and the cloud's metadata address must never be
- * reached, in whatever spelling: names are resolved here, every answer is checked, and callers dial
- * the checked address, never the name again (a second answer could be another).
+ * Which addresses may be reached for somebody else. Whatever an agent or a member asks for was
+ * perhaps written by an attacker, so the machine's own services, its neighbours and the cloud's
+ * metadata address must never be reached, in whatever spelling: names are resolved here, every
+ * answer is checked, and callers dial the checked address, never the name again (a second answer
+ * could be another).
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
-import { Refusal } from "#base/refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 export interface PublicAddress {
   address: string;
@@ -49,6 +50,27 @@ const SPECIAL_V6: readonly [string, number][] = [
   ["3fff::", 20],
 ];
 
+/** Machines of one's own. Link-local is left out: that is where clouds keep their metadata. */
+const OWN_NETWORK: readonly [string, number, "ipv4" | "ipv6"][] = [
+  ["127.0.0.0", 8, "ipv4"],
+  ["10.0.0.0", 8, "ipv4"],
+  ["100.64.0.0", 10, "ipv4"],
+  ["172.16.0.0", 12, "ipv4"],
+  ["192.168.0.0", 16, "ipv4"],
+  ["::1", 128, "ipv6"],
+  ["fc00::", 7, "ipv6"],
+];
+
+/** Metadata addresses of clouds that lie in such networks. */
+const METADATA: readonly [string, "ipv4" | "ipv6"][] = [
+  ["100.100.100.200", "ipv4"],
+  ["fd00:ec2::254", "ipv6"],
+];
+
+const ownNetwork = new BlockList();
+const metadata = new BlockList();
+for (const [ip, family] of METADATA) metadata.addAddress(ip, family);
+for (const [net, prefix, family] of OWN_NETWORK) ownNetwork.addSubnet(net, prefix, family);
 const specialV4 = new BlockList();
 for (const [net, prefix] of SPECIAL_V4) specialV4.addSubnet(net, prefix, "ipv4");
 const specialV6 = new BlockList();
@@ -64,6 +86,14 @@ export function isPublicAddress(ip: string): boolean {
     default:
       return false;
   }
+}
+
+/** This machine or a neighbour: for those alone who may say so, such as an admin. */
+export function isOwnNetwork(ip: string): boolean {
+  const version = isIP(ip);
+  if (version === 0 || ip.includes("%")) return false;
+  const family = version === 4 ? "ipv4" : "ipv6";
+  return ownNetwork.check(ip, family) && !metadata.check(ip, family);
 }
 
 /**

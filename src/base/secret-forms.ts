@@ -1,0 +1,37 @@
+/**
+ * How a secret looks where it comes out by accident: as it is, in JSON, in an address, in hexadecimal
+ * and in base64. Pure.
+ */
+
+/** Shorter ones would be found everywhere. */
+const MIN_SECRET_LENGTH = 8;
+
+/** How a secret is commonly written. */
+export function formsOf(secret: string): string[] {
+  if (secret.length < MIN_SECRET_LENGTH) return [];
+  const bytes = Buffer.from(secret);
+  const encoded = encodeURIComponent(secret.toWellFormed());
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encoded,
+    encoded.replaceAll(/%../g, (code) => code.toLowerCase()),
+    new URLSearchParams([["", secret]]).toString().slice(1),
+    bytes.toString("hex"),
+    bytes.toString("hex").toUpperCase(),
+    ...base64Forms(bytes),
+  ].filter((form) => form.length >= MIN_SECRET_LENGTH);
+}
+
+/**
+ * Base64 of a text that has the secret in it looks one of three ways, after how many bytes come
+ * before it. Characters that depend on the neighbours are left out.
+ */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    const start = Math.ceil((before * 8) / 6);
+    const form = text.slice(start, Math.floor(((before + bytes.length) * 8) / 6));
+    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}

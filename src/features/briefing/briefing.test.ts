@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { command } from "#engine/index.ts";
+import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
+import { policy } from "#features/policy/index.ts";
+import { createRepos } from "#features/repos/index.ts";
+import { createSecrets } from "#features/secrets/index.ts";
+import { owner, startWorld, type World } from "#features/testing/index.ts";
+import { briefing } from "./index.ts";
+
+const ORG = "/api/orgs/org_1";
+const KEY = "a-secret-key-of-more-than-32-characters";
+describe("what a session is made of", () => {
+  let world: World;
+  beforeAll(async () => {
+    const secrets = createSecrets({ secretKey: KEY });
+    const repos = createRepos({ secretKey: KEY, secrets, findPersona: findSharedPersona });
+    const personas = createPersonas({ searchPath: "" });
+    const list = [policy, secrets.feature, personas, repos.feature, briefing];
+    world = await startWorld(list);
+    for (const [slug, fields] of Object.entries({
+      plain: {},
+      picky: { runtime: "scripted", model: "lab/large" },
+      repos: { runtime: "echo" },
+    }))
+      await world.call(owner, "POST", `${ORG}/personas`, {
+        name: slug,
+        slug,
+        visibility: "shared",
+        ...fields,
+      });
+    await world.call(owner, "POST", `${ORG}/repos`, {
+      url: "https://example.org/acme/api.git",
+      personaSlug: "repos",
+    });
+  });
+  afterAll(() => world.stop());
+
+  const create = (fields: Record<string, unknown>) => world.kernel.sessions.create(owner, fields);
+  /** As an agent makes a child of its own: what it names is its choice, and nobody's wish. */
+  const spawn = async (child: { repo?: string; persona?: string }) => {
+    const { id } = await create({});
+    return command(world.kernel.engine, async (work) => {
+      const session = await work.session(id);
+      if (!session) throw new Error("It was just made.");
+      Object.assign(session.row, { repo: child.repo ?? null, persona_slug: child.persona ?? null });
+      const asked = { runtime: false, model: false, persona: false };
+      await work.emit({ type: "session_making", session, asked });
+      return session.row.persona_slug;
+    });
+  };
+  const setDefault = (slug: string, method = "PUT") =>
+    world.call(owner, method, `${ORG}/personas/${slug}/default`);
+
+  it("takes the runtime and model that were asked for, else the persona's, else the usual ones", async () => {
+    expect(await create({ personaSlug: "picky" })).toMatchObject({
+      runtime: "scripted",
+      model: "lab/large",
+    });
+    expect(await create({ personaSlug: "picky", runtime: "native", model: "a/b" })).toMatchObject({
+      runtime: "native",
+      model: "a/b",
+    });
+    expect(await create({ personaSlug: "plain" })).toMatchObject({
+      runtime: "native",
+      model: null,
+    });
+    const parent = await create({ runtime: "echo", model: "a/b" });
+    const inherits = { parentSessionId: parent.id };
+    expect(await create(inherits)).toMatchObject({ runtime: "echo", model: "a/b" });
+    expect(await create({ ...inherits, personaSlug: "picky" })).toMatchObject({
+      runtime: "scripted",
+      model: "lab/large",
+    });
+  });
+
+  it("tells of the runtime that it has, not of the one that was thought of before", async () => {
+    const { id } = await create({ personaSlug: "picky", prompt: "go" });
+    const [first] = await world.kernel.sessions.events(id, 0, 10);
+    expect(first).toMatchObject({ type: "session_created", data: { runtime: "scripted" } });
+    expect((await world.nextTurn()).assignment).toMatchObject({ runtime: "scripted" });
+  });
+
+  it("waits, and says why, when no runner offers what the persona wants", async () => {
+    const { id } = await create({ repo: "acme/api", prompt: "go" });
+    const { items } = await world.kernel.prompts.list(owner, id, { limit: 10 } as never);
+    expect(items[0]?.waitingFor).toMatchObject({ reason: "no_matching_runner" });
+  });
+
+  it("works as who was asked for, then the repository's, then the agent's choice, then the usual one", async () => {
+    await setDefault("plain");
+    const repo = "acme/api";
+    expect((await create({ repo, personaSlug: "picky" })).persona).toBe("picky");
+    expect((await create({ repo })).persona).toBe("repos");
+    // An agent's choice for its child gives way to the repository's.
+    expect(await spawn({ repo, persona: "picky" })).toBe("repos");
+    expect(await spawn({ persona: "picky" })).toBe("picky");
+    expect(await spawn({})).toBe("plain");
+    await expect(spawn({ persona: "nobody" })).rejects.toMatchObject({ kind: "not_found" });
+    await setDefault("plain", "DELETE");
+    expect(await spawn({})).toBeNull();
+  });
+});

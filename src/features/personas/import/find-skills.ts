@@ -1,0 +1,105 @@
+/**
+ * Which skills a repository has, and which of its files belong to them. Pure. Files are taken as they
+ * are or refused with words; hidden ones are left out, as from a folder.
+ */
+import { Refusal } from "#base/refusal.ts";
+import { MAX_SKILL_FILES, MAX_SKILLS, MAX_SKILLS_BYTES } from "../contract.ts";
+import { SKILL_FILE } from "../front-matter.ts";
+import { faultOfPath, findFileAsFolder, findRepeatedName } from "../names.ts";
+import type { TreeEntry } from "./fetch-tree.ts";
+
+export interface FoundSkill {
+  /** Below the folder that was looked in; empty: that folder itself. */
+  folder: string;
+  files: { path: string; object: string }[];
+}
+
+const LINK = "120000";
+const OTHER_REPOSITORY = "160000";
+const NAMED = 10;
+
+export function findSkills(entries: readonly TreeEntry[]): FoundSkill[] {
+  const folders = skillFolders(entries);
+  if (folders.length === 0)
+    throw new Refusal(
+      "invalid",
+      "no_skill_found",
+      `There is no ${SKILL_FILE} in it. Name the folder that has one as path, or another ref.`,
+    );
+  if (folders.length > MAX_SKILLS)
+    throw new Refusal(
+      "invalid",
+      "too_many_skills",
+      `There are ${folders.length} skills in it, and a persona has at most ${MAX_SKILLS}. Name a folder as path, such as ${folders.slice(0, NAMED).join(", ")}.`,
+    );
+  const found = folders.map((folder) => skillIn(folder, entries));
+  requireSize(found.flatMap(({ taken }) => taken));
+  return found.map(({ folder, taken }) => ({
+    folder,
+    files: taken.map(({ path, object }) => ({ path, object })),
+  }));
+}
+
+/** A SKILL.md inside the folder of another belongs to that one. */
+function skillFolders(entries: readonly TreeEntry[]): string[] {
+  const folders: string[] = [];
+  const all = entries
+    .filter(({ path }) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`))
+    .map(({ path }) => path.slice(0, -SKILL_FILE.length).replace(/\/$/, ""))
+    .sort();
+  for (const folder of all) {
+    const isInside = folders.some((outer) => outer === "" || folder.startsWith(`${outer}/`));
+    if (!isInside) folders.push(folder);
+  }
+  return folders;
+}
+
+function skillIn(folder: string, entries: readonly TreeEntry[]) {
+  const prefix = folder === "" ? "" : `${folder}/`;
+  const taken = entries
+    .filter(({ path }) => path.startsWith(prefix))
+    .map((entry) => ({ ...entry, path: entry.path.slice(prefix.length) }))
+    .filter(({ path }) => !path.split("/").some((part) => part.startsWith(".")));
+  const called = folder === "" ? "The skill" : `The skill in ${folder}`;
+  for (const entry of taken) {
+    const fault = faultOf(entry);
+    if (fault !== undefined)
+      throw invalid(`${called} cannot be used: ${entry.path} ${fault}. Change it at its source.`);
+  }
+  const paths = taken.map(({ path }) => path);
+  const twice = findRepeatedName(paths) ?? findFileAsFolder(paths);
+  if (twice !== undefined)
+    throw invalid(`${called} cannot be used: ${twice} is there twice, by capitals.`);
+  return { folder, taken };
+}
+
+function faultOf({ mode, path }: TreeEntry): string | undefined {
+  if (mode === LINK) return "is a link, which could lead anywhere";
+  if (mode === OTHER_REPOSITORY) return "is a repository of its own (a submodule)";
+  return faultOfPath(path);
+}
+
+function requireSize(files: readonly TreeEntry[]): void {
+  const bytes = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+  if (files.length <= MAX_SKILL_FILES && bytes <= MAX_SKILLS_BYTES) return;
+  throw new Refusal(
+    "too_large",
+    "skills_too_large",
+    `Its skills have ${files.length} files with ${bytes} bytes; ${MAX_SKILL_FILES} files and ${MAX_SKILLS_BYTES} bytes can be taken. Name a folder with fewer as path.`,
+  );
+}
+
+/** Refuses what is not text: nobody could read it before an agent does. */
+export function textOf(path: string, bytes: Buffer): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (!text.includes("\u0000")) return text;
+  } catch {
+    // Told below.
+  }
+  throw invalid(`${path} is not text in UTF-8. Skills are text; change it at its source.`);
+}
+
+export function invalid(message: string): Refusal {
+  return new Refusal("invalid", "skill_invalid", message);
+}
