@@ -5,9 +5,10 @@
 import type * as z from "zod";
 import type { Log } from "#base/log.ts";
 import type { Migration, Reader } from "#base/store/index.ts";
+import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { Principal } from "./principal.ts";
-import type { SessionRow, TimerRow } from "./schema.ts";
+import type { RunnerRow, SessionRow, TimerRow } from "./schema.ts";
 import type { Judge, Tool } from "./tools/index.ts";
 import type { Engine, Listener, Work } from "./work.ts";
 
@@ -27,7 +28,7 @@ export interface Sweep {
 export interface RouteRequest<Q = unknown, B = unknown> {
   engine: Engine;
   principal: Principal;
-  /** From the path; each has the form of an id. */
+  /** From the path; each has the form of an id, but for `name`, which is as somebody wrote it. */
   params: Readonly<Record<string, string>>;
   query: Q;
   body: B;
@@ -50,6 +51,8 @@ export interface Route {
   body?: z.ZodType;
   response: z.ZodType;
   status?: number;
+  /** When the answer says which status it has; then `status` is only what the document says. */
+  statusOf?(answer: never): number;
   handle(request: RouteRequest<never, never>): Promise<unknown>;
 }
 
@@ -72,10 +75,31 @@ export interface Brief {
   files: { path: string; content: string }[];
   /** To be run once in a new workspace, before the agent begins. */
   setup: string | null;
+  /** As whom it commits. */
+  identity?: GitIdentity | null;
+  /** What it must still know when its history was summed up. */
+  register?: string | null;
 }
 
 /** For a session that has a persona or a repository. */
 export type Briefer = (reader: Reader, session: SessionRow) => Promise<Brief | undefined>;
+
+/**
+ * What opens a session's repository; undefined when the feature does not know it. It is asked only
+ * for the runner that holds a run of the session, and must answer from the server's own rows.
+ */
+export type RepositoryOpener = (
+  engine: Engine,
+  session: SessionRow,
+  /** Whose runs it may claim says whose machine it is. */
+  runner: Pick<RunnerRow, "scope">,
+) => Promise<RepositoryAccess | undefined>;
+
+/** Somebody by the ids of the server's rows. */
+export interface Person {
+  orgId: string;
+  userId: string;
+}
 
 export interface Feature {
   name: string;
@@ -89,7 +113,13 @@ export interface Feature {
   /** Has a say in every tool call that asks to be judged. */
   judge?: Judge;
   brief?: Briefer;
+  openRepository?: RepositoryOpener;
   /** Tables whose rows hang on a session by `session_id` and go with it. */
   sessionTables?: readonly string[];
+  /**
+   * Removes what is a removed person's alone, at most a batch of it; true when nothing is left. Their
+   * sessions are gone by then. What others go on using may keep their id, and nothing they typed.
+   */
+  purgePerson?(work: Work, person: Person): Promise<boolean>;
   start?(engine: Engine, log: Log): void;
 }

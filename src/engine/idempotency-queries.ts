@@ -34,6 +34,12 @@ export function findIdempotencyKey(
 ): Promise<IdempotencyRow | undefined> {
   return reader.first(selectKey, { principal, key });
 }
+const deleteKeysOf = prepare<{ principal: string }, unknown>((db, p) =>
+  db.deleteFrom("idempotency_keys").where("principal", "=", p("principal")),
+);
+export function forgetKeysOf(tx: Tx, principal: string): Promise<number> {
+  return tx.run(deleteKeysOf, { principal });
+}
 const deleteOldKeys = prepare<{ before: number }, unknown>((db, p) =>
   db.deleteFrom("idempotency_keys").where("created_at", "<", p("before")),
 );

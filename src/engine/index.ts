@@ -1,17 +1,20 @@
 /** The kernel's front door. */
 export type { Announcer, SessionWatcher } from "./announce.ts";
+export { eachApart } from "./each-apart.ts";
 export {
   type Brief,
   type Deliverer,
   defineRoute,
   type Feature,
+  type Person,
   type RawAnswer,
+  type RepositoryOpener,
   type Route,
   type RouteRequest,
   type Sweep,
   type TimerHandler,
 } from "./feature.ts";
-export { fingerprintOf, type IdempotentRequest } from "./idempotency.ts";
+export { findRepeated, fingerprintOf, type IdempotentRequest } from "./idempotency.ts";
 export { createKernel, type Kernel } from "./kernel.ts";
 export { ddl, kernelMigrations } from "./migrations.ts";
 export {
@@ -21,24 +24,32 @@ export {
   principalKey,
   requireMay,
   requireOrg,
+  sessionThing,
 } from "./principal.ts";
+export { isRunToken } from "./runs/run-tokens.ts";
 export type {
   CredentialKind,
   CredentialRow,
   GateRow,
   KernelTables,
   OrgRow,
+  PromptRow,
   RunRow,
   SessionRow,
   UserRow,
 } from "./schema.ts";
+export { clearTimer, setTimer } from "./timers.ts";
 export {
+  type Asked,
   command,
+  createTell,
   type EndedCall,
   type Engine,
   type JudgedCall,
   type KernelEvent,
   type Listener,
   type SessionWriter,
+  type SettingChange,
+  type Tell,
   type Work,
 } from "./work.ts";

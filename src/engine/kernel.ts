@@ -2,6 +2,7 @@
  * The kernel, put together: what surfaces and features are handed. It holds commands over sessions,
  * prompts, runs, runners and gates, and the loops that move them; it has never heard of a feature.
  */
+import { randomUUID } from "node:crypto";
 import type { Bus } from "#base/bus/bus.ts";
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
@@ -9,20 +10,23 @@ import type { Log } from "#base/log.ts";
 import type { Store } from "#base/store/index.ts";
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from "#protocol/frames.ts";
 import { createAnnouncer } from "./announce.ts";
-import type { Feature } from "./feature.ts";
+import type { Feature, Person } from "./feature.ts";
 import { GATE_TIMER, gateTimerDue } from "./gates/index.ts";
 import { kernelMigrations } from "./migrations.ts";
+import { purgePerson } from "./purge-person.ts";
 import { Dispatcher } from "./runs/dispatcher.ts";
+import { createRunTokens } from "./runs/run-tokens.ts";
 import { createRunnerDesk } from "./runs/runner-desk.ts";
 import { createRuns } from "./runs/runs.ts";
 import { COLLECT_TIMER } from "./sessions/admit-prompt.ts";
 import { promptParentWhenDone } from "./sessions/callback.ts";
 import { collectTimerDue } from "./sessions/collect.ts";
 import { createPrompts } from "./sessions/prompts.ts";
-import type { SessionDefaults } from "./sessions/session-request.ts";
+import type { SessionDefaults } from "./sessions/session-defaults.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { Sweeps } from "./sweeps.ts";
-import { createBench, createToolHost, type Tool } from "./tools/index.ts";
+import { createAgents } from "./tools/agents.ts";
+import { createBench, createCatalogue, createToolHost, type Tool } from "./tools/index.ts";
 import type { Engine } from "./work.ts";
 import { createWorkspaceReads } from "./workspaces/reads.ts";
 
@@ -38,6 +42,8 @@ export interface KernelOptions {
   turnLimits?: TurnLimits;
   /** How long a session may be idle before it falls asleep. */
   idleMs?: number;
+  /** Signs run tokens; servers that share a database share it. */
+  secretKey?: string;
 }
 
 const IDLE_MS = 15 * 60_000;
@@ -55,28 +61,38 @@ export async function createKernel({
   tools = [],
   turnLimits = DEFAULT_TURN_LIMITS,
   idleMs = IDLE_MS,
+  secretKey = randomUUID(),
 }: KernelOptions) {
   await store.migrate([
     ...kernelMigrations,
     ...features.flatMap((feature) => feature.migrations ?? []),
   ]);
   const serverId = ids.mint("srv");
+  const serverTools = [...tools, ...features.flatMap((feature) => feature.tools ?? [])];
+  const catalogue = createCatalogue(serverTools);
+  const sessionTables = features.flatMap((feature) => feature.sessionTables ?? []);
   const engine: Engine = {
     store,
     ids,
     clock,
     announcer: createAnnouncer(bus, serverId),
     listeners: [promptParentWhenDone, ...features.flatMap((feature) => feature.listeners ?? [])],
+    defaults,
+    toolName: (name) => catalogue.find(name)?.name,
+    sessionTables,
     serverId,
   };
-  const serverTools = [...tools, ...features.flatMap((feature) => feature.tools ?? [])];
   const judges = features.flatMap((feature) => (feature.judge ? [feature.judge] : []));
+  const bench = createBench(catalogue, judges);
+  const toolHost = createToolHost(engine, catalogue, bench);
+  const tokens = createRunTokens(secretKey);
   const dispatcher = new Dispatcher({
     engine,
-    tools: createToolHost(engine, serverTools),
-    bench: createBench(serverTools, judges),
+    tools: toolHost,
+    bench,
     briefers: features.flatMap((feature) => (feature.brief ? [feature.brief] : [])),
-    limits: turnLimits,
+    openers: features.flatMap((feature) => feature.openRepository ?? []),
+    terms: { limits: turnLimits, catalogue, tokens },
     log,
   });
   const sweeps = new Sweeps({
@@ -90,16 +106,23 @@ export async function createKernel({
     deliverers: Object.assign({}, ...features.map((feature) => feature.deliverers ?? {})),
     sweepRunners: () => dispatcher.sweep(),
     idleMs,
-    sessionTables: features.flatMap((feature) => feature.sessionTables ?? []),
+    sessionTables,
     featureSweeps: features.flatMap((feature) => feature.sweeps ?? []),
   });
+  const runners = createRunnerDesk(engine, dispatcher);
+  const removeRunner = ({ orgId }: Person, id: string) =>
+    runners.remove({ kind: "system", orgId, name: "purge" }, id);
   return {
     engine,
     sessions: createSessions(engine, defaults),
     prompts: createPrompts(engine),
     runs: createRuns(engine, defaults),
-    runners: createRunnerDesk(engine, dispatcher),
+    runners,
+    agents: createAgents({ engine, catalogue, tools: toolHost, tokens }),
     workspaces: createWorkspaceReads(engine),
+    /** A batch of it; true when nothing of theirs is left. */
+    purgePerson: (person: Person) =>
+      purgePerson({ engine, features, sessionTables, removeRunner }, person),
     routes: features.flatMap((feature) => feature.routes ?? []),
     dispatcher,
     sweeps,

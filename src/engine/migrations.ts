@@ -174,6 +174,23 @@ create table tool_results (
 create index tool_results_session on tool_results (session_id);
 `;
 
+const overseenTables = `
+create table session_opens (
+  id ID primary key, org_id ID not null, session_id ID not null, user_id ID not null,
+  reason text not null, created_at bigint not null, expires_at bigint not null
+);
+create index session_opens_session on session_opens (session_id, user_id, expires_at);
+create index session_opens_user on session_opens (user_id, expires_at);
+create index sessions_of_org on sessions (org_id, created_at, id);
+`;
+
+const delegationColumns = `
+alter table sessions add column supervisor integer not null default 0;
+alter table sessions add column awaiting integer not null default 0;
+`;
+
+const idleColumn = "alter table sessions add column idle_ms bigint";
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -181,4 +198,7 @@ export const kernelMigrations: readonly Migration[] = [
       [peopleTables, sessionTables, runTables].flatMap((text) => ddl(dialect, text)),
   },
   { id: "0002-native-agent", statements: (dialect) => ddl(dialect, nativeTables) },
+  { id: "0003-opened-sessions", statements: (dialect) => ddl(dialect, overseenTables) },
+  { id: "0004-delegation", statements: (dialect) => ddl(dialect, delegationColumns) },
+  { id: "0005-idle-time", statements: (dialect) => ddl(dialect, idleColumn) },
 ];

@@ -15,7 +15,15 @@ export type Principal =
       /** Where this person speaks from. */
       channel: "web" | "api";
     }
-  | { kind: "session"; orgId: string; sessionId: string; ownerId: string | null; name: string }
+  | {
+      kind: "session";
+      orgId: string;
+      sessionId: string;
+      ownerId: string | null;
+      name: string;
+      /** The attempt it speaks for, when it came with a run token. */
+      run?: { runId: string; fence: number };
+    }
   | {
       kind: "runner";
       orgId: string;
@@ -34,6 +42,7 @@ export type Action =
   | "session.manage"
   | "session.create"
   | "session.use_folder"
+  | "session.oversee"
   | "runner.read"
   | "runner.own"
   | "runner.manage"
@@ -88,6 +97,7 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "session.manage": "sessions:write",
   "session.create": "sessions:write",
   "session.use_folder": "sessions:write",
+  "session.oversee": "admin",
   "runner.read": "sessions:read",
   "runner.own": "account",
   "runner.manage": "admin",
@@ -115,6 +125,7 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
 
 const ADMIN_ONLY: ReadonlySet<Action> = new Set([
   "session.use_folder",
+  "session.oversee",
   "runner.manage",
   "policy.manage",
   "provider.manage",

@@ -81,6 +81,12 @@ export interface SessionRow {
   incarnation: number;
   /** 1: one live run at a time; 0: its threads run side by side. */
   exclusive: number;
+  /** 1: a person has put it into supervisor mode. */
+  supervisor: number;
+  /** 1: it has ended its turn to wait for something to happen. */
+  awaiting: number;
+  /** How long it may be idle before it falls asleep; null: as the server says. */
+  idle_ms: number | null;
   last_seq: number;
   next_position: number;
   waiting: number;
@@ -94,6 +100,18 @@ export interface SessionRow {
   updated_at: number;
   last_resumed_at: number | null;
   archived_at: number | null;
+}
+
+/** Somebody who does not own a session was let in to read it. */
+export interface SessionOpenRow {
+  /** Also the id of the entry that tells its owner. */
+  id: string;
+  org_id: string;
+  session_id: string;
+  user_id: string;
+  reason: string;
+  created_at: number;
+  expires_at: number;
 }
 
 export interface ThreadRow {
@@ -367,6 +385,7 @@ export interface KernelTables {
   users: UserRow;
   credentials: CredentialRow;
   sessions: SessionRow;
+  session_opens: SessionOpenRow;
   threads: ThreadRow;
   prompts: PromptRow;
   runs: RunRow;

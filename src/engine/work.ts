@@ -17,21 +17,61 @@ import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.
 import { insertEvents } from "./sessions/event-queries.ts";
 import { eventView } from "./sessions/event-view.ts";
 import { insertSession, lockSession, saveSession } from "./sessions/queries.ts";
+import type { SessionDefaults } from "./sessions/session-defaults.ts";
 
 export const EVENT_VERSION = 1;
 
 /** What happened, told inside the transaction that made it happen. */
 export type KernelEvent =
   | { type: "prompt_settled"; session: SessionWriter; prompt: PromptRow; run: RunRow | null }
+  /** Before anything is told of a new session: what it was not asked to be may still be settled. */
+  | { type: "session_making"; session: SessionWriter; asked: Asked }
   | { type: "session_created"; session: SessionWriter }
+  /** Its settings are being changed as somebody asked; who refuses one throws. */
+  | { type: "session_changed"; session: SessionWriter; fields: readonly string[] }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
   | { type: "prompt_admitted"; session: SessionWriter; prompt: PromptRow }
+  /** It is in the history now, and its agent works on it. */
+  | { type: "prompt_started"; session: SessionWriter; prompt: PromptRow }
   | { type: "model_called"; session: SessionWriter; run: RunRow; call: ModelCallItem }
   /** A tool call was judged; those that are allowed are heard of again when they end. */
   | { type: "call_judged"; session: SessionWriter; run: RunRow; call: JudgedCall }
   | { type: "call_ended"; session: SessionWriter; run: RunRow; call: EndedCall }
   | { type: "gate_opened"; session: SessionWriter; gate: GateRow }
-  | { type: "gate_closed"; session: SessionWriter; gate: GateRow };
+  | { type: "gate_closed"; session: SessionWriter; gate: GateRow }
+  /** Somebody who does not own it was let in to read it, until an instant. */
+  | { type: "session_opened"; session: SessionWriter; by: string; reasonChars: number }
+  | ({ type: "setting_changed" } & SettingChange);
+
+/**
+ * What people have set up was changed: who did it and what it was, in ids and in words that stand in
+ * the code. It has no field for what somebody typed, and no such thing may be put in one of these.
+ */
+export interface SettingChange {
+  orgId: string;
+  /** A principal's key; null: nobody who is known. */
+  by: string | null;
+  /** What kind of thing, such as `api_key`. */
+  area: string;
+  /** What was done to it, such as `revoked`. */
+  action: string;
+  subjectId: string | null;
+  /** The session it happened in, if it was in one. */
+  session?: Pick<SessionRow, "id" | "owner_id">;
+  /** One more word of the code that says which of several. */
+  detail?: string;
+}
+
+/** Tells of a change inside the transaction that makes it. */
+export type Tell = (tx: Tx, change: SettingChange) => Promise<void>;
+
+/** What of a new session somebody asked for; the rest was taken from its parent or the defaults. */
+export interface Asked {
+  runtime: boolean;
+  model: boolean;
+  /** By a person. What an agent chose for its child is a choice, and gives way to more. */
+  persona: boolean;
+}
 
 export interface JudgedCall {
   callId: string;
@@ -64,6 +104,12 @@ export interface Engine {
   clock: Clock;
   announcer: Announcer;
   listeners: readonly Listener[];
+  /** What a new session gets that nobody has said otherwise of. */
+  defaults: SessionDefaults;
+  /** The name of a tool that there is, by whatever name it is known. */
+  toolName(name: string): string | undefined;
+  /** Of features: their rows go with the session they hang on. */
+  sessionTables: readonly string[];
   /** This process among the servers that share the database. */
   serverId: string;
 }
@@ -121,6 +167,9 @@ export class Work {
   readonly ids: Ids;
   readonly announcer: Announcer;
   readonly serverId: string;
+  readonly defaults: SessionDefaults;
+  readonly toolName: Engine["toolName"];
+  readonly sessionTables: readonly string[];
   readonly #listeners: readonly Listener[];
   readonly #writers = new Map<string, SessionWriter>();
 
@@ -130,6 +179,9 @@ export class Work {
     this.ids = engine.ids;
     this.announcer = engine.announcer;
     this.serverId = engine.serverId;
+    this.defaults = engine.defaults;
+    this.toolName = engine.toolName;
+    this.sessionTables = engine.sessionTables;
     this.#listeners = engine.listeners;
   }
 
@@ -154,6 +206,10 @@ export class Work {
     for (const listener of this.#listeners) await listener(this, event);
   }
 
+  tell(change: SettingChange): Promise<void> {
+    return this.emit({ type: "setting_changed", ...change });
+  }
+
   async flush(): Promise<void> {
     for (const writer of this.#writers.values()) await this.#flushOne(writer);
   }
@@ -172,6 +228,15 @@ export class Work {
       if (row.owner_id !== null) announcer.hint(`user:${row.owner_id}`, "session", row.id);
     });
   }
+}
+
+/** For those who change settings without a command of their own. */
+export function createTell(engine: () => Engine): Tell {
+  return async (tx, change) => {
+    const work = new Work(tx, engine());
+    await work.tell(change);
+    await work.flush();
+  };
 }
 
 /** Runs one command. What it throws undoes it. */

@@ -125,6 +125,8 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     /** False when the call was answered without being performed. */
     performed: z.boolean().optional(),
     images: z.array(imageRefSchema).optional(),
+    /** The call asked for nothing more to be done in this turn. */
+    endsTurn: z.boolean().optional(),
   }),
   z.object({ type: z.literal("notice"), ...itemBase, text: z.string() }),
   /** One request to a model, for usage and limits; no part of the transcript. */

@@ -13,6 +13,8 @@ import * as z from "zod";
 import { journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
 import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
+import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
+import type { GitIdentity, RepositoryAccess } from "./workspaces.ts";
 
 /** A server serves this version and the one before it. */
 export const RUNNER_PROTOCOL = 1;
@@ -116,6 +118,8 @@ export type Park = z.infer<typeof parkSchema>;
 /** All a runner needs to work one turn. */
 export const assignmentSchema = z.object({
   ...runRef,
+  /** Makes its bearer known to the server as this session, while this attempt holds the run. */
+  token: z.string(),
   attempt: z.number().int(),
   sessionId: z.string(),
   thread: z.string(),
@@ -134,6 +138,9 @@ export const assignmentSchema = z.object({
   hasBrief: z.boolean(),
   repo: z.string().nullable(),
   branch: z.string().nullable(),
+  role: z.enum(AGENT_ROLES),
+  /** The names of the tools this agent has: those of the runner, and of the server's catalogue. */
+  tools: z.array(z.string()),
   limits: turnLimitsSchema,
   /** What earlier attempts of this turn have cost. */
   spentMicros: z.number().int(),
@@ -204,6 +211,8 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   }),
   /** Asks for what the agent is given to read, when the assignment says that there is something. */
   z.object({ op: z.literal("brief"), id: z.string(), ...runRef }),
+  /** Asks for what opens the session's repository, to fetch from it or to push to it. */
+  z.object({ op: z.literal("repository"), id: z.string(), ...runRef }),
   /** Keeps something too large for the journal. */
   z.object({
     op: z.literal("blob"),
@@ -242,7 +251,15 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
 export type RunnerFrame = z.infer<typeof runnerFrameSchema>;
 
 export type ServerFrame =
-  | { op: "registered"; id: string; runnerId: string; serverBootId: string; lost: string[] }
+  | {
+      op: "registered";
+      id: string;
+      runnerId: string;
+      serverBootId: string;
+      lost: string[];
+      /** The tools that live on the server. */
+      tools: ToolOffer[];
+    }
   | { op: "refused"; id: string; code: string; message: string }
   | { op: "assign"; assignment: Assignment }
   | { op: "renewed"; id: string; lost: string[] }
@@ -255,7 +272,14 @@ export type ServerFrame =
       verdicts?: Record<string, Verdict>;
     }
   | { op: "lost"; id: string | null; run: string; fence?: number; code: string }
-  | { op: "tool_result"; id: string; output: unknown; error: string | null }
+  | {
+      op: "tool_result";
+      id: string;
+      output: unknown;
+      error: string | null;
+      /** Nothing more is to be done in this turn. */
+      endsTurn?: boolean;
+    }
   | { op: "history"; id: string; items: HistoryItem[]; more: boolean; summary: string | null }
   | {
       op: "brief";
@@ -263,7 +287,11 @@ export type ServerFrame =
       instructions: { name: string; content: string }[];
       files: { path: string; content: string }[];
       setup: string | null;
+      identity: GitIdentity | null;
+      register: string | null;
     }
+  /** Null: the organisation does not know the repository, so nothing opens it. */
+  | { op: "repository"; id: string; access: RepositoryAccess | null }
   | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }
   /** Of the sessions asked about, those that are not active; `gone` ones will not come back. */
   | { op: "sessions"; id: string; resting: string[]; gone: string[] }

@@ -98,6 +98,28 @@ export const sessionSchema = z
   .meta({ id: "Session" });
 export type Session = z.infer<typeof sessionSchema>;
 
+/** What an admin sees of anybody's session without opening it: nothing that was said or typed. */
+export const overseenSessionSchema = sessionSchema
+  .pick({
+    id: true,
+    ownerId: true,
+    kind: true,
+    isOrchestrator: true,
+    parentSessionId: true,
+    lifecycle: true,
+    activity: true,
+    status: true,
+    cost: true,
+    createdAt: true,
+    updatedAt: true,
+  })
+  .extend({
+    /** Until when the one who asks may read it; null: it was not opened. */
+    openUntil: isoTime.nullable(),
+  })
+  .meta({ id: "OverseenSession" });
+export type OverseenSession = z.infer<typeof overseenSessionSchema>;
+
 export const authorSchema = z.object({
   kind: z.enum(AUTHOR_KINDS),
   id: z.string(),
@@ -110,6 +132,8 @@ export const originSchema = z.object({
   channelId: z.string().nullable(),
   scopeKey: z.string().nullable(),
   replyRef: z.string().nullable(),
+  /** What its sender wanted kept with it. */
+  metadata: z.record(z.string(), z.unknown()).optional(),
 });
 export type Origin = z.infer<typeof originSchema>;
 

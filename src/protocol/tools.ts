@@ -5,8 +5,30 @@
  */
 import * as z from "zod";
 
+/** What an agent is among the others. It comes from the server's record, and decides what it has. */
+export const AGENT_ROLES = [
+  "orchestrator",
+  "org_orchestrator",
+  "supervisor",
+  "child",
+  "standalone",
+] as const;
+export type AgentRole = (typeof AGENT_ROLES)[number];
+
+/** What is looked at to say which tools an agent has. */
+export interface ToolUser {
+  role: AgentRole;
+  hasRepo: boolean;
+}
+
 export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   name: string;
+  /** Names it is known by elsewhere: understood, but not offered. */
+  aliases?: readonly string[];
+  /** Who has it; everyone when not said. */
+  roles?: readonly AgentRole[];
+  /** Only sessions that work on a repository have it. */
+  needsRepo?: boolean;
   /** For a model. */
   description: string;
   schema: S;
@@ -15,6 +37,36 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   /** What a policy's patterns are matched against; null when there is nothing to match. */
   target(input: z.infer<S>): string | null;
 }
+
+export function isOffered(
+  { roles, needsRepo = false }: Pick<ToolSpec, "roles" | "needsRepo">,
+  { role, hasRepo }: ToolUser,
+): boolean {
+  return (!roles || roles.includes(role)) && (hasRepo || !needsRepo);
+}
+
+/** A tool that lives on the server, as a runner is told of it. */
+export const toolOfferSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+export type ToolOffer = z.infer<typeof toolOfferSchema>;
+
+/** Made once for each tool, because every request to a model carries all of them. */
+export function toolOffer(tool: Pick<ToolSpec, "name" | "description" | "schema">): ToolOffer {
+  const known = offers.get(tool.schema);
+  if (known?.name === tool.name) return known;
+  const { name, description, schema } = tool;
+  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+  });
+  const made = { name, description, inputSchema };
+  offers.set(schema, made);
+  return made;
+}
+const offers = new WeakMap<z.ZodType, ToolOffer>();
 
 function spec<S extends z.ZodType>(tool: ToolSpec<S>): ToolSpec {
   return tool as unknown as ToolSpec;
@@ -124,6 +176,34 @@ export const todoInput = z.strictObject({
     .max(100),
 });
 
+const branchName = z
+  .string()
+  .min(1)
+  .max(250)
+  .describe("A branch of the workspace; the session's own if not said.");
+
+export const gitStateInput = z.strictObject({});
+
+export const pushBranchInput = z.strictObject({ branch: branchName.optional() });
+
+export const pullRequestInput = z.strictObject({
+  title: z.string().trim().min(1).max(250),
+  body: z.string().max(60_000).optional().describe("What was done, why, and how it was checked."),
+  base: z
+    .string()
+    .min(1)
+    .max(250)
+    .optional()
+    .describe("The branch it is to go into; the one the session began with if not said."),
+  branch: branchName.optional(),
+  draft: z.boolean().optional(),
+});
+
+/** Orchestrators send others to work on repositories. */
+const REPOSITORY_ROLES = ["supervisor", "child", "standalone"] as const;
+/** What is asked about when no branch is named. */
+const OWN_BRANCH = "(the session's own branch)";
+
 /** Calls of this tool are never performed: they wait for a person's answer. */
 export const ASK_USER_QUESTION = "ask_user_question";
 
@@ -204,5 +284,35 @@ export const workspaceTools: readonly ToolSpec[] = [
     schema: todoInput,
     readOnly: true,
     target: () => null,
+  }),
+  spec({
+    name: "report_git_state",
+    description:
+      "Says where the workspace's repository stands: branch, last commit, how far it is from where it began, files that are not committed, commits that are not pushed.",
+    schema: gitStateInput,
+    readOnly: true,
+    roles: REPOSITORY_ROLES,
+    needsRepo: true,
+    target: () => null,
+  }),
+  spec({
+    name: "push_branch",
+    description:
+      "Pushes a branch of the workspace to the repository it was cloned from. Commit first: only commits are pushed. The repository's default branch cannot be pushed to, and nothing is ever overwritten. git push in bash does not work here.",
+    schema: pushBranchInput,
+    readOnly: false,
+    roles: REPOSITORY_ROLES,
+    needsRepo: true,
+    target: ({ branch }) => branch ?? OWN_BRANCH,
+  }),
+  spec({
+    name: "create_pull_request",
+    description:
+      "Pushes a branch of the workspace and opens a pull request for it; one that is open already is named instead. Commit first.",
+    schema: pullRequestInput,
+    readOnly: false,
+    roles: REPOSITORY_ROLES,
+    needsRepo: true,
+    target: ({ branch }) => branch ?? OWN_BRANCH,
   }),
 ];

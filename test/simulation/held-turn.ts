@@ -13,9 +13,8 @@ import {
   type ServerFrame,
   STEP_FRESHNESS_MS,
 } from "#protocol/frames.ts";
-import { type Call, drawCall, EFFECT_TOOL, judgedCalls, judgedId, WITH_FILES } from "./judging.ts";
+import { ASK_TOOL, type Call, drawCall, judgedCalls, judgedId, WITH_FILES } from "./judging.ts";
 import type { RunnerProcess } from "./runner-process.ts";
-import { ASK_TOOL } from "./sim-feature.ts";
 import { moveOf, type OpenCall, TurnCalls } from "./turn-calls.ts";
 import type { World } from "./world.ts";
 
@@ -49,10 +48,10 @@ export class HeldTurn {
   #inFlight = false;
   #bind: ExecutorBinding | undefined;
   readonly #calls: TurnCalls;
-  #polls = 0;
   #stepsLeft: number;
   #hangs: boolean;
   #asks: boolean;
+  #isPatient = false;
   #waitsForGate = false;
   #cancelled: CancelReason | null = null;
   #forceAt = Number.POSITIVE_INFINITY;
@@ -109,11 +108,13 @@ export class HeldTurn {
   answered(answer: Answer, ask: Ask): void {
     if (answer.op === "journaled") this.#journaled(answer, ask);
     else if (answer.op === "history") this.#world.oracle.readHistory(this.assignment, answer.items);
-    else if (ask.frame.op === "tool" && ask.frame.name === ASK_TOOL) {
-      const { state } = (answer.output ?? { state: "none" }) as { state: string };
-      this.#waitsForGate = this.#asks && state === "pending";
-      if (!this.#waitsForGate) this.#asks = false;
-    } else this.#performed(answer, ask);
+    else {
+      if (ask.frame.op === "tool" && ask.frame.name === ASK_TOOL) {
+        const { state } = (answer.output ?? { state: "none" }) as { state: string };
+        this.#waitsForGate = this.#isPatient && state === "pending";
+      }
+      this.#performed(answer, ask);
+    }
   }
 
   #journaled(
@@ -147,7 +148,8 @@ export class HeldTurn {
     const { callId } = frame;
     const input = frame.input as { words: string; refuse?: boolean };
     const { token = null } = (output ?? {}) as { token?: string };
-    this.#world.oracle.effectTold(this.assignment.promptId, callId, token, input.refuse === true);
+    if (frame.name !== ASK_TOOL)
+      this.#world.oracle.effectTold(this.assignment.promptId, callId, token, input.refuse === true);
     if (this.isParking || this.isSettling || !this.#calls.close(callId)) return;
     this.#result({ callId, tool: frame.name, input }, output, error, true);
   }
@@ -172,20 +174,20 @@ export class HeldTurn {
       return;
     }
     if (this.#hangs && !this.#world.calm) return;
+    const call = this.#calls.next;
+    if (call) {
+      this.#goOn(call);
+      return;
+    }
     if (this.#waitsForGate) {
       if (random.chance(0.02)) this.#askPerson();
       return;
     }
     if (this.#asks) {
+      this.#asks = false;
       // Some go on with something else meanwhile.
-      this.#asks = random.chance(0.7);
-      this.#waitsForGate = this.#asks;
+      this.#isPatient = random.chance(0.7);
       this.#askPerson();
-      return;
-    }
-    const call = this.#calls.next;
-    if (call) {
-      this.#goOn(call);
       return;
     }
     if (this.#stepsLeft > 0) {
@@ -300,12 +302,12 @@ export class HeldTurn {
     moves[isDeaf ? "park" : moveOf(call)]();
   }
 
-  #sendCall({ callId, input }: Call): void {
+  #sendCall({ callId, tool, input }: Call): void {
     const { run, fence } = this;
     const id = this.#runner.nextId();
     const by = { fence, boot: this.#runner.bootId };
     const said = { ...(input as object), by };
-    this.#runner.ask({ op: "tool", id, run, fence, callId, name: EFFECT_TOOL, input: said }, this);
+    this.#runner.ask({ op: "tool", id, run, fence, callId, name: tool, input: said }, this);
   }
 
   #close(call: OpenCall, output: unknown, error: string | null, performed: boolean): void {
@@ -339,22 +341,9 @@ export class HeldTurn {
 
   /** A runner that cannot let go asks, and looks again now and then. */
   #askPerson(): void {
-    this.#polls += 1;
-    this.#runner.ask(
-      {
-        op: "tool",
-        id: this.#runner.nextId(),
-        run: this.run,
-        fence: this.fence,
-        callId: `look.${this.fence}.${this.#polls}`,
-        name: ASK_TOOL,
-        input: {
-          gate: "call-1",
-          ttlMs: this.#world.random.pick([2_000, 20_000, 24 * 3_600_000]),
-        },
-      },
-      this,
-    );
+    const ttlMs = this.#world.random.pick([2_000, 20_000, 24 * 3_600_000]);
+    const input = { gate: "call-1", ttlMs };
+    this.#journalCall({ tool: ASK_TOOL, input, ...this.#callId() });
   }
 
   #entryId(): string {

@@ -9,6 +9,8 @@ import type { Random } from "./random.ts";
 
 /** Lives on the server and leaves one row for each call that was performed. */
 export const EFFECT_TOOL = "sim_effect";
+/** Lives on the server, opens a gate and says how it stands. */
+export const ASK_TOOL = "sim_ask";
 /** Says in a binding that a workspace came with it. */
 export const WITH_FILES = "exec-files-";
 /** Such calls ask to be judged; the journal does not keep that they did. */
@@ -59,6 +61,7 @@ export function ruleOf(input: unknown): "allow" | "ask" | "deny" | undefined {
 /** What is to become of a call, before it is known whether anybody is there to be asked. */
 export function firstRule(tool: string, input: unknown): Rule {
   if (tool === ASK_USER_QUESTION) return "ask";
+  if (tool === ASK_TOOL) return "allow";
   const isKnown = tool === "bash" || tool === EFFECT_TOOL;
   if (!isKnown || typeof input === "string") return "invalid";
   const rule = ruleOf(input);

@@ -193,6 +193,7 @@ export class RunnerProcess {
       case "done":
       case "blob":
       case "brief":
+      case "repository":
         return;
       case "tidy":
       case "providers":

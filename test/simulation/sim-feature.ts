@@ -2,6 +2,7 @@
  * A feature as any other: it listens, sets timers, sends things out, judges calls, and has a tool
  * that asks people and one that leaves a mark.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { Migration } from "#base/store/index.ts";
@@ -10,11 +11,13 @@ import type { Feature } from "#engine/index.ts";
 import { sendLater } from "#engine/outbox/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { Staged } from "./expected.ts";
-import { EFFECT_TOOL, ruleOf } from "./judging.ts";
+import { ASK_TOOL, EFFECT_TOOL, ruleOf } from "./judging.ts";
 import type { World } from "./world.ts";
 
 export const SIM_TIMER = "sim";
-export const ASK_TOOL = "sim_ask";
+
+/** Whose frame the server is working on, in the runner's own words. */
+export const sender = new AsyncLocalStorage<{ fence: number; boot: string }>();
 
 /** Every change is written down by the database itself, whoever makes it. */
 const WATCHED = {
@@ -107,12 +110,11 @@ export function simTools(world: World): Tool[] {
       schema: z.object({
         words: z.string(),
         refuse: z.boolean().optional(),
-        /** Whose frame it came in, in its own words. */
-        by: z.object({ fence: z.number(), boot: z.string() }).optional(),
       }),
       readOnly: false,
       target: ({ words }) => words,
-      handle: async (work, { session, run, callId }, { refuse, by }) => {
+      handle: async (work, { session, run, callId }, { refuse }) => {
+        const by = sender.getStore();
         const token = `${run.prompt_id}/${callId}/${world.random.between(0, 2 ** 31)}`;
         await work.tx.execute({
           sql: "insert into sim_effects (token, session_id, prompt_id, call_id, run_id, fence, boot) values (?, ?, ?, ?, ?, ?, ?)",

@@ -3,6 +3,7 @@
  * When the server dies in between, what was not begun never happens, and what was committed is never
  * told to anyone. A command may be run twice from its start, as after a conflict.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Refusal } from "#base/refusal.ts";
 import type { Reader, Store, Tx } from "#base/store/index.ts";
 import type { World } from "./world.ts";
@@ -21,6 +22,9 @@ export class SimStore implements Store {
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { scheduler } = this.#world;
+    // It is done later, and still for the one who asked for it.
+    const forAsker = AsyncLocalStorage.snapshot();
+    const act = (tx: Tx) => forAsker(work, tx);
     return new Promise<T>((resolve, reject) => {
       scheduler.after(this.#delayMs(), async () => {
         if (!this.#isUp()) return;
@@ -28,7 +32,7 @@ export class SimStore implements Store {
         const announcements: (() => void)[] = [];
         let answer: () => void;
         try {
-          const result = await this.#commit(work, announcements);
+          const result = await this.#commit(act, announcements);
           answer = () => {
             resolve(result);
             for (const announce of announcements) announce();

@@ -3,7 +3,7 @@
 import type { Assignment, Decision } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION } from "#protocol/tools.ts";
-import { type Call, EFFECT_TOOL, isJudged } from "./judging.ts";
+import { ASK_TOOL, type Call, EFFECT_TOOL, isJudged } from "./judging.ts";
 
 export interface OpenCall extends Call {
   verdict: Verdict | undefined;
@@ -16,6 +16,8 @@ export interface OpenCall extends Call {
 
 /** `park`: nobody has decided. `send`: it is performed by the server, `perform`: here. */
 export type Move = "wait" | "park" | "send" | "perform" | "interrupted" | "refused";
+
+const SERVER_TOOLS: ReadonlySet<string> = new Set([EFFECT_TOOL, ASK_TOOL]);
 
 export class TurnCalls {
   readonly #open = new Map<string, OpenCall>();
@@ -78,6 +80,6 @@ export function moveOf({ callId, tool, verdict, decision, isEarlier, isSent }: O
     if (!decision.allowed) return "refused";
     if (tool === ASK_USER_QUESTION) return "perform";
   }
-  if (tool === EFFECT_TOOL) return "send";
+  if (SERVER_TOOLS.has(tool)) return "send";
   return isEarlier && !decision?.fresh ? "interrupted" : "perform";
 }

@@ -7,6 +7,7 @@ import type { RunnerFrame, ServerFrame } from "#protocol/frames.ts";
 import { isExpected } from "./expected.ts";
 import type { RunnerProcess } from "./runner-process.ts";
 import type { ServerProcess } from "./server-process.ts";
+import { sender } from "./sim-feature.ts";
 import { ORG, type World } from "./world.ts";
 
 export class Wire {
@@ -49,7 +50,7 @@ export class Wire {
     const copy = JSON.parse(JSON.stringify(frame)) as RunnerFrame;
     this.#deliver("toServer", () => {
       if (!this.#serverOpen || !this.#server.isUp) return;
-      this.connection.receive(copy).catch((error: unknown) => {
+      this.#receive(copy).catch((error: unknown) => {
         if (!isExpected(error))
           this.#world.scheduler.fail(
             new Error(`the frame ${copy.op} failed: ${String(error)}`, { cause: error }),
@@ -57,6 +58,12 @@ export class Wire {
         this.#closeByServer();
       });
     });
+  }
+
+  #receive(frame: RunnerFrame): Promise<void> {
+    if (frame.op !== "tool") return this.connection.receive(frame);
+    const { by } = frame.input as { by: { fence: number; boot: string } };
+    return sender.run(by, () => this.connection.receive(frame));
   }
 
   #toRunner(frame: ServerFrame): void {

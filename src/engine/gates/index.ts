@@ -6,4 +6,4 @@ export {
   openGate,
   type Question,
 } from "./gates.ts";
-export { findGate, type GateFilter, listGates } from "./queries.ts";
+export { findGate, type GateFilter, listGates, listPendingGates } from "./queries.ts";

@@ -115,6 +115,20 @@ export async function hasPendingGate(reader: Reader, promptId: string): Promise<
   return (await reader.first(selectPendingOfPrompt, { promptId })) !== undefined;
 }
 
+const selectPendingOf = prepare<{ sessionId: string }, GateRow>((db, p) =>
+  db
+    .selectFrom("gates")
+    .selectAll()
+    .where("session_id", "=", p("sessionId"))
+    .where("state", "=", "pending")
+    .orderBy("asked_at")
+    .orderBy("id"),
+);
+/** What a session waits to be answered, oldest first. */
+export function listPendingGates(reader: Reader, sessionId: string): Promise<GateRow[]> {
+  return reader.all(selectPendingOf, { sessionId });
+}
+
 export interface GateFilter {
   orgId: string;
   ownerId: string;

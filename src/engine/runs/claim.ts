@@ -7,9 +7,10 @@ import type { Assignment, TurnLimits } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
 import { tellDecisions } from "../gates/gates.ts";
-import type { EventRow, PromptRow, RunnerRow, RunRow } from "../schema.ts";
+import type { EventRow, PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import { listTurnEntries } from "../sessions/event-queries.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
+import { type Catalogue, roleOf } from "../tools/index.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { fits, type RunnerOffer, wishOf } from "./fit.ts";
 import { journalItem } from "./journal-items.ts";
@@ -21,21 +22,29 @@ import {
   type ReadyRun,
   saveRunAndLease,
 } from "./queries.ts";
+import type { RunTokens } from "./run-tokens.ts";
 import { charsOf } from "./turn-material.ts";
 
 const PAGE = 32;
 const MAX_PAGES = 8;
 
+/** What is the same for every turn. */
+export interface Terms {
+  limits: TurnLimits;
+  catalogue: Catalogue;
+  tokens: RunTokens;
+}
+
 export interface Claimer {
   runner: RunnerRow;
   offer: RunnerOffer;
   free: number;
-  limits: TurnLimits;
+  terms: Terms;
 }
 
 export function claimRuns(
   engine: Engine,
-  { runner, offer, free, limits }: Claimer,
+  { runner, offer, free, terms }: Claimer,
 ): Promise<Assignment[]> {
   return command(engine, async (work) => {
     // Counted here, because a runner that comes back may not know of all it has been given.
@@ -45,7 +54,7 @@ export function claimRuns(
     for (let page = 0; page < MAX_PAGES && assignments.length < places; page++) {
       const { fitting, exhausted } = await nextFitting(work, search);
       const wanted = fitting.slice(0, places - assignments.length);
-      assignments.push(...(await claimAll(work, wanted, runner, limits)));
+      assignments.push(...(await claimAll(work, wanted, runner, terms)));
       if (exhausted) break;
     }
     return assignments;
@@ -73,19 +82,14 @@ async function nextFitting(work: Work, { offer, seen, unfit }: Search) {
   return { fitting, exhausted: page.length < PAGE && unfit.size === unfitBefore };
 }
 
-async function claimAll(
-  work: Work,
-  wanted: readonly ReadyRun[],
-  runner: RunnerRow,
-  limits: TurnLimits,
-) {
+async function claimAll(work: Work, wanted: readonly ReadyRun[], runner: RunnerRow, terms: Terms) {
   if (wanted.length === 0) return [];
   const sessions = wanted.map((run) => run.session_id);
   const free = await lockFreeSessions(work.tx, sessions);
   const claimed: Assignment[] = [];
   for (const { id, session_id } of wanted) {
     if (!free.has(session_id)) continue;
-    const assignment = await claimOne(work, id, session_id, runner, limits);
+    const assignment = await claimOne(work, id, session_id, runner, terms);
     if (assignment) claimed.push(assignment);
   }
   return claimed;
@@ -96,7 +100,7 @@ async function claimOne(
   runId: string,
   sessionId: string,
   runner: RunnerRow,
-  limits: TurnLimits,
+  terms: Terms,
 ): Promise<Assignment | undefined> {
   const session = await work.session(sessionId);
   const run = await findRun(work.tx, runId);
@@ -128,7 +132,8 @@ async function claimOne(
   });
   await savePrompt(work.tx, prompt);
   await saveRunAndLease(work.tx, run);
-  return assignmentOf({ work, session, prompt, run, limits, resumes });
+  if (!resumes) await work.emit({ type: "prompt_started", session, prompt });
+  return assignmentOf({ work, session, prompt, run, terms, resumes });
 }
 
 function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run: RunRow): void {
@@ -172,18 +177,19 @@ interface Claimed {
   session: SessionWriter;
   prompt: PromptRow;
   run: RunRow;
-  limits: TurnLimits;
+  terms: Terms;
   /** The turn has begun before. */
   resumes: boolean;
 }
 
 async function assignmentOf(claimed: Claimed): Promise<Assignment> {
-  const { work, session, prompt, run, limits, resumes } = claimed;
+  const { work, session, prompt, run, terms, resumes } = claimed;
   const { row } = session;
   const journal = resumes ? await listTurnEntries(work.tx, row.id, run.first_seq, prompt.id) : [];
   return {
     run: run.id,
     fence: run.fence,
+    token: terms.tokens.mint({ runId: run.id, fence: run.fence }),
     attempt: run.attempts,
     sessionId: row.id,
     thread: run.thread,
@@ -197,10 +203,12 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     projectDir: row.project_dir,
     executorSessionId: row.executor_session_id,
     instructions: row.instructions,
-    hasBrief: row.persona_slug !== null || row.repo !== null,
+    hasBrief: hasBrief(row),
     repo: row.repo,
     branch: row.branch,
-    limits,
+    role: roleOf(row),
+    tools: [...terms.catalogue.namesFor(row)],
+    limits: terms.limits,
     spentMicros: run.cost_micros ?? 0,
     workedMs: run.worked_ms,
     budgetLeftMicros:
@@ -208,6 +216,12 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     decisions: resumes ? await tellDecisions(work, run) : [],
     journal: fitting(journal).map(journalItem),
   };
+}
+
+/** Whether some feature may have something for it to read. */
+function hasBrief({ persona_slug, repo, kind, supervisor }: SessionRow): boolean {
+  const leads = kind.endsWith("orchestrator") || supervisor === 1;
+  return persona_slug !== null || repo !== null || leads;
 }
 
 /** What a turn has done may be more than a frame holds: then older results are named, not sent. */

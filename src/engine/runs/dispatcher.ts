@@ -3,12 +3,11 @@
  * becomes free; a slow poll makes up for lost hints.
  */
 import type { Log } from "#base/log.ts";
-import type { TurnLimits } from "#protocol/frames.ts";
-import type { Briefer } from "../feature.ts";
+import type { Briefer, RepositoryOpener } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
-import { claimRuns } from "./claim.ts";
+import { claimRuns, type Terms } from "./claim.ts";
 import { EXPIRY_MARGIN_MS, releaseRun } from "./leases.ts";
 import { RunnerConnection, type RunnerLink } from "./runner-connection.ts";
 import { offerOf } from "./runners.ts";
@@ -18,7 +17,8 @@ export interface DispatcherOptions {
   tools: ToolHost;
   bench: Bench;
   briefers: readonly Briefer[];
-  limits: TurnLimits;
+  openers: readonly RepositoryOpener[];
+  terms: Terms;
   log: Log;
 }
 
@@ -60,6 +60,8 @@ export class Dispatcher {
       tools: this.#options.tools,
       bench: this.#options.bench,
       briefers: this.#options.briefers,
+      openers: this.#options.openers,
+      toolOffers: this.#options.terms.catalogue.offers,
       log: this.#log,
       isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
       replaceOthers: (newer, runnerId) => this.#replaceOthers(newer, runnerId),
@@ -127,7 +129,7 @@ export class Dispatcher {
         runner,
         offer: offerOf(runner),
         free,
-        limits: this.#options.limits,
+        terms: this.#options.terms,
       });
       const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
       for (const assignment of assignments) {

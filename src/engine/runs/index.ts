@@ -1,4 +1,5 @@
 export type { Dispatcher } from "./dispatcher.ts";
-export { readyBacklog } from "./queries.ts";
+export { listLiveRuns, readyBacklog } from "./queries.ts";
+export { parseRunOptions } from "./run-options.ts";
 export type { RunnerConnection, RunnerLink } from "./runner-connection.ts";
 export { findSandboxKind } from "./runners.ts";

@@ -51,6 +51,7 @@ export function draftOf(item: JournalItem, verdict?: Verdict): EventDraft {
           durationMs: item.durationMs ?? null,
           truncated: item.truncated ?? false,
           ...(item.images ? { images: item.images } : {}),
+          ...(item.endsTurn ? { endsTurn: true } : {}),
         },
       };
     case "notice":
@@ -106,6 +107,7 @@ interface EventData {
   verdict?: Verdict;
   images?: { sha256: string; mediaType: string }[];
   truncated?: boolean;
+  endsTurn?: boolean;
   durationMs?: number | null;
 }
 
@@ -144,7 +146,7 @@ export function journalItem(row: EventRow): JournalItem {
   }
 }
 
-function resultOf(row: EventRow, { callId, images, truncated, durationMs }: EventData) {
+function resultOf(row: EventRow, { callId, images, truncated, endsTurn, durationMs }: EventData) {
   return {
     type: "post_tool" as const,
     callId: String(callId),
@@ -157,6 +159,7 @@ function resultOf(row: EventRow, { callId, images, truncated, durationMs }: Even
     ...(typeof durationMs === "number" ? { durationMs } : {}),
     ...(images ? { images } : {}),
     ...(truncated ? { truncated } : {}),
+    ...(endsTurn ? { endsTurn } : {}),
   };
 }
 

@@ -6,7 +6,8 @@
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
-import type { Briefer } from "../feature.ts";
+import type { ToolOffer } from "#protocol/tools.ts";
+import type { Briefer, RepositoryOpener } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
@@ -14,6 +15,7 @@ import type { Engine } from "../work.ts";
 import { journal } from "./journal.ts";
 import { releaseRun, renewLeases } from "./leases.ts";
 import { listHeldBy } from "./queries.ts";
+import { openRepository } from "./repository-access.ts";
 import { graceFor } from "./request-stop.ts";
 import { markRunner, offerModels, registerRunner } from "./runners.ts";
 import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
@@ -38,6 +40,9 @@ export interface ConnectionHost {
   tools: ToolHost;
   bench: Bench;
   briefers: readonly Briefer[];
+  openers: readonly RepositoryOpener[];
+  /** What a runner is told of the tools that live here. */
+  toolOffers: readonly ToolOffer[];
   log: Log;
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Ends every other connection of this runner. */
@@ -152,6 +157,8 @@ export class RunnerConnection {
         return this.#history(frame);
       case "brief":
         return this.#brief(frame);
+      case "repository":
+        return this.#repository(frame, this.runner);
       case "blob":
         return this.#blob(frame, this.runner);
       case "fetch_blob":
@@ -218,6 +225,7 @@ export class RunnerConnection {
       runnerId: runner.id,
       serverBootId: engine.serverId,
       lost,
+      tools: [...this.#host.toolOffers],
     });
     this.#host.log.info(
       { runnerId: runner.id, name: runner.name, holding: this.held.size },
@@ -295,12 +303,9 @@ export class RunnerConnection {
     await this.#repeatCancels(runner);
   }
 
-  async #tool(
-    { id, run, fence, callId, name, input }: Frame<"tool">,
-    runner: RunnerRow,
-  ): Promise<void> {
+  async #tool({ id, run, fence, callId, name }: Frame<"tool">, runner: RunnerRow): Promise<void> {
     const call = { runId: run, fence, runnerId: runner.id, callId };
-    const answer = await this.#host.tools.call(call, name, input);
+    const answer = await this.#host.tools.call(call, name);
     if ("lost" in answer) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
     this.#link.send({ op: "tool_result", id, ...answer });
   }
@@ -322,6 +327,13 @@ export class RunnerConnection {
     if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
     const brief = await readBrief(this.#host.engine, this.#host.briefers, held.sessionId);
     this.#link.send({ op: "brief", id, ...brief });
+  }
+
+  async #repository({ id, run, fence }: Frame<"repository">, runner: RunnerRow): Promise<void> {
+    const { engine, openers } = this.#host;
+    const opened = await openRepository(engine, openers, runner, { run, fence });
+    if ("lost" in opened) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    this.#link.send({ op: "repository", id, access: opened.access });
   }
 
   async #blob({ id, run, fence, mediaType, data }: Frame<"blob">, runner: RunnerRow) {

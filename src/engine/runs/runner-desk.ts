@@ -3,9 +3,9 @@ import { notFound } from "#base/refusal.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { may, type Principal, requireMay } from "../principal.ts";
+import { may, type Principal, principalKey, requireMay } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
-import type { Engine } from "../work.ts";
+import { command, type Engine } from "../work.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { countHeldByRunner, deleteRunner, findRunner, listRunners } from "./runner-queries.ts";
 import { runnerView } from "./runners.ts";
@@ -85,7 +85,12 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
      */
     async remove(principal: Principal, id: string): Promise<void> {
       const row = await find(principal, id);
-      await store.transaction((tx) => deleteRunner(tx, principal.orgId, id));
+      const { orgId } = principal;
+      await command(engine, async (work) => {
+        await deleteRunner(work.tx, orgId, id);
+        const by = principalKey(principal);
+        await work.tell({ orgId, by, area: "runner", action: "removed", subjectId: id });
+      });
       dispatcher.drop(row.credential_id, "runner removed");
       await freeWorkspaces(engine, id);
     },

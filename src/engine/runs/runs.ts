@@ -21,7 +21,9 @@ import { cutTurn } from "../sessions/cut-turn.ts";
 import { findPrompt, findPromptByRun } from "../sessions/prompt-queries.ts";
 import { admitFrom } from "../sessions/prompts.ts";
 import { findSession } from "../sessions/queries.ts";
-import { newSession, type SessionDefaults } from "../sessions/session-request.ts";
+import { requireReadable } from "../sessions/reading.ts";
+import type { SessionDefaults } from "../sessions/session-defaults.ts";
+import { newSession } from "../sessions/session-request.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { findRun, listRuns } from "./queries.ts";
 import { runView, waitingRunView } from "./views.ts";
@@ -43,10 +45,10 @@ export interface RunRequest {
 const LIST = "runs";
 
 export function createRuns(engine: Engine, defaults: SessionDefaults) {
-  const { store, ids } = engine;
+  const { store, ids, clock } = engine;
 
   const readable = (principal: Principal, id: string): Promise<Run> =>
-    store.read((reader) => readRun(reader, principal, id));
+    store.read((reader) => readRun(reader, principal, id, clock.now()));
 
   return {
     create(
@@ -101,8 +103,7 @@ export function createRuns(engine: Engine, defaults: SessionDefaults) {
       const before = decodeCursor(LIST, query.cursor);
       const rows = await store.read(async (reader) => {
         const session = await findSession(reader, sessionId);
-        if (!session || !may(principal, "session.read", sessionThing(session)))
-          throw notFound("session");
+        await requireReadable(reader, principal, session, clock.now());
         return listRuns(reader, {
           sessionId,
           limit: query.limit + 1,
@@ -121,12 +122,16 @@ export function createRuns(engine: Engine, defaults: SessionDefaults) {
 }
 
 /** A run whose prompt still waits has no row yet; it is seen through its prompt. */
-async function readRun(reader: Reader, principal: Principal, id: string): Promise<Run> {
+async function readRun(
+  reader: Reader,
+  principal: Principal,
+  id: string,
+  now: number,
+): Promise<Run> {
   const prompt = await findPromptByRun(reader, id);
-  const session = prompt && (await findSession(reader, prompt.session_id));
-  if (!prompt || !session || !may(principal, "session.read", sessionThing(session))) {
-    throw notFound("run");
-  }
+  if (!prompt) throw notFound("run");
+  const found = await findSession(reader, prompt.session_id);
+  const { session } = await requireReadable(reader, principal, found, now, "run");
   const row = await findRun(reader, id);
   return row ? runView(row) : waitingRunView(prompt, session);
 }

@@ -83,24 +83,33 @@ function historyItem(row: EventRow): HistoryItem {
   };
 }
 
+type FullBrief = Required<Brief>;
+
 /** What all features together give an agent to read. */
 export function readBrief(
   engine: Engine,
   briefers: readonly Briefer[],
   sessionId: string,
-): Promise<Brief> {
+): Promise<FullBrief> {
   return engine.store.read(async (reader) => {
     const session = await findSession(reader, sessionId);
-    const brief: Brief = { instructions: [], files: [], setup: null };
+    const nothing = { setup: null, identity: null, register: null };
+    const brief: FullBrief = { instructions: [], files: [], ...nothing };
     if (!session) return brief;
     for (const give of briefers) {
       const given = await give(reader, session);
       brief.instructions.push(...(given?.instructions ?? []));
       brief.files.push(...(given?.files ?? []));
       brief.setup ??= given?.setup ?? null;
+      brief.identity ??= given?.identity ?? null;
+      brief.register = joined(brief.register, given?.register ?? null);
     }
     return brief;
   });
+}
+
+function joined(one: string | null, other: string | null): string | null {
+  return one === null || other === null ? (one ?? other) : `${one}\n\n${other}`;
 }
 
 export function storeBlob(

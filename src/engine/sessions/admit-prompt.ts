@@ -14,6 +14,7 @@ import type { SessionWriter, Work } from "../work.ts";
 import { keepBlob } from "./blob-queries.ts";
 import { flushCollected } from "./collect.ts";
 import { cutTurn } from "./cut-turn.ts";
+import { revive } from "./lifecycle.ts";
 import {
   countWaiting,
   findPrompt,
@@ -74,8 +75,9 @@ export async function admitPrompt(
       "This dispatchId was used for another content. Use a new dispatchId for a new prompt.",
     );
   }
-  wakeOrRefuse(session, input.author.kind === "system");
+  await wakeOrRefuse(work, session, input.author.kind);
   const { row } = session;
+  row.awaiting = 0;
   await ensureThread(work, row, input.thread);
 
   const live = await standingInTheWay(work, row, input.thread);
@@ -142,16 +144,19 @@ function findEarlier(
   return findPrompt(work.tx, input.id);
 }
 
-function wakeOrRefuse(session: SessionWriter, bySystem: boolean): void {
+async function wakeOrRefuse(work: Work, session: SessionWriter, by: Author["kind"]): Promise<void> {
   const { row } = session;
   if (row.lifecycle === "active") return;
   if (row.lifecycle === "hibernated") {
     row.lifecycle = "active";
     session.record({ type: "session_updated", reason: "woken", data: { lifecycle: "active" } });
+    await work.emit({ type: "session_lifecycle", session, from: "hibernated" });
     return;
   }
+  // An orchestrator is there for its person whenever they speak to it.
+  if (by === "user" && row.kind.endsWith("orchestrator")) return revive(work, session);
   // What the system sends waits in the queue until the session is taken up again.
-  if (bySystem && row.lifecycle === "archived") return;
+  if (by === "system" && row.lifecycle === "archived") return;
   throw new Refusal(
     "conflict",
     "session_not_active",

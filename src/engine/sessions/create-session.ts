@@ -3,13 +3,9 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
-import type { SessionWriter, Work } from "../work.ts";
+import type { Asked, SessionWriter, Work } from "../work.ts";
 import { hasActiveInOrg, hasActiveSessions, lockOrg } from "./queries.ts";
-
-export interface SessionLimits {
-  activePerUser: number;
-  activePerOrg: number;
-}
+import type { SessionLimits } from "./session-defaults.ts";
 
 export interface NewSession {
   id: string;
@@ -20,6 +16,7 @@ export interface NewSession {
   kind: SessionKind;
   purpose: "task" | "review";
   parent: SessionRow | null;
+  asked: Asked;
   runtime: string;
   model: string | null;
   repo: string | null;
@@ -41,9 +38,12 @@ export async function createSession(
 ): Promise<SessionWriter> {
   await refuseOverLimit(work, input, limits);
   const session = work.create(sessionRow(input, work.now));
+  const { row } = session;
+  await work.emit({ type: "session_making", session, asked: input.asked });
+  row.exclusive = isExclusive(row) ? 1 : 0;
   session.record({
     type: "session_created",
-    data: { kind: input.kind, runtime: input.runtime, parentSessionId: input.parent?.id ?? null },
+    data: { kind: row.kind, runtime: row.runtime, parentSessionId: row.parent_session_id },
   });
   await work.emit({ type: "session_created", session });
   return session;
@@ -51,10 +51,12 @@ export async function createSession(
 
 async function refuseOverLimit(
   work: Work,
-  { orgId, ownerId, parent }: NewSession,
+  { orgId, ownerId, parent, kind }: NewSession,
   limits: SessionLimits,
 ): Promise<void> {
   await lockOrg(work.tx, orgId);
+  // There is one for each person, and it is how they reach everything else.
+  if (kind.endsWith("orchestrator")) return;
   if (await hasActiveInOrg(work.tx, orgId, limits.activePerOrg)) {
     throw limitReached(
       `The org has ${limits.activePerOrg} active sessions.`,
@@ -77,6 +79,11 @@ function limitReached(what: string, setting: string): Refusal {
       retryAfterMs: 60_000,
     },
   );
+}
+
+/** Threads run side by side only in an orchestrator that the built-in loop serves. */
+function isExclusive({ kind, runtime, repo }: SessionRow): boolean {
+  return !(kind.endsWith("orchestrator") && runtime === "native" && repo === null);
 }
 
 function sessionRow(input: NewSession, now: number): SessionRow {
@@ -109,11 +116,11 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     executor_type: null,
     hostname: null,
     incarnation: 1,
-    // Threads run side by side only in an orchestrator that the built-in loop serves.
-    exclusive:
-      input.kind.endsWith("orchestrator") && input.runtime === "native" && input.repo === null
-        ? 0
-        : 1,
+    // Decided when its runtime and its repository are settled.
+    exclusive: 1,
+    supervisor: 0,
+    awaiting: 0,
+    idle_ms: null,
     last_seq: 0,
     next_position: 0,
     waiting: 0,

@@ -7,14 +7,14 @@ import { listIdle } from "./queries.ts";
 const BATCH = 100;
 
 export async function fallAsleep(engine: Engine, now: number, idleMs: number): Promise<void> {
-  const idle = await engine.store.read((reader) => listIdle(reader, now - idleMs, BATCH));
+  const idle = await engine.store.read((reader) => listIdle(reader, { now, idleMs, limit: BATCH }));
   await eachApart(idle, (id) =>
     command(engine, async (work) => {
       const session = await work.session(id);
       if (!session) return;
-      const { lifecycle, run_state, waiting, updated_at } = session.row;
+      const { lifecycle, run_state, waiting, updated_at, idle_ms } = session.row;
       const isIdle = lifecycle === "active" && run_state === null && waiting === 0;
-      if (isIdle && updated_at < work.now - idleMs)
+      if (isIdle && updated_at < work.now - (idle_ms ?? idleMs))
         await changeLifecycle(work, session, "hibernated");
     }),
   );

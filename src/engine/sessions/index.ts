@@ -1,1 +1,21 @@
-export { type BlobInput, MAIN_THREAD } from "./admit-prompt.ts";
+export {
+  admitPrompt,
+  type BlobInput,
+  MAIN_THREAD,
+  type NewPrompt,
+} from "./admit-prompt.ts";
+export { editPrompt, withdrawPrompt } from "./change-queue.ts";
+export { createSession, type NewSession } from "./create-session.ts";
+export { listEntries } from "./event-queries.ts";
+export { entryView, isoTime } from "./event-view.ts";
+export { fallAsleep } from "./fall-asleep.ts";
+export { changeLifecycle, endSession, revive, stopTurns, terminateTree } from "./lifecycle.ts";
+export { listOverseen, openSession } from "./oversee.ts";
+export { findPrompt } from "./prompt-queries.ts";
+export { admitFrom } from "./prompts.ts";
+export { ARCHIVE_KEPT_MS, purgeEnded } from "./purge.ts";
+export { findSession, listChildren, MIN_IDLE_MS } from "./queries.ts";
+export { requireReadable } from "./reading.ts";
+export { newSession, type SessionRequest } from "./session-request.ts";
+export { viewSession } from "./states.ts";
+export { promptView, sessionView } from "./views.ts";

@@ -87,13 +87,34 @@ export async function endSession(
   }
 }
 
-/** A session and everything below it, children first. */
+/** A session and everything below it. It ends first, so that it is not told of what ends with it. */
 export async function terminateTree(work: Work, session: SessionWriter): Promise<void> {
+  if (session.row.lifecycle !== "terminated")
+    await endSession(work, session, { to: "terminated", force: true });
   for (const child of await listChildren(work.tx, session.row.id)) {
     if (child.lifecycle === "terminated") continue;
     const writer = await work.session(child.id);
     if (writer) await terminateTree(work, writer);
   }
-  if (session.row.lifecycle !== "terminated")
-    await endSession(work, session, { to: "terminated", force: true });
+}
+
+/**
+ * Brings back a session that never ends for good: its history, its threads and its children stay,
+ * and it is one incarnation older.
+ */
+export async function revive(work: Work, session: SessionWriter): Promise<void> {
+  const { row } = session;
+  if (row.lifecycle === "active") return;
+  const from = row.lifecycle;
+  row.lifecycle = "active";
+  row.archived_at = null;
+  if (from !== "hibernated") row.incarnation += 1;
+  const { incarnation } = row;
+  session.record({
+    type: "session_updated",
+    reason: "restarted",
+    data: { lifecycle: "active", from, incarnation },
+  });
+  await work.emit({ type: "session_lifecycle", session, from });
+  await pump(work, session);
 }

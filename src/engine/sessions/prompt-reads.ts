@@ -4,12 +4,12 @@ import type { Reader } from "#base/store/index.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt, PromptState } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";
-import { may, type Principal, sessionThing } from "../principal.ts";
+import type { Principal } from "../principal.ts";
 import { fits, wishOf } from "../runs/fit.ts";
 import { listLiveRuns } from "../runs/queries.ts";
 import { listRunners } from "../runs/runner-queries.ts";
 import { offerOf } from "../runs/runners.ts";
-import type { PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
+import type { PromptRow, RunnerRow, RunRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { findBlob } from "./blob-queries.ts";
 import {
@@ -20,6 +20,7 @@ import {
   listWaitingIds,
 } from "./prompt-queries.ts";
 import { findSession } from "./queries.ts";
+import { requireReadable } from "./reading.ts";
 import { promptView } from "./views.ts";
 
 export interface PromptQuery {
@@ -34,8 +35,8 @@ export function createPromptReads({ store, clock }: Engine) {
   async function readable(reader: Reader, principal: Principal, id: string): Promise<PromptRow> {
     const row = await findPrompt(reader, id);
     const session = row && (await findSession(reader, row.session_id));
-    if (!row || !isVisible(principal, session)) throw notFound("prompt");
-    return row;
+    await requireReadable(reader, principal, session, clock.now(), "prompt");
+    return row as PromptRow;
   }
 
   return {
@@ -51,8 +52,8 @@ export function createPromptReads({ store, clock }: Engine) {
     list(principal: Principal, sessionId: string, query: PromptQuery): Promise<Page<Prompt>> {
       const before = decodeCursor(LIST, query.cursor);
       return store.read(async (reader) => {
-        const session = await findSession(reader, sessionId);
-        if (!session || !isVisible(principal, session)) throw notFound("session");
+        const found = await findSession(reader, sessionId);
+        const { session } = await requireReadable(reader, principal, found, clock.now());
         const page = isQueue(query.states)
           ? await queuePage(reader, sessionId, query.states, query.limit)
           : await historyPage(reader, sessionId, query, before);
@@ -106,10 +107,6 @@ function meeting(runners: readonly RunnerRow[], run: RunRow): "none" | "unfit" |
   const online = runners.filter((runner) => runner.state === "online");
   if (online.length === 0) return "none";
   return online.some((runner) => fits(offerOf(runner), wishOf(run))) ? "fit" : "unfit";
-}
-
-function isVisible(principal: Principal, session: SessionRow | undefined): boolean {
-  return session !== undefined && may(principal, "session.read", sessionThing(session));
 }
 
 function isQueue(states: PromptQuery["states"]): states is readonly PromptState[] {

@@ -1,9 +1,9 @@
 /** The only SQL on sessions and threads. */
 import { sql } from "kysely";
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import { ORCHESTRATOR } from "#protocol/session-ids.ts";
 import type { Lifecycle } from "#protocol/sessions.ts";
 import type { KernelTables, SessionRow, ThreadRow } from "../schema.ts";
-import { dropBlobs } from "./blob-queries.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -39,6 +39,9 @@ const SESSION_COLUMNS = [
   "hostname",
   "incarnation",
   "exclusive",
+  "supervisor",
+  "awaiting",
+  "idle_ms",
   "last_seq",
   "next_position",
   "waiting",
@@ -94,15 +97,23 @@ const updateSession = prepare<SessionRow, unknown>((db, p) =>
     .set({
       title: p("title"),
       lifecycle: p("lifecycle"),
+      parent_session_id: p("parent_session_id"),
+      root_session_id: p("root_session_id"),
+      depth: p("depth"),
       model: p("model"),
+      persona_slug: p("persona_slug"),
       queue_mode: p("queue_mode"),
       instructions: p("instructions"),
+      budget_micros: p("budget_micros"),
       project_dir: p("project_dir"),
       executor_session_id: p("executor_session_id"),
       executor_profile: p("executor_profile"),
       executor_type: p("executor_type"),
       hostname: p("hostname"),
       incarnation: p("incarnation"),
+      supervisor: p("supervisor"),
+      awaiting: p("awaiting"),
+      idle_ms: p("idle_ms"),
       last_seq: p("last_seq"),
       next_position: p("next_position"),
       waiting: p("waiting"),
@@ -140,6 +151,13 @@ const nthActive = prepare<{ orgId: string; ownerId: string; offset: number }, { 
       .where("owner_id", "=", p("ownerId"))
       .where("lifecycle", "=", "active")
       .where("kind", "in", ["task", "review"])
+      // The children of an orchestrator, whose id says what it is, are bounded by its own limits.
+      .where((eb) =>
+        eb.or([
+          eb("parent_session_id", "is", null),
+          eb("parent_session_id", "not like", `${ORCHESTRATOR}:%`),
+        ]),
+      )
       .limit(1)
       .offset(p("offset")),
 );
@@ -230,18 +248,34 @@ export function listSessions(reader: Reader, filter: SessionFilter): Promise<Ses
   );
 }
 
-const selectIdle = prepare<{ before: number; limit: number }, { id: string }>((db, p) =>
+/** No session falls asleep sooner. */
+export const MIN_IDLE_MS = 60_000;
+
+interface IdleSince {
+  now: number;
+  /** `now` less the shortest time there may be; the index begins there. */
+  latest: number;
+  idleMs: number;
+  limit: number;
+}
+const selectIdle = prepare<IdleSince, { id: string }>((db, p) =>
   db
     .selectFrom("sessions")
     .select("id")
     .where("lifecycle", "=", "active")
     .where("run_state", "is", null)
     .where("waiting", "=", 0)
-    .where("updated_at", "<", p("before"))
+    .where("updated_at", "<", p("latest"))
+    .where(sql<boolean>`updated_at + coalesce(idle_ms, ${p("idleMs")}) < ${p("now")}`)
     .limit(p("limit")),
 );
-export async function listIdle(reader: Reader, before: number, limit: number): Promise<string[]> {
-  return (await reader.all(selectIdle, { before, limit })).map((row) => row.id);
+/** Those that nobody has used for as long as they may be idle. */
+export async function listIdle(
+  reader: Reader,
+  wanted: Omit<IdleSince, "latest">,
+): Promise<string[]> {
+  const latest = wanted.now - Math.min(MIN_IDLE_MS, wanted.idleMs);
+  return (await reader.all(selectIdle, { ...wanted, latest })).map((row) => row.id);
 }
 
 export interface SessionLife {
@@ -324,70 +358,4 @@ export function keepSummary(
   throughSeq: number,
 ): Promise<number> {
   return tx.run(updateThreadSummary, { sessionId, name, summary, throughSeq });
-}
-
-// purging
-
-const selectPurgeable = prepare<{ before: number; limit: number }, { id: string }>((db, p) =>
-  db
-    .selectFrom("sessions")
-    .select("id")
-    .where("archived_at", "is not", null)
-    .where("archived_at", "<", p("before"))
-    .where("run_state", "is", null)
-    .limit(p("limit")),
-);
-export async function listPurgeable(
-  reader: Reader,
-  before: number,
-  limit: number,
-): Promise<string[]> {
-  return (await reader.all(selectPurgeable, { before, limit })).map((row) => row.id);
-}
-
-const orphanChildren = prepare<{ id: string }, unknown>((db, p) =>
-  db
-    .updateTable("sessions")
-    .set({ parent_session_id: null })
-    .where("parent_session_id", "=", p("id")),
-);
-const purgeStatements = (
-  [
-    "events",
-    "gates",
-    "runs",
-    "prompts",
-    "threads",
-    "workspaces",
-    "turn_changes",
-    "workspace_files",
-    "tool_results",
-  ] as const
-).map((table) =>
-  prepare<{ id: string }, unknown>((db, p) =>
-    db.deleteFrom(table).where("session_id", "=", p("id")),
-  ),
-);
-const deleteSession = prepare<{ id: string }, unknown>((db, p) =>
-  db.deleteFrom("sessions").where("id", "=", p("id")),
-);
-
-/** Children stay, without a parent. */
-export async function purgeSession(
-  tx: Tx,
-  id: string,
-  before: number,
-  featureTables: readonly string[],
-): Promise<void> {
-  const row = await lockSession(tx, id);
-  if (!row || row.run_state !== null) return;
-  if (row.archived_at === null || row.archived_at >= before) return;
-  await tx.run(orphanChildren, { id });
-  for (const statement of purgeStatements) await tx.run(statement, { id });
-  await dropBlobs(tx, id);
-  for (const table of featureTables) {
-    const query = builder<Record<string, { session_id: string }>>(tx.dialect).deleteFrom(table);
-    await tx.execute(query.where("session_id", "=", id).compile());
-  }
-  await tx.run(deleteSession, { id });
 }

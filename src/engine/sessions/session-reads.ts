@@ -1,15 +1,15 @@
 /** Reading sessions: one, a page of them, a transcript, a piece of the log. */
-import { notFound } from "#base/refusal.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Entry, Lifecycle, Session } from "#protocol/sessions.ts";
 import { decodeCursor, encodeCursor, type Place, pageOf } from "../cursor.ts";
-import { may, type Principal, requireMay, sessionThing } from "../principal.ts";
+import { type Principal, requireMay } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { listEntries, listEvents } from "./event-queries.ts";
 import { entryView, eventView } from "./event-view.ts";
 import { findSession, listSessions, type SessionFilter } from "./queries.ts";
+import { type Reading, requireReadable } from "./reading.ts";
 import { sessionView } from "./views.ts";
 
 export interface SessionQuery {
@@ -36,16 +36,15 @@ const LIST = "sessions";
 /** How many pages a filter on derived states looks at before it answers with a shorter page. */
 const MAX_SCANNED_PAGES = 20;
 
-export function createSessionReads({ store }: Engine) {
-  async function readable(principal: Principal, id: string): Promise<SessionRow> {
-    const row = await store.read((reader) => findSession(reader, id));
-    if (!row || !may(principal, "session.read", sessionThing(row))) throw notFound("session");
-    return row;
-  }
+export function createSessionReads({ store, clock }: Engine) {
+  const readable = (principal: Principal, id: string): Promise<Reading> =>
+    store.read(async (reader) =>
+      requireReadable(reader, principal, await findSession(reader, id), clock.now()),
+    );
 
   return {
     get: async (principal: Principal, id: string): Promise<Session> =>
-      sessionView(await readable(principal, id)),
+      sessionView((await readable(principal, id)).session),
 
     async list(principal: Principal, query: SessionQuery): Promise<Page<Session>> {
       requireMay(principal, "session.read");
@@ -84,9 +83,16 @@ export function createSessionReads({ store }: Engine) {
       return { items: shown.map(entryView), next: more && edge ? String(edge.seq) : null };
     },
 
-    /** For the live surfaces, which check once and then follow. Tells where the log ends. */
-    async authorizeRead(principal: Principal, id: string): Promise<{ lastSeq: number }> {
-      return { lastSeq: (await readable(principal, id)).last_seq };
+    /**
+     * For the live surfaces, which check once and then follow: where the log ends, and when they
+     * have to stop following; null: when the credential ends.
+     */
+    async authorizeRead(
+      principal: Principal,
+      id: string,
+    ): Promise<{ lastSeq: number; until: number | null }> {
+      const { session, until } = await readable(principal, id);
+      return { lastSeq: session.last_seq, until };
     },
 
     async events(id: string, after: number, limit: number): Promise<SessionEvent[]> {

@@ -4,8 +4,9 @@ import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Work } from "../work.ts";
-import type { NewSession, SessionLimits } from "./create-session.ts";
+import type { NewSession } from "./create-session.ts";
 import { findSession } from "./queries.ts";
+import type { SessionDefaults } from "./session-defaults.ts";
 
 export interface SessionRequest {
   title?: string | undefined;
@@ -25,12 +26,6 @@ export interface SessionRequest {
   projectDir?: string | undefined;
   agentName?: string | undefined;
   prompt?: string | undefined;
-}
-
-export interface SessionDefaults {
-  runtime: string;
-  model: string | null;
-  limits: SessionLimits;
 }
 
 /** Said first, else the parent's, else the server's. */
@@ -60,6 +55,11 @@ export async function newSession(
     title: said.title,
     kind: said.kind ?? said.purpose,
     purpose: said.purpose,
+    asked: {
+      runtime: said.runtime !== null,
+      model: said.model !== null,
+      persona: said.personaSlug !== null && principal.kind !== "session",
+    },
     runtime: said.runtime ?? parent?.runtime ?? defaults.runtime,
     model: said.model ?? parent?.model ?? defaults.model,
     repo: said.repo,

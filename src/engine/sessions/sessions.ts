@@ -11,8 +11,9 @@ import { createSession } from "./create-session.ts";
 import { changeLifecycle, endSession, stopTurns, terminateTree } from "./lifecycle.ts";
 import { admitFrom } from "./prompts.ts";
 import { findSession } from "./queries.ts";
+import type { SessionDefaults } from "./session-defaults.ts";
 import { createSessionReads } from "./session-reads.ts";
-import { newSession, type SessionDefaults, type SessionRequest } from "./session-request.ts";
+import { newSession, type SessionRequest } from "./session-request.ts";
 import { sessionView } from "./views.ts";
 
 export interface SessionChange {
@@ -49,7 +50,10 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
     ): Promise<Session> => createFrom(engine, defaults, principal, request, idempotent),
 
     update: (principal: Principal, id: string, wish: SessionChange) =>
-      change(principal, id, async (_work, session) => applyChange(session, wish)),
+      change(principal, id, async (work, session) => {
+        applyChange(session, wish);
+        await work.emit({ type: "session_changed", session, fields: Object.keys(wish) });
+      }),
 
     stop: (principal: Principal, id: string) => change(principal, id, stopTurns),
     hibernate: (principal: Principal, id: string) =>

@@ -9,6 +9,7 @@
  * | active                | none               | completed        | idle       | finished | idle      |
  * | active                | none               | failed           | failed     | error    | idle      |
  * | active                | none               | aborted …        | idle       | stopped  | idle      |
+ * | active, awaiting      | none               | any              | waiting    | as active| idle      |
  * | active                | pending            | –                | waiting    | pending  | idle      |
  * | active                | pending, attempted | –                | recovering | running  | idle      |
  * | active                | claimed, running   | –                | working    | running  | streaming |
@@ -32,6 +33,8 @@ export interface SessionFacts {
   /** The pending run has been attempted before. */
   recovering: boolean;
   lastOutcome: Outcome | null;
+  /** It ended its turn to wait for something to happen. */
+  awaiting?: boolean;
 }
 
 export interface SessionView {
@@ -53,6 +56,7 @@ export function viewSession({
   runState,
   recovering,
   lastOutcome,
+  awaiting = false,
 }: SessionFacts): SessionView {
   if (runState === "pending" && recovering)
     return { activity: "recovering", status: "running", worker: "idle" };
@@ -63,6 +67,7 @@ export function viewSession({
   }
   const status = restingStatus(lastOutcome);
   if (lifecycle === "hibernated") return { activity: "asleep", status, worker: "cold" };
+  if (awaiting) return { activity: "waiting", status, worker: "idle" };
   return { activity: status === "error" ? "failed" : "idle", status, worker: "idle" };
 }
 

@@ -13,6 +13,7 @@ export function sessionView(row: SessionRow, recovering = false): Session {
     runState: row.run_state,
     recovering,
     lastOutcome: row.last_outcome,
+    awaiting: row.awaiting === 1,
   });
   return {
     id: row.id,

@@ -1,11 +1,10 @@
+export { type Catalogue, createCatalogue, roleOf } from "./catalogue.ts";
 export { type Bench, type CallToJudge, createBench, type Judge, type Judgement } from "./judge.ts";
+export { defineTool, type Tool, type ToolCaller, type ToolResult } from "./tool.ts";
 export {
+  type AgentCall,
   createToolHost,
-  defineTool,
-  type Tool,
   type ToolAnswer,
   type ToolCall,
-  type ToolCaller,
   type ToolHost,
-  type ToolResult,
 } from "./tools.ts";

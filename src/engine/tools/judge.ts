@@ -4,11 +4,12 @@
  * verdict and the call it is about are one fact.
  */
 import type { Verdict } from "#protocol/sessions.ts";
-import { ASK_USER_QUESTION, type ToolSpec, workspaceTools } from "#protocol/tools.ts";
+import { ASK_USER_QUESTION, isOffered } from "#protocol/tools.ts";
 import { findDenial } from "../gates/queries.ts";
 import type { RunRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
-import { invalidInput, type Tool, unknownTool } from "./tools.ts";
+import { type Catalogue, toolUserOf } from "./catalogue.ts";
+import { invalidInput, unknownTool } from "./tool.ts";
 
 /** A call whose tool exists and whose input fits. */
 export interface CallToJudge {
@@ -46,14 +47,13 @@ export interface Bench {
   ): Promise<Verdict>;
 }
 
-export function createBench(tools: readonly Tool[], judges: readonly Judge[]): Bench {
-  const catalogue = new Map<string, ToolSpec>(
-    [...workspaceTools, ...tools].map((tool) => [tool.name, tool]),
-  );
+export function createBench(catalogue: Catalogue, judges: readonly Judge[]): Bench {
   return {
     async judge(work, session, run, { callId, tool: name, input, cwd = null }) {
-      const tool = catalogue.get(name);
-      if (!tool) return { verdict: "invalid", reason: unknownTool(name, [...catalogue.keys()]) };
+      const tool = catalogue.find(name);
+      // Of one that others have, no more is said than of one that nobody has.
+      if (!tool || !isOffered(tool, toolUserOf(session.row)))
+        return { verdict: "invalid", reason: unknownTool(name, catalogue.namesFor(session.row)) };
       if (typeof input === "string") return { verdict: "invalid", reason: NOT_JSON };
       const parsed = tool.schema.safeParse(input);
       if (!parsed.success) return { verdict: "invalid", reason: invalidInput(name, parsed.error) };
@@ -61,7 +61,7 @@ export function createBench(tools: readonly Tool[], judges: readonly Judge[]): B
         session,
         run,
         callId,
-        tool: name,
+        tool: tool.name,
         readOnly: tool.readOnly,
         input: parsed.data,
         target: tool.target(parsed.data),

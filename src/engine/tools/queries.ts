@@ -1,7 +1,8 @@
 /** The only SQL on the results of server tools. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import { cleanJson } from "#base/text.ts";
-import type { KernelTables, RunRow, ToolResultRow } from "../schema.ts";
+import type { Verdict } from "#protocol/sessions.ts";
+import type { EventRow, KernelTables, RunRow, ToolResultRow } from "../schema.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -16,9 +17,15 @@ export async function findToolResult(
   reader: Reader,
   promptId: string,
   callId: string,
-): Promise<{ output: unknown; error: string | null } | undefined> {
+): Promise<KeptResult | undefined> {
   const row = await reader.first(selectResult, { promptId, callId });
-  return row && (JSON.parse(row.result) as { output: unknown; error: string | null });
+  return row && (JSON.parse(row.result) as KeptResult);
+}
+
+interface KeptResult {
+  output: unknown;
+  error: string | null;
+  endsTurn?: boolean;
 }
 
 const insertResult = prepare<ToolResultRow, unknown>((db, p) =>
@@ -35,7 +42,7 @@ export function keepToolResult(
   tx: Tx,
   run: RunRow,
   callId: string,
-  result: { output: unknown; error: string | null },
+  result: KeptResult,
   now: number,
 ): Promise<number> {
   return tx.run(insertResult, {
@@ -46,4 +53,43 @@ export function keepToolResult(
     result: cleanJson(result),
     created_at: now,
   });
+}
+
+export interface JournaledCall {
+  callId: string;
+  tool: string;
+  input: unknown;
+  verdict: Verdict["verdict"];
+}
+
+/** A turn may be long, but what is called now was journaled a moment ago. */
+const LOOK_BACK = 200;
+
+const selectCalls = prepare<
+  { sessionId: string; promptId: string; after: number; limit: number },
+  Pick<EventRow, "tool_name" | "tool_input" | "data">
+>((db, p) =>
+  db
+    .selectFrom("events")
+    .select(["tool_name", "tool_input", "data"])
+    .where("session_id", "=", p("sessionId"))
+    .where("seq", ">", p("after"))
+    .where("prompt_id", "=", p("promptId"))
+    .where("type", "=", "pre_tool")
+    .orderBy("seq", "desc")
+    .limit(p("limit")),
+);
+export async function findJudgedCall(
+  reader: Reader,
+  { session_id: sessionId, prompt_id: promptId, first_seq: after }: RunRow,
+  callId: string,
+): Promise<JournaledCall | undefined> {
+  const rows = await reader.all(selectCalls, { sessionId, promptId, after, limit: LOOK_BACK });
+  for (const { tool_name, tool_input, data } of rows) {
+    const facts = JSON.parse(data ?? "{}") as { callId?: string; verdict?: Verdict };
+    if (facts.callId !== callId || !facts.verdict) continue;
+    const input: unknown = tool_input === null ? null : JSON.parse(tool_input);
+    return { callId, tool: tool_name ?? "", input, verdict: facts.verdict.verdict };
+  }
+  return undefined;
 }

@@ -4,13 +4,16 @@
  * answer is kept with it: the same call of the same turn is performed once, however often it is
  * sent. Every failure becomes text that tells the model what to do next.
  */
-import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import type { ToolSpec } from "#protocol/tools.ts";
+import type { Verdict } from "#protocol/sessions.ts";
+import { findGateByCall } from "../gates/queries.ts";
 import { findRun, HELD_STATES } from "../runs/queries.ts";
 import type { RunRow } from "../schema.ts";
-import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
-import { findToolResult, keepToolResult } from "./queries.ts";
+import { command, type Engine, type Work } from "../work.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Bench } from "./judge.ts";
+import { findJudgedCall, findToolResult, keepToolResult } from "./queries.ts";
+import { invalidInput, type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
 
 export interface ToolCall {
   runId: string;
@@ -19,71 +22,112 @@ export interface ToolCall {
   callId: string;
 }
 
-export interface ToolResult {
-  output: unknown;
-  error: string | null;
-}
-
-/** Who calls, locked and certain. */
-export interface ToolCaller {
-  session: SessionWriter;
-  run: RunRow;
-  callId: string;
-}
-
-export interface Tool extends ToolSpec {
-  /** Writes through `work` alone; a `Refusal` undoes it and is told to the model. */
-  handle(work: Work, caller: ToolCaller, input: unknown): Promise<ToolResult>;
-}
-
-/** Keeps the input's type between the schema and the handler. */
-export function defineTool<S extends z.ZodType>(
-  tool: ToolSpec<S> & {
-    handle(work: Work, caller: ToolCaller, input: z.infer<S>): Promise<ToolResult>;
-  },
-): Tool {
-  return tool as unknown as Tool;
-}
-
 export type ToolAnswer = ToolResult | { lost: true };
 
 export interface ToolHost {
-  call(call: ToolCall, name: string, input: unknown): Promise<ToolAnswer>;
+  /** A call that a runner has journaled and that was judged then. */
+  call(call: ToolCall, name: string): Promise<ToolAnswer>;
+  /** A call that comes straight from an agent program: it is judged and performed at once. */
+  callAsAgent(run: { runId: string; fence: number }, call: AgentCall): Promise<ToolAnswer>;
 }
 
-export function createToolHost(engine: Engine, tools: readonly Tool[]): ToolHost {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+export interface AgentCall {
+  callId: string;
+  name: string;
+  input: unknown;
+}
+
+export function createToolHost(engine: Engine, catalogue: Catalogue, bench: Bench): ToolHost {
   return {
-    async call(call, name, input) {
-      const tool = byName.get(name);
-      if (!tool) return failed(unknownTool(name, [...byName.keys()]));
-      const parsed = tool.schema.safeParse(input);
-      if (!parsed.success) return failed(invalidInput(name, parsed.error));
-      try {
-        return await command(engine, (work) => perform(work, tool, call, parsed.data));
-      } catch (error) {
-        // A store that is away says nothing about the call: it is sent again, and not told to the model.
-        if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
-        return failed(`${error.code}: ${error.message}`);
-      }
-    },
+    call: ({ runId, fence, runnerId, callId }, name) =>
+      answering(() =>
+        command(engine, async (work) => {
+          const caller = await findCaller(work, { runId, fence }, callId);
+          if (caller?.run.runner_id !== runnerId) return LOST;
+          const { session, run } = caller;
+          const judged = await findJudgedCall(work.tx, run, callId);
+          const isAllowed = judged?.tool === name && (await wasAllowed(work, run, judged));
+          if (!isAllowed) return failed(NOT_JUDGED);
+          // What was judged, and perhaps shown to a person, is what is performed.
+          return perform(work, catalogue, { session, run, callId }, judged);
+        }),
+      ),
+
+    callAsAgent: (ref, { callId, name, input }) =>
+      answering(() =>
+        command(engine, async (work) => {
+          const caller = await findCaller(work, ref, callId);
+          if (!caller) return LOST;
+          const { session, run } = caller;
+          const call = { callId, tool: name, input };
+          const { verdict, reason } = await bench.judge(work, session, run, call);
+          await work.emit({
+            type: "call_judged",
+            session,
+            run,
+            call: { callId, tool: name, verdict },
+          });
+          if (verdict === "ask") return failed(NEEDS_PERSON);
+          if (verdict !== "allow") return failed(reason ?? "This is not allowed.");
+          return perform(work, catalogue, caller, { tool: name, input });
+        }),
+      ),
   };
+}
+
+const LOST = { lost: true } as const;
+const NOT_JUDGED =
+  "not_judged: This call was not journaled and allowed before it was made, so nothing was done.";
+const NEEDS_PERSON =
+  "approval_needed: A rule asks for a person's approval of this call, which cannot be given here. Go on without it, or ask the person to change the rule.";
+
+/** A store that is away says nothing about the call: it is sent again, and not told to the model. */
+async function answering(work: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
+    return failed(`${error.code}: ${error.message}`);
+  }
+}
+
+async function findCaller(
+  work: Work,
+  { runId, fence }: { runId: string; fence: number },
+  callId: string,
+): Promise<ToolCaller | undefined> {
+  const found = await findRun(work.tx, runId);
+  const session = found && (await work.session(found.session_id));
+  const run = session && (await findRun(work.tx, runId));
+  if (!session || run?.fence !== fence || !isHeld(run)) return undefined;
+  return { session, run, callId };
+}
+
+async function wasAllowed(
+  work: Work,
+  run: RunRow,
+  { callId, verdict }: { callId: string; verdict: Verdict["verdict"] },
+): Promise<boolean> {
+  if (verdict !== "ask") return verdict === "allow";
+  const gate = await findGateByCall(work.tx, run.prompt_id, callId);
+  if (gate?.state !== "decided" || gate.decision === null) return false;
+  return (JSON.parse(gate.decision) as { allowed: boolean }).allowed;
 }
 
 async function perform(
   work: Work,
-  tool: Tool,
-  { runId, fence, runnerId, callId }: ToolCall,
-  input: unknown,
-): Promise<ToolAnswer> {
-  const found = await findRun(work.tx, runId);
-  const session = found && (await work.session(found.session_id));
-  const run = session && (await findRun(work.tx, runId));
-  if (!session || run?.fence !== fence || run.runner_id !== runnerId || !isHeld(run))
-    return { lost: true };
+  catalogue: Catalogue,
+  caller: ToolCaller,
+  { tool: name, input }: { tool: string; input: unknown },
+): Promise<ToolResult> {
+  const { run, callId } = caller;
   const kept = await findToolResult(work.tx, run.prompt_id, callId);
   if (kept) return kept;
-  const result = await tool.handle(work, { session, run, callId }, input);
+  const tool = catalogue.findTool(name);
+  if (!tool) return failed(unknownTool(name, catalogue.namesFor(caller.session.row)));
+  const parsed = tool.schema.safeParse(input);
+  if (!parsed.success) return failed(invalidInput(name, parsed.error));
+  const result = await tool.handle(work, caller, parsed.data);
   await keepToolResult(work.tx, run, callId, result, work.now);
   return result;
 }
@@ -94,12 +138,4 @@ function isHeld(run: RunRow): boolean {
 
 function failed(error: string): ToolResult {
   return { output: null, error };
-}
-
-export function unknownTool(name: string, known: readonly string[]): string {
-  return `There is no tool called ${name}. Tools you have: ${known.join(", ") || "none"}.`;
-}
-
-export function invalidInput(name: string, error: z.ZodError): string {
-  return `The input does not fit ${name}:\n${z.prettifyError(error)}`;
 }

@@ -2,11 +2,11 @@
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionChanges, ShownFile, WorkspaceChanges } from "#protocol/workspaces.ts";
-import { may, type Principal, sessionThing } from "../principal.ts";
-import type { SessionRow } from "../schema.ts";
+import type { Principal } from "../principal.ts";
 import { findBlob } from "../sessions/blob-queries.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import { findSession } from "../sessions/queries.ts";
+import { type Reading, requireReadable } from "../sessions/reading.ts";
 import type { Engine } from "../work.ts";
 import {
   findFile,
@@ -19,13 +19,9 @@ import {
 const MAX_FILES = 500;
 const NOTHING: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
 
-export function createWorkspaceReads({ store }: Engine) {
-  async function readable(reader: Reader, principal: Principal, id: string): Promise<SessionRow> {
-    const session = await findSession(reader, id);
-    if (!session || !may(principal, "session.read", sessionThing(session)))
-      throw notFound("session");
-    return session;
-  }
+export function createWorkspaceReads({ store, clock }: Engine) {
+  const readable = async (reader: Reader, principal: Principal, id: string): Promise<Reading> =>
+    requireReadable(reader, principal, await findSession(reader, id), clock.now());
 
   return {
     /** Everything since the workspace began, or what one turn did. */
@@ -35,7 +31,7 @@ export function createWorkspaceReads({ store }: Engine) {
       promptId: string | undefined,
     ): Promise<SessionChanges> =>
       store.read(async (reader) => {
-        const { id } = await readable(reader, principal, sessionId);
+        const { id } = (await readable(reader, principal, sessionId)).session;
         const workspace = await findWorkspace(reader, id);
         const turns = await listChangedTurns(reader, id);
         const text =
@@ -51,9 +47,13 @@ export function createWorkspaceReads({ store }: Engine) {
         };
       }),
 
-    /** Whether the caller may look at the session at all. */
-    async requireReadable(principal: Principal, sessionId: string): Promise<void> {
-      await store.read((reader) => readable(reader, principal, sessionId));
+    /** Whether the caller may look at the session at all, and until when; null: as long as they like. */
+    async requireReadable(
+      principal: Principal,
+      sessionId: string,
+    ): Promise<{ until: number | null }> {
+      const { until } = await store.read((reader) => readable(reader, principal, sessionId));
+      return { until };
     },
 
     /** A file as it was at the end of the last turn that changed it. Whoever asks was checked before. */

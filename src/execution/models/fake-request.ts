@@ -1,5 +1,6 @@
 /** For tests: requests to a model, and what comes of them. */
 import * as z from "zod";
+import { toolOffer } from "#protocol/tools.ts";
 import type {
   ModelEvent,
   ModelFailure,
@@ -8,11 +9,11 @@ import type {
   ModelResponse,
 } from "./model.ts";
 
-export const LOOK = {
+export const LOOK = toolOffer({
   name: "look",
   description: "Looks.",
   schema: z.strictObject({ at: z.number().optional(), text: z.string().optional() }),
-};
+});
 
 export function request(text: string, more: Partial<ModelRequest> = {}): ModelRequest {
   return {

@@ -10,7 +10,7 @@
  * - Text is bounded: a response of more than `MAX_RESPONSE_CHARS` is `failed` with
  *   `model_response_too_large`.
  */
-import type { ToolSpec } from "#protocol/tools.ts";
+import type { ToolOffer } from "#protocol/tools.ts";
 
 export const MAX_RESPONSE_CHARS = 4_000_000;
 
@@ -44,7 +44,7 @@ export interface ModelRequest {
   model: string;
   system: string;
   messages: readonly ModelMessage[];
-  tools: readonly Pick<ToolSpec, "name" | "description" | "schema">[];
+  tools: readonly ToolOffer[];
   /** The same for all requests of a session: what was sent before may be cached under it. */
   cacheKey: string;
   maxOutputTokens?: number;

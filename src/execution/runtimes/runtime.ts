@@ -8,7 +8,8 @@
  *   fails the turn as `runtime_error`.
  * - It must begin after the last item of `turn.journaled`: what stands there has happened and must
  *   not be repeated. A `pre_tool` without its `post_tool` was in flight when the last attempt was
- *   lost: it must be answered with `INTERRUPTED` and must not be run again.
+ *   lost: it must be answered with `INTERRUPTED` and must not be run again. A tool of the server may
+ *   be asked again under the same call id: the server performs it once and keeps what came of it.
  * - It must await `turn.step()` before each model request and each tool call, and stop when it rejects.
  * - It must await `turn.append` of a model response before acting on it. What it has to say last
  *   belongs into the `items` of its return value: it is stored together with the settlement.
@@ -27,6 +28,8 @@ import type {
   Park,
 } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
+import type { ToolOffer } from "#protocol/tools.ts";
+import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 
 export { INTERRUPTED } from "#protocol/events.ts";
 
@@ -61,6 +64,10 @@ export interface Brief {
   files: { path: string; content: string }[];
   /** To be run once in a new workspace, before the agent begins. */
   setup: string | null;
+  /** As whom it commits; null: nobody was named. */
+  identity?: GitIdentity | null;
+  /** What it must still know when its history was summed up. */
+  register?: string | null;
 }
 
 /** Earlier entries of the thread, and what takes the place of those that are no longer given. */
@@ -74,6 +81,8 @@ export interface History {
 export interface ToolAnswer {
   output: unknown;
   error: string | null;
+  /** Nothing more is to be done in this turn. */
+  endsTurn?: boolean;
 }
 
 export interface Turn {
@@ -84,6 +93,8 @@ export interface Turn {
   readonly killed: AbortSignal;
   /** What earlier attempts of this turn journaled. */
   readonly journaled: readonly JournalItem[];
+  /** The tools that live on the server, of those this agent has. */
+  readonly serverTools: readonly ToolOffer[];
   /**
    * Resolves when this runner may start another step: at once while its lease is fresh, otherwise
    * when the server has renewed it. Rejects with `LeaseLost` when that will not happen any more.
@@ -105,6 +116,11 @@ export interface Turn {
   history(beforeSeq: number | null, limit: number): Promise<History>;
   /** What the agent is given to read; null when that is nothing. */
   brief(): Promise<Brief | null>;
+  /**
+   * What opens the session's repository; null when the organisation does not know it. Refuses when it
+   * is known and cannot be opened. It must reach no sandbox, no file, no journal and no log.
+   */
+  repository(): Promise<RepositoryAccess | null>;
   /** Keeps something too large for the journal; returns its sha256. */
   keepBlob(blob: Blob): Promise<string>;
   /** An attachment or a kept blob; null when there is none such. */

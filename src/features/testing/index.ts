@@ -6,7 +6,13 @@ import { silentLog as log } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
 import { createKernel, type Feature, type Kernel, type Principal } from "#engine/index.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
-import { type Assignment, type Park, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
+import {
+  type Assignment,
+  type Park,
+  RUNNER_PROTOCOL,
+  type RunnerFrame,
+  type ServerFrame,
+} from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 
 export type User = Extract<Principal, { kind: "user" }>;
@@ -30,6 +36,16 @@ export interface Turn {
     items: readonly JournalItem[],
     end?: { settle?: Settlement; park?: Park },
   ): Promise<Record<string, Verdict>>;
+  /** Calls a tool of the server as the native agent would: journaled, judged, performed, answered. */
+  tool(name: string, input: unknown): Promise<ToolReply>;
+  /** Says this and completes. */
+  end(result: string): Promise<void>;
+}
+
+export interface ToolReply {
+  output: unknown;
+  error: string | null;
+  endsTurn: boolean;
 }
 
 export interface World {
@@ -92,14 +108,15 @@ export async function startWorld(features: readonly Feature[], url?: string): Pr
   };
 }
 
-async function connectRunner(kernel: Kernel) {
+/** A runner whose turns the test works by hand. */
+export async function connectRunner(kernel: Kernel, orgId = owner.orgId) {
   const assigned: Assignment[] = [];
   const answers = new Map<string, (frame: ServerFrame) => void>();
   let wake = () => {};
   let last = 0;
   const principal = {
     kind: "runner",
-    orgId: owner.orgId,
+    orgId,
     credentialId: "crd_1",
     scope: "org",
     tags: [],
@@ -137,30 +154,12 @@ async function connectRunner(kernel: Kernel) {
     holding: [],
   });
 
-  function turnOf(assignment: Assignment): Turn {
-    let ordinal = 1;
-    return {
-      assignment,
-      async journal(items, end = {}) {
-        const id = `batch_${++last}`;
-        const answered = new Promise<ServerFrame>((resolve) => answers.set(id, resolve));
-        const { run, fence } = assignment;
-        await connection.receive({
-          op: "journal",
-          id,
-          run,
-          fence,
-          firstOrdinal: ordinal,
-          items: [...items],
-          ...end,
-        });
-        ordinal += items.length;
-        const answer = await answered;
-        if (answer.op !== "journaled") throw new Error(JSON.stringify(answer));
-        return answer.verdicts ?? {};
-      },
-    };
-  }
+  const ask: Ask = async (frame) => {
+    const id = `frame_${++last}`;
+    const answered = new Promise<ServerFrame>((resolve) => answers.set(id, resolve));
+    await connection.receive(frame(id));
+    return answered;
+  };
 
   return {
     async nextTurn(): Promise<Turn> {
@@ -168,7 +167,52 @@ async function connectRunner(kernel: Kernel) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
-      return turnOf(assigned.shift() as Assignment);
+      return turnOf(assigned.shift() as Assignment, ask);
+    },
+  };
+}
+
+type Ask = (frame: (id: string) => RunnerFrame) => Promise<ServerFrame>;
+let calls = 0;
+
+function turnOf(assignment: Assignment, ask: Ask): Turn {
+  const { run, fence } = assignment;
+  let ordinal = 1;
+  const journal: Turn["journal"] = async (items, end = {}) => {
+    const firstOrdinal = ordinal;
+    const answer = await ask((id) => ({
+      op: "journal",
+      id,
+      run,
+      fence,
+      firstOrdinal,
+      items: [...items],
+      ...end,
+    }));
+    ordinal += items.length;
+    if (answer.op !== "journaled") throw new Error(JSON.stringify(answer));
+    return answer.verdicts ?? {};
+  };
+  return {
+    assignment,
+    journal,
+    async tool(name, input) {
+      const callId = `call_${++calls}`;
+      const verdicts = await journal([asks(callId, name, input)]);
+      const verdict = verdicts[callId];
+      const answer: ToolReply = { output: null, error: verdict?.reason ?? null, endsTurn: false };
+      if (verdict?.verdict === "allow") {
+        const said = await ask((id) => ({ op: "tool", id, run, fence, callId, name, input }));
+        if (said.op !== "tool_result") throw new Error(JSON.stringify(said));
+        const { output, error, endsTurn = false } = said;
+        Object.assign(answer, { output, error, endsTurn });
+      }
+      const { error } = answer;
+      await journal([ended(callId, name, { output: JSON.stringify(answer.output), error })]);
+      return answer;
+    },
+    async end(result) {
+      await journal([], { settle: { outcome: "completed", result } });
     },
   };
 }

@@ -210,6 +210,7 @@ export class Clients {
               kind: "orchestrator",
               purpose: "task",
               parent: null,
+              asked: { runtime: true, model: false, persona: false },
               runtime: "native",
               model: null,
               repo: null,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "#base/clock.ts";
-import { workspaceTools } from "#protocol/tools.ts";
+import { toolOffer, workspaceTools } from "#protocol/tools.ts";
 import { collect, failureIn, request, responseIn, streamed } from "../fake-request.ts";
 import type { AssistantPart, ModelMessage, ModelRequest, ToolResultPart } from "../model.ts";
 import { createDemoProvider, INTRODUCTION } from "./demo-provider.ts";
@@ -34,7 +34,7 @@ async function turn(
     const asked: ModelRequest = request("", {
       model: "story",
       messages: [...messages],
-      tools: offered,
+      tools: offered.map(toolOffer),
     });
     const events = await collect(demo, asked);
     const response = responseIn(events);
@@ -130,7 +130,7 @@ describe("the web page", () => {
       const messages = whole.messages.slice(0, cut);
       if (messages.at(-1)?.role === "assistant") continue;
       const response = responseIn(
-        await collect(demo, request("", { messages, tools: workspaceTools })),
+        await collect(demo, request("", { messages, tools: workspaceTools.map(toolOffer) })),
       );
       const next = whole.messages[cut];
       const expected = next?.role === "assistant" ? next.content : [];
@@ -188,7 +188,10 @@ describe("other stories", () => {
       { type: "text" as const, text: "run ls" },
       { type: "text" as const, text: "[attached: page.txt]\nask me something" },
     ];
-    const asked = request("", { messages: [{ role: "user", content }], tools: workspaceTools });
+    const asked = request("", {
+      messages: [{ role: "user", content }],
+      tools: workspaceTools.map(toolOffer),
+    });
     const { parts } = responseIn(await collect(demo, asked));
     expect(parts.at(-1)).toMatchObject({ tool: "bash", inputText: '{"command":"ls"}' });
   });

@@ -22,6 +22,12 @@ export interface MadeCall extends CallWish {
   result: { text: string; isError: boolean } | null;
 }
 
+/** What was asked in one turn, and what was called to answer it. */
+export interface Exchange {
+  said: string;
+  calls: readonly MadeCall[];
+}
+
 export interface Scene {
   /** What the person said last; of a very long text the beginning, which is what is searched for words. */
   said: string;
@@ -30,6 +36,8 @@ export interface Scene {
   calls: readonly MadeCall[];
   /** The calls of all turns before. */
   earlierCalls: readonly MadeCall[];
+  /** The turns before this one, in order. */
+  earlier: readonly Exchange[];
   /** Nothing was answered in this conversation yet. */
   isFirstAnswer: boolean;
   /** The names of the tools on offer. */
@@ -57,6 +65,7 @@ export function readScene({ messages, tools, system }: ModelRequest): Scene {
     saidWhole,
     calls: callsIn(messages.slice(lastUser + 1)),
     earlierCalls: callsIn(messages.slice(0, Math.max(lastUser, 0))),
+    earlier: exchangesIn(messages.slice(0, Math.max(lastUser, 0))),
     isFirstAnswer: !messages.some(({ role }) => role === "assistant"),
     tools: new Set(tools.map(({ name }) => name)),
     system,
@@ -67,6 +76,17 @@ export function readScene({ messages, tools, system }: ModelRequest): Scene {
 function newestWords(parts: readonly UserPart[]): string {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text.trim()] : []));
   return texts.findLast((text) => text !== "" && !/^\[(attached:|an image )/.test(text)) ?? "";
+}
+
+function exchangesIn(messages: readonly ModelMessage[]): Exchange[] {
+  const starts = messages.flatMap(({ role }, index) => (role === "user" ? [index] : []));
+  return starts.map((start, n) => {
+    const user = messages[start];
+    return {
+      said: user?.role === "user" ? newestWords(user.content).slice(0, MAX_SEARCHED_CHARS) : "",
+      calls: callsIn(messages.slice(start + 1, starts[n + 1])),
+    };
+  });
 }
 
 function callsIn(messages: readonly ModelMessage[]): MadeCall[] {

@@ -15,7 +15,6 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import * as z from "zod";
 import type {
   AssistantPart,
   ModelMessage,
@@ -195,24 +194,10 @@ function asObject(input: unknown): JSONValue {
   return (isObject ? input : { unparsed: String(input) }) as JSONValue;
 }
 
-type JsonSchema = LanguageModelV4FunctionTool["inputSchema"];
-const jsonSchemas = new WeakMap<z.ZodType, JsonSchema>();
-
 function toTool(
-  { name, description, schema }: ModelRequest["tools"][number],
+  { name, description, inputSchema }: ModelRequest["tools"][number],
   kind: ProviderKind,
 ): LanguageModelV4FunctionTool {
   const strict = kind === "openai" ? { strict: false } : {};
-  return { type: "function", name, description, inputSchema: jsonSchemaOf(schema), ...strict };
-}
-
-function jsonSchemaOf(schema: z.ZodType): JsonSchema {
-  const known = jsonSchemas.get(schema);
-  if (known) return known;
-  const { $schema: _dialect, ...made } = z.toJSONSchema(schema, {
-    io: "input",
-    unrepresentable: "any",
-  });
-  jsonSchemas.set(schema, made as JsonSchema);
-  return made as JsonSchema;
+  return { type: "function", name, description, inputSchema, ...strict };
 }

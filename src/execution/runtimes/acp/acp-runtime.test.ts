@@ -84,7 +84,7 @@ describe.skipIf(program === "")("OpenCode over ACP", () => {
         reason: "the agent is asked to go on, and what it then says is its own",
         tests: [
           "repeats nothing that stands in the journal",
-          "answers a call that was in flight as interrupted and does not make it again",
+          "never makes a call that was in flight a second time",
         ],
       },
     ],

@@ -12,7 +12,7 @@ testRuntime({
         "takes a step before it calls a tool",
         "journals a call before it makes it, and its result after",
         "does not reject when a tool fails",
-        "answers a call that was in flight as interrupted and does not make it again",
+        "never makes a call that was in flight a second time",
       ],
     },
     {

@@ -16,6 +16,9 @@ export function isReadOnly(tool: string): boolean {
   return READ_ONLY.has(tool);
 }
 
+/** Those that the runner performs; a call of any other is the server's, who performs it once. */
+const OWN = new Set(workspaceTools.map(({ name }) => name));
+
 /** Tools that may change the workspace when they are performed. */
 const CHANGING = new Set(
   workspaceTools
@@ -55,7 +58,8 @@ export function nextStep({ item, verdict }: Call, decision: Decision | undefined
   if (item.tool === ASK_USER_QUESTION)
     return { do: "answer", output: answersText(item.input, decision.answers ?? []), error: null };
   // An earlier attempt was told of the yes and may have begun.
-  if (!decision.fresh) return { do: "answer", output: null, error: INTERRUPTED };
+  if (!decision.fresh && OWN.has(item.tool))
+    return { do: "answer", output: null, error: INTERRUPTED };
   return { do: "perform" };
 }
 
@@ -91,7 +95,11 @@ export interface Resumption {
   answered: Set<string>;
   /** Calls of it that may have been under way when the runner was lost. */
   interrupted: Call[];
-  /** The final text, when the last response asked for nothing. */
+  /** What it said. */
+  said: string;
+  /** One of its calls that has its result asked for the end of the turn. */
+  endsTurn: boolean;
+  /** The final text, when the last response asked for nothing more, or all it asked for is done. */
   finalText: string | null;
 }
 
@@ -108,26 +116,37 @@ export function resumeFrom(journal: readonly JournalItem[]): Resumption {
     group.some(({ item }) => !answered.has(item.callId)),
   );
   // One that waits for a person had not begun, or its decision says that an attempt was told of it.
+  // The server knows what became of its own, and says so when it is asked again.
   const interrupted = (begun ?? []).filter(
-    ({ item, verdict }) => !answered.has(item.callId) && verdict.verdict === "allow",
+    ({ item, verdict }) =>
+      !answered.has(item.callId) && verdict.verdict === "allow" && OWN.has(item.tool),
   );
+  const texts = textsOf(journal, lastStep);
+  const endsTurn = calls.some(({ item }) =>
+    journal.some(
+      (done) => done.type === "post_tool" && done.callId === item.callId && done.endsTurn,
+    ),
+  );
+  const isDone = endsTurn && calls.every(({ item }) => answered.has(item.callId));
+  const isSaid = calls.length === 0 && lastStep > 0 && texts.length > 0;
+  const said = texts.join("");
   return {
     lastStep,
     calls,
     answered,
     interrupted,
-    finalText: finalText(journal, lastStep, calls),
+    said,
+    endsTurn,
+    finalText: isDone || isSaid ? said : null,
   };
 }
 
-function finalText(journal: readonly JournalItem[], lastStep: number, calls: readonly Call[]) {
-  if (lastStep === 0 || calls.length > 0) return null;
-  const texts = journal.flatMap((item) =>
-    item.type === "message" && item.kind === "text" && item.step === lastStep && !item.partial
+function textsOf(journal: readonly JournalItem[], step: number): string[] {
+  return journal.flatMap((item) =>
+    item.type === "message" && item.kind === "text" && item.step === step && !item.partial
       ? [item.text]
       : [],
   );
-  return texts.length === 0 ? null : texts.join("");
 }
 
 function callOf(item: PreTool): Call {

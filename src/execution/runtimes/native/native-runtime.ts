@@ -8,7 +8,11 @@ import type { ModelProvider } from "#execution/models/model.ts";
 import { priceOf } from "#execution/models/prices.ts";
 import type { Models } from "#execution/models/registry.ts";
 import { withRetries } from "#execution/models/retry.ts";
-import type { Redactor } from "#execution/tools/redact.ts";
+import {
+  createGrowingRedactor,
+  type GrowingRedactor,
+  type Redactor,
+} from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import type { Workspaces } from "#execution/workspaces/workspace.ts";
 import type { Runtime, Turn, TurnEnd, TurnOver } from "../runtime.ts";
@@ -30,13 +34,19 @@ export interface NativeOptions {
   random?: () => number;
 }
 
+interface NativeParts extends Omit<NativeOptions, "redact"> {
+  redactor: GrowingRedactor;
+}
+
 interface Chosen {
   id: string;
   model: string;
   provider: ModelProvider;
 }
 
-export function createNativeRuntime(options: NativeOptions): Runtime {
+export function createNativeRuntime({ redact, ...given }: NativeOptions): Runtime {
+  const redactor = createGrowingRedactor(redact);
+  const options = { ...given, redactor };
   const { tools, workspaces } = options;
   return {
     name: "native",
@@ -55,21 +65,27 @@ export function createNativeRuntime(options: NativeOptions): Runtime {
   };
 }
 
-async function runTurn(options: NativeOptions, turn: Turn): Promise<TurnEnd> {
+async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
   const chosen = await chooseModel(options, turn);
   if ("outcome" in chosen) return chosen;
-  const workspace = new TurnWorkspace(turn, options.workspaces);
+  const workspace = new TurnWorkspace(turn, options.workspaces, options.redactor);
   try {
-    const end = await work(options, turn, chosen, workspace);
+    const end = withoutSecrets(await work(options, turn, chosen, workspace), options.redactor);
     return await withChanges(turn, workspace, end);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const end: TurnEnd = {
       outcome: "failed",
-      error: { code: error.code, message: error.message },
+      error: { code: error.code, message: options.redactor.redact(error.message) },
     };
     return turn.killed.aborted ? end : { ...end, items: await workspace.changes() };
   }
+}
+
+/** What git or a server said about a failure stands in its message. */
+function withoutSecrets(end: TurnEnd, { redact }: GrowingRedactor): TurnEnd {
+  if (end.outcome === "parked" || !end.error) return end;
+  return { ...end, error: { ...end.error, message: redact(end.error.message) } };
 }
 
 /**
@@ -82,7 +98,7 @@ async function withChanges(turn: Turn, workspace: TurnWorkspace, end: TurnEnd): 
   return { ...end, items: await workspace.changes() };
 }
 
-async function chooseModel(options: NativeOptions, turn: Turn): Promise<Chosen | TurnOver> {
+async function chooseModel(options: NativeParts, turn: Turn): Promise<Chosen | TurnOver> {
   const { models, clock, random } = options;
   const id = turn.assignment.model ?? (await models.defaultModel());
   const found = models.provider(id);
@@ -93,12 +109,13 @@ async function chooseModel(options: NativeOptions, turn: Turn): Promise<Chosen |
 }
 
 async function work(
-  options: NativeOptions,
+  options: NativeParts,
   turn: Turn,
   { id, model, provider }: Chosen,
   workspace: TurnWorkspace,
 ): Promise<TurnEnd> {
-  const { tools, redact, clock } = options;
+  const { tools, clock } = options;
+  const { redact } = options.redactor;
   const resumption = resumeFrom(turn.journaled);
   const { finalText } = resumption;
   if (finalText !== null) return { outcome: "completed", result: finalText };
@@ -110,9 +127,10 @@ async function work(
   // A repository's own rules must be known before the first request.
   const brief = await turn.brief();
   workspace.given = brief?.files ?? [];
+  workspace.identity = brief?.identity ?? null;
   workspace.setup = brief?.setup == null ? null : { command: brief.setup, redact };
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
-  const conversation = await converse(turn, earlier);
+  const conversation = await converse(turn, earlier, brief?.register ?? null);
   const loop = new TurnLoop({
     turn,
     resumption,
@@ -137,10 +155,15 @@ async function tellUnpriced(turn: Turn, id: string): Promise<void> {
   if (!isTold) await turn.append({ type: "notice", entryId: turn.entryId(), text });
 }
 
-async function converse(turn: Turn, earlier: Earlier): Promise<Conversation> {
+async function converse(
+  turn: Turn,
+  earlier: Earlier,
+  register: string | null,
+): Promise<Conversation> {
   const conversation = new Conversation((sha256) => turn.fetchBlob(sha256));
   const { summary, hidden } = earlier;
   if (summary !== null) conversation.addNote(`[What was said before, summed up]\n${summary}`);
+  if (register !== null && (summary !== null || hidden > 0)) conversation.addNote(register);
   if (hidden > 0)
     conversation.addNote(
       hidden === 1

@@ -3,7 +3,12 @@
  * shorten, journal. What a tool gives back never reaches the model or the log in another way.
  */
 import type { Redactor } from "#execution/tools/redact.ts";
-import type { RunnerTools, ToolContext, ToolOutcome } from "#execution/tools/tool.ts";
+import type {
+  RunnerTools,
+  SessionRepository,
+  ToolContext,
+  ToolOutcome,
+} from "#execution/tools/tool.ts";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
@@ -17,6 +22,7 @@ export interface Performer {
   redact: Redactor;
   /** Opens it for a call of this tool. */
   workspace(tool: string): Promise<Workspace>;
+  repository: SessionRepository | undefined;
   /** Aborts when a running tool must end. */
   signal: AbortSignal;
   decisions: ReadonlyMap<string, Decision>;
@@ -24,7 +30,7 @@ export interface Performer {
   done(result: PostTool): void;
 }
 
-export type Performed = { park: string } | { stopped: boolean };
+export type Performed = { park: string } | { stopped: boolean } | { ended: true };
 
 /** `answered`: calls that have their result already. */
 export async function performCalls(
@@ -33,6 +39,7 @@ export async function performCalls(
   answered: ReadonlySet<string>,
 ): Promise<Performed> {
   const { turn, decisions } = performer;
+  let endsTurn = false;
   for (const group of groupCalls(calls)) {
     const open = group.filter(({ item }) => !answered.has(item.callId));
     if (open.length === 0) continue;
@@ -45,7 +52,9 @@ export async function performCalls(
     const results = await Promise.all(open.map((call) => performOne(performer, call)));
     await turn.append(...results);
     for (const result of results) performer.done(result);
+    endsTurn ||= results.some((result) => result.endsTurn === true);
   }
+  if (endsTurn) return { ended: true };
   return { stopped: turn.signal.aborted };
 }
 
@@ -77,6 +86,7 @@ async function performOne(performer: Performer, call: Call): Promise<PostTool> {
     truncated: truncated || outcome.spilled !== undefined,
     ...(isAnswered(next) ? { performed: false } : {}),
     ...(images.length > 0 ? { images } : {}),
+    ...(outcome.endsTurn ? { endsTurn: true } : {}),
     ...(item.step === undefined ? {} : { step: item.step }),
   };
 }
@@ -95,14 +105,20 @@ async function perform(
   const { turn, tools, workspace, signal } = performer;
   const tool = tools.get(item.tool);
   if (!tool) {
-    const { output, error } = await turn.callTool(item.callId, item.tool, item.input);
-    return { output: typeof output === "string" ? output : JSON.stringify(output ?? ""), error };
+    const {
+      output,
+      error,
+      endsTurn = false,
+    } = await turn.callTool(item.callId, item.tool, item.input);
+    const text = typeof output === "string" ? output : JSON.stringify(output ?? "");
+    return { output: text, error, endsTurn };
   }
   const context: ToolContext = {
     sessionId: turn.assignment.sessionId,
     callId: item.callId,
     cwd: item.cwd ?? null,
     workspace: () => workspace(item.tool),
+    repository: performer.repository,
     signal,
     progress: (text) => turn.delta({ entryId, kind: "tool_call", text: performer.redact(text) }),
   };

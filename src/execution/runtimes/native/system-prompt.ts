@@ -13,17 +13,26 @@ How to work:
 - Ask with ask_user_question only for what you cannot find out and must know.
 - Say plainly what you did, what you saw, and what is left. Do not claim what you have not checked.`;
 
+const CHILD = `You are a child session: another agent, your parent, gave you this task. It sees nothing of what you do but your last message, which it gets when your turn ends, so make that complete in itself: what you did, what you found, where it is, what is left. Its messages are your task. When all is done and nothing more can be asked of you, end with complete_session.`;
+
+/** Whom it works for. One that leads others is told by its own instructions, the same in every turn. */
+function placeOf({ role, author }: Assignment): string[] {
+  if (role === "child") return [CHILD];
+  if (role !== "standalone" || author.kind !== "user") return [];
+  return [`You are working for ${author.name}.`];
+}
+
 /** In this order: ours, the persona's, the repository's, the session's. */
 export function systemPrompt(
   assignment: Assignment,
   brief: Brief | null,
   repositoryInstructions: string | null,
 ): string {
-  const { instructions, repo, branch, author } = assignment;
-  const parts = [BASE, `You are working for ${author.name}.`];
+  const { instructions, repo, branch } = assignment;
+  const parts = [BASE, ...placeOf(assignment)];
   if (repo !== null)
     parts.push(
-      `The workspace is a clone of ${repo}${branch === null ? "" : `, from the branch ${branch}`}, on a branch of its own. Commit there; do not push unless asked to.`,
+      `The workspace is a clone of ${repo}${branch === null ? "" : `, from the branch ${branch}`}, on a branch of its own. Commit there, as you are: the name and e-mail of the person are set. Do not push unless asked to; then use push_branch or create_pull_request, because the sandbox cannot reach the repository.`,
     );
   for (const { name, content } of brief?.instructions ?? []) parts.push(`${name}\n\n${content}`);
   if (repositoryInstructions !== null)

@@ -14,7 +14,7 @@ import type { Redactor } from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
-import { workspaceTools } from "#protocol/tools.ts";
+import { type ToolOffer, toolOffer, workspaceTools } from "#protocol/tools.ts";
 import type { Turn, TurnEnd, TurnOver, Verdicts } from "../runtime.ts";
 import { askModel, type ShownText } from "./ask-model.ts";
 import { type Call, type Resumption, TOO_MANY } from "./calls.ts";
@@ -52,13 +52,18 @@ export class TurnLoop {
   readonly #toolSignal = new AbortController();
   readonly #timeUp = new AbortController();
   readonly #requestSignal: AbortSignal;
+  readonly #offers: readonly ToolOffer[];
   #step: number;
   #empty = 0;
+  /** What the last response said. */
+  #said = "";
 
   constructor(parts: LoopParts) {
     const { turn } = parts;
     this.#parts = parts;
     this.#step = parts.resumption.lastStep;
+    this.#said = parts.resumption.said;
+    this.#offers = offersOf(turn);
     this.#ids = new CallIds(turn.journaled, parts.conversation.messages);
     this.#requestSignal = AbortSignal.any([turn.signal, turn.killed, this.#timeUp.signal]);
     this.#endToolsWith(turn.signal, turn.killed);
@@ -122,7 +127,10 @@ export class TurnLoop {
     const done = new Set([...answered, ...cut.map(({ callId }) => callId)]);
     // A decision is about the call it was asked for, and no later one of the same name.
     const decisions = new Map(turn.assignment.decisions.map((one) => [one.callId, one]));
-    return this.#perform(calls, done, decisions);
+    const end = await this.#perform(calls, done, decisions);
+    return (
+      end ?? (resumption.endsTurn ? { outcome: "completed", result: resumption.said } : undefined)
+    );
   }
 
   /** One request and what follows from it; undefined when another is to be made. */
@@ -135,7 +143,7 @@ export class TurnLoop {
       model,
       system,
       messages: conversation.messages,
-      tools: workspaceTools,
+      tools: this.#offers,
       cacheKey: turn.assignment.sessionId,
       signal: this.#requestSignal,
     });
@@ -150,6 +158,7 @@ export class TurnLoop {
     if (response.parts.length === 0) return this.#emptyAnswer(call);
     const items = this.#journalItems(response, entryIds);
     const calls = items.filter((item) => item.type === "pre_tool");
+    this.#said = textOf(response);
     if (calls.length === 0) return this.#finish(response, [...items, call]);
     const verdicts = await turn.append(...items, call);
     for (const item of items) conversation.add(item);
@@ -199,8 +208,9 @@ export class TurnLoop {
     };
   }
 
-  #finish({ parts, stopReason }: ModelResponse, items: JournalItem[]): TurnOver {
-    const result = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  #finish(response: ModelResponse, items: JournalItem[]): TurnOver {
+    const result = textOf(response);
+    const { stopReason } = response;
     if (stopReason === "refusal" && result === "")
       return {
         outcome: "failed",
@@ -257,6 +267,7 @@ export class TurnLoop {
         redact,
         decisions,
         workspace: (tool) => workspace.openFor(tool),
+        repository: workspace.repository,
         signal: this.#toolSignal.signal,
         done: (result) => conversation.add(result),
       },
@@ -266,9 +277,20 @@ export class TurnLoop {
     const { refusal } = workspace;
     if (refusal)
       return { outcome: "failed", error: { code: refusal.code, message: refusal.message } };
+    if ("ended" in done) return { outcome: "completed", result: this.#said };
     if ("park" in done) return { outcome: "parked", park: { kind: "gate", callId: done.park } };
     return done.stopped ? { outcome: "aborted" } : undefined;
   }
+}
+
+function textOf({ parts }: ModelResponse): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+/** What the agent has: of its runner's tools, and of the server's. */
+function offersOf({ assignment, serverTools }: Turn): ToolOffer[] {
+  const own = workspaceTools.filter(({ name }) => assignment.tools.includes(name)).map(toolOffer);
+  return [...own, ...serverTools];
 }
 
 function withVerdict(item: JournalItem & { type: "pre_tool" }, verdicts: Verdicts): Call {

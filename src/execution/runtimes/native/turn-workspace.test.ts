@@ -104,7 +104,7 @@ describe("what a turn has changed", () => {
       log: silentLog,
     });
     const attempt = async (journal: JournalItem[], name: string) => {
-      const one = new TurnWorkspace(new FakeTurn({ journal }), shelf);
+      const one = new TurnWorkspace(new FakeTurn({ journal }), shelf, { add() {} });
       const workspace = await one.openFor("write");
       writeFileSync(join(workspace.folder, name), "1\n");
       const [item] = await one.changes();
@@ -112,12 +112,15 @@ describe("what a turn has changed", () => {
     };
     expect(await attempt([], "a.txt")).toEqual(["a.txt"]);
     expect(await attempt(written("allow"), "b.txt")).toEqual(["a.txt", "b.txt"]);
-    const idle = new TurnWorkspace(new FakeTurn({ journal: written("allow") }), shelf);
+    const idle = new TurnWorkspace(new FakeTurn({ journal: written("allow") }), shelf, {
+      add() {},
+    });
     expect(await idle.changes()).toMatchObject([{ turn: { additions: 2 } }]);
     // Another turn, whose first attempt was lost before it began.
     const next = new TurnWorkspace(
       new FakeTurn({ promptId: "pmt_2", journal: written("allow") }),
       shelf,
+      { add() {} },
     );
     expect(await next.changes()).toEqual([]);
     await shelf.close();

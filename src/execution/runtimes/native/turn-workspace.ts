@@ -4,9 +4,11 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { filesOf } from "#execution/tools/confined-files.ts";
+import type { GrowingRedactor } from "#execution/tools/redact.ts";
+import type { SessionRepository } from "#execution/tools/tool.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import type { JournalItem } from "#protocol/events.ts";
-import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Turn } from "../runtime.ts";
 import { isReadOnly, mayHaveChanged } from "./calls.ts";
 import { type SetUp, setUp } from "./set-up.ts";
@@ -38,9 +40,26 @@ export class TurnWorkspace {
   #opened: Promise<Workspace> | undefined;
   #isTouched = false;
 
-  constructor(turn: Turn, workspaces: Workspaces) {
+  readonly #redactor: Pick<GrowingRedactor, "add">;
+
+  constructor(turn: Turn, workspaces: Workspaces, redactor: Pick<GrowingRedactor, "add">) {
     this.#turn = turn;
     this.#workspaces = workspaces;
+    this.#redactor = redactor;
+  }
+
+  /** What the session works on, if that is a repository. */
+  get repository(): SessionRepository | undefined {
+    const { repo, branch, projectDir } = this.#turn.assignment;
+    if (repo === null || projectDir !== null) return undefined;
+    return { address: repo, branch, access: () => this.#access() };
+  }
+
+  /** What opens it is a secret from here on, in everything this runner shows. */
+  async #access(): Promise<RepositoryAccess | null> {
+    const access = await this.#turn.repository();
+    if (access?.credential) this.#redactor.add([access.credential.password]);
+    return access;
   }
 
   /** Whether the session asks for files that are there before its first tool call. */
@@ -53,6 +72,8 @@ export class TurnWorkspace {
   given: readonly { path: string; content: string }[] = [];
   /** To be run once, when it is new. */
   setup: SetUp | null = null;
+  /** As whom the agent commits. */
+  identity: GitIdentity | null = null;
   /** Why there can be none: a turn that needs one has no sense without it. */
   refusal: Refusal | undefined;
 
@@ -77,7 +98,14 @@ export class TurnWorkspace {
 
   async #open(): Promise<Workspace> {
     const { sessionId, repo, branch, projectDir, promptId } = this.#turn.assignment;
-    const workspace = await this.#workspaces.open({ sessionId, repo, branch, projectDir });
+    const workspace = await this.#workspaces.open({
+      sessionId,
+      repo,
+      branch,
+      projectDir,
+      access: () => this.#access(),
+      identity: this.identity,
+    });
     await this.#turn.bind({
       executorSessionId: null,
       executorType: "native",

@@ -140,7 +140,7 @@ async function callTool(turn: Turn, step: Extract<Step, { op: "tool" }>): Promis
     input: step.input,
     step: step.line,
   };
-  await turn.append({ type: "pre_tool", entryId: turn.entryId(), ...call });
+  await turn.append({ type: "pre_tool", entryId: turn.entryId(), ...call, authorise: true });
   await turn.step();
   const startedAt = performance.now();
   const answer = await Promise.race([

@@ -1,6 +1,7 @@
 /** All that the demo can play, the more particular before the more general. */
 import type { Script } from "../script.ts";
 import { askMe } from "./ask-me.ts";
+import { collectFacts, delegate } from "./delegate.ts";
 import { ownFiles, ownSteps } from "./own-session.ts";
 import { runCommand } from "./run-command.ts";
 import { sumUp } from "./sum-up.ts";
@@ -10,6 +11,8 @@ import { writeFile } from "./write-file.ts";
 
 export const scripts: readonly Script[] = [
   sumUp,
+  delegate,
+  collectFacts,
   webPage,
   askMe,
   runCommand,

@@ -73,6 +73,11 @@ const PALETTES = [
   ["#3d1f4e", "#faf5ff", "#f28482"],
 ] as const;
 
+/** What is known of a topic, in sentences. */
+export function factsAbout(topic: string): string[] {
+  return contentFor(topic).cards.map(({ title, text }) => `${title}: ${text}`);
+}
+
 /** The topic is a person's text: it is escaped wherever it stands. */
 export function renderPage(topic: string): string {
   const { symbol, lead, cards, closing } = contentFor(topic);

@@ -1,14 +1,22 @@
 /** What the demo answers in words alone: a welcome, small questions about Muster, and all the rest. */
-import { end, type Script } from "../script.ts";
+import { end, type Scene, type Script } from "../script.ts";
 
-export const ABILITIES = [
+const DELEGATES =
+  "- **“Let two agents research otters and make a page about them”**: I hand the work to two child sessions, the second when the first is done, and tell you what came of it.";
+
+const OWN_ABILITIES = [
   "- **“Make me a tiny web page about otters and show me”**: I plan, write a file, check it, and ask for your approval once.",
   "- **“What files are there?”** or **“What did you do?”**: I look, and tell you.",
   "- **“Write a python script”** or **“Write a file notes.md”**: I write it and try it.",
   "- **“Run `ls -la`”**: I run it in the session's sandbox.",
   "- **“Ask me which colour I like”**: I ask, wait, and use your answer.",
   "- **“What is a session?”**, **“a runner?”**, **“a sandbox?”**: small answers about Muster.",
-].join("\n");
+];
+
+/** Who leads others says so first. */
+function abilitiesOf({ tools }: Scene): string {
+  return [...(tools.has("spawn_session") ? [DELEGATES] : []), ...OWN_ABILITIES].join("\n");
+}
 
 interface Answer {
   about: RegExp;
@@ -72,17 +80,17 @@ const IS_WELCOME =
 export const welcome: Script = {
   name: "welcome",
   fits: ({ said }) => IS_WELCOME.test(said),
-  next: () =>
+  next: (scene) =>
     end(
-      `In Muster, agents work for you in sandboxes, ask when they need your word, and write everything down. I can show you that for real, with real files and real commands. Try one of these:\n\n${ABILITIES}`,
+      `In Muster, agents work for you in sandboxes, ask when they need your word, and write everything down. I can show you that for real, with real files and real commands. Try one of these:\n\n${abilitiesOf(scene)}`,
     ),
 };
 
 export const fallback: Script = {
   name: "fallback",
   fits: () => true,
-  next: () =>
+  next: (scene) =>
     end(
-      `That is beyond me: I am only a demo and understand a few requests by their words. A real model would take it from here. What I can play:\n\n${ABILITIES}`,
+      `That is beyond me: I am only a demo and understand a few requests by their words. A real model would take it from here. What I can play:\n\n${abilitiesOf(scene)}`,
     ),
 };

@@ -90,7 +90,7 @@ function tidyingOf(deleted: MadeCall | null): string {
   return "My scratch folder was left as it is: the deletion was not allowed or did not work, and I did not try another way.";
 }
 
-function topicIn(said: string): string {
+export function topicIn(said: string): string {
   const rest = /\b(?:about|on|for)\s+(?!me\b)(.+)/is.exec(said)?.[1] ?? "";
   const words = rest
     .split(/[.,;:!?\n]|\s+(?:and|then)\s+(?:show|open|let|then|tell|give)\b/i)[0]

@@ -1,0 +1,50 @@
+/**
+ * Agents that speak for themselves: an agent program shows its run token and is known as the session
+ * it works for, with the tools of that session and no others.
+ */
+import { type ToolOffer, toolOffer } from "#protocol/tools.ts";
+import type { Principal } from "../principal.ts";
+import { findRun, HELD_STATES } from "../runs/queries.ts";
+import type { RunTokens } from "../runs/run-tokens.ts";
+import { findSession } from "../sessions/queries.ts";
+import type { Engine } from "../work.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { AgentCall, ToolAnswer, ToolHost } from "./tools.ts";
+
+export type AgentPrincipal = Extract<Principal, { kind: "session" }>;
+
+export interface AgentsOptions {
+  engine: Engine;
+  catalogue: Catalogue;
+  tools: ToolHost;
+  tokens: RunTokens;
+}
+
+export function createAgents({ engine, catalogue, tools, tokens }: AgentsOptions) {
+  return {
+    /** Undefined: not signed here, or the attempt it was made for no longer holds its run. */
+    async identify(token: string): Promise<AgentPrincipal | undefined> {
+      const ref = tokens.read(token);
+      if (!ref) return undefined;
+      return engine.store.read(async (reader) => {
+        const run = await findRun(reader, ref.runId);
+        const isHeld = run && (HELD_STATES as readonly string[]).includes(run.state);
+        if (!isHeld || run.fence !== ref.fence) return undefined;
+        const session = await findSession(reader, run.session_id);
+        if (!session) return undefined;
+        const { org_id: orgId, id: sessionId, owner_id: ownerId, title } = session;
+        return { kind: "session", orgId, sessionId, ownerId, name: title ?? sessionId, run: ref };
+      });
+    },
+
+    /** What the agent has of the server's tools. */
+    async listTools(agent: AgentPrincipal): Promise<ToolOffer[]> {
+      const session = await engine.store.read((reader) => findSession(reader, agent.sessionId));
+      return session ? catalogue.toolsFor(session).map(toolOffer) : [];
+    },
+
+    async callTool(agent: AgentPrincipal, call: AgentCall): Promise<ToolAnswer> {
+      return agent.run ? tools.callAsAgent(agent.run, call) : { lost: true };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * All tools there are, and which of them an agent has. What an agent does not have is absent from
+ * its list, and refused when it calls it all the same.
+ */
+import {
+  type AgentRole,
+  isOffered,
+  type ToolOffer,
+  type ToolSpec,
+  type ToolUser,
+  toolOffer,
+  workspaceTools,
+} from "#protocol/tools.ts";
+import type { SessionRow } from "../schema.ts";
+import type { Tool } from "./tool.ts";
+
+export interface Catalogue {
+  /** By its name, or by one it is known by elsewhere. */
+  find(name: string): ToolSpec | undefined;
+  /** Those that live on the server. */
+  findTool(name: string): Tool | undefined;
+  /** The names of all an agent has. */
+  namesFor(session: SessionRow): readonly string[];
+  /** Those of the server's that an agent has. */
+  toolsFor(session: SessionRow): readonly Tool[];
+  /** What runners are told of the server's tools. */
+  readonly offers: readonly ToolOffer[];
+}
+
+export function createCatalogue(tools: readonly Tool[]): Catalogue {
+  const specs = byName([...workspaceTools, ...tools]);
+  const serverTools = byName(tools);
+  const names = new Map<string, readonly string[]>();
+  return {
+    find: (name) => specs.get(name),
+    findTool: (name) => serverTools.get(name),
+    namesFor(session) {
+      const user = toolUserOf(session);
+      const key = `${user.role} ${user.hasRepo}`;
+      const known = names.get(key) ?? offered([...workspaceTools, ...tools], user);
+      names.set(key, known);
+      return known;
+    },
+    toolsFor(session) {
+      const user = toolUserOf(session);
+      return tools.filter((tool) => isOffered(tool, user));
+    },
+    offers: tools.map(toolOffer),
+  };
+}
+
+function byName<T extends ToolSpec>(tools: readonly T[]): Map<string, T> {
+  return new Map(
+    tools.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])),
+  );
+}
+
+function offered(tools: readonly ToolSpec[], user: ToolUser): string[] {
+  return tools.filter((tool) => isOffered(tool, user)).map(({ name }) => name);
+}
+
+export function toolUserOf(session: SessionRow): ToolUser {
+  return { role: roleOf(session), hasRepo: session.repo !== null };
+}
+
+export function roleOf({
+  kind,
+  supervisor,
+  parent_session_id,
+}: Pick<SessionRow, "kind" | "supervisor" | "parent_session_id">): AgentRole {
+  if (kind === "orchestrator" || kind === "org_orchestrator") return kind;
+  if (parent_session_id !== null) return "child";
+  return supervisor === 1 ? "supervisor" : "standalone";
+}

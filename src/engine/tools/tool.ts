@@ -1,0 +1,41 @@
+/** What a tool that lives on the server is. */
+import * as z from "zod";
+import type { ToolSpec } from "#protocol/tools.ts";
+import type { RunRow } from "../schema.ts";
+import type { SessionWriter, Work } from "../work.ts";
+
+export interface ToolResult {
+  output: unknown;
+  error: string | null;
+  /** Nothing more is to be done in this turn. */
+  endsTurn?: boolean;
+}
+
+/** Who calls, locked and certain. */
+export interface ToolCaller {
+  session: SessionWriter;
+  run: RunRow;
+  callId: string;
+}
+
+export interface Tool extends ToolSpec {
+  /** Writes through `work` alone; a `Refusal` undoes it and is told to the model. */
+  handle(work: Work, caller: ToolCaller, input: unknown): Promise<ToolResult>;
+}
+
+/** Keeps the input's type between the schema and the handler. */
+export function defineTool<S extends z.ZodType>(
+  tool: ToolSpec<S> & {
+    handle(work: Work, caller: ToolCaller, input: z.infer<S>): Promise<ToolResult>;
+  },
+): Tool {
+  return tool as unknown as Tool;
+}
+
+export function unknownTool(name: string, known: readonly string[]): string {
+  return `There is no tool called ${name}. Tools you have: ${known.join(", ") || "none"}.`;
+}
+
+export function invalidInput(name: string, error: z.ZodError): string {
+  return `The input does not fit ${name}:\n${z.prettifyError(error)}`;
+}

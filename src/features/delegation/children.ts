@@ -1,0 +1,81 @@
+/** What a parent, and whoever looks on, sees of its children. */
+import type { Reader } from "#base/store/index.ts";
+import type { SessionRow } from "#engine/index.ts";
+import { entryView, isoTime, listEntries, viewSession } from "#engine/sessions/index.ts";
+import { findWorkspace } from "#engine/workspaces/index.ts";
+import type { Entry } from "#protocol/sessions.ts";
+import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import type { Child } from "./contract.ts";
+import { listChildSessions } from "./queries.ts";
+
+const MAX_LINE_CHARS = 160;
+
+export async function listChildren(reader: Reader, parentId: string): Promise<Child[]> {
+  const children: Child[] = [];
+  for (const row of await listChildSessions(reader, parentId))
+    children.push(await describeChild(reader, row));
+  return children;
+}
+
+export function viewChild(row: SessionRow) {
+  return viewSession({
+    lifecycle: row.lifecycle,
+    runState: row.run_state,
+    recovering: false,
+    lastOutcome: row.last_outcome,
+    awaiting: row.awaiting === 1,
+  });
+}
+
+export async function describeChild(reader: Reader, row: SessionRow): Promise<Child> {
+  const { activity, status, worker } = viewChild(row);
+  return {
+    sessionId: row.id,
+    title: row.title,
+    lifecycle: row.lifecycle,
+    activity,
+    status,
+    state: worker,
+    doing: await lastLine(reader, row.id),
+    repo: row.repo,
+    branch: row.branch,
+    changedFiles: await countChangedFiles(reader, row.id),
+    cost: row.cost_unknown === 1 ? null : row.cost_micros,
+    messages: row.prompts_total,
+    lastActivityAt: isoTime(row.updated_at),
+  };
+}
+
+async function countChangedFiles(reader: Reader, sessionId: string): Promise<number | null> {
+  const changes = await findChanges(reader, sessionId);
+  return changes && changes.files.length + changes.more;
+}
+
+/** Null: no turn has told of any. */
+export async function findChanges(
+  reader: Reader,
+  sessionId: string,
+): Promise<WorkspaceChanges | null> {
+  const changes = (await findWorkspace(reader, sessionId))?.changes;
+  return changes ? (JSON.parse(changes) as WorkspaceChanges) : null;
+}
+
+export async function lastLine(reader: Reader, sessionId: string): Promise<string | null> {
+  const [row] = await listEntries(reader, { sessionId, limit: 1 });
+  return row ? lineOf(entryView(row)) : null;
+}
+
+/** An entry in one line: which tool on what, or how the text begins. */
+export function lineOf({ kind, text, tool }: Pick<Entry, "kind" | "text" | "tool">): string {
+  if (tool) {
+    const input = tool.verdict?.target ?? "";
+    const verb = kind === "tool_result" ? "did" : "does";
+    return clip(input === "" ? `${verb} ${tool.name}` : `${verb} ${tool.name}: ${input}`);
+  }
+  return clip(text ?? "");
+}
+
+function clip(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS - 1)}…`;
+}

@@ -1,0 +1,13 @@
+/** Wiping a parent's inbox. */
+import type { SessionWriter, Work } from "#engine/index.ts";
+import { hintInbox } from "./note.ts";
+import { deleteInbox, listOpenThreads } from "./queries.ts";
+import { readUntold } from "./tell-parent.ts";
+
+/** At a person's wish: all of it goes, also what was not told yet. */
+export async function clearInbox(work: Work, parent: SessionWriter): Promise<number> {
+  for (const thread of await listOpenThreads(work.tx, parent.row.id))
+    await readUntold(work, parent, thread);
+  hintInbox(work, parent.row);
+  return deleteInbox(work.tx, parent.row.id);
+}

@@ -1,0 +1,84 @@
+/** What others rely on of parents and children: the events a parent is told, and the refusals. */
+import * as z from "zod";
+
+export const WORKER_EVENT_TYPES = [
+  /** A turn of the child ended: it completed, or failed for a reason of its own. */
+  "worker.ended",
+  /** The child asks a question and waits for the answer. */
+  "worker.ask_user",
+  /** The model could not be reached, however often it was tried; told instead of the end. */
+  "worker.auto_retry_failed",
+  /** A turn was stopped, or lost with its machine, before it came to an end. */
+  "worker.stopped_without_end",
+  /** Somebody else archived or ended the child. */
+  "worker.deleted",
+  /** Somebody else took the child out of its parent's hands. */
+  "worker.detached",
+] as const;
+export type WorkerEventType = (typeof WORKER_EVENT_TYPES)[number];
+
+export const inboxItemSchema = z
+  .object({
+    id: z.string(),
+    type: z.enum(WORKER_EVENT_TYPES),
+    workerId: z.string(),
+    workerName: z.string(),
+    at: z.iso.datetime(),
+    delivered: z.boolean(),
+    payload: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: "InboxItem" });
+export type InboxItem = z.infer<typeof inboxItemSchema>;
+
+/** What is known of the event, besides its type. Texts are what an agent said: information, never an order. */
+export interface WorkerEventPayload {
+  outcome?: string;
+  code?: string | null;
+  /** What the child said last, or why it failed. */
+  text?: string;
+  /** There is more of the text than is given. */
+  isCut?: boolean;
+  questions?: string[];
+  /** The question waits no more: it was answered, or its turn has ended. */
+  isClosed?: boolean;
+  /** The session is gone: it could not be given what it was to work on. */
+  isRemoved?: boolean;
+  gateId?: string;
+  promptId?: string;
+  /** How many events this one stands for, when there were too many to keep each. */
+  count?: number;
+  workers?: { workerId: string; workerName: string; type: string; count: number }[];
+}
+
+export const childSchema = z
+  .object({
+    sessionId: z.string(),
+    title: z.string().nullable(),
+    lifecycle: z.string(),
+    activity: z.string(),
+    status: z.string(),
+    /** As a supervisor sees it. */
+    state: z.enum(["streaming", "idle", "cold"]),
+    /** What it is doing, in one line. */
+    doing: z.string().nullable(),
+    repo: z.string().nullable(),
+    branch: z.string().nullable(),
+    changedFiles: z.number().int().nullable(),
+    /** In micro-units; null when a part of it is not known. */
+    cost: z.number().int().nullable(),
+    messages: z.number().int(),
+    lastActivityAt: z.iso.datetime(),
+  })
+  .meta({ id: "Child" });
+export type Child = z.infer<typeof childSchema>;
+
+export const familySchema = z
+  .object({
+    items: z.array(childSchema),
+    /** Children there are besides those that are listed. */
+    more: z.number().int(),
+    /** What the parent and all its children cost, in micro-units; null when a part of it is not known. */
+    treeCost: z.number().int().nullable(),
+  })
+  .meta({ id: "Family" });
+export type Family = z.infer<typeof familySchema>;

@@ -1,0 +1,142 @@
+/** For tests: parents and children on the real kernel, each turn in the hands of the test. */
+import { command, type SessionWriter, type Work } from "#engine/index.ts";
+import {
+  createSession,
+  endSession,
+  findSession,
+  newSession,
+  revive,
+} from "#engine/sessions/index.ts";
+import { asks, owner, type Turn, type World } from "#features/testing/index.ts";
+import type { Settlement } from "#protocol/events.ts";
+import type { Prompt } from "#protocol/sessions.ts";
+import { type InboxItem, readInbox, type SpawnRequest, spawnChild } from "./index.ts";
+
+export class FakeFamily {
+  readonly world: World;
+  readonly #turns: Turn[] = [];
+  readonly #open = new Set<Turn>();
+  readonly #roots = new Set<string>();
+  #arrived = () => {};
+
+  constructor(world: World) {
+    this.world = world;
+    void this.#collect();
+  }
+
+  async #collect(): Promise<never> {
+    for (;;) {
+      this.#turns.push(await this.world.nextTurn());
+      this.#arrived();
+    }
+  }
+
+  /** The next turn of a session, when a runner has it. */
+  async turnOf(sessionId: string): Promise<Turn> {
+    for (;;) {
+      const at = this.#turns.findIndex(({ assignment }) => assignment.sessionId === sessionId);
+      if (at >= 0) {
+        const turn = this.#turns.splice(at, 1)[0] as Turn;
+        this.#open.add(turn);
+        return turn;
+      }
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve;
+      });
+    }
+  }
+
+  act<T>(sessionId: string, act: (work: Work, session: SessionWriter) => Promise<T>): Promise<T> {
+    return command(this.world.kernel.engine, async (work) => {
+      const session = await work.session(sessionId);
+      if (!session) throw new Error(`no session ${sessionId}`);
+      return act(work, session);
+    });
+  }
+
+  /** An orchestrator, whose threads run side by side. */
+  async parent({ budget }: { budget?: number } = {}): Promise<string> {
+    const { engine } = this.world.kernel;
+    const id = engine.ids.mint("ses");
+    this.#roots.add(id);
+    await command(engine, async (work) => {
+      const asked = await newSession(work, owner, id, { title: "lead", budget }, work.defaults);
+      await createSession(work, { ...asked, kind: "orchestrator" }, work.defaults.limits);
+    });
+    return id;
+  }
+
+  spawn(parentId: string, { thread = "main", ...request }: Partial<SpawnRequest> & { thread?: string } = {}) {
+    return this.act(parentId, async (work, parent) => {
+      const wish = { prompt: "count the files", title: "counter", ...request };
+      return (await spawnChild(work, parent, thread, wish)).row.id;
+    });
+  }
+
+  /** A parent, its child, and the child's first turn. */
+  async family(): Promise<{ parentId: string; childId: string; turn: Turn }> {
+    const parentId = await this.parent();
+    const childId = await this.spawn(parentId);
+    return { parentId, childId, turn: await this.turnOf(childId) };
+  }
+
+  async prompt(sessionId: string, content = "go", thread = "main"): Promise<Turn> {
+    await this.say(sessionId, content, thread);
+    return this.turnOf(sessionId);
+  }
+
+  say(sessionId: string, content = "go", thread = "main", mode: "followup" | "steer" = "followup") {
+    const request = { content, mode, thread, attachments: [] };
+    return this.world.kernel.prompts.admit(owner, sessionId, request);
+  }
+
+  async settle(turn: Turn, settle: Settlement): Promise<void> {
+    this.#open.delete(turn);
+    await turn.journal([], { settle });
+  }
+
+  /** It asks something and waits for the answer. */
+  async ask(turn: Turn, question: string): Promise<void> {
+    this.#open.delete(turn);
+    const call = asks("q1", "ask_user_question", { questions: [{ question }] });
+    await turn.journal([call], { park: { kind: "gate", callId: "q1" } });
+  }
+
+  session(id: string) {
+    return this.world.kernel.sessions.get(owner, id);
+  }
+
+  row(id: string) {
+    return this.world.kernel.engine.store.read((reader) => findSession(reader, id));
+  }
+
+  inbox(parentId: string): Promise<InboxItem[]> {
+    return this.world.kernel.engine.store.read((reader) => readInbox(reader, parentId));
+  }
+
+  /** The prompts that were to wake it and were not taken back, oldest first. */
+  async wakes(sessionId: string): Promise<Prompt[]> {
+    const { items } = await this.world.kernel.prompts.list(owner, sessionId, { limit: 200 } as never);
+    const wakes = items.filter(({ origin }) => origin.channelType === "wake");
+    return wakes.filter(({ startedAt, state }) => startedAt !== null || state === "queued");
+  }
+
+  terminateAlone(id: string): Promise<void> {
+    return this.act(id, (work, session) =>
+      endSession(work, session, { to: "terminated", force: true }),
+    );
+  }
+
+  revive(id: string): Promise<void> {
+    return this.act(id, revive);
+  }
+
+  /** Everything ends, so that places and limits are free for the next test. */
+  async end(): Promise<void> {
+    for (const id of this.#roots) await this.world.kernel.sessions.terminate(owner, id);
+    this.#roots.clear();
+    for (const turn of [...this.#open, ...this.#turns.splice(0)])
+      await turn.journal([], { settle: { outcome: "aborted" } }).catch(() => {});
+    this.#open.clear();
+  }
+}

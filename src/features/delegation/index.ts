@@ -1,0 +1,54 @@
+/**
+ * Delegation: parents and children, whatever the parent is. It ties them, tells parents what becomes
+ * of children, and holds what a parent can do; orchestrators and supervisors give it to agents.
+ */
+import type { Feature } from "#engine/index.ts";
+import { childTools } from "./child-tools.ts";
+import { WAIT_TIMER } from "./close-wait.ts";
+import { DEFAULT_LIMITS, type DelegationLimits } from "./link.ts";
+import { createListener } from "./listen.ts";
+import { PURGE_TIMER, purgeDue } from "./purge-child.ts";
+import { childRegister } from "./register.ts";
+import { delegationRoutes } from "./routes.ts";
+import { delegationMigrations } from "./schema.ts";
+import { waitIsOver } from "./wait.ts";
+
+export function createDelegation(limits: Partial<DelegationLimits> = {}): Feature {
+  return {
+    name: "delegation",
+    migrations: delegationMigrations,
+    listeners: [createListener({ ...DEFAULT_LIMITS, ...limits })],
+    timers: { [WAIT_TIMER]: waitIsOver, [PURGE_TIMER]: purgeDue },
+    tools: childTools,
+    routes: delegationRoutes,
+    async brief(reader, session) {
+      const register = await childRegister(reader, session);
+      return register === null ? undefined : { instructions: [], files: [], setup: null, register };
+    },
+    sessionTables: ["session_links", "worker_events", "session_waits", "session_completions"],
+  };
+}
+
+export { describeChild, findChanges, listChildren, viewChild } from "./children.ts";
+export { clearInbox } from "./clear-inbox.ts";
+export { type Child, childSchema, type InboxItem, inboxItemSchema } from "./contract.ts";
+export { detachByPerson, detachChild, endChild, interruptChild } from "./end-child.ts";
+export { readInbox } from "./inbox.ts";
+export { DEFAULT_LIMITS, type DelegationLimits, requireChild, requireChildRow } from "./link.ts";
+export { messageChild, type Sent } from "./message-child.ts";
+export { hintInbox, type Note, note, ORCHESTRATION, type OrchestrationAction } from "./note.ts";
+export { purgeSoon } from "./purge-child.ts";
+export {
+  countLiveChildren,
+  countUntold,
+  findLink,
+  listChildSessions,
+  listLinks,
+} from "./queries.ts";
+export { questionsOf } from "./question.ts";
+export type { LinkRow } from "./schema.ts";
+export { type SpawnRequest, spawnChild } from "./spawn.ts";
+export { readUntold, toldOf } from "./tell-parent.ts";
+export { forwardMessages, readMessages } from "./transcript.ts";
+export { beginWait } from "./wait.ts";
+export { eventText, wakeText } from "./wake-text.ts";

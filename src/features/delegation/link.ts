@@ -1,0 +1,141 @@
+/**
+ * Making and ending the tie of parent and child. Every child is tied when it is made, by whatever
+ * way; the limits of its parent are checked then, under the parent's lock, and when it is woken.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import { findSession, MAIN_THREAD } from "#engine/sessions/index.ts";
+import { countLiveChildren, deleteLink, findLink, insertLink, saveLink } from "./queries.ts";
+import type { LinkRow } from "./schema.ts";
+
+export interface DelegationLimits {
+  /** Live workers of a session that is not an orchestrator. */
+  workersPerSupervisor: number;
+  /** Live children of an orchestrator. */
+  childrenPerOrchestrator: number;
+  /** How far below its root a session may be. */
+  maxDepth: number;
+}
+
+export const DEFAULT_LIMITS: DelegationLimits = {
+  workersPerSupervisor: 8,
+  childrenPerOrchestrator: 100,
+  maxDepth: 1,
+};
+
+export async function linkChild(
+  work: Work,
+  { row }: SessionWriter,
+  limits: DelegationLimits,
+): Promise<void> {
+  if (row.parent_session_id === null) return;
+  if (row.depth > limits.maxDepth) {
+    throw new Refusal(
+      "conflict",
+      "depth_limit_exceeded",
+      "A child session cannot have children of its own. Do the work yourself, or tell your parent what else is needed.",
+    );
+  }
+  if (await findLink(work.tx, row.id)) {
+    throw new Refusal(
+      "conflict",
+      "worker_already_linked",
+      "This session has a parent already. Detach it first.",
+    );
+  }
+  // Locked, so that of two that come at once only those that fit get in.
+  const parent = await work.session(row.parent_session_id);
+  if (parent) await requirePlace(work, parent.row, limits);
+  await insertLink(work.tx, {
+    session_id: row.id,
+    org_id: row.org_id,
+    parent_session_id: row.parent_session_id,
+    parent_thread: MAIN_THREAD,
+    handoff: 0,
+    is_silent: 0,
+    quiet_run: null,
+    returned_micros: 0,
+    created_at: work.now,
+  });
+}
+
+/** A child that comes back to life takes a place again. */
+export async function requirePlaceFor(
+  work: Work,
+  { row }: SessionWriter,
+  limits: DelegationLimits,
+): Promise<void> {
+  const parent =
+    row.parent_session_id === null ? undefined : await work.session(row.parent_session_id);
+  if (parent) await requirePlace(work, parent.row, limits);
+}
+
+async function requirePlace(
+  work: Work,
+  parent: SessionRow,
+  { workersPerSupervisor, childrenPerOrchestrator }: DelegationLimits,
+): Promise<void> {
+  const isOrchestrator = parent.kind.endsWith("orchestrator");
+  const limit = isOrchestrator ? childrenPerOrchestrator : workersPerSupervisor;
+  if ((await countLiveChildren(work.tx, parent.id)) < limit) return;
+  throw new Refusal(
+    "limit",
+    "fanout_limit_exceeded",
+    `There are ${limit} live child sessions already, which is all this session may have at once. End or detach one you no longer need, or wait until one is done and end it.`,
+  );
+}
+
+/** From now on it is nobody's child. What it was told to do, it goes on with. */
+export async function detach(work: Work, child: SessionWriter): Promise<void> {
+  const from = child.row.parent_session_id;
+  await deleteLink(work.tx, child.row.id);
+  child.row.parent_session_id = null;
+  child.row.root_session_id = child.row.id;
+  child.row.depth = 0;
+  child.record({ type: "session_updated", reason: "detached", data: { from } });
+}
+
+/** What its parent does to it is no news to the parent. */
+export async function silence(work: Work, link: LinkRow): Promise<void> {
+  link.is_silent = 1;
+  await saveLink(work.tx, link);
+}
+
+export async function quieten(work: Work, link: LinkRow, runId: string): Promise<void> {
+  link.quiet_run = runId;
+  await saveLink(work.tx, link);
+}
+
+/** The child and its link, locked; the refusal is the same whether it is missing or another's. */
+export async function requireChild(
+  work: Work,
+  parentId: string,
+  childId: string,
+  { code = "worker_not_linked" }: { code?: string } = {},
+): Promise<{ child: SessionWriter; link: LinkRow }> {
+  const link = await findLink(work.tx, childId);
+  const child = link?.parent_session_id === parentId ? await work.session(childId) : undefined;
+  if (!link || !child) throw notLinked(childId, code);
+  return { child, link };
+}
+
+/** The same for those who only look: nothing is locked. */
+export async function requireChildRow(
+  reader: Reader,
+  parentId: string,
+  childId: string,
+): Promise<SessionRow> {
+  const link = await findLink(reader, childId);
+  const row = link?.parent_session_id === parentId ? await findSession(reader, childId) : undefined;
+  if (!row) throw notLinked(childId, "worker_not_linked");
+  return row;
+}
+
+function notLinked(childId: string, code: string): Refusal {
+  return new Refusal(
+    "not_found",
+    code,
+    `You have no child session ${childId}. List your children to see which there are.`,
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * What is done in leading others leaves a trace: who did it, what it was, to which child. The trail
+ * and the log are told by the same words, and neither hears what anybody said.
+ */
+import type { SessionRow, Work } from "#engine/index.ts";
+
+/** The area of these changes, among all that are told. */
+export const ORCHESTRATION = "orchestration";
+
+export type OrchestrationAction =
+  | "supervisor_enabled"
+  | "supervisor_disabled"
+  | "worker_spawned"
+  | "worker_messaged"
+  | "worker_interrupted"
+  | "worker_killed"
+  | "worker_detached"
+  | "worker_resumed"
+  | "worker_read"
+  | "workers_listed"
+  | "inbox_enqueued"
+  | "inbox_read"
+  | "inbox_cleared"
+  | "wake_delivered"
+  | "wake_failed";
+
+export interface Note {
+  action: OrchestrationAction;
+  /** A principal's key. */
+  by: string;
+  childId?: string;
+  /** A word of the code. */
+  detail?: string;
+}
+
+/** `parent`: the session that leads, in whose trail it stands. */
+export function note(
+  work: Work,
+  parent: Pick<SessionRow, "id" | "org_id" | "owner_id">,
+  { action, by, childId, detail }: Note,
+): Promise<void> {
+  return work.tell({
+    orgId: parent.org_id,
+    by,
+    area: ORCHESTRATION,
+    action,
+    subjectId: childId ?? null,
+    session: parent,
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
+
+/** Whoever looks at this parent's inbox looks again. A hint: nothing depends on it. */
+export function hintInbox(work: Work, { id, owner_id }: SessionRow): void {
+  if (owner_id === null) return;
+  work.tx.afterCommit(() => work.announcer.hint(`user:${owner_id}`, "inbox", id));
+}

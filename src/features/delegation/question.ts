@@ -1,0 +1,55 @@
+/** A child asks and waits: its parent hears of it, and of an answer that came before it did. */
+import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
+import { findPrompt } from "#engine/sessions/index.ts";
+import type { WorkerEventPayload } from "./contract.ts";
+import { findEvent, findLink, markRead, savePayload } from "./queries.ts";
+import type { WorkerEventRow } from "./schema.ts";
+import { retell, tellParent } from "./tell-parent.ts";
+
+const causeOf = (gateId: string) => `asked:${gateId}`;
+
+/** An approval is a person's to give; a question may be answered by whoever knows. */
+export async function questionOpened(
+  work: Work,
+  session: SessionWriter,
+  gate: GateRow,
+): Promise<void> {
+  if (gate.kind !== "question" || session.row.parent_session_id === null) return;
+  const link = await findLink(work.tx, session.row.id);
+  if (!link) return;
+  await tellParent(work, session, link, {
+    type: "worker.ask_user",
+    payload: { gateId: gate.id, promptId: gate.prompt_id, questions: questionsOf(gate) },
+    causeKey: causeOf(gate.id),
+  });
+}
+
+/** One that the parent has not heard of yet: what it answered itself is no news, the rest is old. */
+export async function questionClosed(
+  work: Work,
+  session: SessionWriter,
+  gate: GateRow,
+): Promise<void> {
+  if (gate.kind !== "question" || session.row.parent_session_id === null) return;
+  const event = await findEvent(work.tx, causeOf(gate.id));
+  const parent =
+    event && !(await isTold(work, event)) ? await work.session(event.session_id) : undefined;
+  if (!event || !parent) return;
+  if (gate.decided_by === `session:${parent.row.id}`) await markRead(work.tx, [event], work.now);
+  else {
+    const payload = JSON.parse(event.payload) as WorkerEventPayload;
+    await savePayload(work.tx, event.id, JSON.stringify({ ...payload, isClosed: true }));
+  }
+  await retell(work, parent, [event]);
+}
+
+async function isTold(work: Work, { read_at, prompt_id }: WorkerEventRow): Promise<boolean> {
+  if (read_at !== null) return true;
+  const prompt = prompt_id === null ? undefined : await findPrompt(work.tx, prompt_id);
+  return prompt?.started_at != null;
+}
+
+export function questionsOf({ shown }: Pick<GateRow, "shown">): string[] {
+  const { input } = JSON.parse(shown) as { input?: { questions?: { question: string }[] } };
+  return (input?.questions ?? []).map(({ question }) => question);
+}

@@ -1,0 +1,96 @@
+/**
+ * A new child for a parent. What is not said is the parent's; what it may cost comes out of what the
+ * parent may still spend. Whatever is refused leaves nothing behind: it is one transaction.
+ */
+import type { Principal, SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import {
+  admitPrompt,
+  createSession,
+  MAIN_THREAD,
+  newSession,
+  type SessionRequest,
+} from "#engine/sessions/index.ts";
+import { reserveBudget } from "./budget.ts";
+import { findLink, saveLink } from "./queries.ts";
+
+export interface SpawnRequest extends Omit<SessionRequest, "parentSessionId" | "kind" | "prompt"> {
+  prompt: string;
+  /** What the parent knows that the child needs; it is put before the prompt. */
+  contextSummary?: string | undefined;
+  /** The child works where its parent works, and nowhere else. */
+  isSameProject?: boolean;
+}
+
+/** `thread`: the parent's conversation that will hear of the child. */
+export async function spawnChild(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  { prompt, contextSummary, isSameProject = false, ...request }: SpawnRequest,
+): Promise<SessionWriter> {
+  const { row } = parent;
+  const principal = agentOf(row);
+  const id = work.ids.mint("ses");
+  const wish: SessionRequest = { ...request, ...placeOf(row, request), parentSessionId: row.id };
+  const asked = await newSession(work, principal, id, wish, work.defaults);
+  const child = await createSession(
+    work,
+    {
+      ...asked,
+      projectDir: isSameProject && row.repo === null ? row.project_dir : asked.projectDir,
+      budgetMicros: reserveBudget(row, asked.budgetMicros),
+    },
+    work.defaults.limits,
+  );
+  await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
+  await admitPrompt(work, child, {
+    id: work.ids.mint("pmt"),
+    runId: work.ids.mint("run"),
+    content: briefText(prompt, contextSummary),
+    thread: MAIN_THREAD,
+    mode: undefined,
+    author: { kind: "session", id: row.id, name: principal.name },
+    origin: { channelType: "session", channelId: row.id, scopeKey: null, replyRef: null },
+    createdBy: `session:${row.id}`,
+    dispatchId: null,
+    causeKey: null,
+    attachments: [],
+    runOptions: null,
+  });
+  return child;
+}
+
+export function agentOf(row: SessionRow): Extract<Principal, { kind: "session" }> {
+  return {
+    kind: "session",
+    orgId: row.org_id,
+    sessionId: row.id,
+    ownerId: row.owner_id,
+    name: row.title ?? row.id,
+  };
+}
+
+/** Said first; without a repository of its own, the parent's and its branch. */
+function placeOf(parent: SessionRow, { repo, branch }: SessionRequest): SessionRequest {
+  if (repo !== undefined) return { repo, branch };
+  if (parent.repo === null) return { branch };
+  return { repo: parent.repo, branch: branch ?? parent.branch ?? undefined };
+}
+
+async function rememberOrigin(
+  work: Work,
+  childId: string,
+  thread: string,
+  isHandoff: boolean,
+): Promise<void> {
+  const link = await findLink(work.tx, childId);
+  if (!link) throw new Error(`session ${childId} was made without its link`);
+  link.parent_thread = thread;
+  link.handoff = isHandoff ? 1 : 0;
+  await saveLink(work.tx, link);
+}
+
+function briefText(prompt: string, contextSummary: string | undefined): string {
+  if (contextSummary === undefined) return prompt;
+  return `[What you need to know]\n${contextSummary}\n\n[Your task]\n${prompt}`;
+}

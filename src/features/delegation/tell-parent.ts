@@ -1,0 +1,179 @@
+/**
+ * What becomes of a child reaches its parent, exactly once. The event is a row, written in the
+ * transaction that makes it true, and one prompt tells all rows that nobody has been told of: a
+ * parent at work finds it next in its queue, one that sleeps is woken, one that is archived or ended
+ * has them when it comes back. A row counts as told when that prompt has begun, or when the parent
+ * read it by itself; until then more rows join the same prompt.
+ */
+import type { PromptRow, SessionWriter, Work } from "#engine/index.ts";
+import { admitPrompt, editPrompt, findPrompt, withdrawPrompt } from "#engine/sessions/index.ts";
+import { closeWait } from "./close-wait.ts";
+import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
+import { makeRoom } from "./inbox.ts";
+import { hintInbox, note } from "./note.ts";
+import {
+  findEvent,
+  findWait,
+  insertEvent,
+  listUntold,
+  listUntoldThreads,
+  markAnnounced,
+  markRead,
+} from "./queries.ts";
+import type { LinkRow, WorkerEventRow } from "./schema.ts";
+import { wakeText } from "./wake-text.ts";
+
+export const WAKE_CHANNEL = "wake";
+
+export interface News {
+  type: WorkerEventType;
+  payload: WorkerEventPayload;
+  /** The same cause is told once. */
+  causeKey: string;
+}
+
+export async function tellParent(
+  work: Work,
+  child: SessionWriter,
+  link: LinkRow,
+  { type, payload, causeKey }: News,
+): Promise<void> {
+  if (link.is_silent === 1 || (await findEvent(work.tx, causeKey))) return;
+  const parent = await work.session(link.parent_session_id);
+  if (!parent) return;
+  await insertEvent(work.tx, {
+    id: work.ids.mint("evt"),
+    org_id: link.org_id,
+    session_id: parent.row.id,
+    thread: link.parent_thread,
+    child_id: child.row.id,
+    child_name: child.row.title ?? child.row.id,
+    type,
+    payload: JSON.stringify(payload),
+    cause_key: causeKey,
+    prompt_id: null,
+    read_at: null,
+    at: work.now,
+  });
+  const detail = type.slice("worker.".length);
+  const enqueued = { action: "inbox_enqueued", by: "system", childId: child.row.id } as const;
+  await note(work, parent.row, { ...enqueued, detail });
+  hintInbox(work, parent.row);
+  await makeRoom(work, parent.row.id);
+  await announce(work, parent, link.parent_thread);
+}
+
+/** Puts what is untold into the parent's queue, unless it is away or waits for something else. */
+export async function announce(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  preface?: string,
+): Promise<boolean> {
+  const { row } = parent;
+  if (row.lifecycle === "archived" || row.lifecycle === "terminated") return false;
+  const untold = await listUntold(work.tx, row.id, thread);
+  if (untold.length === 0 || !(await endsWait(work, row.id, thread, untold))) return false;
+  await closeWait(work, row.id, thread);
+  const text = wakeText(untold.map(toldOf));
+  const content = preface === undefined ? text : `${preface}\n\n${text}`;
+  const waiting = await findWaitingPrompt(work, untold);
+  const id = waiting?.id ?? work.ids.mint("pmt");
+  // Marked first: a parent that sleeps is told what there is in waking, and must not be told twice.
+  await markAnnounced(work.tx, untold, id);
+  if (waiting) await editPrompt(work, parent, waiting, content);
+  else await admitWake(work, parent, thread, id, content);
+  return true;
+}
+
+export async function admitWake(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  id: string,
+  content: string,
+): Promise<void> {
+  await admitPrompt(work, parent, {
+    id,
+    runId: work.ids.mint("run"),
+    content,
+    thread,
+    mode: "followup",
+    author: { kind: "system", id: "orchestration", name: "Muster" },
+    origin: { channelType: WAKE_CHANNEL, channelId: null, scopeKey: null, replyRef: null },
+    createdBy: "system",
+    dispatchId: null,
+    causeKey: `wake:${id}`,
+    attachments: [],
+    runOptions: null,
+  });
+}
+
+/** A parent may wait for some of its children only; a question is never held back. */
+async function endsWait(
+  work: Work,
+  parentId: string,
+  thread: string,
+  untold: readonly WorkerEventRow[],
+): Promise<boolean> {
+  const wait = await findWait(work.tx, parentId, thread);
+  if (!wait || wait.children === null) return true;
+  const awaited = new Set(JSON.parse(wait.children) as string[]);
+  return untold.some(({ type, child_id }) => type === "worker.ask_user" || awaited.has(child_id));
+}
+
+async function findWaitingPrompt(
+  work: Work,
+  rows: readonly WorkerEventRow[],
+): Promise<PromptRow | undefined> {
+  const id = rows.find(({ prompt_id }) => prompt_id !== null)?.prompt_id;
+  const prompt = id == null ? undefined : await findPrompt(work.tx, id);
+  return prompt?.state === "queued" ? prompt : undefined;
+}
+
+/** It is back: it is told what there is. */
+export async function tellWhatWaits(work: Work, parent: SessionWriter): Promise<void> {
+  for (const thread of await listUntoldThreads(work.tx, parent.row.id))
+    await announce(work, parent, thread);
+}
+
+/** Something came that the thread was not waiting for; it has the rest with it. */
+export async function endWait(work: Work, session: SessionWriter, thread: string): Promise<void> {
+  if (await closeWait(work, session.row.id, thread)) await announce(work, session, thread);
+}
+
+/** Hands over all that is untold, now and for good: the prompt that was to tell it is taken back. */
+export async function readUntold(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+): Promise<WorkerEventRow[]> {
+  const untold = await listUntold(work.tx, parent.row.id, thread);
+  if (untold.length > 0) hintInbox(work, parent.row);
+  await markRead(work.tx, untold, work.now);
+  await retell(work, parent, untold);
+  return untold;
+}
+
+/** Rows have changed: the prompt that is to tell them, if it waits, says what is still to be told. */
+export async function retell(
+  work: Work,
+  parent: SessionWriter,
+  changed: readonly WorkerEventRow[],
+): Promise<void> {
+  const waiting = await findWaitingPrompt(work, changed);
+  if (!waiting) return;
+  const untold = await listUntold(work.tx, parent.row.id, waiting.thread);
+  if (untold.length === 0) return withdrawPrompt(work, parent, waiting);
+  await markAnnounced(work.tx, untold, waiting.id);
+  await editPrompt(work, parent, waiting, wakeText(untold.map(toldOf)));
+}
+
+export function toldOf({ type, child_id, child_name, payload }: WorkerEventRow) {
+  return {
+    type,
+    childId: child_id,
+    childName: child_name,
+    payload: JSON.parse(payload) as WorkerEventPayload,
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Waiting without looking: the turn ends and leaves a row behind. The next thing that happens to one
+ * of the children, what a person says, or the time wakes the session; a restart changes nothing.
+ */
+import { type SessionWriter, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
+import { closeWait, WAIT_TIMER, waitOf, waitSubject } from "./close-wait.ts";
+import { insertWait } from "./queries.ts";
+import { admitWake, announce } from "./tell-parent.ts";
+
+export interface Wait {
+  thread: string;
+  /** The children whose news end it; null: any. */
+  children: readonly string[] | null;
+  /** Null: however long it takes. */
+  timeoutMs: number | null;
+}
+
+export async function beginWait(
+  work: Work,
+  session: SessionWriter,
+  { thread, children, timeoutMs }: Wait,
+): Promise<void> {
+  const { id, org_id } = session.row;
+  await closeWait(work, id, thread);
+  await insertWait(work.tx, {
+    session_id: id,
+    thread,
+    org_id,
+    children: children && JSON.stringify(children),
+    created_at: work.now,
+  });
+  session.row.awaiting = 1;
+  if (timeoutMs !== null)
+    await setTimer(work, WAIT_TIMER, waitSubject(id, thread), org_id, work.now + timeoutMs);
+}
+
+const TIME_IS_OVER = "[orchestration] The time you set to wait is over.";
+const NOTHING_HAPPENED = `${TIME_IS_OVER} Nothing that you waited for has happened.`;
+
+/** What it was not waiting for is told with it. */
+export const waitIsOver: TimerHandler = async (work, timer) => {
+  const { sessionId, thread } = waitOf(timer.subject);
+  const session = await work.session(sessionId);
+  if (!session || !(await closeWait(work, sessionId, thread))) return;
+  const { lifecycle } = session.row;
+  if (lifecycle === "archived" || lifecycle === "terminated") return;
+  if (await announce(work, session, thread, TIME_IS_OVER)) return;
+  await admitWake(work, session, thread, work.ids.mint("pmt"), NOTHING_HAPPENED);
+};
