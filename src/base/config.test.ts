@@ -58,4 +58,21 @@ describe("settings", () => {
     expect(orchestration.maxWorkers).toBe(8);
     expect(warnings).toHaveLength(1);
   });
+
+  it.each(["0", "101", "-1", "many", "2.5", "Infinity"])("%s workers are 8", (count) => {
+    const { orchestration, warnings } = load({ ORCHESTRATION_MAX_WORKERS_PER_SUPERVISOR: count });
+    expect(orchestration.maxWorkers).toBe(8);
+    expect(warnings).toEqual([expect.stringContaining("ORCHESTRATION_MAX_WORKERS_PER_SUPERVISOR")]);
+  });
+
+  it("take supervisor mode away by either name", () => {
+    const open = { disabled: false, minimalUi: false, maxWorkers: 8, allowDelete: false };
+    expect(load().orchestration).toEqual(open);
+    for (const env of [{ ORCHESTRATION_DISABLED: "true" }, { ORCHESTRATION_ENABLED: "false" }])
+      expect(load(env).orchestration).toEqual({ ...open, disabled: true });
+    expect(load({ ORCHESTRATION_ENABLED: "true", MINIMAL_UI: "1" }).orchestration).toEqual({
+      ...open,
+      minimalUi: true,
+    });
+  });
 });

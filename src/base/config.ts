@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import * as z from "zod";
 import { LOG_LEVELS } from "./log.ts";
 import { Refusal } from "./refusal.ts";
+import { type SignInSettings, signInSettings, signInShape } from "./sign-in-settings.ts";
 
 const flag = z
   .enum(["true", "false", "1", "0", ""])
@@ -41,6 +42,7 @@ const settingsSchema = z.object({
   MUSTER_GITHUB_API_URL: z
     .url({ protocol: /^https?$/, error: "an http:// or https:// address" })
     .optional(),
+  ...signInShape,
   MUSTER_MODEL_SILENCE_SECONDS: count(1, 3_600).default(120),
   MUSTER_SANDBOX: z.enum(["bubblewrap", "local"]).default("bubblewrap"),
   MUSTER_ALLOWED_HOSTS: z.string().default(""),
@@ -66,6 +68,7 @@ const settingsSchema = z.object({
   MUSTER_API_KEY: z.string().min(1).optional(),
   ORCHESTRATION_DISABLED: flag.default(false),
   ORCHESTRATION_ENABLED: flag.default(true),
+  ORCHESTRATION_ALLOW_DELETE: flag.default(false),
   MINIMAL_UI: flag.default(false),
 });
 
@@ -101,6 +104,7 @@ export interface Config {
   idleMs: number;
   /** Where GitHub's API is, if not at github.com. */
   githubApiUrl: string | undefined;
+  signIn: SignInSettings;
   /** What model providers read: their own variables, and ours for further ones. */
   providers: Environment;
   /** Requests a second for each credential; 0 is off. */
@@ -113,7 +117,15 @@ export interface Config {
   server: string | undefined;
   token: string | undefined;
   apiKey: string | undefined;
-  orchestration: { disabled: boolean; minimalUi: boolean; maxWorkers: number };
+  /** Supervisor mode; orchestrators are not touched by it. */
+  orchestration: {
+    disabled: boolean;
+    /** Closed, whatever the others say. */
+    minimalUi: boolean;
+    maxWorkers: number;
+    /** An agent that ends a worker may have it removed at once, with all that it wrote. */
+    allowDelete: boolean;
+  };
   warnings: string[];
 }
 
@@ -147,6 +159,7 @@ export function loadConfig(env: Environment = process.env): Config {
     projectFolders: settings.MUSTER_PROJECT_FOLDERS.split(":").filter((folder) => folder !== ""),
     turnLimits: turnLimits(settings),
     githubApiUrl: settings.MUSTER_GITHUB_API_URL,
+    signIn: signInSettings(settings),
     idleMs: settings.MUSTER_IDLE_MINUTES * 60_000,
     providers: providerVariables(env, settings.MUSTER_PROVIDERS),
     rateLimit: settings.MUSTER_RATE_LIMIT,
@@ -162,6 +175,7 @@ export function loadConfig(env: Environment = process.env): Config {
       disabled: settings.ORCHESTRATION_DISABLED || !settings.ORCHESTRATION_ENABLED,
       minimalUi: settings.MINIMAL_UI,
       maxWorkers,
+      allowDelete: settings.ORCHESTRATION_ALLOW_DELETE,
     },
     warnings,
   };

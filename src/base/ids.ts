@@ -22,6 +22,7 @@ export type IdPrefix =
   | "apr"
   | "rul"
   | "inv"
+  | "lnk"
   | "rep"
   | "aud"
   | "wsp"
@@ -30,7 +31,10 @@ export type IdPrefix =
   | "out"
   | "tmr"
   | "srv"
-  | "frm";
+  | "evt"
+  | "bnd"
+  | "frm"
+  | "mcp";
 
 /** Mints ids. Injected wherever ids are made, so that a simulation can replay them. */
 export interface Ids {

@@ -26,6 +26,7 @@ import type { SessionDefaults } from "./sessions/session-defaults.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { Sweeps } from "./sweeps.ts";
 import { createAgents } from "./tools/agents.ts";
+import { createDeferredCalls, DEFERRED_CALL, keepDeferredCall } from "./tools/deferred-calls.ts";
 import { createBench, createCatalogue, createToolHost, type Tool } from "./tools/index.ts";
 import type { Engine } from "./work.ts";
 import { createWorkspaceReads } from "./workspaces/reads.ts";
@@ -76,7 +77,11 @@ export async function createKernel({
     ids,
     clock,
     announcer: createAnnouncer(bus, serverId),
-    listeners: [promptParentWhenDone, ...features.flatMap((feature) => feature.listeners ?? [])],
+    listeners: [
+      promptParentWhenDone,
+      keepDeferredCall,
+      ...features.flatMap((feature) => feature.listeners ?? []),
+    ],
     defaults,
     toolName: (name) => catalogue.find(name)?.name,
     sessionTables,
@@ -84,7 +89,7 @@ export async function createKernel({
   };
   const judges = features.flatMap((feature) => (feature.judge ? [feature.judge] : []));
   const bench = createBench(catalogue, judges);
-  const toolHost = createToolHost(engine, catalogue, bench);
+  const toolHost = createToolHost(engine, catalogue);
   const tokens = createRunTokens(secretKey);
   const dispatcher = new Dispatcher({
     engine,
@@ -103,7 +108,10 @@ export async function createKernel({
       { [COLLECT_TIMER]: collectTimerDue, [GATE_TIMER]: gateTimerDue },
       ...features.map((feature) => feature.timers ?? {}),
     ),
-    deliverers: Object.assign({}, ...features.map((feature) => feature.deliverers ?? {})),
+    deliverers: Object.assign(
+      { [DEFERRED_CALL]: createDeferredCalls(engine, catalogue) },
+      ...features.map((feature) => feature.deliverers ?? {}),
+    ),
     sweepRunners: () => dispatcher.sweep(),
     idleMs,
     sessionTables,
@@ -118,7 +126,7 @@ export async function createKernel({
     prompts: createPrompts(engine),
     runs: createRuns(engine, defaults),
     runners,
-    agents: createAgents({ engine, catalogue, tools: toolHost, tokens }),
+    agents: createAgents({ engine, catalogue, bench, tokens }),
     workspaces: createWorkspaceReads(engine),
     /** A batch of it; true when nothing of theirs is left. */
     purgePerson: (person: Person) =>

@@ -191,6 +191,8 @@ alter table sessions add column awaiting integer not null default 0;
 
 const idleColumn = "alter table sessions add column idle_ms bigint";
 
+const deferredColumn = "alter table gates add column deferred integer not null default 0";
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -201,4 +203,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0003-opened-sessions", statements: (dialect) => ddl(dialect, overseenTables) },
   { id: "0004-delegation", statements: (dialect) => ddl(dialect, delegationColumns) },
   { id: "0005-idle-time", statements: (dialect) => ddl(dialect, idleColumn) },
+  { id: "0006-deferred-calls", statements: (dialect) => ddl(dialect, deferredColumn) },
 ];

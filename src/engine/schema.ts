@@ -12,6 +12,9 @@ import type {
   QueueMode,
   SessionKind,
 } from "#protocol/sessions.ts";
+import type { OutboxRow } from "./outbox/schema.ts";
+
+export type { OutboxRow } from "./outbox/schema.ts";
 
 export interface OrgRow {
   id: string;
@@ -331,6 +334,8 @@ export interface GateRow {
   decided_at: number | null;
   /** The attempt that was first told of the decision. */
   told_fence: number | null;
+  /** 1: no turn waits for it; the call is performed once it is allowed, and its result is a prompt. */
+  deferred: number;
 }
 
 export interface BlobRow {
@@ -347,21 +352,6 @@ export interface BlobRefRow {
   org_id: string;
   sha256: string;
   session_id: string;
-}
-
-export interface OutboxRow {
-  id: string;
-  org_id: string;
-  kind: string;
-  /** One row a cause: a repeated consequence is the same row. */
-  cause_key: string;
-  payload: string;
-  state: "pending" | "delivered" | "dead" | "held";
-  attempts: number;
-  due_at: number;
-  last_error: string | null;
-  created_at: number;
-  delivered_at: number | null;
 }
 
 export interface TimerRow {

@@ -6,6 +6,9 @@
  * A turn waits in one of two ways. One whose runner cannot let go (an agent program that holds its
  * process) stays with it: the run is `gated` and held. A turn that is parked has no runner: its run
  * is `gated` without one, and the decision puts it back in line.
+ *
+ * A deferred gate is for a call whose turn does not wait at all: it outlives the turn, and its
+ * decision is acted on by the server.
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text.ts";
@@ -36,6 +39,7 @@ export interface Question {
   /** Exactly what the person sees, and so exactly what is decided. */
   shown: unknown;
   ttlMs?: number;
+  deferred?: boolean;
 }
 
 export interface GateDecision {
@@ -64,13 +68,13 @@ export async function openGate(
   const earlier = await findGateByCall(work.tx, run.prompt_id, question.callId);
   if (earlier) {
     // The turn was resumed and asks again: it waits for the same answer.
-    if (earlier.state === "pending") await setWaiting(work, session, run, true);
+    if (isWaitedFor(earlier)) await setWaiting(work, session, run, true);
     return earlier;
   }
   const gate = newGate(work, run, question);
   await insertGate(work.tx, gate);
   await setTimer(work, GATE_TIMER, gate.id, run.org_id, gate.expires_at);
-  await setWaiting(work, session, run, true);
+  if (isWaitedFor(gate)) await setWaiting(work, session, run, true);
   session.record({
     type: "gate_opened",
     thread: run.thread,
@@ -108,7 +112,12 @@ function newGate(work: Work, run: RunRow, question: Question): GateRow {
     expires_at: work.now + (question.ttlMs ?? GATE_TTL_MS),
     decided_at: null,
     told_fence: null,
+    deferred: question.deferred ? 1 : 0,
   };
+}
+
+function isWaitedFor({ state, deferred }: GateRow): boolean {
+  return state === "pending" && deferred === 0;
 }
 
 export async function decideGate(
@@ -163,7 +172,7 @@ export async function withdrawGates(
   promptId: string,
 ): Promise<void> {
   for (const gate of await listGatesOfPrompt(work.tx, promptId))
-    if (gate.state === "pending") await close(work, session, gate, "cancelled", null, "system");
+    if (isWaitedFor(gate)) await close(work, session, gate, "cancelled", null, "system");
 }
 
 async function close(
@@ -229,7 +238,7 @@ async function setPromptState(work: Work, run: RunRow, state: "gated" | "running
 export async function tellDecisions(work: Work, run: RunRow): Promise<Decision[]> {
   const told: Decision[] = [];
   for (const gate of await listGatesOfPrompt(work.tx, run.prompt_id)) {
-    if (gate.state !== "decided" && gate.state !== "expired") continue;
+    if ((gate.state !== "decided" && gate.state !== "expired") || gate.deferred === 1) continue;
     const fresh = gate.told_fence === null;
     if (fresh) {
       gate.told_fence = run.fence;
@@ -249,7 +258,7 @@ export async function untellDecisions(work: Work, run: RunRow): Promise<void> {
   }
 }
 
-function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
+export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
   const callId = gate.call_id;
   if (gate.decision === null) {
     const reason = "Nobody answered in time, so it counts as a no. Go on without it.";

@@ -1,6 +1,8 @@
 export {
   decideGate,
+  decisionOf,
   GATE_TIMER,
+  GATE_TTL_MS,
   type GateDecision,
   gateTimerDue,
   openGate,

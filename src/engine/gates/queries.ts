@@ -24,6 +24,7 @@ const insertGateRow = inserter<GateRow>("gates", [
   "expires_at",
   "decided_at",
   "told_fence",
+  "deferred",
 ]);
 export function insertGate(tx: Tx, row: GateRow): Promise<number> {
   return tx.execute(insertGateRow(tx.dialect, [row]));
@@ -109,8 +110,10 @@ const selectPendingOfPrompt = prepare<{ promptId: string }, { id: string }>((db,
     .selectFrom("gates")
     .select("id")
     .where("prompt_id", "=", p("promptId"))
-    .where("state", "=", "pending"),
+    .where("state", "=", "pending")
+    .where("deferred", "=", 0),
 );
+/** Of those that a turn waits for. */
 export async function hasPendingGate(reader: Reader, promptId: string): Promise<boolean> {
   return (await reader.first(selectPendingOfPrompt, { promptId })) !== undefined;
 }

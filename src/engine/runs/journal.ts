@@ -4,7 +4,7 @@
  * out, so a batch may be sent again. Calls that ask for it are judged here, in the same transaction.
  */
 import { cleanText } from "#base/text.ts";
-import type { JournalItem, Settlement } from "#protocol/events.ts";
+import { INTERRUPTED, type JournalItem, type Settlement } from "#protocol/events.ts";
 import type { ExecutorBinding, Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import type { RunRow, SessionRow } from "../schema.ts";
@@ -13,6 +13,7 @@ import { findPrompt } from "../sessions/prompt-queries.ts";
 import { keepSummary } from "../sessions/queries.ts";
 import { addUsage, settleRun } from "../sessions/turns.ts";
 import type { Bench } from "../tools/index.ts";
+import { findKnownAnswer } from "../tools/queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
 import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
@@ -94,7 +95,8 @@ async function apply(
   if (bind) await bindExecutor(work, session, run, bind);
   const given = fresh.length < items.length ? await earlierVerdicts(work, run, items) : {};
   const known = await callIdsBefore(writing, fresh);
-  for (const item of fresh) {
+  for (const sent of fresh) {
+    const item = await withKnownAnswer(writing, sent);
     const verdict =
       item.type === "pre_tool" && item.authorise ? await judge(writing, item, known) : null;
     if (verdict && item.type === "pre_tool") given[item.callId] = verdict;
@@ -109,6 +111,13 @@ async function apply(
   if (fresh.length > 0) run.progressed = 1;
   run.journaled += fresh.length;
   return Object.keys(given).length === 0 ? undefined : given;
+}
+
+/** A turn that is cut while the server performs a call does not hear the answer; the log has it. */
+async function withKnownAnswer({ work, run }: Writing, item: JournalItem): Promise<JournalItem> {
+  if (item.type !== "post_tool" || item.error !== INTERRUPTED) return item;
+  const known = await findKnownAnswer(work.tx, run.prompt_id, cleanText(item.callId));
+  return known ? { ...item, output: known.output, error: known.error } : item;
 }
 
 /** The ids of calls the turn has made: a decision belongs to an id, so none may be used twice. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { FakeClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
@@ -10,6 +11,7 @@ import type { QueueMode } from "#protocol/sessions.ts";
 import { createKernel, type Kernel } from "../kernel.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerConnection } from "../runs/runner-connection.ts";
+import { defineTool } from "../tools/index.ts";
 
 const owner: Principal = {
   kind: "user",
@@ -30,11 +32,22 @@ const runner = {
 } as const;
 const log = createLog({ level: "silent" });
 
-describe("a turn whose runner was lost and that waits for its next attempt", () => {
+/** One of the server's. */
+const slow = defineTool({
+  name: "slow",
+  description: "",
+  readOnly: false,
+  target: () => null,
+  schema: z.strictObject({}),
+  handle: async () => ({ output: { made: "ses_7" }, error: null }),
+});
+
+describe("a turn that is cut short", () => {
   let kernel: Kernel;
   let sessionId: string;
   let assigned: Assignment[];
   let first: string;
+  let held: Pick<Assignment, "run" | "fence"> & { connection: RunnerConnection };
 
   /** A process of the same runner: what an earlier one held is lost. */
   async function connectRunner(bootId: string): Promise<RunnerConnection> {
@@ -92,7 +105,7 @@ describe("a turn whose runner was lost and that waits for its next attempt", () 
       clock,
       ids: createIds(),
       log,
-      features: [],
+      features: [{ name: "slow", tools: [slow] }],
       defaults: {
         runtime: "scripted",
         model: null,
@@ -104,26 +117,35 @@ describe("a turn whose runner was lost and that waits for its next attempt", () 
     first = await send("tool slow {}", "followup");
     const connection = await connectRunner("boot_1");
     await expect.poll(() => assigned.length).toBe(1);
-    const { run, fence } = assigned[0] as Assignment;
+    held = { connection, ...(assigned[0] as Assignment) };
+    const { run, fence } = held;
+    const call = { callId: "call_1", tool: "slow", input: {}, step: 0, authorise: true };
     await connection.receive({
       op: "journal",
       id: "2",
       run,
       fence,
       firstOrdinal: 1,
-      items: [
-        { type: "pre_tool", entryId: "ent_1", callId: "call_1", tool: "slow", input: {}, step: 0 },
-      ],
+      items: [{ type: "pre_tool", entryId: "ent_1", ...call }],
     });
-    connection.closed = true;
+  });
+
+  const perform = async () => {
+    const { connection, run, fence } = held;
+    const call = { callId: "call_1", name: "slow", input: {} };
+    await connection.receive({ op: "tool", id: "3", run, fence, ...call });
+  };
+  const lose = async () => {
+    held.connection.closed = true;
     const next = await connectRunner("boot_2");
     next.draining = true;
     expect((await events()).at(-1)).toMatchObject({ type: "run_lost" });
-  });
+  };
 
   const lastAnswer = async () => (await events()).find(({ type }) => type === "post_tool");
 
   it("is superseded by a steer, and the steer runs", async () => {
+    await lose();
     const steer = await send("say b", "steer");
     expect(await outcome(first)).toEqual({
       state: "settled",
@@ -135,12 +157,14 @@ describe("a turn whose runner was lost and that waits for its next attempt", () 
   });
 
   it("is superseded when a queued prompt is sent now", async () => {
+    await lose();
     const queued = await send("say b", "followup");
     await kernel.prompts.promote(owner, queued);
     expect(await outcome(first)).toMatchObject({ outcome: "superseded", supersededBy: queued });
   });
 
   it("is aborted by an interrupt and by a stop", async () => {
+    await lose();
     await send("say b", "interrupt");
     expect(await outcome(first)).toMatchObject({ outcome: "aborted" });
     await kernel.sessions.stop(owner, sessionId);
@@ -148,11 +172,35 @@ describe("a turn whose runner was lost and that waits for its next attempt", () 
   });
 
   it("leaves no call without an answer", async () => {
+    await lose();
     await kernel.sessions.stop(owner, sessionId);
     expect(await lastAnswer()).toMatchObject({
       role: "system",
       error: INTERRUPTED,
       data: { callId: "call_1", step: 0 },
     });
+  });
+
+  it("says what became of a call that the server had performed", async () => {
+    await perform();
+    await lose();
+    await kernel.sessions.stop(owner, sessionId);
+    expect(await lastAnswer()).toMatchObject({ error: null, toolOutput: '{"made":"ses_7"}' });
+  });
+
+  it("says so too when its runner gives up waiting for the answer", async () => {
+    await perform();
+    const { connection, run, fence } = held;
+    const call = { callId: "call_1", tool: "slow", input: {}, output: null, error: INTERRUPTED };
+    await connection.receive({
+      op: "journal",
+      id: "4",
+      run,
+      fence,
+      firstOrdinal: 2,
+      items: [{ type: "post_tool", entryId: "ent_2", ...call }],
+      settle: { outcome: "aborted" },
+    });
+    expect(await lastAnswer()).toMatchObject({ error: null, toolOutput: '{"made":"ses_7"}' });
   });
 });

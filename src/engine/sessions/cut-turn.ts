@@ -6,6 +6,7 @@ import { INTERRUPTED } from "#protocol/events.ts";
 import type { CancelReason } from "#protocol/frames.ts";
 import { outcomeOf, requestStop } from "../runs/request-stop.ts";
 import type { EventRow, RunRow } from "../schema.ts";
+import { findKnownAnswer } from "../tools/queries.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { listTurnEntries } from "./event-queries.ts";
 import { findPrompt } from "./prompt-queries.ts";
@@ -54,12 +55,14 @@ export async function answerOpenCalls(
 ): Promise<void> {
   if (run.fence === 0) return;
   const entries = await turnEntries(work, session, run);
-  const callOf = (data: string | null) => (JSON.parse(data ?? "{}") as { callId?: string }).callId;
+  const callOf = (data: string | null) =>
+    (JSON.parse(data ?? "{}") as { callId?: string }).callId ?? "";
   const answered = new Set(
     entries.filter(({ type }) => type === "post_tool").map(({ data }) => callOf(data)),
   );
   for (const { type, data, tool_name, tool_input } of entries) {
     if (type !== "pre_tool" || answered.has(callOf(data))) continue;
+    const known = await findKnownAnswer(work.tx, run.prompt_id, callOf(data));
     session.record({
       type: "post_tool",
       thread: run.thread,
@@ -70,7 +73,8 @@ export async function answerOpenCalls(
       role: "system",
       toolName: tool_name ?? "",
       toolInput: tool_input === null ? null : JSON.parse(tool_input),
-      error: INTERRUPTED,
+      toolOutput: known?.output ?? null,
+      error: known ? known.error : INTERRUPTED,
       data: JSON.parse(data ?? "{}") as Record<string, unknown>,
     });
   }

@@ -14,7 +14,7 @@ export { listOverseen, openSession } from "./oversee.ts";
 export { findPrompt } from "./prompt-queries.ts";
 export { admitFrom } from "./prompts.ts";
 export { ARCHIVE_KEPT_MS, purgeEnded } from "./purge.ts";
-export { findSession, listChildren, MIN_IDLE_MS } from "./queries.ts";
+export { findSession, listChildren } from "./queries.ts";
 export { requireReadable } from "./reading.ts";
 export { newSession, type SessionRequest } from "./session-request.ts";
 export { viewSession } from "./states.ts";

@@ -249,7 +249,7 @@ export function listSessions(reader: Reader, filter: SessionFilter): Promise<Ses
 }
 
 /** No session falls asleep sooner. */
-export const MIN_IDLE_MS = 60_000;
+const MIN_IDLE_MS = 60_000;
 
 interface IdleSince {
   now: number;

@@ -7,20 +7,17 @@ import type { Principal } from "../principal.ts";
 import { findRun, HELD_STATES } from "../runs/queries.ts";
 import type { RunTokens } from "../runs/run-tokens.ts";
 import { findSession } from "../sessions/queries.ts";
-import type { Engine } from "../work.ts";
-import type { Catalogue } from "./catalogue.ts";
-import type { AgentCall, ToolAnswer, ToolHost } from "./tools.ts";
+import { type AgentCall, type AgentCallParts, callAsAgent } from "./agent-calls.ts";
+import type { ToolAnswer } from "./tools.ts";
 
 export type AgentPrincipal = Extract<Principal, { kind: "session" }>;
 
-export interface AgentsOptions {
-  engine: Engine;
-  catalogue: Catalogue;
-  tools: ToolHost;
+export interface AgentsOptions extends AgentCallParts {
   tokens: RunTokens;
 }
 
-export function createAgents({ engine, catalogue, tools, tokens }: AgentsOptions) {
+export function createAgents({ tokens, ...parts }: AgentsOptions) {
+  const { engine, catalogue } = parts;
   return {
     /** Undefined: not signed here, or the attempt it was made for no longer holds its run. */
     async identify(token: string): Promise<AgentPrincipal | undefined> {
@@ -44,7 +41,7 @@ export function createAgents({ engine, catalogue, tools, tokens }: AgentsOptions
     },
 
     async callTool(agent: AgentPrincipal, call: AgentCall): Promise<ToolAnswer> {
-      return agent.run ? tools.callAsAgent(agent.run, call) : { lost: true };
+      return agent.run ? callAsAgent(parts, agent.run, call) : { lost: true };
     },
   };
 }

@@ -28,6 +28,21 @@ interface KeptResult {
   endsTurn?: boolean;
 }
 
+/**
+ * What became of a call that its runner could not tell the outcome of, as a model reads it: what the
+ * server performed is known, and is said rather than that nobody knows.
+ */
+export async function findKnownAnswer(
+  reader: Reader,
+  promptId: string,
+  callId: string,
+): Promise<(KeptResult & { output: string }) | undefined> {
+  const kept = await findToolResult(reader, promptId, callId);
+  if (!kept) return undefined;
+  const { output } = kept;
+  return { ...kept, output: typeof output === "string" ? output : JSON.stringify(output ?? "") };
+}
+
 const insertResult = prepare<ToolResultRow, unknown>((db, p) =>
   db.insertInto("tool_results").values({
     session_id: p("session_id"),

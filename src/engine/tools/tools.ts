@@ -11,7 +11,6 @@ import { findRun, HELD_STATES } from "../runs/queries.ts";
 import type { RunRow } from "../schema.ts";
 import { command, type Engine, type Work } from "../work.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Bench } from "./judge.ts";
 import { findJudgedCall, findToolResult, keepToolResult } from "./queries.ts";
 import { invalidInput, type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
 
@@ -27,17 +26,9 @@ export type ToolAnswer = ToolResult | { lost: true };
 export interface ToolHost {
   /** A call that a runner has journaled and that was judged then. */
   call(call: ToolCall, name: string): Promise<ToolAnswer>;
-  /** A call that comes straight from an agent program: it is judged and performed at once. */
-  callAsAgent(run: { runId: string; fence: number }, call: AgentCall): Promise<ToolAnswer>;
 }
 
-export interface AgentCall {
-  callId: string;
-  name: string;
-  input: unknown;
-}
-
-export function createToolHost(engine: Engine, catalogue: Catalogue, bench: Bench): ToolHost {
+export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
   return {
     call: ({ runId, fence, runnerId, callId }, name) =>
       answering(() =>
@@ -52,37 +43,14 @@ export function createToolHost(engine: Engine, catalogue: Catalogue, bench: Benc
           return perform(work, catalogue, { session, run, callId }, judged);
         }),
       ),
-
-    callAsAgent: (ref, { callId, name, input }) =>
-      answering(() =>
-        command(engine, async (work) => {
-          const caller = await findCaller(work, ref, callId);
-          if (!caller) return LOST;
-          const { session, run } = caller;
-          const call = { callId, tool: name, input };
-          const { verdict, reason } = await bench.judge(work, session, run, call);
-          await work.emit({
-            type: "call_judged",
-            session,
-            run,
-            call: { callId, tool: name, verdict },
-          });
-          if (verdict === "ask") return failed(NEEDS_PERSON);
-          if (verdict !== "allow") return failed(reason ?? "This is not allowed.");
-          return perform(work, catalogue, caller, { tool: name, input });
-        }),
-      ),
   };
 }
 
-const LOST = { lost: true } as const;
+export const LOST = { lost: true } as const;
 const NOT_JUDGED =
   "not_judged: This call was not journaled and allowed before it was made, so nothing was done.";
-const NEEDS_PERSON =
-  "approval_needed: A rule asks for a person's approval of this call, which cannot be given here. Go on without it, or ask the person to change the rule.";
-
 /** A store that is away says nothing about the call: it is sent again, and not told to the model. */
-async function answering(work: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
+export async function answering(work: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
   try {
     return await work();
   } catch (error) {
@@ -91,7 +59,7 @@ async function answering(work: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
   }
 }
 
-async function findCaller(
+export async function findCaller(
   work: Work,
   { runId, fence }: { runId: string; fence: number },
   callId: string,
@@ -114,7 +82,8 @@ async function wasAllowed(
   return (JSON.parse(gate.decision) as { allowed: boolean }).allowed;
 }
 
-async function perform(
+/** Whoever calls has made sure that the call may be performed. */
+export async function perform(
   work: Work,
   catalogue: Catalogue,
   caller: ToolCaller,
@@ -136,6 +105,6 @@ function isHeld(run: RunRow): boolean {
   return (HELD_STATES as readonly string[]).includes(run.state);
 }
 
-function failed(error: string): ToolResult {
+export function failed(error: string): ToolResult {
   return { output: null, error };
 }

@@ -6,16 +6,8 @@ import { findWorkspace } from "#engine/workspaces/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Child } from "./contract.ts";
-import { listChildSessions } from "./queries.ts";
 
 const MAX_LINE_CHARS = 160;
-
-export async function listChildren(reader: Reader, parentId: string): Promise<Child[]> {
-  const children: Child[] = [];
-  for (const row of await listChildSessions(reader, parentId))
-    children.push(await describeChild(reader, row));
-  return children;
-}
 
 export function viewChild(row: SessionRow) {
   return viewSession({

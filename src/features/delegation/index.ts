@@ -29,14 +29,14 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
   };
 }
 
-export { describeChild, findChanges, listChildren, viewChild } from "./children.ts";
+export { describeChild, findChanges, viewChild } from "./children.ts";
 export { clearInbox } from "./clear-inbox.ts";
-export { type Child, childSchema, type InboxItem, inboxItemSchema } from "./contract.ts";
+export { type Child, type InboxItem, inboxItemSchema } from "./contract.ts";
 export { detachByPerson, detachChild, endChild, interruptChild } from "./end-child.ts";
 export { readInbox } from "./inbox.ts";
 export { DEFAULT_LIMITS, type DelegationLimits, requireChild, requireChildRow } from "./link.ts";
 export { messageChild, type Sent } from "./message-child.ts";
-export { hintInbox, type Note, note, ORCHESTRATION, type OrchestrationAction } from "./note.ts";
+export { hintInbox, note, ORCHESTRATION, type OrchestrationAction } from "./note.ts";
 export { purgeSoon } from "./purge-child.ts";
 export {
   countLiveChildren,
@@ -51,4 +51,4 @@ export { type SpawnRequest, spawnChild } from "./spawn.ts";
 export { readUntold, toldOf } from "./tell-parent.ts";
 export { forwardMessages, readMessages } from "./transcript.ts";
 export { beginWait } from "./wait.ts";
-export { eventText, wakeText } from "./wake-text.ts";
+export { wakeText } from "./wake-text.ts";

@@ -29,7 +29,7 @@ const WHAT: Record<WorkerEventType, string> = {
 };
 
 /** What a child said is quoted: it is information, and no instruction of a person. */
-export function eventText({ type, childId, childName, payload }: ToldEvent, share: number): string {
+function eventText({ type, childId, childName, payload }: ToldEvent, share: number): string {
   if (payload.workers) return foldedText(payload);
   const { outcome, code, text, questions, isCut = false } = payload;
   const ended = type === "worker.ended" && outcome !== undefined ? ` (${outcome})` : "";

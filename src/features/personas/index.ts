@@ -29,7 +29,7 @@ export function createPersonas({ searchPath }: { searchPath: string }): Feature 
   };
 }
 
-export { listUsablePersonas, type UsablePersona } from "./list-usable.ts";
+export { listUsablePersonas } from "./list-usable.ts";
 export {
   findSharedPersona,
   type PersonaWish,

@@ -71,6 +71,22 @@ export const builtinRules: readonly BuiltinRule[] = [
     ({ shell }) => shell?.commands.some(opensPullRequest) ?? false,
   ),
   builtin(
+    "push-branch",
+    "push_branch",
+    "*",
+    "ask",
+    "It pushes commits to where others see them.",
+    () => true,
+  ),
+  builtin(
+    "create-pull-request",
+    "create_pull_request",
+    "*",
+    "ask",
+    "It pushes commits to where others see them, and opens a pull request in your name.",
+    () => true,
+  ),
+  builtin(
     "publish",
     "bash",
     "gh pr merge …, gh release create …, npm publish, docker push …",

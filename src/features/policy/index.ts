@@ -1,6 +1,7 @@
 /** Policy: rules by tool and target that allow, ask or deny; built-in, a person's, an org's. */
 import type { Feature } from "#engine/index.ts";
 import { judgeCall } from "./judge.ts";
+import { deletePersonalRules } from "./queries.ts";
 import { policyRoutes } from "./routes.ts";
 import { policyMigrations } from "./schema.ts";
 
@@ -10,6 +11,10 @@ export const policy: Feature = {
   routes: policyRoutes,
   judge: judgeCall,
   sessionTables: ["policy_rules"],
+  async purgePerson(work, { orgId, userId }) {
+    await deletePersonalRules(work.tx, { orgId, userId });
+    return true;
+  },
 };
 
 export {

@@ -96,6 +96,16 @@ export function deleteRule(tx: Tx, id: string): Promise<number> {
   return tx.run(deleteById, { id });
 }
 
+const deleteOfPerson = prepare<{ orgId: string; userId: string }, unknown>((db, p) =>
+  db.deleteFrom("policy_rules").where("org_id", "=", p("orgId")).where("user_id", "=", p("userId")),
+);
+export function deletePersonalRules(
+  tx: Tx,
+  person: { orgId: string; userId: string },
+): Promise<number> {
+  return tx.run(deleteOfPerson, person);
+}
+
 const deleteOfSession = prepare<{ sessionId: string; createdBy: string }, unknown>((db, p) =>
   db
     .deleteFrom("policy_rules")

@@ -81,7 +81,13 @@ async function addRule(work: Work, row: PolicyRuleRow): Promise<Rule> {
       `There are ${MAX_RULES} rules already. Remove some, or say it with a pattern.`,
     );
   await insertRule(work.tx, row);
+  await work.tell(changeOf(row, row.created_by, "made"));
   return ruleView(row);
+}
+
+function changeOf({ org_id: orgId, id, level }: PolicyRuleRow, userId: string, action: string) {
+  const area = level === "org" ? "org_rule" : "rule";
+  return { orgId, by: `user:${userId}`, area, action, subjectId: id };
 }
 
 /** A decision that is to hold longer than once, as a rule for exactly this. */
@@ -146,6 +152,7 @@ export async function removeRule(work: Work, principal: UserPrincipal, id: strin
   if (!row || !isVisible) throw notFound("rule");
   requireRight(principal, row.level);
   await deleteRule(work.tx, id);
+  await work.tell(changeOf(row, principal.userId, "removed"));
   return ruleView(row);
 }
 

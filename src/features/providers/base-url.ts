@@ -1,5 +1,6 @@
 /** Addresses of model providers, as people write them and as they are kept. */
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { isOwnNetwork } from "#base/net/address-rules.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { ProviderKind } from "./contract.ts";
 
@@ -10,19 +11,6 @@ export const USUAL_BASE_URL: Readonly<Record<ProviderKind, string | null>> = {
   "openai-chat": "https://api.openai.com/v1",
   "openai-compatible": null,
 };
-
-/** Machines of one's own. Link-local is left out: that is where clouds keep their metadata. */
-const PRIVATE: readonly [net: string, prefix: number, family: "ipv4" | "ipv6"][] = [
-  ["127.0.0.0", 8, "ipv4"],
-  ["10.0.0.0", 8, "ipv4"],
-  ["100.64.0.0", 10, "ipv4"],
-  ["172.16.0.0", 12, "ipv4"],
-  ["192.168.0.0", 16, "ipv4"],
-  ["::1", 128, "ipv6"],
-  ["fc00::", 7, "ipv6"],
-];
-const privateAddresses = new BlockList();
-for (const [net, prefix, family] of PRIVATE) privateAddresses.addSubnet(net, prefix, family);
 
 /** With its version at the end, whether it was given with it, without it, or with a route behind it. */
 export function normalBaseUrl(given: string): string {
@@ -37,7 +25,7 @@ export function normalBaseUrl(given: string): string {
     throw invalid("The address must end with its path: leave out what follows ? or #.");
   }
   // Without TLS the key would be read by anybody on the way; a name may lead anywhere tomorrow.
-  if (url.protocol === "http:" && !isOnOwnNetwork(url.hostname)) {
+  if (url.protocol === "http:" && !isOwnHost(url.hostname)) {
     throw invalid(
       "Use https://. Plain http:// is only for localhost and private addresses, such as http://192.168.1.20:11434.",
     );
@@ -51,11 +39,10 @@ export function normalBaseUrl(given: string): string {
 }
 
 /** The URL parser has already brought `127.1` and the like to their usual form. */
-function isOnOwnNetwork(hostname: string): boolean {
+function isOwnHost(hostname: string): boolean {
   const name = hostname.replace(/^\[(.*)\]$/, "$1");
-  const family = isIP(name);
-  if (family === 0) return name === "localhost" || name.endsWith(".localhost");
-  return privateAddresses.check(name, family === 4 ? "ipv4" : "ipv6");
+  if (isIP(name) === 0) return name === "localhost" || name.endsWith(".localhost");
+  return isOwnNetwork(name);
 }
 
 function invalid(message: string): Refusal {

@@ -1,6 +1,6 @@
 /** Setting and removing a provider. A stored key goes only to the address it was given for. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { Principal, Work } from "#engine/index.ts";
+import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
 import { normalBaseUrl, USUAL_BASE_URL } from "./base-url.ts";
 import { PROVIDER_NAME, type ProviderChange } from "./contract.ts";
 import { deleteProvider, listProviders, lockProvider, saveProvider } from "./queries.ts";
@@ -43,20 +43,29 @@ export async function setProvider(
     updated_at: work.now,
   };
   await saveProvider(work.tx, row);
+  await work.tell(changeOf(principal, before ? "changed" : "added"));
   announce(work, name);
   return row;
 }
 
 export async function removeProvider(
   work: Work,
-  orgId: string,
+  principal: Principal,
   name: string,
 ): Promise<ProviderRow> {
+  const { orgId } = principal;
   const row = await lockProvider(work.tx, { orgId, name });
   if (!row) throw notFound("provider");
   await deleteProvider(work.tx, { orgId, name });
+  await work.tell(changeOf(principal, "removed"));
   announce(work, name);
   return row;
+}
+
+/** Its name is what somebody typed, and it has no other. */
+function changeOf(principal: Principal, action: string): SettingChange {
+  const { orgId } = principal;
+  return { orgId, by: principalKey(principal), area: "provider", action, subjectId: null };
 }
 
 function baseUrlAfter({ kind, baseUrl }: ProviderChange, before: ProviderRow | undefined): string {

@@ -57,7 +57,7 @@ export function providerRoutes(sealer: KeySealer): readonly Route[] {
       async handle({ engine, principal, params }) {
         requireMay(principal, "provider.manage");
         const row = await command(engine, (work) =>
-          removeProvider(work, principal.orgId, params.name ?? ""),
+          removeProvider(work, principal, params.name ?? ""),
         );
         return { provider: viewFor(principal, sealer, row) };
       },

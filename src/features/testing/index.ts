@@ -40,6 +40,10 @@ export interface Turn {
   tool(name: string, input: unknown): Promise<ToolReply>;
   /** Says this and completes. */
   end(result: string): Promise<void>;
+  /** Keeps it for as long as a lease lasts; nobody else does. */
+  renew(): Promise<void>;
+  /** Gives it back, as a runner does that is about to leave. */
+  release(): Promise<void>;
 }
 
 export interface ToolReply {
@@ -208,11 +212,19 @@ function turnOf(assignment: Assignment, ask: Ask): Turn {
         Object.assign(answer, { output, error, endsTurn });
       }
       const { error } = answer;
-      await journal([ended(callId, name, { output: JSON.stringify(answer.output), error })]);
+      const item = ended(callId, name, { output: JSON.stringify(answer.output), error });
+      const isDone = verdict?.verdict === "allow";
+      await journal([isDone ? item : ({ ...item, performed: false } as JournalItem)]);
       return answer;
     },
     async end(result) {
       await journal([], { settle: { outcome: "completed", result } });
+    },
+    async renew() {
+      await ask((id) => ({ op: "renew", id, runs: [{ run, fence }] }));
+    },
+    async release() {
+      await ask((id) => ({ op: "release", id, run, fence }));
     },
   };
 }

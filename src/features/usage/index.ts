@@ -1,6 +1,7 @@
 /** Usage: what models and tools took, by session, tree, person, model, persona and day. */
 import type { Feature } from "#engine/index.ts";
 import { listen } from "./listen.ts";
+import { forgetPersonasOf } from "./queries.ts";
 import { usageRoutes } from "./routes.ts";
 import { usageMigrations } from "./schema.ts";
 
@@ -9,4 +10,8 @@ export const usage: Feature = {
   migrations: usageMigrations,
   listeners: [listen],
   routes: usageRoutes,
+  async purgePerson(work, { orgId, userId }) {
+    await forgetPersonasOf(work.tx, { orgId, userId });
+    return true;
+  },
 };

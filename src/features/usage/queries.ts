@@ -133,3 +133,19 @@ export async function listUserNames(
   );
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
+
+const clearPersonas = statements<UsageTables>()<{ orgId: string; userId: string }, unknown>(
+  (db, p) =>
+    db
+      .updateTable("usage_rows")
+      .set({ persona: "" })
+      .where("org_id", "=", p("orgId"))
+      .where("user_id", "=", p("userId")),
+);
+/** What was spent stays known; the names of a person's own personas do not. */
+export function forgetPersonasOf(
+  tx: Tx,
+  person: { orgId: string; userId: string },
+): Promise<number> {
+  return tx.run(clearPersonas, person);
+}

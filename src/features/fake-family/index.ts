@@ -1,5 +1,6 @@
 /** For tests: parents and children on the real kernel, each turn in the hands of the test. */
 import { command, type SessionWriter, type Work } from "#engine/index.ts";
+import { readyBacklog } from "#engine/runs/index.ts";
 import {
   createSession,
   endSession,
@@ -7,10 +8,15 @@ import {
   newSession,
   revive,
 } from "#engine/sessions/index.ts";
+import {
+  type InboxItem,
+  readInbox,
+  type SpawnRequest,
+  spawnChild,
+} from "#features/delegation/index.ts";
 import { asks, owner, type Turn, type World } from "#features/testing/index.ts";
 import type { Settlement } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
-import { type InboxItem, readInbox, type SpawnRequest, spawnChild } from "./index.ts";
 
 export class FakeFamily {
   readonly world: World;
@@ -46,6 +52,18 @@ export class FakeFamily {
     }
   }
 
+  /** The turns that runners were given, when nothing more is about to be. */
+  async arrived(): Promise<Turn[]> {
+    const { store, clock } = this.world.kernel.engine;
+    const isPending = () =>
+      store.read(async (reader) => (await readyBacklog(reader, clock.now())).n);
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (Number(await isPending()) > 0);
+    const turns = this.#turns.splice(0);
+    for (const turn of turns) this.#open.add(turn);
+    return turns;
+  }
+
   act<T>(sessionId: string, act: (work: Work, session: SessionWriter) => Promise<T>): Promise<T> {
     return command(this.world.kernel.engine, async (work) => {
       const session = await work.session(sessionId);
@@ -66,7 +84,10 @@ export class FakeFamily {
     return id;
   }
 
-  spawn(parentId: string, { thread = "main", ...request }: Partial<SpawnRequest> & { thread?: string } = {}) {
+  spawn(
+    parentId: string,
+    { thread = "main", ...request }: Partial<SpawnRequest> & { thread?: string } = {},
+  ) {
     return this.act(parentId, async (work, parent) => {
       const wish = { prompt: "count the files", title: "counter", ...request };
       return (await spawnChild(work, parent, thread, wish)).row.id;
@@ -116,7 +137,9 @@ export class FakeFamily {
 
   /** The prompts that were to wake it and were not taken back, oldest first. */
   async wakes(sessionId: string): Promise<Prompt[]> {
-    const { items } = await this.world.kernel.prompts.list(owner, sessionId, { limit: 200 } as never);
+    const { items } = await this.world.kernel.prompts.list(owner, sessionId, {
+      limit: 200,
+    } as never);
     const wakes = items.filter(({ origin }) => origin.channelType === "wake");
     return wakes.filter(({ startedAt, state }) => startedAt !== null || state === "queued");
   }

@@ -1,0 +1,33 @@
+/** A new session can be spoken to from the web, and from the conversation that it was made for. */
+import type { Listener, SessionRow, Work } from "#engine/index.ts";
+import { saveBinding } from "./queries.ts";
+import { channelTypeOf, isScopeOf, webScopeKey } from "./scope-keys.ts";
+
+export const bindNewSession: Listener = async (work, event) => {
+  if (event.type !== "session_created") return;
+  const { row } = event.session;
+  const { owner_id: userId, scope_key } = row;
+  if (userId === null) return;
+  await bind(work, row, userId, webScopeKey(userId, row.id));
+  // Whoever names a place of somebody else gets no part of it.
+  if (scope_key !== null && isScopeOf(userId, scope_key)) await bind(work, row, userId, scope_key);
+};
+
+function bind(
+  work: Work,
+  { id, org_id }: SessionRow,
+  userId: string,
+  scopeKey: string,
+): Promise<number> {
+  return saveBinding(work.tx, {
+    id: work.ids.mint("bnd"),
+    org_id,
+    session_id: id,
+    channel_type: channelTypeOf(scopeKey),
+    channel_id: scopeKey,
+    scope_key: scopeKey,
+    user_id: userId,
+    queue_mode: null,
+    created_at: work.now,
+  });
+}

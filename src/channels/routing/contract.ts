@@ -1,0 +1,42 @@
+/** What can be said to Muster without naming a session, and where it then went. */
+import * as z from "zod";
+import { cleanText } from "#base/text.ts";
+import { promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
+
+/** Where people speak from. What the platform itself sends comes from other places, which nobody can name here. */
+export const CHANNEL_TYPES = ["web", "api", "slack", "github", "telegram", "linear"] as const;
+export type ChannelType = (typeof CHANNEL_TYPES)[number];
+
+const MAX_PROMPT_CHARS = 1_000_000;
+const MAX_METADATA_CHARS = 10_000;
+
+const word = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line")
+    .refine((text) => cleanText(text) === text, "must not contain broken Unicode");
+
+export const routedPromptSchema = z.strictObject({
+  content: z.string().min(1).max(MAX_PROMPT_CHARS),
+  channelType: z.enum(CHANNEL_TYPES).optional(),
+  /** The place in the channel: a session, `team:channel:thread`, `owner/name:pr:42`. */
+  channelId: word(400).optional(),
+  /** The same as one word, when it is known. */
+  scopeKey: word(500).optional(),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .refine(
+      (value) => JSON.stringify(value).length <= MAX_METADATA_CHARS,
+      `must have at most ${MAX_METADATA_CHARS} characters as JSON`,
+    )
+    .optional(),
+  mode: z.enum(QUEUE_MODES).optional(),
+});
+export type RoutedPrompt = z.infer<typeof routedPromptSchema>;
+
+export const routedAnswerSchema = z.object({
+  prompt: promptSchema,
+  session: z.object({ id: z.string() }),
+});

@@ -1,0 +1,45 @@
+/** The only SQL on channel bindings. */
+import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { BindingRow, RoutingTables } from "./schema.ts";
+
+const prepare = statements<RoutingTables>();
+
+const upsert = prepare<BindingRow, unknown>((db, p) =>
+  db
+    .insertInto("channel_bindings")
+    .values({
+      id: p("id"),
+      org_id: p("org_id"),
+      session_id: p("session_id"),
+      channel_type: p("channel_type"),
+      channel_id: p("channel_id"),
+      scope_key: p("scope_key"),
+      user_id: p("user_id"),
+      queue_mode: p("queue_mode"),
+      created_at: p("created_at"),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["org_id", "scope_key"])
+        .doUpdateSet({ session_id: p("session_id"), queue_mode: p("queue_mode") }),
+    ),
+);
+/** The newest session of a conversation is the one that it goes on in. */
+export function saveBinding(tx: Tx, row: BindingRow): Promise<number> {
+  return tx.run(upsert, row);
+}
+
+const selectByScope = prepare<{ orgId: string; scopeKey: string }, BindingRow>((db, p) =>
+  db
+    .selectFrom("channel_bindings")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("scope_key", "=", p("scopeKey")),
+);
+export function findBinding(
+  reader: Reader,
+  orgId: string,
+  scopeKey: string,
+): Promise<BindingRow | undefined> {
+  return reader.first(selectByScope, { orgId, scopeKey });
+}

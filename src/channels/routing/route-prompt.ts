@@ -1,0 +1,91 @@
+/**
+ * A prompt that names no session finds one: the session that its conversation is bound to, if its
+ * sender may prompt that one, else the sender's own orchestrator. Finding it, starting it and
+ * admitting the prompt are one command, so an accepted prompt always has a place.
+ */
+import {
+  command,
+  type Engine,
+  findRepeated,
+  type IdempotentRequest,
+  may,
+  principalKey,
+  type SessionWriter,
+  sessionThing,
+  type Work,
+} from "#engine/index.ts";
+import { admitFrom, findPrompt, MAIN_THREAD, promptView } from "#engine/sessions/index.ts";
+import type { UserPrincipal } from "#features/auth/index.ts";
+import { ensureRunning } from "#features/orchestrators/index.ts";
+import type { Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
+import type { RoutedPrompt } from "./contract.ts";
+import { findBinding } from "./queries.ts";
+import { scopeKeyOf, webScopeKey } from "./scope-keys.ts";
+
+export async function routePrompt(
+  engine: Engine,
+  sender: UserPrincipal,
+  request: RoutedPrompt,
+  idempotent: IdempotentRequest | undefined,
+): Promise<Prompt> {
+  const ids = { id: engine.ids.mint("pmt"), runId: engine.ids.mint("run") };
+  const { content, mode } = request;
+  const scopeKey = scopeKeyOf(sender.userId, { ...request, idempotencyKey: idempotent?.key });
+  const row = await command(engine, async (work) => {
+    const repeated = await findRepeated(work, principalKey(sender), idempotent, ids.id);
+    const earlier = repeated === undefined ? undefined : await findPrompt(work.tx, repeated);
+    if (earlier) return earlier;
+    const { session, queueMode } = await destination(work, sender, scopeKey);
+    const { prompt } = await admitFrom(work, session, sender, {
+      ...ids,
+      content,
+      thread: MAIN_THREAD,
+      mode: mode ?? queueMode,
+      attachments: [],
+      origin: originOf(sender, request, scopeKey),
+    });
+    return prompt;
+  });
+  return promptView(row);
+}
+
+interface Destination {
+  session: SessionWriter;
+  queueMode: QueueMode | undefined;
+}
+
+async function destination(
+  work: Work,
+  sender: UserPrincipal,
+  scopeKey: string | null,
+): Promise<Destination> {
+  const bound = scopeKey === null ? undefined : await boundSession(work, sender, scopeKey);
+  if (bound) return bound;
+  const { session } = await ensureRunning(work, sender);
+  return { session, queueMode: undefined };
+}
+
+async function boundSession(
+  work: Work,
+  sender: UserPrincipal,
+  scopeKey: string,
+): Promise<Destination | undefined> {
+  const binding = await findBinding(work.tx, sender.orgId, scopeKey);
+  const session = binding && (await work.session(binding.session_id));
+  if (!session || !may(sender, "session.prompt", sessionThing(session.row))) return undefined;
+  const { lifecycle, id } = session.row;
+  const isOver = lifecycle === "archived" || lifecycle === "terminated";
+  // Who names a session by its own place means that one, and is told that it has ended; a
+  // conversation elsewhere goes on with the orchestrator.
+  if (isOver && scopeKey !== webScopeKey(sender.userId, id)) return undefined;
+  return { session, queueMode: binding.queue_mode ?? undefined };
+}
+
+/**
+ * As the sender says, for people to read. Replies go to a reference that only a channel itself can
+ * give, never to what is said here.
+ */
+function originOf(sender: UserPrincipal, request: RoutedPrompt, scopeKey: string | null): Origin {
+  const { channelType = sender.channel, channelId = null, metadata } = request;
+  return { channelType, channelId, scopeKey, replyRef: null, ...(metadata ? { metadata } : {}) };
+}

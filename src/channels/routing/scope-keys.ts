@@ -1,0 +1,47 @@
+/**
+ * Scope keys: one word for one conversation of one person, in whatever channel it is held. Who speaks
+ * is always part of it, so that nobody's key can lead to somebody else's session. Pure.
+ *
+ *     user:{userId}:manual:{sessionId}                   the web page
+ *     user:{userId}:slack:{team}:{channel}:{thread}
+ *     user:{userId}:github:{owner}/{name}:pr:{number}    or :issue:{number}
+ *     user:{userId}:api:{idempotency key}
+ */
+import type { ChannelType } from "./contract.ts";
+
+export interface Place {
+  channelType?: ChannelType | undefined;
+  channelId?: string | undefined;
+  scopeKey?: string | undefined;
+  idempotencyKey?: string | undefined;
+}
+
+export function webScopeKey(userId: string, sessionId: string): string {
+  return `user:${userId}:manual:${sessionId}`;
+}
+
+export function isScopeOf(userId: string, scopeKey: string): boolean {
+  return scopeKey.startsWith(`user:${userId}:`);
+}
+
+/** Null: nowhere in particular, or in a place of somebody else. */
+export function scopeKeyOf(userId: string, place: Place): string | null {
+  const { channelType, channelId, scopeKey, idempotencyKey } = place;
+  if (scopeKey !== undefined) return isScopeOf(userId, scopeKey) ? scopeKey : null;
+  if (channelType === undefined || channelType === "web") return webKey(userId, channelId);
+  const inChannel = channelId ?? (channelType === "api" ? idempotencyKey : undefined);
+  return inChannel === undefined ? null : `user:${userId}:${channelType}:${inChannel}`;
+}
+
+/** A session's web binding is shown with its whole key; either may be given. */
+function webKey(userId: string, channelId: string | undefined): string | null {
+  if (channelId === undefined) return null;
+  if (channelId.startsWith("user:")) return isScopeOf(userId, channelId) ? channelId : null;
+  return webScopeKey(userId, channelId);
+}
+
+/** The third part says which channel it is of. */
+export function channelTypeOf(scopeKey: string): string {
+  const channel = scopeKey.split(":")[2] ?? "";
+  return channel === "manual" || channel === "" ? "web" : channel;
+}

@@ -1,0 +1,15 @@
+/** What leaves the database, until it has left. */
+export interface OutboxRow {
+  id: string;
+  org_id: string;
+  kind: string;
+  /** One row a cause: a repeated consequence is the same row. */
+  cause_key: string;
+  payload: string;
+  state: "pending" | "delivered" | "dead" | "held";
+  attempts: number;
+  due_at: number;
+  last_error: string | null;
+  created_at: number;
+  delivered_at: number | null;
+}

@@ -1,0 +1,135 @@
+/**
+ * Calls that come straight from an agent program with its run token, over MCP. Nobody has journaled
+ * and judged them before, so it is done here: what is allowed is performed at once. What a person must
+ * approve cannot be waited for, because the program holds its runner: the call is kept with its gate,
+ * the program is told to end its turn, and the decision wakes the session (`deferred-calls.ts`).
+ */
+import { Refusal } from "#base/refusal.ts";
+import { cleanJson } from "#base/text.ts";
+import { openGate } from "../gates/gates.ts";
+import { listPendingGates } from "../gates/queries.ts";
+import type { GateRow } from "../schema.ts";
+import { command, type Engine, type Work } from "../work.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Bench } from "./judge.ts";
+import { type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
+import { answering, failed, findCaller, LOST, perform, type ToolAnswer } from "./tools.ts";
+
+export interface AgentCall {
+  callId: string;
+  name: string;
+  input: unknown;
+}
+
+export interface AgentCallParts {
+  engine: Engine;
+  catalogue: Catalogue;
+  bench: Bench;
+}
+
+interface RunRef {
+  runId: string;
+  fence: number;
+}
+
+export function callAsAgent(
+  parts: AgentCallParts,
+  ref: RunRef,
+  call: AgentCall,
+): Promise<ToolAnswer> {
+  return answering(async () => {
+    try {
+      return await command(parts.engine, async (work) => {
+        const caller = await findCaller(work, ref, call.callId);
+        return caller ? judgeAndPerform(parts, work, caller, call) : LOST;
+      });
+    } catch (error) {
+      // What was refused was undone with everything that told of it; that it was tried is told again.
+      if (error instanceof Refusal && error.kind !== "unavailable")
+        await command(parts.engine, async (work) => {
+          const caller = await findCaller(work, ref, call.callId);
+          if (caller) await tellEnd(work, caller, call, failed(error.code));
+        });
+      throw error;
+    }
+  });
+}
+
+async function judgeAndPerform(
+  { catalogue, bench }: AgentCallParts,
+  work: Work,
+  caller: ToolCaller,
+  call: AgentCall,
+): Promise<ToolResult> {
+  const { session, run, callId } = caller;
+  const { name, input } = call;
+  const asked = { callId, tool: name, input };
+  const { verdict, reason, target = null } = await bench.judge(work, session, run, asked);
+  const judged = { callId, tool: name, verdict };
+  await work.emit({ type: "call_judged", session, run, call: judged });
+  if (verdict === "deny" || verdict === "invalid") return failed(reason ?? "It is not allowed.");
+  const tool = catalogue.findTool(name);
+  if (!tool) {
+    const known = catalogue.toolsFor(session.row).map((one) => one.name);
+    return failed(unknownTool(name, known));
+  }
+  if (verdict === "ask")
+    return pending(await askPerson(work, caller, { tool: tool.name, input, target, reason }));
+  const result = await perform(work, catalogue, caller, { tool: name, input });
+  await tellEnd(work, caller, call, result);
+  return result;
+}
+
+interface Asked {
+  tool: string;
+  input: unknown;
+  target: string | null;
+  reason: string | null;
+}
+
+/** One question for one call: a model that makes it again while nobody has answered asks nothing new. */
+async function askPerson(
+  work: Work,
+  { session, run, callId }: ToolCaller,
+  { tool, input, target, reason }: Asked,
+): Promise<GateRow> {
+  const shown = { tool, input, reason, cwd: null };
+  const text = cleanJson(shown);
+  const waiting = await listPendingGates(work.tx, session.row.id);
+  const same = waiting.find((gate) => gate.deferred === 1 && gate.shown === text);
+  if (same) return same;
+  const question = { callId, kind: "approval", tool, target, shown, deferred: true } as const;
+  return openGate(work, session, run, question);
+}
+
+function pending({ id }: GateRow): ToolResult {
+  return {
+    output: `approval_pending: A person is asked to approve this call (${id}); nothing has been done yet. Do not make it again and do not wait: you are woken with the result when it is decided.`,
+    error: null,
+    endsTurn: true,
+  };
+}
+
+/** For those who keep books of calls: the program's own journal may say nothing of this one. */
+function tellEnd(
+  work: Work,
+  { session, run, callId }: ToolCaller,
+  { name, input }: AgentCall,
+  { output, error }: ToolResult,
+): Promise<void> {
+  return work.emit({
+    type: "call_ended",
+    session,
+    run,
+    call: {
+      callId,
+      tool: name,
+      failed: error !== null,
+      exitCode: null,
+      durationMs: 0,
+      inputChars: cleanJson(input).length,
+      outputChars: cleanJson(output).length,
+      truncated: false,
+    },
+  });
+}

@@ -1,0 +1,108 @@
+/**
+ * Calls that were made while nobody could be waited for: when their gate is decided they are performed
+ * exactly as they were shown, once, and the session is woken with what came of it.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { Deliverer } from "../feature.ts";
+import { decisionOf } from "../gates/gates.ts";
+import { findGate } from "../gates/queries.ts";
+import { sendLater } from "../outbox/index.ts";
+import { findRun } from "../runs/queries.ts";
+import type { GateRow } from "../schema.ts";
+import { admitPrompt } from "../sessions/admit-prompt.ts";
+import { command, type Engine, type Listener, type SessionWriter, type Work } from "../work.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { ToolResult } from "./tool.ts";
+import { failed, perform } from "./tools.ts";
+
+export const DEFERRED_CALL = "deferred_call";
+const MAX_RESULT_CHARS = 16_000;
+
+/** Later, because what is refused then must not undo the decision. */
+export const keepDeferredCall: Listener = async (work, event) => {
+  if (event.type !== "gate_closed") return;
+  const { id, org_id: orgId, deferred, state } = event.gate;
+  if (deferred !== 1 || state === "cancelled") return;
+  await sendLater(work, orgId, DEFERRED_CALL, `${DEFERRED_CALL}:${id}`, { gateId: id });
+};
+
+export function createDeferredCalls(engine: Engine, catalogue: Catalogue): Deliverer {
+  return async (payload) => {
+    const { gateId } = payload as { gateId: string };
+    try {
+      await command(engine, (work) => carryOut(work, catalogue, gateId));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
+      const result = failed(`${error.code}: ${error.message}`);
+      await command(engine, (work) => carryOut(work, catalogue, gateId, result));
+    }
+  };
+}
+
+async function carryOut(
+  work: Work,
+  catalogue: Catalogue,
+  gateId: string,
+  known?: ToolResult,
+): Promise<void> {
+  const gate = await findGate(work.tx, gateId);
+  const session = gate && (await work.session(gate.session_id));
+  // Nobody is left to be told, nor to have wanted it.
+  if (!gate || !session || session.row.lifecycle === "terminated") return;
+  const { allowed, reason } = decisionOf(gate);
+  const result = allowed ? (known ?? (await performGate(work, catalogue, session, gate))) : null;
+  await wake(work, session, gate, result ? resultText(gate, result) : denialText(gate, reason));
+}
+
+async function performGate(
+  work: Work,
+  catalogue: Catalogue,
+  session: SessionWriter,
+  gate: GateRow,
+): Promise<ToolResult> {
+  const run = await findRun(work.tx, gate.run_id);
+  // What it is among the others may have changed since it asked.
+  const isOffered = catalogue.toolsFor(session.row).some(({ name }) => name === gate.tool);
+  if (!run || !isOffered) return failed("You no longer have this tool, so nothing was done.");
+  const { input } = JSON.parse(gate.shown) as { input: unknown };
+  return perform(
+    work,
+    catalogue,
+    { session, run, callId: gate.call_id },
+    { tool: gate.tool, input },
+  );
+}
+
+function resultText({ id, tool }: GateRow, { output, error }: ToolResult): string {
+  if (error !== null)
+    return `[approval] Your call of ${tool} (${id}) was allowed, but it failed:\n${error}`;
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  const cut = text.length > MAX_RESULT_CHARS ? `${text.slice(0, MAX_RESULT_CHARS)}\n[cut]` : text;
+  return `[approval] Your call of ${tool} (${id}) was allowed and has been done; do not make it again. Its result:\n${cut}`;
+}
+
+function denialText({ id, tool }: GateRow, reason: string | null): string {
+  return `[approval] Your call of ${tool} (${id}) was not done. ${reason ?? ""}`.trim();
+}
+
+async function wake(
+  work: Work,
+  session: SessionWriter,
+  { id, thread }: GateRow,
+  content: string,
+): Promise<void> {
+  await admitPrompt(work, session, {
+    id: work.ids.mint("pmt"),
+    runId: work.ids.mint("run"),
+    content,
+    thread,
+    mode: "followup",
+    author: { kind: "system", id: "approvals", name: "Muster" },
+    origin: { channelType: "system", channelId: null, scopeKey: null, replyRef: id },
+    createdBy: "system",
+    dispatchId: null,
+    causeKey: `${DEFERRED_CALL}:${id}`,
+    attachments: [],
+    runOptions: null,
+  });
+}

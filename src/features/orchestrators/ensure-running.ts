@@ -1,0 +1,106 @@
+/**
+ * The one way in which a person's orchestrator comes to be and comes back: for the page, by hand, by
+ * itself, and when something is to be said to it. It holds the identity's row, so of two that come
+ * at once one does it and the other finds it done. It never takes anything away: history, threads,
+ * children and files are as they were.
+ */
+import type { SessionWriter, Work } from "#engine/index.ts";
+import { changeLifecycle, createSession, revive } from "#engine/sessions/index.ts";
+import { orchestratorId } from "#protocol/session-ids.ts";
+import type { IdentityChange } from "./contract.ts";
+import { changeIdentity, ensureIdentity, type NamedPerson } from "./ensure-identity.ts";
+import { findPreferences, saveIdentity } from "./queries.ts";
+import type { IdentityRow } from "./schema.ts";
+import { modelFor, settle } from "./settle.ts";
+import { isHealthy } from "./views.ts";
+
+export interface Running {
+  session: SessionWriter;
+  identity: IdentityRow;
+  did: "nothing" | "created" | "revived" | "woken";
+}
+
+export interface Wish {
+  /** Who it is to be, when it is not running. */
+  identity?: IdentityChange;
+  /** One that sleeps is woken too. */
+  wakes?: boolean;
+  /** Nobody asked for it: what has failed before is not forgotten. */
+  isAutomatic?: boolean;
+}
+
+export async function ensureRunning(
+  work: Work,
+  person: NamedPerson,
+  { identity: wish = {}, wakes = false, isAutomatic = false }: Wish = {},
+): Promise<Running> {
+  const { identity, isNew } = await ensureIdentity(work, person, wish);
+  const session = await work.session(orchestratorId(person.userId));
+  if (session && isHealthy(session.row)) {
+    const isWoken = wakes && session.row.lifecycle === "hibernated";
+    if (isWoken) await changeLifecycle(work, session, "active");
+    return { session, identity, did: isWoken ? "woken" : "nothing" };
+  }
+  if (!isNew) await changeIdentity(work, person, identity, wish);
+  if (!isAutomatic) await forgetFailures(work, identity);
+  const started = session ?? (await create(work, person, identity));
+  started.row.title = identity.name;
+  await settle(work, started);
+  if (session) await revive(work, session);
+  const did = session ? "revived" : "created";
+  await tellRestart(work, person, did, isAutomatic);
+  return { session: started, identity, did };
+}
+
+/** A person has taken it in hand. */
+async function forgetFailures(work: Work, identity: IdentityRow): Promise<void> {
+  if (identity.restarts === "[]" && identity.stopped_at === null) return;
+  identity.restarts = "[]";
+  identity.stopped_at = null;
+  await saveIdentity(work.tx, identity);
+}
+
+async function create(
+  work: Work,
+  { orgId, userId }: NamedPerson,
+  { name }: IdentityRow,
+): Promise<SessionWriter> {
+  const preferences = await findPreferences(work.tx, { orgId, userId });
+  return createSession(
+    work,
+    {
+      id: orchestratorId(userId),
+      orgId,
+      ownerId: userId,
+      createdBy: `user:${userId}`,
+      title: name,
+      kind: "orchestrator",
+      purpose: "task",
+      parent: null,
+      asked: { runtime: true, model: true, persona: false },
+      runtime: "native",
+      model: await modelFor(work, { orgId, userId }),
+      repo: null,
+      branch: null,
+      personaSlug: null,
+      scopeKey: null,
+      queueMode: preferences.queue_mode ?? "followup",
+      instructions: null,
+      enableMemory: true,
+      budgetMicros: null,
+      projectDir: null,
+      agentName: null,
+    },
+    work.defaults.limits,
+  );
+}
+
+function tellRestart(
+  work: Work,
+  { orgId, userId }: NamedPerson,
+  action: string,
+  isAutomatic: boolean,
+): Promise<void> {
+  const by = isAutomatic ? "system" : `user:${userId}`;
+  return work.tell({ orgId, by, area: "orchestrator", action, subjectId: userId });
+}

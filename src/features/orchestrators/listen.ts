@@ -1,0 +1,31 @@
+/**
+ * Keeps an orchestrator as it is meant to be, also when it is changed as any other session is. What
+ * its person sets there is what they prefer; what admins settle counts from the next prompt on.
+ */
+import type { KernelEvent, Listener, SessionWriter, Work } from "#engine/index.ts";
+import { findPreferences, savePreferences } from "./queries.ts";
+import { modelFor, refuseFixedModel } from "./settle.ts";
+
+export const listen: Listener = async (work, event) => {
+  if (event.type === "session_changed") return keepPreferences(work, event);
+  if (event.type === "prompt_admitted") return setModel(work, event.session);
+};
+
+async function keepPreferences(
+  work: Work,
+  { session, fields }: Extract<KernelEvent, { type: "session_changed" }>,
+): Promise<void> {
+  const { kind, org_id: orgId, owner_id: userId, model, queue_mode } = session.row;
+  if (kind !== "orchestrator" || userId === null) return;
+  if (!fields.includes("model") && !fields.includes("queueMode")) return;
+  if (fields.includes("model")) await refuseFixedModel(work, orgId);
+  const preferences = await findPreferences(work.tx, { orgId, userId });
+  if (fields.includes("model")) preferences.model = model;
+  if (fields.includes("queueMode")) preferences.queue_mode = queue_mode;
+  await savePreferences(work.tx, preferences);
+}
+
+async function setModel(work: Work, { row }: SessionWriter): Promise<void> {
+  if (row.kind !== "orchestrator" || row.owner_id === null) return;
+  row.model = await modelFor(work, { orgId: row.org_id, userId: row.owner_id });
+}

@@ -1,0 +1,54 @@
+/** What people prefer of their orchestrators, and what admins settle for all of them. */
+import { command, type Engine, type Person, type Work } from "#engine/index.ts";
+import type { UserPrincipal } from "#features/auth/index.ts";
+import { orchestratorId } from "#protocol/session-ids.ts";
+import type { Preferences, PreferencesChange } from "./contract.ts";
+import { findFixedModel, findPreferences, saveFixedModel, savePreferences } from "./queries.ts";
+import type { PreferencesRow } from "./schema.ts";
+import { refuseFixedModel, settle } from "./settle.ts";
+
+export async function readPreferences({ store }: Engine, person: Person): Promise<Preferences> {
+  return preferencesView(await store.read((reader) => findPreferences(reader, person)));
+}
+
+/** An orchestrator that is there changes with them. */
+export function changePreferences(
+  engine: Engine,
+  { orgId, userId }: Person,
+  wish: PreferencesChange,
+): Promise<Preferences> {
+  const person = { orgId, userId };
+  return command(engine, async (work) => {
+    const session = await work.session(orchestratorId(userId));
+    if (wish.model !== undefined && wish.model !== null) await refuseFixedModel(work, orgId);
+    const row = await findPreferences(work.tx, person);
+    if (wish.idleTimeoutMs !== undefined) row.idle_ms = wish.idleTimeoutMs;
+    if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
+    if (wish.model !== undefined) row.model = wish.model;
+    await savePreferences(work.tx, row);
+    if (session) await settle(work, session);
+    return preferencesView(row);
+  });
+}
+
+function preferencesView({ idle_ms, queue_mode, model }: PreferencesRow): Preferences {
+  return { idleTimeoutMs: idle_ms, queueMode: queue_mode, model };
+}
+
+export async function readSettings({ store }: Engine, orgId: string) {
+  return { model: await store.read((reader) => findFixedModel(reader, orgId)) };
+}
+
+/** Orchestrators take it up with the next thing that is said to them. */
+export function changeSettings(
+  engine: Engine,
+  { orgId, userId }: UserPrincipal,
+  { model }: { model: string | null },
+): Promise<{ model: string | null }> {
+  return command(engine, async (work: Work) => {
+    await saveFixedModel(work.tx, orgId, model);
+    const action = model === null ? "model_freed" : "model_fixed";
+    await work.tell({ orgId, by: `user:${userId}`, area: "orchestrator", action, subjectId: null });
+    return { model };
+  });
+}

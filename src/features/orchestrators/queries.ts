@@ -1,0 +1,235 @@
+/** The only SQL on identities, preferences and settings of orchestrators. */
+import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { KernelTables, Person, SessionRow } from "#engine/index.ts";
+import type { PersonRow } from "#features/auth/index.ts";
+import type { IdentityRow, OrchestratorTables, PreferencesRow, SettingsRow } from "./schema.ts";
+
+type Tables = OrchestratorTables & Omit<KernelTables, "users"> & { users: PersonRow };
+const prepare = statements<Tables>();
+
+// identities
+
+const insertRow = inserter<IdentityRow>("orchestrator_identities", [
+  "org_id",
+  "user_id",
+  "name",
+  "handle",
+  "handle_key",
+  "avatar",
+  "style",
+  "custom_instructions",
+  "accepts_agent_mail",
+  "restarts",
+  "stopped_at",
+  "created_at",
+  "updated_at",
+]);
+export function insertIdentity(tx: Tx, row: IdentityRow): Promise<number> {
+  return tx.execute(insertRow(tx.dialect, [row]));
+}
+
+const selectIdentity = prepare<Person, IdentityRow>((db, p) =>
+  db
+    .selectFrom("orchestrator_identities")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+const selectIdentityLocked = prepare<Person, IdentityRow>((db, p, dialect) => {
+  const query = db
+    .selectFrom("orchestrator_identities")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+export function findIdentity(reader: Reader, person: Person): Promise<IdentityRow | undefined> {
+  return reader.first(selectIdentity, person);
+}
+export function lockIdentity(tx: Tx, person: Person): Promise<IdentityRow | undefined> {
+  return tx.first(selectIdentityLocked, person);
+}
+
+const updateIdentity = prepare<IdentityRow, unknown>((db, p) =>
+  db
+    .updateTable("orchestrator_identities")
+    .set({
+      name: p("name"),
+      handle: p("handle"),
+      handle_key: p("handle_key"),
+      avatar: p("avatar"),
+      style: p("style"),
+      custom_instructions: p("custom_instructions"),
+      accepts_agent_mail: p("accepts_agent_mail"),
+      restarts: p("restarts"),
+      stopped_at: p("stopped_at"),
+      updated_at: p("updated_at"),
+    })
+    .where("org_id", "=", p("org_id"))
+    .where("user_id", "=", p("user_id")),
+);
+export function saveIdentity(tx: Tx, row: IdentityRow): Promise<number> {
+  return tx.run(updateIdentity, row);
+}
+
+const selectHandles = prepare<
+  { orgId: string; userId: string; from: string; to: string },
+  { handle_key: string }
+>((db, p) =>
+  db
+    .selectFrom("orchestrator_identities")
+    .select("handle_key")
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "!=", p("userId"))
+    .where("handle_key", ">=", p("from"))
+    .where("handle_key", "<", p("to")),
+);
+/** Handles of others that begin so, in small letters. */
+export async function listTakenHandles(
+  reader: Reader,
+  { orgId, userId }: Person,
+  stem: string,
+): Promise<Set<string>> {
+  const bounds = { from: stem, to: `${stem}\u{7f}` };
+  const rows = await reader.all(selectHandles, { orgId, userId, ...bounds });
+  return new Set(rows.map(({ handle_key }) => handle_key));
+}
+
+const selectOfOrg = prepare<{ orgId: string }, IdentityRow>((db, p) =>
+  db
+    .selectFrom("orchestrator_identities as identity")
+    .innerJoin("users", "users.id", "identity.user_id")
+    .selectAll("identity")
+    .where("identity.org_id", "=", p("orgId"))
+    .where("users.removed_at", "is", null)
+    .orderBy("identity.handle_key"),
+);
+/** Of people who are here. */
+export function listIdentities(reader: Reader, orgId: string): Promise<IdentityRow[]> {
+  return reader.all(selectOfOrg, { orgId });
+}
+
+const deleteIdentity = prepare<Person, unknown>((db, p) =>
+  db
+    .deleteFrom("orchestrator_identities")
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+const deletePreferences = prepare<Person, unknown>((db, p) =>
+  db
+    .deleteFrom("orchestrator_preferences")
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+export async function deleteAllOf(tx: Tx, person: Person): Promise<void> {
+  await tx.run(deleteIdentity, person);
+  await tx.run(deletePreferences, person);
+}
+
+// their sessions, as far as they are asked for together
+
+export async function listSessionsById(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<Map<string, SessionRow>> {
+  if (ids.length === 0) return new Map();
+  const query = builder<Tables>(reader.dialect)
+    .selectFrom("sessions")
+    .selectAll()
+    .where("id", "in", ids);
+  const rows = await reader.query<SessionRow>(query.compile());
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface DeadOrchestrator {
+  org_id: string;
+  user_id: string;
+  name: string;
+}
+const selectDead = prepare<{ before: number; limit: number }, DeadOrchestrator>((db, p) =>
+  db
+    .selectFrom("sessions")
+    .innerJoin("orchestrator_identities as identity", (join) =>
+      join
+        .onRef("identity.user_id", "=", "sessions.owner_id")
+        .onRef("identity.org_id", "=", "sessions.org_id"),
+    )
+    .innerJoin("users", "users.id", "identity.user_id")
+    .select(["identity.org_id", "identity.user_id", "users.name"])
+    .where("sessions.archived_at", "is not", null)
+    .where("sessions.archived_at", "<", p("before"))
+    .where("sessions.kind", "=", "orchestrator")
+    .where("users.removed_at", "is", null)
+    // Given up, unless it came back since and ended again.
+    .where((eb) =>
+      eb.or([
+        eb("identity.stopped_at", "is", null),
+        eb("identity.stopped_at", "<", eb.ref("sessions.archived_at")),
+      ]),
+    )
+    .orderBy("sessions.archived_at", "desc")
+    .limit(p("limit")),
+);
+/** Those that ended before then and may be brought back without a person. */
+export function listDead(
+  reader: Reader,
+  before: number,
+  limit: number,
+): Promise<DeadOrchestrator[]> {
+  return reader.all(selectDead, { before, limit });
+}
+
+// preferences and settings
+
+const selectPreferences = prepare<Person, PreferencesRow>((db, p) =>
+  db
+    .selectFrom("orchestrator_preferences")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+export async function findPreferences(reader: Reader, person: Person): Promise<PreferencesRow> {
+  const { orgId, userId } = person;
+  const none = { org_id: orgId, user_id: userId, idle_ms: null, queue_mode: null, model: null };
+  return (await reader.first(selectPreferences, person)) ?? none;
+}
+
+const upsertPreferences = prepare<PreferencesRow, unknown>((db, p) =>
+  db
+    .insertInto("orchestrator_preferences")
+    .values({
+      org_id: p("org_id"),
+      user_id: p("user_id"),
+      idle_ms: p("idle_ms"),
+      queue_mode: p("queue_mode"),
+      model: p("model"),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["org_id", "user_id"]).doUpdateSet({
+        idle_ms: p("idle_ms"),
+        queue_mode: p("queue_mode"),
+        model: p("model"),
+      }),
+    ),
+);
+export function savePreferences(tx: Tx, row: PreferencesRow): Promise<number> {
+  return tx.run(upsertPreferences, row);
+}
+
+const selectSettings = prepare<{ orgId: string }, SettingsRow>((db, p) =>
+  db.selectFrom("orchestrator_settings").selectAll().where("org_id", "=", p("orgId")),
+);
+/** The model that admins have settled for all; null: everybody chooses. */
+export async function findFixedModel(reader: Reader, orgId: string): Promise<string | null> {
+  return (await reader.first(selectSettings, { orgId }))?.model ?? null;
+}
+
+const upsertSettings = prepare<SettingsRow, unknown>((db, p) =>
+  db
+    .insertInto("orchestrator_settings")
+    .values({ org_id: p("org_id"), model: p("model") })
+    .onConflict((conflict) => conflict.column("org_id").doUpdateSet({ model: p("model") })),
+);
+export function saveFixedModel(tx: Tx, orgId: string, model: string | null): Promise<number> {
+  return tx.run(upsertSettings, { org_id: orgId, model });
+}

@@ -1,0 +1,103 @@
+/** An orchestrator speaks to a child, passes on what it said, and ends it. */
+import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import { changeLifecycle } from "#engine/sessions/index.ts";
+import { defineTool } from "#engine/tools/index.ts";
+import {
+  endChild,
+  forwardMessages,
+  messageChild,
+  requireChild,
+  type Sent,
+} from "#features/delegation/index.ts";
+import { ORCHESTRATORS, sessionIdInput, targetOf, trace } from "./own-child.ts";
+
+const MAX_MESSAGE_CHARS = 100_000;
+const MAX_FORWARDED = 20;
+
+export const sendMessage = defineTool({
+  name: "send_message",
+  aliases: ["send_to_session"],
+  description:
+    "Sends one of your child sessions its next task, a correction, or the answer to the question it asks. Write it so that it can be acted on: the child knows its own conversation and nothing of yours. A child that is busy gets it when its turn ends, unless you interrupt. One that was put away is woken. You are woken when it is done: call wait_for_event afterwards.",
+  roles: ORCHESTRATORS,
+  readOnly: false,
+  target: targetOf,
+  schema: z.strictObject({
+    sessionId: sessionIdInput,
+    message: z.string().min(1).max(MAX_MESSAGE_CHARS).describe("The task, correction or answer."),
+    interrupt: z
+      .boolean()
+      .optional()
+      .describe(
+        "Ends what it is doing now and begins with this at once. Only when it goes the wrong way: what it was doing is cut off.",
+      ),
+  }),
+  async handle(work, caller, { sessionId, message, interrupt = false }) {
+    const { session } = caller;
+    const { child } = await requireChild(work, session.row.id, sessionId);
+    if (child.row.lifecycle === "terminated") {
+      throw new Refusal(
+        "conflict",
+        "worker_not_live",
+        `The session ${sessionId} has been ended for good. Spawn another, and tell it what it needs to know.`,
+      );
+    }
+    if (child.row.lifecycle === "archived") await changeLifecycle(work, child, "active");
+    const mode = interrupt ? "interrupt" : "followup";
+    const sent = await messageChild(work, session, child, message, mode);
+    await trace(work, caller, "worker_messaged", sessionId);
+    return { output: { sessionId, ...told(sent) }, error: null };
+  },
+});
+
+function told(sent: Sent): Record<string, unknown> {
+  if (sent.as === "answer")
+    return { answered: true, next: "It goes on with your answer. Call wait_for_event." };
+  const next = "Call wait_for_event when you have nothing else to do.";
+  return { promptId: sent.promptId, next };
+}
+
+export const forwardMessagesTool = defineTool({
+  name: "forward_messages",
+  description:
+    "Puts what one of your child sessions said last into this conversation, word for word and under its name, for the person to read. Prefer it to a summary of your own when the words matter: a report, an answer, a list. The person sees it at once, so do not repeat it.",
+  roles: ORCHESTRATORS,
+  readOnly: false,
+  target: targetOf,
+  schema: z.strictObject({
+    sessionId: sessionIdInput,
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_FORWARDED)
+      .default(1)
+      .describe("How many of its messages, the newest; 1 if not said."),
+  }),
+  async handle(work, { session, run }, { sessionId, limit }) {
+    const { child } = await requireChild(work, session.row.id, sessionId);
+    const place = { thread: run.thread, promptId: run.prompt_id, runId: run.id };
+    const forwarded = await forwardMessages(work, session, place, child, limit);
+    if (forwarded === 0)
+      return { output: null, error: "It has said nothing yet, so nothing was forwarded." };
+    const next = "The person has them before their eyes. Add only what they do not say.";
+    return { output: { sessionId, forwarded, next }, error: null };
+  },
+});
+
+export const terminateSession = defineTool({
+  name: "terminate_session",
+  description:
+    "Ends one of your child sessions for good, also in the middle of its turn. People can read what it said for a week; what it left uncommitted in its workspace is then gone. Do it when its result is with you and nothing more will be asked of it: live children count against your limit. To correct it instead, use send_message.",
+  roles: ORCHESTRATORS,
+  readOnly: false,
+  target: targetOf,
+  schema: z.strictObject({ sessionId: sessionIdInput }),
+  async handle(work, caller, { sessionId }) {
+    const { child, link } = await requireChild(work, caller.session.row.id, sessionId);
+    await endChild(work, child, link, "terminated");
+    await trace(work, caller, "worker_killed", sessionId);
+    return { output: { sessionId, status: "terminated" }, error: null };
+  },
+});

@@ -1,0 +1,51 @@
+/** What an agent can choose from for those it sends to work: repositories and personas. */
+import * as z from "zod";
+import { defineTool } from "#engine/tools/index.ts";
+import { listUsablePersonas } from "#features/personas/index.ts";
+import { listKnownRepos } from "#features/repos/index.ts";
+import type { AgentRole } from "#protocol/tools.ts";
+import { ORCHESTRATORS } from "./own-child.ts";
+
+const LEADERS: readonly AgentRole[] = [...ORCHESTRATORS, "supervisor"];
+
+export const listRepos = defineTool({
+  name: "list_repos",
+  description:
+    "Lists the repositories that sessions may work on, with what each is about. Look here before you give out work on a repository, and use the full name as it stands here.",
+  roles: LEADERS,
+  readOnly: true,
+  target: () => null,
+  schema: z.strictObject({
+    query: z
+      .string()
+      .max(500)
+      .optional()
+      .describe("Words to look for in names, descriptions and topics."),
+  }),
+  async handle(work, { session }, { query }) {
+    const repos = await listKnownRepos(work.tx, session.row.org_id, query);
+    if (repos.length > 0) return { output: { repos }, error: null };
+    const next =
+      query === undefined
+        ? "No repository is known here. Ask the person for a web address."
+        : "None fits. Try fewer words, or none, to see all.";
+    return { output: { repos, next }, error: null };
+  },
+});
+
+export const listPersonas = defineTool({
+  name: "list_personas",
+  description:
+    "Lists the personas a session can work as, with what each is for. Choose one by its slug when the work fits it; without one a session works as the repository or the organisation has settled.",
+  roles: LEADERS,
+  readOnly: true,
+  target: () => null,
+  schema: z.strictObject({}),
+  async handle(work, { session }) {
+    const { org_id, owner_id } = session.row;
+    return {
+      output: { personas: await listUsablePersonas(work.tx, org_id, owner_id) },
+      error: null,
+    };
+  },
+});

@@ -1,0 +1,28 @@
+/** The tools of an orchestrator's agent for its child sessions; two of them are a supervisor's too. */
+import type { Tool } from "#engine/tools/index.ts";
+import { forwardMessagesTool, sendMessage, terminateSession } from "./act-on-children.ts";
+import { listPersonas, listRepos } from "./choices.ts";
+import { getSessionStatus, listSessions, readMessagesTool } from "./look-at-children.ts";
+import { createSpawnSession } from "./spawn-session.ts";
+import { sleep, waitForEvent } from "./wait-for-event.ts";
+
+/** `publicUrl`: where people reach the server. */
+export function createOrchestratorTools({
+  publicUrl,
+}: {
+  publicUrl?: string | undefined;
+}): readonly Tool[] {
+  return [
+    createSpawnSession(publicUrl),
+    sendMessage,
+    readMessagesTool,
+    forwardMessagesTool,
+    getSessionStatus,
+    listSessions,
+    terminateSession,
+    waitForEvent,
+    sleep,
+    listRepos,
+    listPersonas,
+  ];
+}

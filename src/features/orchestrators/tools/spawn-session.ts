@@ -1,0 +1,149 @@
+/** A child for an orchestrator: what it is told to make of a session, and what it may not. */
+import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import { defineTool, type Tool } from "#engine/tools/index.ts";
+import { spawnChild } from "#features/delegation/index.ts";
+import { ORCHESTRATORS, trace } from "./own-child.ts";
+
+const MAX_BRIEF_CHARS = 100_000;
+
+/** Asked for by name elsewhere, and not silently passed over here. */
+const UNAVAILABLE = new Map([
+  ["taskId", "there is no task board here: put what belongs to the task into the prompt"],
+  [
+    "requirePlanApproval",
+    "no plan can be approved here: ask for the plan first, then for the work",
+  ],
+]);
+
+const spawnInput = z.strictObject(
+  {
+    prompt: z
+      .string()
+      .min(1)
+      .max(MAX_BRIEF_CHARS)
+      .describe(
+        "The task brief, complete in itself: the goal, the places to look at, what to leave alone, how to check it, what to report. The child has seen nothing of your conversation.",
+      ),
+    title: z
+      .string()
+      .trim()
+      .min(1)
+      .max(300)
+      .optional()
+      .describe("A few words that say what it does; people see it in their list."),
+    repo: z
+      .string()
+      .trim()
+      .min(1)
+      .max(2_000)
+      .optional()
+      .describe(
+        "The repository it works on: a full name from list_repos, or a web address. It gets a clone of its own. Leave it out for work that needs no repository.",
+      ),
+    repo_url: z.string().trim().min(1).max(2_000).optional().describe("The same as repo."),
+    branch: z
+      .string()
+      .trim()
+      .min(1)
+      .max(250)
+      .optional()
+      .describe("Where it begins; the repository's default branch if not said."),
+    persona: z
+      .string()
+      .trim()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("Who it works as: a slug from list_personas."),
+    workspace: z
+      .string()
+      .trim()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("A short name for it, which is its title if none is given. It chooses no folder."),
+    runtime: z
+      .string()
+      .trim()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("The agent program that drives it; yours if not said."),
+    model: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("Such as provider/model; yours if not said."),
+    purpose: z
+      .enum(["task", "review"])
+      .optional()
+      .describe("review: it looks at work and judges it; task if not said."),
+    budget: z
+      .number()
+      .int()
+      .min(1)
+      .max(Number.MAX_SAFE_INTEGER)
+      .optional()
+      .describe(
+        "The most it may cost, in millionths. It is taken out of your own budget, if you have one, and what is left comes back.",
+      ),
+    enableMemory: z
+      .boolean()
+      .optional()
+      .describe("Whether it keeps what it learns about the repository for later sessions."),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === "unrecognized_keys" ? unavailable((keys ?? []) as string[]) : undefined,
+  },
+);
+
+function unavailable(keys: readonly string[]): string | undefined {
+  const known = keys.flatMap((key) => {
+    const why = UNAVAILABLE.get(key);
+    return why === undefined ? [] : [`field_not_available: ${key}: ${why}. Leave it out.`];
+  });
+  return known.length === 0 ? undefined : known.join(" ");
+}
+
+/** `publicUrl`: where people reach the server; without it, an address is given as its path. */
+export function createSpawnSession(publicUrl: string | undefined): Tool {
+  const base = publicUrl?.replace(/\/+$/, "") ?? "";
+  return defineTool({
+    name: "spawn_session",
+    aliases: ["create_session"],
+    description:
+      "Starts a child session: an agent of its own, with its own workspace, that does one task and reports back to you. Use it for work on a repository, for anything long, and for things that can go on side by side; answer small questions yourself. You are woken when its turn ends, when it asks something and when it fails, so call wait_for_event afterwards instead of looking again and again. To go on with a child that exists, use send_message.",
+    roles: ORCHESTRATORS,
+    readOnly: false,
+    target: ({ repo, repo_url }) => repo ?? repo_url ?? null,
+    schema: spawnInput,
+    async handle(work, caller, input) {
+      const { repo, repo_url, persona, workspace, title, ...rest } = input;
+      if (repo !== undefined && repo_url !== undefined && repo !== repo_url) {
+        throw new Refusal(
+          "invalid",
+          "repo_ambiguous",
+          "repo and repo_url name two repositories. Give one of them: a session works on one.",
+        );
+      }
+      const child = await spawnChild(work, caller.session, caller.run.thread, {
+        ...rest,
+        title: title ?? workspace,
+        repo: repo ?? repo_url,
+        personaSlug: persona,
+      });
+      const { id } = child.row;
+      await trace(work, caller, "worker_spawned", id);
+      const next =
+        "It works by itself now. Call wait_for_event when you have nothing else to do; you are woken with what it reports.";
+      return {
+        output: { sessionId: id, status: "pending", url: `${base}/sessions/${id}`, next },
+        error: null,
+      };
+    },
+  });
+}

@@ -1,0 +1,377 @@
+/** The tools of an orchestrator's agent on the real kernel, with a runner that does what the test says. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { roleOf } from "#engine/tools/index.ts";
+import { audit } from "#features/audit/index.ts";
+import { briefing } from "#features/briefing/index.ts";
+import { createDelegation } from "#features/delegation/index.ts";
+import { FakeFamily } from "#features/fake-family/index.ts";
+import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
+import { policy } from "#features/policy/index.ts";
+import { createRepos } from "#features/repos/index.ts";
+import { createSecrets } from "#features/secrets/index.ts";
+import { owner, startWorld, type Turn } from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import { createOrchestratorTools } from "./index.ts";
+
+const ORG = "/api/orgs/org_1";
+const KEY = "a-secret-key-of-more-than-32-characters";
+const SESSION_TOOLS = [
+  "spawn_session",
+  "send_message",
+  "read_messages",
+  "forward_messages",
+  "get_session_status",
+  "list_sessions",
+  "terminate_session",
+  "wait_for_event",
+  "sleep",
+];
+const CHOICES = ["list_repos", "list_personas"];
+const done = (result: string) => ({ outcome: "completed", result }) as const;
+
+function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(title, () => {
+    let at: FakeFamily;
+    let made: TestDatabase | undefined;
+    beforeAll(async () => {
+      made = await database();
+      const secrets = createSecrets({ secretKey: KEY });
+      const repos = createRepos({ secretKey: KEY, secrets, findPersona: findSharedPersona });
+      const features = [
+        createDelegation({ childrenPerOrchestrator: 4 }),
+        { name: "orchestrators", tools: createOrchestratorTools({ publicUrl: "https://m.test/" }) },
+        policy,
+        audit,
+        secrets.feature,
+        createPersonas({ searchPath: "" }),
+        repos.feature,
+        briefing,
+      ];
+      at = new FakeFamily(await startWorld(features, made?.url));
+      await at.world.call(owner, "POST", `${ORG}/repos`, {
+        url: "https://example.org/acme/api.git",
+        description: "the interface",
+      });
+      for (const visibility of ["shared", "private"])
+        await at.world.call(owner, "POST", `${ORG}/personas`, {
+          name: visibility,
+          slug: visibility,
+          visibility,
+        });
+    });
+    afterEach(() => at.end());
+    afterAll(async () => {
+      await at.world.stop();
+      await made?.drop();
+    });
+
+    const lead = async (thread = "main") => {
+      const parentId = await at.parent();
+      return { parentId, turn: await at.prompt(parentId, "go", thread) };
+    };
+    const spawnIn = async (turn: Turn, input: object = {}) => {
+      const { output, error } = await turn.tool("spawn_session", {
+        prompt: "Count the files.",
+        title: "counter",
+        ...input,
+      });
+      expect(error).toBeNull();
+      return (output as { sessionId: string }).sessionId;
+    };
+    /** An orchestrator in a turn, and its child in its first. */
+    const team = async () => {
+      const { parentId, turn } = await lead();
+      const childId = await spawnIn(turn);
+      return { parentId, turn, childId, work: await at.turnOf(childId) };
+    };
+    const toolRows = async (sessionId: string, action: string) => {
+      const path = `/api/audit?session=${sessionId}&action=${action}`;
+      const { items } = await at.world.call<{ items: { metadata: Record<string, unknown> }[] }>(
+        owner,
+        "GET",
+        path,
+      );
+      return items.map(({ metadata }) => metadata);
+    };
+
+    it("are an orchestrator's; a supervisor has the choices, a child and others have none", async () => {
+      const { turn, work } = await team();
+      expect(turn.assignment.tools).toEqual(expect.arrayContaining([...SESSION_TOOLS, ...CHOICES]));
+      for (const tool of [...SESSION_TOOLS, ...CHOICES]) {
+        expect(work.assignment.tools).not.toContain(tool);
+        expect((await work.tool(tool, { sessionId: "x", prompt: "x" })).error).toMatch(
+          /^There is no tool called/,
+        );
+      }
+      const aloneId = await at.world.createSession();
+      const alone = await at.prompt(aloneId);
+      expect(alone.assignment.tools).not.toContain("spawn_session");
+      await at.settle(alone, done("ok"));
+      await at.act(aloneId, async (_work, { row }) => {
+        row.supervisor = 1;
+        expect(roleOf(row)).toBe("supervisor");
+      });
+      const leads = await at.prompt(aloneId);
+      expect(leads.assignment.tools).toEqual(expect.arrayContaining(CHOICES));
+      expect(leads.assignment.tools).not.toContain("spawn_session");
+      await at.settle(leads, done("ok"));
+      await at.world.kernel.sessions.terminate(owner, aloneId);
+    });
+
+    it("spawn what was asked for, over what the parent has", async () => {
+      const { parentId, turn } = await lead();
+      const { output } = await turn.tool("spawn_session", {
+        prompt: "Review it.",
+        repo: "acme/api",
+        branch: "next",
+        persona: "shared",
+        workspace: "api-review",
+        runtime: "scripted",
+        model: "lab/large",
+        purpose: "review",
+        budget: 5_000,
+        enableMemory: true,
+      });
+      const { sessionId } = output as { sessionId: string };
+      expect(output).toMatchObject({
+        status: "pending",
+        url: `https://m.test/sessions/${sessionId}`,
+      });
+      expect(await at.session(sessionId)).toMatchObject({
+        parentSessionId: parentId,
+        title: "api-review",
+        repo: "https://example.org/acme/api.git",
+        branch: "next",
+        persona: "shared",
+        runtime: "scripted",
+        model: "lab/large",
+        kind: "review",
+        budget: 5_000,
+      });
+      expect(await at.row(sessionId)).toMatchObject({ owner_id: owner.userId, enable_memory: 1 });
+      const work = await at.turnOf(sessionId);
+      expect(work.assignment).toMatchObject({
+        content: "Review it.",
+        author: { kind: "session", id: parentId },
+      });
+    });
+
+    it.each([
+      ["a field that is not there yet", { taskId: "t1" }, /field_not_available: taskId/],
+      ["another", { requirePlanApproval: true }, /field_not_available: requirePlanApproval/],
+      ["an unknown field", { parentSessionId: "ses_1" }, /does not fit spawn_session/],
+      ["two repositories", { repo: "a/b", repo_url: "c/d" }, /^repo_ambiguous: /],
+      ["a folder of the machine", { repo: "/etc" }, /^folder_not_allowed: /],
+      ["a persona that is not there", { persona: "nobody" }, /^not_found: /],
+      ["nothing to do", { prompt: "" }, /does not fit spawn_session/],
+      ["a budget of nothing", { budget: 0 }, /does not fit spawn_session/],
+    ])("refuse to spawn with %s, and leave nothing behind", async (_what, input, error) => {
+      const { parentId, turn } = await lead();
+      const reply = await turn.tool("spawn_session", { prompt: "Do it.", ...input });
+      expect(reply.error).toMatch(error);
+      const all = await at.world.kernel.sessions.list(owner, { parent: parentId, limit: 10 });
+      expect(all.items).toEqual([]);
+      const rows = [
+        ...(await toolRows(parentId, "tool_executed")),
+        ...(await toolRows(parentId, "tool_denied")),
+      ];
+      expect(rows).toMatchObject([{ tool: "spawn_session" }]);
+    });
+
+    it("spawn as many as there are places, and no more", async () => {
+      const { turn } = await lead();
+      const replies = [];
+      for (let index = 0; index < 6; index += 1)
+        replies.push(await turn.tool("create_session", { prompt: `task ${index}` }));
+      expect(replies.filter(({ error }) => error === null)).toHaveLength(4);
+      expect(replies.at(-1)?.error).toMatch(/^fanout_limit_exceeded: /);
+    });
+
+    it("reach their own children and nobody else, in the same words, and leave a row each", async () => {
+      const mine = await team();
+      const theirs = await team();
+      const others = [theirs.childId, theirs.parentId, mine.parentId, "ses_nobody"];
+      const tries: [string, object][] = [
+        ["get_session_status", {}],
+        ["read_messages", {}],
+        ["forward_messages", {}],
+        ["send_message", { message: "x" }],
+        ["send_to_session", { message: "x", interrupt: true }],
+        ["terminate_session", {}],
+      ];
+      const words = new Set<string>();
+      for (const sessionId of others) {
+        for (const [tool, input] of tries) {
+          const { error } = await mine.turn.tool(tool, { sessionId, ...input });
+          words.add((error ?? "").replace(sessionId, "ID"));
+        }
+        const wait = await mine.turn.tool("wait_for_event", { sessionIds: [sessionId] });
+        words.add((wait.error ?? "").replace(sessionId, "ID"));
+        expect(wait.endsTurn).toBe(false);
+      }
+      expect([...words]).toEqual([
+        "worker_not_linked: You have no child session ID. List your children to see which there are.",
+      ]);
+      const rows = (await toolRows(mine.parentId, "tool_executed")).filter(({ failed }) => failed);
+      expect(rows).toHaveLength(others.length * (tries.length + 1));
+      expect(new Set(rows.map(({ tool }) => tool))).toEqual(
+        new Set(
+          ["send_message", "wait_for_event", ...tries.map(([tool]) => tool)].filter(
+            (tool) => tool !== "send_to_session",
+          ),
+        ),
+      );
+      expect(await at.session(theirs.childId)).toMatchObject({ lifecycle: "active" });
+    });
+
+    it("list children by what they do and where, the newest first", async () => {
+      const { turn, childId, work } = await team();
+      const onRepo = await spawnIn(turn, { repo: "acme/api", title: "api" });
+      await at.settle(work, { outcome: "failed", error: { code: "turn_limit", message: "x" } });
+      const list = async (input: object) => {
+        const { output } = await turn.tool("list_sessions", input);
+        return (output as { sessions: { sessionId: string }[] }).sessions;
+      };
+      const ids = async (input: object) => (await list(input)).map(({ sessionId }) => sessionId);
+      expect(await ids({})).toEqual([onRepo, childId]);
+      expect(await ids({ repo: "ACME/api" })).toEqual([onRepo]);
+      expect(await ids({ status: "failed" })).toEqual([childId]);
+      expect(await ids({ status: "live" })).toEqual([onRepo, childId]);
+      expect((await list({ status: "failed" }))[0]).toMatchObject({
+        title: "counter",
+        costMicros: 0,
+        activity: "failed",
+      });
+      expect((await turn.tool("terminate_session", { sessionId: childId })).output).toEqual({
+        sessionId: childId,
+        status: "terminated",
+      });
+      expect(await ids({ status: "ended" })).toEqual([childId]);
+    });
+
+    it("show a child: what it said, what it waits for", async () => {
+      const { turn, childId, work } = await team();
+      await work.journal([
+        { type: "message", entryId: "ent_t1", kind: "text", text: "Looking around." },
+      ]);
+      await at.ask(work, "Which port?");
+      const status = async () =>
+        (await turn.tool("get_session_status", { sessionId: childId })).output;
+      expect(await status()).toMatchObject({
+        sessionId: childId,
+        activity: "needs_you",
+        recent: expect.stringContaining("Looking around."),
+        waitsFor: { question: ["Which port?"] },
+        files: [],
+      });
+      const sent = await turn.tool("send_message", { sessionId: childId, message: "4747" });
+      expect(sent.output).toMatchObject({ answered: true });
+      expect(await status()).toMatchObject({ waitsFor: null });
+      const goesOn = await at.turnOf(childId);
+      expect(goesOn.assignment.decisions).toMatchObject([{ callId: "q1", answers: ["4747"] }]);
+      const read = await turn.tool("read_messages", { sessionId: childId, limit: 2 });
+      expect(read.output).toMatchObject({ count: 2 });
+      expect(JSON.stringify(read.output)).toMatch(/Count the files.*Looking around/);
+    });
+
+    it("send more work, break in, and wake what was put away, but not what was ended", async () => {
+      const { turn, childId, work } = await team();
+      const send = (message: string, interrupt?: boolean) =>
+        turn.tool("send_message", { sessionId: childId, message, ...(interrupt && { interrupt }) });
+      await send("then this");
+      await send("no, this", true);
+      await at.settle(work, { outcome: "aborted" });
+      const next = await at.turnOf(childId);
+      expect(next.assignment.content).toBe("no, this");
+      await at.settle(next, done("ok"));
+      await at.settle(await at.turnOf(childId), done("ok"));
+      await at.world.kernel.sessions.archive(owner, childId, false);
+      expect((await send("again")).error).toBeNull();
+      expect((await at.turnOf(childId)).assignment.content).toBe("again");
+      await turn.tool("terminate_session", { sessionId: childId });
+      expect((await send("once more")).error).toMatch(/^worker_not_live: /);
+    });
+
+    it("forward what a child said, word for word, under its name, where the orchestrator speaks", async () => {
+      const { parentId, turn } = await lead("side");
+      const childId = await spawnIn(turn);
+      const work = await at.turnOf(childId);
+      const forward = (input: object) =>
+        turn.tool("forward_messages", { sessionId: childId, ...input });
+      expect((await forward({})).error).toMatch(/said nothing yet/);
+      const texts = ["one\n  two", "**three**"];
+      for (const [index, text] of texts.entries())
+        await work.journal([{ type: "message", entryId: `ent_f${index}`, kind: "text", text }]);
+      expect((await forward({ limit: 5 })).output).toMatchObject({ forwarded: 2 });
+      const { items } = await at.world.kernel.sessions.transcript(owner, parentId, { limit: 50 });
+      const shown = items.filter(({ author }) => author?.id === childId);
+      expect(shown.map(({ text, thread, kind }) => [text, thread, kind])).toEqual(
+        texts.map((text) => [text, "side", "notice"]),
+      );
+      expect(shown[0]?.author).toEqual({ kind: "session", id: childId, name: "counter" });
+    });
+
+    it("give what has happened at once, and otherwise end the turn and wait", async () => {
+      const { parentId, turn, childId, work } = await team();
+      await at.settle(work, done("7 files"));
+      const first = await turn.tool("wait_for_event", {});
+      expect(first).toMatchObject({ endsTurn: false, error: null });
+      expect(JSON.stringify(first.output)).toContain("7 files");
+      expect(await at.wakes(parentId)).toEqual([]);
+      await turn.tool("send_message", { sessionId: childId, message: "more" });
+      const second = await turn.tool("wait_for_event", { sessionIds: [childId] });
+      expect(second).toMatchObject({ endsTurn: true, output: { waiting: true } });
+      await at.settle(turn, done(""));
+      expect(await at.session(parentId)).toMatchObject({ activity: "waiting" });
+      await at.settle(await at.turnOf(childId), done("9 files"));
+      const woken = await at.turnOf(parentId);
+      expect(woken.assignment.content).toContain("> 9 files");
+      await woken.tool("terminate_session", { sessionId: childId });
+      const dead = await woken.tool("wait_for_event", { sessionIds: [childId] });
+      expect(dead.error).toMatch(/^worker_not_live: /);
+    });
+
+    it("sleep, until an event or the time", async () => {
+      const { parentId, turn, work } = await team();
+      expect(await turn.tool("sleep", { seconds: 1 })).toMatchObject({ endsTurn: true });
+      await at.settle(turn, done(""));
+      await at.settle(work, done("earlier"));
+      const woken = await at.turnOf(parentId);
+      expect(woken.assignment.content).toContain("> earlier");
+      expect(await woken.tool("sleep", { seconds: 1 })).toMatchObject({ endsTurn: true });
+      await at.settle(woken, done(""));
+      if (made === undefined) at.world.clock.advance(1_000);
+      else await new Promise((resolve) => setTimeout(resolve, 1_100));
+      await at.world.kernel.sweeps.tick();
+      expect((await at.turnOf(parentId)).assignment.content).toContain("The time you set");
+    });
+
+    it("wait in the thread that calls, and are told there", async () => {
+      const { parentId, turn } = await lead("side");
+      const childId = await spawnIn(turn);
+      await turn.tool("wait_for_event", {});
+      await at.settle(turn, done(""));
+      await at.settle(await at.turnOf(childId), done("7"));
+      expect((await at.turnOf(parentId)).assignment).toMatchObject({ thread: "side" });
+    });
+
+    it("name the repositories and the personas there are to choose from", async () => {
+      const { turn } = await lead();
+      const repos = await turn.tool("list_repos", { query: "interface" });
+      expect(repos.output).toMatchObject({ repos: [{ fullName: "acme/api" }] });
+      expect((await turn.tool("list_repos", { query: "nothing" })).output).toMatchObject({
+        repos: [],
+        next: expect.stringContaining("fewer words"),
+      });
+      const { output } = await turn.tool("list_personas", {});
+      const slugs = (output as { personas: { slug: string }[] }).personas.map(({ slug }) => slug);
+      expect(slugs).toEqual(expect.arrayContaining(["private", "shared"]));
+      expect(JSON.stringify(output)).not.toMatch(/toolPolicy|files/);
+    });
+  });
+}
+
+story("an orchestrator's tools on sqlite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("an orchestrator's tools on postgres", () => createTestDatabase());
+});

@@ -1,0 +1,100 @@
+/** An orchestrator waits: its turn ends, and what it waits for begins the next one. */
+import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import type { Work } from "#engine/index.ts";
+import { defineTool, type ToolCaller, type ToolResult } from "#engine/tools/index.ts";
+import {
+  beginWait,
+  readUntold,
+  requireChildRow,
+  toldOf,
+  wakeText,
+} from "#features/delegation/index.ts";
+import { ORCHESTRATORS, sessionIdInput } from "./own-child.ts";
+
+const MAX_WAIT_SECONDS = 30 * 24 * 60 * 60;
+const MAX_NAMED = 100;
+
+export const waitForEvent = defineTool({
+  name: "wait_for_event",
+  description:
+    "Waits for your child sessions: you are woken when one ends its turn, asks something, fails or is taken away, and whenever a person writes to you. It costs nothing while you wait. What has happened already is given to you at once, and your turn goes on; otherwise your turn ends here, so say before what the person should know. Prefer it to sleep, and to looking again and again.",
+  roles: ORCHESTRATORS,
+  readOnly: false,
+  target: () => null,
+  schema: z.strictObject({
+    sessionIds: z
+      .array(sessionIdInput)
+      .min(1)
+      .max(MAX_NAMED)
+      .optional()
+      .describe(
+        "Only these: news of others is kept until then. Questions always come through. All of your children if not said.",
+      ),
+    timeoutSeconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_WAIT_SECONDS)
+      .optional()
+      .describe("You are woken after this time if nothing has happened; no limit if not said."),
+  }),
+  async handle(work, caller, { sessionIds, timeoutSeconds }) {
+    if (sessionIds) await requireSomeoneLive(work, caller, sessionIds);
+    const children = sessionIds ? [...new Set(sessionIds)] : null;
+    return wait(work, caller, children, timeoutSeconds ?? null);
+  },
+});
+
+export const sleep = defineTool({
+  name: "sleep",
+  description:
+    "Ends your turn and wakes you after some seconds, or earlier when something happens to a child session or a person writes to you. For things outside that only time brings about. To wait for child sessions use wait_for_event.",
+  roles: ORCHESTRATORS,
+  readOnly: false,
+  target: () => null,
+  schema: z.strictObject({
+    seconds: z.number().int().min(1).max(MAX_WAIT_SECONDS).describe("How long."),
+  }),
+  handle: (work, caller, { seconds }) => wait(work, caller, null, seconds),
+});
+
+async function wait(
+  work: Work,
+  { session, run: { thread } }: ToolCaller,
+  children: readonly string[] | null,
+  seconds: number | null,
+): Promise<ToolResult> {
+  const untold = await readUntold(work, session, thread);
+  if (untold.length > 0)
+    return { output: { events: wakeText(untold.map(toldOf)), next: GO_ON }, error: null };
+  await beginWait(work, session, {
+    thread,
+    children,
+    timeoutMs: seconds === null ? null : seconds * 1_000,
+  });
+  return { output: { waiting: true, next: END_TURN }, error: null, endsTurn: true };
+}
+
+const GO_ON =
+  "This has happened already, and you will not be told of it again. Act on it, then wait again if there is more to come.";
+const END_TURN = "Your turn ends here. You are woken when something happens.";
+
+/** Whoever waits for nothing but the dead would be deaf to the rest. */
+async function requireSomeoneLive(
+  work: Work,
+  { session }: ToolCaller,
+  sessionIds: readonly string[],
+): Promise<void> {
+  let isSomeoneLive = false;
+  for (const id of sessionIds) {
+    const { lifecycle } = await requireChildRow(work.tx, session.row.id, id);
+    isSomeoneLive ||= lifecycle === "active" || lifecycle === "hibernated";
+  }
+  if (isSomeoneLive) return;
+  throw new Refusal(
+    "conflict",
+    "worker_not_live",
+    "All of these sessions have ended: nothing more will come of them. List your children to see which are live.",
+  );
+}

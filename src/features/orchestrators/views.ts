@@ -1,0 +1,62 @@
+/** Orchestrators as people see them. */
+import type { SessionRow } from "#engine/index.ts";
+import { isoTime, sessionView } from "#engine/sessions/index.ts";
+import type { Agent, Identity, Recovery } from "./contract.ts";
+import { planRestart } from "./restart-policy.ts";
+import type { IdentityRow } from "./schema.ts";
+
+export function agentView({ user_id, name, handle, avatar }: IdentityRow): Agent {
+  return { userId: user_id, name, handle, avatar };
+}
+
+export function identityView(row: IdentityRow): Identity {
+  return {
+    ...agentView(row),
+    style: row.style,
+    customInstructions: row.custom_instructions,
+    acceptsAgentMail: row.accepts_agent_mail,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+export function isHealthy(session: Pick<SessionRow, "lifecycle"> | undefined): boolean {
+  return session?.lifecycle === "active" || session?.lifecycle === "hibernated";
+}
+
+export function recoveryView(
+  { restarts, stopped_at }: IdentityRow,
+  session: SessionRow | undefined,
+  now: number,
+): Recovery | null {
+  if (!session || isHealthy(session)) return null;
+  const deadSince = session.archived_at ?? now;
+  const past = { deadSince, restarts: JSON.parse(restarts) as number[], stoppedAt: stopped_at };
+  const { state, dueAt } = planRestart(past, now);
+  return { state, nextAttemptAt: dueAt === null ? null : isoTime(dueAt) };
+}
+
+export function orchestratorView(
+  identity: IdentityRow | undefined,
+  session: SessionRow | undefined,
+  now: number,
+) {
+  return {
+    session: session ? sessionView(session) : null,
+    identity: identity ? identityView(identity) : null,
+    needsRestart: identity !== undefined && !isHealthy(session),
+    recovery: identity ? recoveryView(identity, session, now) : null,
+  };
+}
+
+/** For admins: what it is and costs, nothing of what is said in it or was written for it. */
+export function overseenView(identity: IdentityRow, session: SessionRow | undefined, now: number) {
+  const { customInstructions: _theirs, ...shown } = identityView(identity);
+  const whole = orchestratorView(identity, session, now);
+  return { ...whole, identity: shown, session: session ? stateOf(session) : null };
+}
+
+function stateOf(row: SessionRow) {
+  const { id, lifecycle, activity, status, incarnation, model, cost, updatedAt } = sessionView(row);
+  return { id, lifecycle, activity, status, incarnation, model, cost, updatedAt };
+}
