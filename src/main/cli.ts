@@ -1,5 +1,6 @@
 /** Hands the command line what it needs of the program. */
 import type { Environment } from "#base/config.ts";
+import { silentLog } from "#base/log.ts";
 import { kernelMigrations } from "#engine/index.ts";
 import { authMigrations } from "#features/auth/index.ts";
 import { orgMigrations } from "#features/orgs/index.ts";
@@ -12,7 +13,12 @@ import { VERSION } from "./version.ts";
 const MIGRATIONS = [
   ...authMigrations,
   ...orgMigrations,
-  ...createFeatures({ secretKey: "" }).list.flatMap((feature) => feature.migrations ?? []),
+  ...createFeatures({
+    secretKey: "",
+    searchPath: "",
+    log: silentLog,
+    orchestration: { disabled: false, minimalUi: false, maxWorkers: 1, allowDelete: false },
+  }).list.flatMap((feature) => feature.migrations ?? []),
 ];
 
 export interface Starters {

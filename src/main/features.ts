@@ -1,13 +1,19 @@
 /** The list of features, in order, in sight. Sign-in is wired by the server, because everything needs it. */
+import type { Config } from "#base/config.ts";
+import type { Log } from "#base/log.ts";
+import { routing } from "#channels/routing/index.ts";
 import type { Feature } from "#engine/index.ts";
 import { approvals } from "#features/approvals/index.ts";
 import { audit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
-import { findSharedPersona, personas } from "#features/personas/index.ts";
+import { createDelegation } from "#features/delegation/index.ts";
+import { createOrchestrators } from "#features/orchestrators/index.ts";
+import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { createProviders, type Providers } from "#features/providers/index.ts";
 import { createRepos } from "#features/repos/index.ts";
 import { createSecrets } from "#features/secrets/index.ts";
+import { createSupervision, disabledReason } from "#features/supervision/index.ts";
 import { usage } from "#features/usage/index.ts";
 
 export interface Features {
@@ -15,20 +21,37 @@ export interface Features {
   providers: Providers;
 }
 
-export function createFeatures({ secretKey, githubApiUrl }: FeatureSettings): Features {
+export function createFeatures({
+  secretKey,
+  githubApiUrl,
+  searchPath,
+  publicUrl,
+  log,
+  orchestration,
+}: FeatureSettings): Features {
+  const workersPerSupervisor = orchestration.maxWorkers;
   const secrets = createSecrets({ secretKey });
   const providers = createProviders({ secretKey });
   const repos = createRepos({ secretKey, secrets, githubApiUrl, findPersona: findSharedPersona });
   return {
     providers,
     list: [
+      createDelegation({ workersPerSupervisor }),
+      createSupervision({
+        log,
+        disabledReason: disabledReason(orchestration),
+        workersPerSupervisor,
+        allowDelete: orchestration.allowDelete,
+      }),
+      createOrchestrators({ publicUrl }),
+      routing,
       policy,
       approvals,
       audit,
       usage,
       providers.feature,
       secrets.feature,
-      personas,
+      createPersonas({ searchPath }),
       repos.feature,
       briefing,
     ],
@@ -39,4 +62,10 @@ export interface FeatureSettings {
   /** What is stored encrypted is encrypted with it. */
   secretKey: string;
   githubApiUrl?: string | undefined;
+  /** Where programs are found. */
+  searchPath: string;
+  /** Where people reach the server, if that is known. */
+  publicUrl?: string | undefined;
+  log: Log;
+  orchestration: Config["orchestration"];
 }

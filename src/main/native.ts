@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
 import { createIds } from "#base/ids.ts";
+import { keepSecret } from "#base/known-secrets.ts";
 import type { Log } from "#base/log.ts";
 import { secretsIn } from "#execution/models/provider-settings.ts";
 import { createModels } from "#execution/models/registry.ts";
@@ -37,6 +38,8 @@ export async function createNative(
   log: Log,
 ): Promise<Native> {
   const { providers, allowedHosts, path, home, projectFolders } = settings;
+  const secrets = [...secretsIn(providers), gateway.token];
+  for (const secret of secrets) keepSecret(secret);
   const models = createModels({
     environment: providers,
     idleTimeoutMs: settings.modelSilenceMs,
@@ -54,6 +57,7 @@ export async function createNative(
     allowedHosts,
     protectedFolders: [home],
     projectFolders,
+    path,
     ...(onlyWithin === null ? {} : { onlyWithin }),
     clock: systemClock,
     ids: createIds(),
@@ -64,7 +68,7 @@ export async function createNative(
       models,
       tools: createRunnerTools(),
       workspaces,
-      redact: createRedactor([...secretsIn(providers), gateway.token]),
+      redact: createRedactor(secrets),
       clock: systemClock,
     }),
     models: offers,

@@ -7,13 +7,17 @@ import { createIds } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import { openStore, type Store } from "#base/store/index.ts";
-import { createKernel, type Kernel } from "#engine/index.ts";
+import { command, createKernel, createTell, isRunToken, type Kernel } from "#engine/index.ts";
+import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import { type Auth, createAuth } from "#features/auth/index.ts";
+import { ensureRunning } from "#features/orchestrators/index.ts";
 import { createOrgs } from "#features/orgs/index.ts";
 import { shipPersonas } from "#features/personas/index.ts";
 import { type HttpServer, startHttp } from "#surfaces/http/server.ts";
+import type { PromptOrchestrator } from "#surfaces/mcp/index.ts";
 import { createFeatures } from "./features.ts";
 import { ensureOwner, ensureSecretKey, type Owner } from "./owner.ts";
+import { createSignIn, LOOPBACK, refuseStrangers, setOwnerPassword } from "./sign-in.ts";
 import { VERSION } from "./version.ts";
 
 export interface RunningServer {
@@ -24,7 +28,6 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 /** The disk no longer keeps what was promised; nothing may be answered after this. */
 const EXIT_SYNC_FAILED = 74;
 
@@ -64,19 +67,32 @@ export async function assembleServer(
   const ids = createIds();
   const bus = createMemoryBus(log);
   const secretKey = ensureSecretKey(config.secretKey, config.home);
-  const { list, providers } = createFeatures({ secretKey, githubApiUrl: config.githubApiUrl });
-  const auth = createAuth({ store, ids, clock });
+  const { list, providers } = createFeatures({
+    secretKey,
+    githubApiUrl: config.githubApiUrl,
+    searchPath: config.path,
+    publicUrl: config.publicUrl,
+    log,
+    orchestration: config.orchestration,
+  });
   let http: HttpServer | undefined;
   let kernel: Kernel | undefined;
+  // Asked for only when something is changed, and by then it is there.
+  const tell = createTell(() => (kernel as Kernel).engine);
+  const baseUrl = () => (http as HttpServer).url;
+  const auth = createAuth({ store, ids, clock, tell });
   const orgs = createOrgs({
     store,
     ids,
     clock,
+    tell,
     auth,
     // Asked for only when somebody comes or goes, and by then both are there.
     work: () => kernel as Kernel,
-    baseUrl: () => (http as HttpServer).url,
+    baseUrl,
   });
+  const parts = { store, ids, tell, clock, log, auth, admit: orgs.admitGuest, baseUrl };
+  const signIn = createSignIn(config.signIn, parts);
   kernel = await createKernel({
     store,
     bus,
@@ -86,6 +102,7 @@ export async function assembleServer(
     features: [auth.feature, orgs.feature, ...list],
     turnLimits: config.turnLimits,
     idleMs: config.idleMs,
+    secretKey,
     defaults: {
       runtime: config.runtime,
       model: config.model ?? null,
@@ -93,13 +110,20 @@ export async function assembleServer(
     },
   });
   const owner = await ensureOwner(auth, config.home);
-  await refuseStrangers(config, auth);
+  await setOwnerPassword(config.signIn, auth, owner.userId, log);
+  await refuseStrangers(config, auth, signIn);
   const { engine } = kernel;
   await shipPersonas(engine);
   const { host, port, publicUrl, rateLimit } = config;
+  const { agents } = kernel;
   http = await startHttp({
     kernel,
-    auth: { ...auth, acceptInvitation: orgs.acceptInvitation },
+    auth: {
+      ...auth,
+      ...signIn,
+      authenticate: (secret) => identify(auth, agents, secret),
+      acceptInvitation: orgs.acceptInvitation,
+    },
     clock,
     log,
     host,
@@ -111,6 +135,7 @@ export async function assembleServer(
       resolve: (orgId, name) => providers.resolve(engine, orgId, name),
       list: (orgId) => providers.list(engine, orgId),
     },
+    promptOrchestrator: orchestratorDoor(kernel),
     filesFolder,
     version: VERSION,
   });
@@ -129,14 +154,23 @@ export async function assembleServer(
   };
 }
 
-/** Others can reach it: then there must be a way to sign in that is not a file on this machine. */
-async function refuseStrangers({ host }: Config, auth: Auth): Promise<void> {
-  if (LOOPBACK.has(host) || (await auth.hasPasswordSignIn())) return;
-  throw new Refusal(
-    "invalid",
-    "sign_in_required",
-    `MUSTER_HOST is ${host}, which others can reach, and no admin has a password yet. Start on 127.0.0.1, set one with: npx muster password, then start again.`,
-  );
+/** An agent program is known by its run token, everyone else by a credential. */
+async function identify(auth: Auth, agents: Kernel["agents"], secret: string) {
+  if (!isRunToken(secret)) return auth.authenticate(secret);
+  const principal = await agents.identify(secret);
+  return principal?.run && { principal, credentialId: principal.run.runId, kind: "run" };
+}
+
+/** Whoever speaks to their orchestrator has one, and it is there. */
+function orchestratorDoor({ engine, prompts }: Kernel): PromptOrchestrator {
+  return async (person, content, dispatchId) => {
+    const id = await command(engine, async (work) => {
+      const { session } = await ensureRunning(work, person);
+      return session.row.id;
+    });
+    const request = { content, thread: MAIN_THREAD, dispatchId, attachments: [] };
+    return prompts.admit(person, id, request);
+  };
 }
 
 function refuseOpenDoor({ host, publicUrl }: Config): void {

@@ -60,9 +60,12 @@ export function modelName(
   return isOffered ? `${provider}/other` : "unknown";
 }
 
+/** Orchestrators have the id of whose they are. */
+const ID = /^(?:orchestrator:(?:org:)?)?[a-z]{3}_[0-9a-z]{1,40}$/;
+
 /** An id that the server has minted. */
 export function idName(id: string | null): string | null {
-  return id !== null && /^[a-z]{3}_[0-9a-z]{1,40}$/.test(id) ? id : null;
+  return id !== null && ID.test(id) ? id : null;
 }
 
 export function count(value: number | null | undefined): number | null {

@@ -1,0 +1,92 @@
+/** What supervisor mode says on the wire, what it refuses, and what its tools are called. */
+import * as z from "zod";
+
+export const SUPERVISOR_TOOLS = [
+  "orchestrate_spawn_worker",
+  "orchestrate_list_workers",
+  "orchestrate_read_worker",
+  "orchestrate_send_to_worker",
+  "orchestrate_interrupt_worker",
+  "orchestrate_kill_worker",
+  "orchestrate_detach_worker",
+  "orchestrate_read_inbox",
+] as const;
+
+/** Why this server has no supervisor mode. */
+export const DISABLED_REASONS = ["orchestration_disabled", "minimal_ui_disabled"] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** Every refusal of supervisor mode, by the kind that surfaces translate. */
+export const REFUSAL_KINDS = {
+  orchestration_disabled: "forbidden",
+  minimal_ui_disabled: "forbidden",
+  /** Somebody who may look at the session, and does not own it: its agent, or an admin it was opened to. */
+  not_owner: "forbidden",
+  depth_limit_exceeded: "conflict",
+  fanout_limit_exceeded: "limit",
+  /** Missing, not yours, or no supervisor. */
+  supervisor_not_found: "not_found",
+  /** Missing, or not yours. */
+  worker_not_found: "not_found",
+  worker_already_linked: "conflict",
+  /** A session of yours that is not this supervisor's. */
+  worker_not_linked: "conflict",
+  /** It was put away or ended, and cannot do what was asked. */
+  worker_not_live: "conflict",
+} as const;
+export type SupervisionRefusal = keyof typeof REFUSAL_KINDS;
+
+export const orchestrationConfigSchema = z
+  .object({
+    available: z.boolean(),
+    disabledReason: z.enum(DISABLED_REASONS).nullable(),
+    maxWorkersPerSupervisor: z.number().int(),
+    maxDepth: z.number().int(),
+    /** What a session gets when supervisor mode is enabled for it; none when it cannot be. */
+    tools: z.array(z.string()),
+  })
+  .meta({ id: "OrchestrationConfig" });
+export type OrchestrationConfig = z.infer<typeof orchestrationConfigSchema>;
+
+export const orchestrationRoleSchema = z
+  .object({
+    sessionId: z.string(),
+    role: z.enum(["supervisor", "worker", "standalone"]),
+    /** Whose worker it is. */
+    supervisorId: z.string().nullable(),
+    supervisorName: z.string().nullable(),
+    /** A worker that was begun with a summary of what its supervisor knew. */
+    handoff: z.boolean(),
+    /** Whether supervisor mode can be enabled now. */
+    mayEnable: z.boolean(),
+    workers: z.number().int(),
+    liveWorkers: z.number().int(),
+    /** Events that its agent has not been told of. */
+    pending: z.number().int(),
+  })
+  .meta({ id: "OrchestrationRole" });
+export type OrchestrationRole = z.infer<typeof orchestrationRoleSchema>;
+
+export const workerSchema = z
+  .object({
+    workerId: z.string(),
+    name: z.string(),
+    /** `cold`: asleep, archived or ended. */
+    state: z.enum(["streaming", "idle", "cold"]),
+    lifecycle: z.string(),
+    activity: z.string(),
+    handoff: z.boolean(),
+    /** What it is doing, in one line. */
+    doing: z.string().nullable(),
+    branch: z.string().nullable(),
+    changedFiles: z.number().int().nullable(),
+    /** In micro-units; null when a part of it is not known. */
+    cost: z.number().int().nullable(),
+    messages: z.number().int(),
+    lastActivityAt: z.iso.datetime(),
+  })
+  .meta({ id: "Worker" });
+export type Worker = z.infer<typeof workerSchema>;
+
+export const detachedSchema = z.object({ workerId: z.string(), detached: z.literal(true) });
+export const clearedSchema = z.object({ cleared: z.number().int() });

@@ -1,0 +1,111 @@
+/**
+ * The instance's gate, and who may pass it. Supervisor mode is there unless whoever runs the server
+ * took it away; orchestrators are not touched by it.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import {
+  may,
+  type Principal,
+  type SessionRow,
+  type SessionWriter,
+  sessionThing,
+  type Work,
+} from "#engine/index.ts";
+import { requireReadable } from "#engine/sessions/index.ts";
+import { findLink, type LinkRow } from "#features/delegation/index.ts";
+import { type DisabledReason, REFUSAL_KINDS, type SupervisionRefusal } from "./contract.ts";
+
+export interface SupervisionSettings {
+  /** Null: the gate is open. */
+  disabledReason: DisabledReason | null;
+  workersPerSupervisor: number;
+  maxDepth: number;
+  /** An agent may have a worker removed at once, with all that it wrote. */
+  allowDelete: boolean;
+}
+
+/** A deployment with the smallest page is locked down, whatever else is set. */
+export function disabledReason({
+  disabled,
+  minimalUi,
+}: {
+  disabled: boolean;
+  minimalUi: boolean;
+}): DisabledReason | null {
+  if (minimalUi) return "minimal_ui_disabled";
+  return disabled ? "orchestration_disabled" : null;
+}
+
+const WORDS: Readonly<Record<SupervisionRefusal, string>> = {
+  orchestration_disabled:
+    "Supervisor mode is switched off on this server. Whoever runs it can remove ORCHESTRATION_DISABLED.",
+  minimal_ui_disabled:
+    "Supervisor mode is not there with MINIMAL_UI. Whoever runs this server can remove it.",
+  not_owner: "Only the person whose session this is may do that. Ask them.",
+  depth_limit_exceeded:
+    "This session is a worker, and a worker has no workers of its own. Detach it from its supervisor first.",
+  fanout_limit_exceeded:
+    "There are as many live workers as a supervisor may have. Kill or detach one first.",
+  supervisor_not_found:
+    "There is no such supervisor. Check the id, or enable supervisor mode for the session first.",
+  worker_not_found: "There is no such worker. List the workers to see which there are.",
+  worker_already_linked: "This session is a worker already. Detach it first.",
+  worker_not_linked: "This session is not a worker of this supervisor. List its workers.",
+  worker_not_live:
+    "This worker was put away or has ended. Spawn another, or have a person resume it.",
+};
+
+export function refuse(code: SupervisionRefusal, words = WORDS[code]): Refusal {
+  return new Refusal(REFUSAL_KINDS[code], code, words);
+}
+
+export function requireOpen({ disabledReason: reason }: SupervisionSettings): void {
+  if (reason !== null) throw refuse(reason);
+}
+
+/** The session, locked, for the person whose it is. Whoever may not see it learns nothing of it. */
+export async function requireOwn(
+  work: Work,
+  principal: Principal,
+  id: string,
+  missing: Refusal = notFound("session"),
+): Promise<SessionWriter> {
+  const session = await work.session(id);
+  if (session && may(principal, "session.manage", sessionThing(session.row))) return session;
+  if (session && (await maySee(work, principal, session.row))) throw refuse("not_owner");
+  throw missing;
+}
+
+async function maySee(work: Work, principal: Principal, row: SessionRow): Promise<boolean> {
+  try {
+    await requireReadable(work.tx, principal, row, work.now);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+/** One's own supervisor; missing, another's and no supervisor answer alike. */
+export async function requireSupervisor(
+  work: Work,
+  principal: Principal,
+  id: string,
+): Promise<SessionWriter> {
+  const session = await requireOwn(work, principal, id, refuse("supervisor_not_found"));
+  if (session.row.supervisor !== 1) throw refuse("supervisor_not_found");
+  return session;
+}
+
+/** A worker of this supervisor, locked, for the person whose both are. */
+export async function requireWorker(
+  work: Work,
+  principal: Principal,
+  supervisor: SessionWriter,
+  workerId: string,
+): Promise<{ worker: SessionWriter; link: LinkRow }> {
+  const worker = await requireOwn(work, principal, workerId, refuse("worker_not_found"));
+  const link = await findLink(work.tx, workerId);
+  if (link?.parent_session_id !== supervisor.row.id) throw refuse("worker_not_linked");
+  return { worker, link };
+}

@@ -1,0 +1,42 @@
+/**
+ * Supervision: a session, at its owner's wish, leads workers in the same project. What it does to
+ * them is delegation; here is who may, the tools, and the routes of its page.
+ */
+import { type Log, silentLog } from "#base/log.ts";
+import type { Feature } from "#engine/index.ts";
+import { roleOf } from "#engine/tools/index.ts";
+import { DEFAULT_LIMITS } from "#features/delegation/index.ts";
+import { BRIEF_FILE, supervisorBrief } from "./brief.ts";
+import type { SupervisionSettings } from "./gates.ts";
+import { logLines } from "./log-lines.ts";
+import { supervisionRoutes } from "./routes.ts";
+import { supervisorTools } from "./tools.ts";
+
+export interface SupervisionOptions extends Partial<SupervisionSettings> {
+  log?: Log;
+}
+
+export function createSupervision({
+  log = silentLog,
+  disabledReason = null,
+  workersPerSupervisor = DEFAULT_LIMITS.workersPerSupervisor,
+  maxDepth = DEFAULT_LIMITS.maxDepth,
+  allowDelete = false,
+}: SupervisionOptions = {}): Feature {
+  const settings = { disabledReason, workersPerSupervisor, maxDepth, allowDelete };
+  const isOpen = disabledReason === null;
+  return {
+    name: "supervision",
+    listeners: [logLines(log)],
+    routes: supervisionRoutes(settings),
+    // Behind a closed gate there is no such tool, so nobody is offered it and nobody may call it.
+    tools: isOpen ? supervisorTools(settings) : [],
+    async brief(_reader, session) {
+      if (!isOpen || roleOf(session) !== "supervisor") return undefined;
+      const content = supervisorBrief(workersPerSupervisor);
+      return { instructions: [{ name: BRIEF_FILE, content }], files: [], setup: null };
+    },
+  };
+}
+
+export { disabledReason } from "./gates.ts";

@@ -1,0 +1,23 @@
+/** One line in the log for everything that is done in leading others, when it is certain. */
+import type { Log } from "#base/log.ts";
+import type { Listener } from "#engine/index.ts";
+import { ORCHESTRATION } from "#features/delegation/index.ts";
+
+const FAILED = "wake_failed";
+
+export function logLines(log: Log): Listener {
+  return async (work, event) => {
+    if (event.type !== "setting_changed" || event.area !== ORCHESTRATION) return;
+    const { action, by, subjectId, session, detail } = event;
+    const fields = {
+      sessionId: session?.id,
+      by,
+      ...(subjectId === null ? {} : { workerId: subjectId }),
+      ...(detail === undefined ? {} : { type: detail }),
+    };
+    const words = `orchestration ${action.replaceAll("_", " ")}`;
+    work.tx.afterCommit(() =>
+      action === FAILED ? log.warn(fields, words) : log.info(fields, words),
+    );
+  };
+}

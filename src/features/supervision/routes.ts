@@ -1,0 +1,241 @@
+/** Supervisor mode over HTTP: for its page and for people's own programs, never for agents. */
+import * as z from "zod";
+import type { Reader } from "#base/store/index.ts";
+import {
+  command,
+  defineRoute,
+  may,
+  type Principal,
+  principalKey,
+  type Route,
+  requireMay,
+  type SessionRow,
+  sessionThing,
+} from "#engine/index.ts";
+import { changeLifecycle, findSession, requireReadable } from "#engine/sessions/index.ts";
+import {
+  clearInbox,
+  detachByPerson,
+  endChild,
+  inboxItemSchema,
+  note,
+  readInbox,
+} from "#features/delegation/index.ts";
+import {
+  clearedSchema,
+  detachedSchema,
+  orchestrationConfigSchema,
+  orchestrationRoleSchema,
+  workerSchema,
+} from "./contract.ts";
+import {
+  refuse,
+  requireOpen,
+  requireOwn,
+  requireSupervisor,
+  requireWorker,
+  type SupervisionSettings,
+} from "./gates.ts";
+import { disableSupervisor, enableSupervisor } from "./switch.ts";
+import { configView, listWorkers, roleView, workerView } from "./views.ts";
+
+const TAG = "Orchestration";
+const SESSION = "/api/orchestration/sessions/{id}";
+const WORKER = `${SESSION}/workers/{workerId}`;
+const oneWorker = z.object({ worker: workerSchema });
+
+export function supervisionRoutes(settings: SupervisionSettings): readonly Route[] {
+  return [...readRoutes(settings), ...switchRoutes(settings), ...workerRoutes(settings)];
+}
+
+/**
+ * Whoever the session belongs to, and its own agent. Not an admin it was opened to: what its workers
+ * say is theirs, and they were not opened.
+ */
+async function requireLeader(
+  reader: Reader,
+  principal: Principal,
+  id: string,
+): Promise<SessionRow> {
+  const row = await findSession(reader, id);
+  if (row?.supervisor !== 1 || !may(principal, "session.read", sessionThing(row)))
+    throw refuse("supervisor_not_found");
+  return row;
+}
+
+function readRoutes(settings: SupervisionSettings): Route[] {
+  return [
+    defineRoute({
+      method: "get",
+      path: "/api/orchestration/config",
+      summary: "Whether this server has supervisor mode, and its limits",
+      tag: TAG,
+      response: orchestrationConfigSchema,
+      async handle({ principal }) {
+        requireMay(principal, "session.read");
+        return configView(settings);
+      },
+    }),
+    defineRoute({
+      method: "get",
+      path: SESSION,
+      summary: "What a session is among others: supervisor, worker or standalone",
+      tag: TAG,
+      response: orchestrationRoleSchema,
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        return engine.store.read(async (reader) => {
+          const found = await findSession(reader, params.id ?? "");
+          const { session } = await requireReadable(reader, principal, found, engine.clock.now());
+          return roleView(reader, session);
+        });
+      },
+    }),
+    defineRoute({
+      method: "get",
+      path: `${SESSION}/workers`,
+      summary: "The workers of a supervisor, with their state",
+      tag: TAG,
+      response: z.object({ items: z.array(workerSchema) }),
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        return engine.store.read(async (reader) => {
+          const { id } = await requireLeader(reader, principal, params.id ?? "");
+          return { items: await listWorkers(reader, id) };
+        });
+      },
+    }),
+    defineRoute({
+      method: "get",
+      path: `${SESSION}/inbox`,
+      summary: "All that a supervisor was told and is to be told, newest first",
+      tag: TAG,
+      response: z.object({ items: z.array(inboxItemSchema) }),
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        return engine.store.read(async (reader) => {
+          const { id } = await requireLeader(reader, principal, params.id ?? "");
+          return { items: await readInbox(reader, id) };
+        });
+      },
+    }),
+  ];
+}
+
+function switchRoutes(settings: SupervisionSettings): Route[] {
+  return [
+    defineRoute({
+      method: "post",
+      path: `${SESSION}/enable`,
+      summary: "Make the session a supervisor; a turn that runs goes on",
+      tag: TAG,
+      response: orchestrationRoleSchema,
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        return command(engine, async (work) => {
+          const session = await requireOwn(work, principal, params.id ?? "");
+          await enableSupervisor(work, session, principal);
+          return roleView(work.tx, session.row);
+        });
+      },
+    }),
+    defineRoute({
+      method: "post",
+      path: `${SESSION}/disable`,
+      summary: "End supervisor mode: workers are detached and live on, the inbox is cleared",
+      tag: TAG,
+      response: orchestrationRoleSchema,
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        return command(engine, async (work) => {
+          const session = await requireSupervisor(work, principal, params.id ?? "");
+          await disableSupervisor(work, session, principal);
+          return roleView(work.tx, session.row);
+        });
+      },
+    }),
+    defineRoute({
+      method: "post",
+      path: `${SESSION}/inbox/clear`,
+      summary: "Wipe a supervisor's inbox, also what it was not told yet",
+      tag: TAG,
+      response: clearedSchema,
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        return command(engine, async (work) => {
+          const session = await requireSupervisor(work, principal, params.id ?? "");
+          const cleared = await clearInbox(work, session);
+          await note(work, session.row, {
+            action: "inbox_cleared",
+            by: principalKey(principal),
+          });
+          return { cleared };
+        });
+      },
+    }),
+  ];
+}
+
+function workerRoutes(settings: SupervisionSettings): Route[] {
+  return [
+    defineRoute({
+      method: "post",
+      path: `${WORKER}/detach`,
+      summary: "Take a worker out of its supervisor's hands; the supervisor is told",
+      tag: TAG,
+      response: detachedSchema,
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        const { id = "", workerId = "" } = params;
+        return command(engine, async (work) => {
+          const supervisor = await requireSupervisor(work, principal, id);
+          const { worker, link } = await requireWorker(work, principal, supervisor, workerId);
+          const by = principalKey(principal);
+          await note(work, supervisor.row, { action: "worker_detached", by, childId: workerId });
+          await detachByPerson(work, worker, link);
+          return { workerId, detached: true as const };
+        });
+      },
+    }),
+    defineRoute({
+      method: "post",
+      path: `${WORKER}/kill`,
+      summary: "End a worker for its supervisor, which is not told; it is kept for a week",
+      tag: TAG,
+      response: oneWorker,
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        const { id = "", workerId = "" } = params;
+        return command(engine, async (work) => {
+          const supervisor = await requireSupervisor(work, principal, id);
+          const { worker, link } = await requireWorker(work, principal, supervisor, workerId);
+          const by = principalKey(principal);
+          await endChild(work, worker, link, "archived");
+          await note(work, supervisor.row, { action: "worker_killed", by, childId: workerId });
+          return { worker: await workerView(work.tx, worker.row, link) };
+        });
+      },
+    }),
+    defineRoute({
+      method: "post",
+      path: `${WORKER}/resume`,
+      summary: "Bring a cold worker back, if its supervisor has a place for it",
+      tag: TAG,
+      response: oneWorker,
+      async handle({ engine, principal, params }) {
+        requireOpen(settings);
+        const { id = "", workerId = "" } = params;
+        return command(engine, async (work) => {
+          const supervisor = await requireSupervisor(work, principal, id);
+          const { worker, link } = await requireWorker(work, principal, supervisor, workerId);
+          if (worker.row.lifecycle === "terminated")
+            throw refuse("worker_not_live", "This worker has ended for good. Spawn another.");
+          const by = principalKey(principal);
+          await changeLifecycle(work, worker, "active");
+          await note(work, supervisor.row, { action: "worker_resumed", by, childId: workerId });
+          return { worker: await workerView(work.tx, worker.row, link) };
+        });
+      },
+    }),
+  ];
+}

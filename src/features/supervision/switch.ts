@@ -1,0 +1,74 @@
+/**
+ * The gate of one session: supervisor mode is enabled and disabled by the person whose session it
+ * is. Nothing is restarted; a session that works goes on, and its watchers see a change like any
+ * other.
+ */
+import { Refusal } from "#base/refusal.ts";
+import { type Principal, principalKey, type SessionWriter, type Work } from "#engine/index.ts";
+import { clearInbox, detachChild, hintInbox, listLinks, note } from "#features/delegation/index.ts";
+import { refuse } from "./gates.ts";
+
+export async function enableSupervisor(
+  work: Work,
+  session: SessionWriter,
+  by: Principal,
+): Promise<void> {
+  const { row } = session;
+  requireMayLead(session);
+  if (row.supervisor === 1) return;
+  row.supervisor = 1;
+  session.record({
+    type: "session_updated",
+    reason: "supervisor_enabled",
+    data: { supervisor: true },
+  });
+  hintInbox(work, row);
+  await note(work, row, { action: "supervisor_enabled", by: principalKey(by) });
+}
+
+export function mayLead({ row }: Pick<SessionWriter, "row">): boolean {
+  const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
+  return row.parent_session_id === null && !row.kind.endsWith("orchestrator") && !isPutAway;
+}
+
+function requireMayLead(session: SessionWriter): void {
+  if (mayLead(session)) return;
+  const { kind, parent_session_id, lifecycle } = session.row;
+  if (parent_session_id !== null) throw refuse("depth_limit_exceeded");
+  if (kind.endsWith("orchestrator"))
+    throw new Refusal(
+      "conflict",
+      "leads_already",
+      "An orchestrator has child sessions without supervisor mode. Ask it to spawn one.",
+    );
+  throw new Refusal(
+    "conflict",
+    "session_not_active",
+    `This session is ${lifecycle}. Start a new one, or wake it first.`,
+  );
+}
+
+/** Its workers live on, each by itself; what it was not told of them is forgotten with the rest. */
+export async function disableSupervisor(
+  work: Work,
+  session: SessionWriter,
+  by: Principal,
+): Promise<void> {
+  const { row } = session;
+  if (row.supervisor === 0) return;
+  row.supervisor = 0;
+  const links = await listLinks(work.tx, row.id);
+  for (const { session_id: id } of links.toSorted((a, b) =>
+    a.session_id < b.session_id ? -1 : 1,
+  )) {
+    const worker = await work.session(id);
+    if (worker) await detachChild(work, worker);
+  }
+  await clearInbox(work, session);
+  session.record({
+    type: "session_updated",
+    reason: "supervisor_disabled",
+    data: { supervisor: false, detached: links.length },
+  });
+  await note(work, row, { action: "supervisor_disabled", by: principalKey(by) });
+}

@@ -1,0 +1,73 @@
+/** What people and supervisors see of supervisors and their workers. */
+import type { Reader } from "#base/store/index.ts";
+import type { SessionRow } from "#engine/index.ts";
+import { findSession } from "#engine/sessions/index.ts";
+import {
+  type Child,
+  countLiveChildren,
+  countUntold,
+  describeChild,
+  findLink,
+  type LinkRow,
+  listLinks,
+} from "#features/delegation/index.ts";
+import {
+  type OrchestrationConfig,
+  type OrchestrationRole,
+  SUPERVISOR_TOOLS,
+  type Worker,
+} from "./contract.ts";
+import type { SupervisionSettings } from "./gates.ts";
+import { mayLead } from "./switch.ts";
+
+export function configView(settings: SupervisionSettings): OrchestrationConfig {
+  const { disabledReason, workersPerSupervisor, maxDepth } = settings;
+  const available = disabledReason === null;
+  return {
+    available,
+    disabledReason,
+    maxWorkersPerSupervisor: workersPerSupervisor,
+    maxDepth,
+    tools: available ? [...SUPERVISOR_TOOLS] : [],
+  };
+}
+
+export async function roleView(reader: Reader, row: SessionRow): Promise<OrchestrationRole> {
+  const { id, parent_session_id: supervisorId, supervisor } = row;
+  const parent = supervisorId === null ? undefined : await findSession(reader, supervisorId);
+  const link = supervisorId === null ? undefined : await findLink(reader, id);
+  const leads = supervisorId === null && supervisor === 1;
+  return {
+    sessionId: id,
+    role: supervisorId !== null ? "worker" : leads ? "supervisor" : "standalone",
+    supervisorId,
+    supervisorName: parent?.title ?? null,
+    handoff: link?.handoff === 1,
+    mayEnable: !leads && mayLead({ row }),
+    workers: leads ? (await listLinks(reader, id)).length : 0,
+    liveWorkers: leads ? await countLiveChildren(reader, id) : 0,
+    pending: leads ? await countUntold(reader, id) : 0,
+  };
+}
+
+export async function listWorkers(reader: Reader, supervisorId: string): Promise<Worker[]> {
+  const workers: Worker[] = [];
+  for (const link of await listLinks(reader, supervisorId)) {
+    const row = await findSession(reader, link.session_id);
+    if (row) workers.push(await workerView(reader, row, link));
+  }
+  return workers;
+}
+
+export async function workerView(
+  reader: Reader,
+  row: SessionRow,
+  { handoff }: Pick<LinkRow, "handoff">,
+): Promise<Worker> {
+  return { ...fieldsOf(await describeChild(reader, row)), handoff: handoff === 1 };
+}
+
+function fieldsOf(child: Child): Omit<Worker, "handoff"> {
+  const { sessionId, title, status: _status, repo: _repo, ...rest } = child;
+  return { workerId: sessionId, name: title ?? sessionId, ...rest };
+}

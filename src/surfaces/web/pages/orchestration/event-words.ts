@@ -1,0 +1,31 @@
+/** The events of workers, in words. Pure. */
+import type { InboxItem, WorkerEventType } from "#features/delegation/contract.ts";
+
+export type Tone = "good" | "bad" | "warn" | "plain";
+
+interface EventWords {
+  label: string;
+  tone: Tone;
+}
+
+const WORDS: Record<WorkerEventType, EventWords> = {
+  "worker.ended": { label: "Ended", tone: "good" },
+  "worker.ask_user": { label: "Asks", tone: "warn" },
+  "worker.auto_retry_failed": { label: "No model", tone: "bad" },
+  "worker.stopped_without_end": { label: "Stopped", tone: "bad" },
+  "worker.deleted": { label: "Deleted", tone: "plain" },
+  "worker.detached": { label: "Detached", tone: "plain" },
+};
+
+/** A newer server may have others. */
+export function eventWords({ type, payload }: Pick<InboxItem, "type" | "payload">): EventWords {
+  if (type === "worker.ended" && payload.outcome === "failed")
+    return { label: "Failed", tone: "bad" };
+  return WORDS[type] ?? { label: type.replace(/^worker\./, ""), tone: "plain" };
+}
+
+/** What the worker said, or asked. */
+export function eventText({ payload }: Pick<InboxItem, "payload">): string {
+  if (Array.isArray(payload.questions)) return payload.questions.map(String).join("\n");
+  return typeof payload.text === "string" ? payload.text : "";
+}
