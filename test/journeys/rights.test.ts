@@ -1,10 +1,12 @@
 /**
  * Every route of the running server, for everyone who could ask. What is not in the table fails:
  * whoever adds a route says here who may use it. Things in paths are Ann's; `other` is another
- * member, `narrow` a key of Ann's that is good for mail alone, `runner` a machine's token.
+ * member, `narrow` a key of Ann's that is good for mail alone, `runner` a machine's token, `agent` the
+ * token of a child session of Ann's that is at work: it may look at itself, and at nothing else.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRunTokens } from "#engine/runs/run-tokens.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -20,7 +22,15 @@ import {
 } from "./people-clients.ts";
 import { CALLERS, type Caller, RIGHTS, SOCKETS, UNDOCUMENTED } from "./rights-table.ts";
 
+/** A sign-in service that is set up; nobody goes there. */
+const GITHUB = { MUSTER_GITHUB_CLIENT_ID: "id", MUSTER_GITHUB_CLIENT_SECRET: "secret" };
+const SECRET_KEY = "signs-the-tokens-of-this-very-test-run";
 const ATTACHED = Buffer.from("attached");
+const SKILL = { path: "SKILL.md", content: "---\nname: skill\ndescription: d\n---\n" };
+
+const NAMES = { providers: "lab", skills: "skill", secrets: "DEPLOY_KEY" };
+const nameIn = (path: string) =>
+  Object.entries(NAMES).find(([part]) => path.includes(part))?.[1] ?? "";
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
@@ -34,12 +44,18 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let headers: Record<Caller, Record<string, string>>;
     let documented: string[];
     let count = 0;
+    /** Of the supervisor that was made last. */
+    let workerId = "";
 
     beforeAll(async () => {
       made = await database();
       platform = await startPlatform({
         runner: false,
-        env: made ? { MUSTER_DATABASE_URL: made.url } : {},
+        env: {
+          ...GITHUB,
+          MUSTER_SECRET_KEY: SECRET_KEY,
+          ...(made ? { MUSTER_DATABASE_URL: made.url } : {}),
+        },
       });
       ({ orgId, ownerId } = await orgOf(platform));
       await execute(`update users set email = 'owner@example.org' where id = '${ownerId}'`);
@@ -57,6 +73,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       headers = {
         anonymous: {},
         runner: bearer(runner.body.token),
+        agent: {},
         narrow: bearer(narrow.body.key),
         other: { cookie: ben.cookie, origin: platform.url },
         admin: bearer(platform.key),
@@ -79,6 +96,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const execute = (sql: string) =>
       platform.server.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
     const send = async (who: Caller, method: string, path: string, body?: unknown) => {
+      if (who === "agent") await putAgentToWork();
       const stop = new AbortController();
       const response = await fetch(platform.url + path, {
         method,
@@ -126,6 +144,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     /** A fresh thing for each question, so that no answer depends on the one before. */
     const things: [prefix: RegExp, make: () => Promise<string>][] = [
       [/^\/api\/sessions\/\{id\}/, annSession],
+      [/^\/api\/orchestration\/sessions\/\{id\}/, annSupervisor],
       [/^\/api\/prompts\/\{id\}/, async () => (await annPrompt()).id],
       [
         /^\/api\/runs\/\{id\}/,
@@ -147,15 +166,30 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         /^\/api\/me\/api-keys\/\{id\}/,
         () => idFrom(ann, "apiKey", "/api/me/api-keys", { name: "k", scopes: ["mail"] }),
       ],
+      [/^\/api\/me\/accounts\/\{id\}/, accountOfAnn],
       [
         /\/invitations\/\{id\}/,
         () => idFrom(platform, "invitation", `/api/orgs/${orgId}/invitations`, {}),
       ],
       [
         /\/personas\/\{id\}/,
-        () => idFrom(ann, "persona", `/api/orgs/${orgId}/personas`, { name: `P${count}` }),
+        () =>
+          idFrom(ann, "persona", `/api/orgs/${orgId}/personas`, {
+            name: `P${count}`,
+            skills: [{ name: "skill", files: [SKILL] }],
+          }),
       ],
     ];
+
+    async function annSupervisor(): Promise<string> {
+      const id = await annSession();
+      await ann.request("POST", `/api/orchestration/sessions/${id}/enable`, {});
+      workerId = await idFrom(ann, "session", "/api/sessions", {
+        runtime: "echo",
+        parentSessionId: id,
+      });
+      return id;
+    }
 
     async function gateOfAnn(): Promise<string> {
       const { id: promptId, sessionId } = await annPrompt();
@@ -165,6 +199,36 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
        values ('${id}', '${orgId}', '${sessionId}', 'main', '${promptId}', 'run_none', 'c${count}', 'approval', 'bash', '{}', 'pending', 1, 9999999999999)`,
       );
       return id;
+    }
+
+    async function accountOfAnn(): Promise<string> {
+      const id = `lnk_${++count}`;
+      await execute(
+        `insert into linked_accounts (id, org_id, user_id, provider, issuer, subject, label, created_at)
+       values ('${id}', '${orgId}', '${ann.userId}', 'github', 'https://github.com', '${count}', 'ann', 1)`,
+      );
+      return id;
+    }
+
+    /** A turn that some machine holds, until it is noticed that there is no such machine. */
+    async function putAgentToWork(): Promise<{ own: string; parent: string }> {
+      const parentSessionId = await annSession();
+      const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {
+        runtime: "echo",
+        parentSessionId,
+      });
+      const { body: admitted } = await ann.request<{ prompt: Prompt }>(
+        "POST",
+        `/api/sessions/${body.session.id}/prompts`,
+        { content: "x" },
+      );
+      const { runId } = admitted.prompt;
+      await execute(
+        `update runs set state = 'running', fence = 1, runner_id = 'rnr_none', lease_until = 9999999999999 where id = '${runId}'`,
+      );
+      const token = createRunTokens(SECRET_KEY).mint({ runId, fence: 1 });
+      headers.agent = { authorization: `Bearer ${token}` };
+      return { own: body.session.id, parent: parentSessionId };
     }
 
     async function runnerOfAnn(): Promise<string> {
@@ -182,11 +246,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const values: Record<string, string> = {
         orgId,
         userId: vic.userId,
-        name: path.includes("providers") ? "lab" : "DEPLOY_KEY",
+        name: nameIn(path),
         n: "1",
+        provider: "github",
         sha256: createHash("sha256").update(ATTACHED).digest("hex"),
         token: path.includes("{token}") ? await inviteToken(platform) : "",
         id: (await thing?.[1]()) ?? "",
+        workerId,
+        sessionId: path.includes("{sessionId}") ? await annSession() : "",
         repoId: path.includes("{repoId}")
           ? await idFrom(platform, "repo", `/api/orgs/${orgId}/repos`, {
               url: `https://example.org/team/r${count}.git`,
@@ -219,6 +286,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(seen.join(" ")).toBe(who);
     });
 
+    it("let an agent look at itself, and at nobody above or beside it", async () => {
+      const { own, parent } = await putAgentToWork();
+      const { agent } = headers;
+      const ask = async (path: string, method = "GET", body?: object) => {
+        const json = { "content-type": "application/json" };
+        const sent = body ? { headers: { ...agent, ...json }, body: JSON.stringify(body) } : {};
+        return (await fetch(platform.url + path, { method, headers: agent ?? {}, ...sent })).status;
+      };
+      expect(await ask(`/api/sessions/${own}/transcript`)).toBe(200);
+      expect(await ask(`/api/sessions/${parent}`)).toBe(404);
+      expect(await ask(`/api/sessions/${parent}/children`)).toBe(404);
+      expect(await ask(`/api/sessions/${parent}/prompts`, "POST", { content: "x" })).toBe(404);
+      expect(await ask(`/api/sessions/${own}/prompts`, "POST", { content: "x" })).toBe(404);
+      expect(await ask("/api/sessions", "POST", { parentSessionId: parent })).toBe(403);
+      expect(await ask("/api/sessions")).toBe(403);
+    });
+
     it.each(UNDOCUMENTED)("GET %s, which is not in the document", async (path, who) => {
       const seen: number[] = [];
       for (const caller of CALLERS) seen.push(await send(caller, "GET", path));
@@ -227,7 +311,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it.each(SOCKETS)("a socket at %s", async (path, who) => {
       const seen: number[] = [];
-      for (const caller of CALLERS) seen.push(await upgradeStatus(platform, path, headers[caller]));
+      for (const caller of CALLERS) {
+        if (caller === "agent") await putAgentToWork();
+        seen.push(await upgradeStatus(platform, path, headers[caller]));
+      }
       expect(seen.join(" ")).toBe(who);
     });
   });

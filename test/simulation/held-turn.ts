@@ -13,7 +13,15 @@ import {
   type ServerFrame,
   STEP_FRESHNESS_MS,
 } from "#protocol/frames.ts";
-import { ASK_TOOL, type Call, drawCall, judgedCalls, judgedId, WITH_FILES } from "./judging.ts";
+import {
+  ASK_TOOL,
+  type Call,
+  drawCall,
+  EFFECT_TOOL,
+  judgedCalls,
+  judgedId,
+  WITH_FILES,
+} from "./judging.ts";
 import type { RunnerProcess } from "./runner-process.ts";
 import { moveOf, type OpenCall, TurnCalls } from "./turn-calls.ts";
 import type { World } from "./world.ts";
@@ -71,6 +79,12 @@ export class HeldTurn {
 
   get expiresAt(): number {
     return this.renewedAt + LEASE_MS;
+  }
+
+  /** Of a call to the server's tool that is to be made, or under way. */
+  get openCallId(): string | undefined {
+    const call = this.#calls.next;
+    return call?.tool === EFFECT_TOOL ? call.callId : undefined;
   }
 
   get isSettling(): boolean {

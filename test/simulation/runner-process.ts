@@ -22,6 +22,12 @@ const TICK_MS = 1_000;
 const PING_EVERY_MS = 5_000;
 const ANSWER_WITHIN_MS = 20_000;
 
+/** What it held once, and what it might still send for it. */
+interface GoneRun extends RunRef {
+  /** A call that was journaled and has no result. */
+  callId: string | undefined;
+}
+
 interface RunRef {
   run: string;
   fence: number;
@@ -41,7 +47,7 @@ export class RunnerProcess {
   readonly #asked = new Map<string, Ask>();
   readonly #renewals = new Map<string, { sentAt: number; refs: RunRef[] }>();
   /** Runs it had to let go of: a confused runner writes to them. */
-  readonly #gone: RunRef[] = [];
+  readonly #gone: GoneRun[] = [];
   #lastId = 0;
   #renewAt = 0;
   #pingAt = 0;
@@ -264,7 +270,7 @@ export class RunnerProcess {
     turn.isOver = true;
     if (this.held.get(turn.run) === turn) this.held.delete(turn.run);
     if (turn.isSettling) return;
-    const gone = { run: turn.run, fence: turn.fence };
+    const gone = { run: turn.run, fence: turn.fence, callId: turn.openCallId };
     this.#gone.push(gone);
     if (this.#gone.length > 8) this.#gone.shift();
     const { random, odds, calm, scheduler } = this.#world;
@@ -306,7 +312,7 @@ export class RunnerProcess {
   }
 
   /** What no runner should send, and no server may believe. */
-  #misbehave(gone: RunRef | undefined): void {
+  #misbehave(gone: GoneRun | undefined): void {
     const { random } = this.#world;
     if (!gone || this.held.has(gone.run)) return;
     const { run, fence } = gone;
@@ -319,7 +325,7 @@ export class RunnerProcess {
         id: this.nextId(),
         run,
         fence,
-        callId: `stale.${fence}.${random.between(0, 2 ** 31)}`,
+        callId: gone.callId ?? `stale.${fence}.${random.between(0, 2 ** 31)}`,
         name: EFFECT_TOOL,
         input: { words: "allow 1", by: { fence, boot: this.bootId } },
       });
