@@ -45,6 +45,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     const { page, log } = visitor;
     await page.getByText("You're on the built-in demo model").waitFor();
     await visitor.picture("home-demo-desktop");
+    await page.getByRole("button", { name: "New session" }).click();
     const form = page.getByRole("form", { name: "New session" });
     await form.getByLabel("Model").selectOption("demo/story");
     await form.getByText("free", { exact: true }).waitFor();

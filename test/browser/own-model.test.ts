@@ -43,6 +43,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a model of one's own", SLOW, 
 
   it("is one click away from the demo, and answers", async () => {
     const { page, log } = visitor;
+    await page.getByRole("button", { name: "New session" }).click();
     await form().getByRole("button", { name: "Make me a tiny web page" }).click();
     expect(await form().getByLabel("Prompt").inputValue()).toContain("otters");
     await visitor.picture("first-time-desktop");

@@ -2,6 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
+import { type GitHost, startGitHost } from "#test/services/git-host.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
 
 const VALUE = "hush-0123456789-otters";
@@ -12,13 +13,16 @@ const EVERYTHING =
 describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
+  let host: GitHost;
   let visitor: Visitor;
 
   beforeAll(async () => {
     platform = await startPlatform();
     browser = await launchBrowser();
+    host = await startGitHost();
   });
   afterAll(async () => {
+    await host.stop();
     await browser.close();
     await platform.stop();
   });
@@ -26,7 +30,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     visitor = await Visitor.arrive(browser, platform);
     await visitor.signIn();
     await visitor.page.getByRole("link", { name: "Settings" }).click();
-    await visitor.page.getByRole("heading", { name: "Settings" }).waitFor();
+    await tab("Personas").click();
   });
   afterEach(() => visitor.leave());
 
@@ -69,6 +73,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await visitor.picture("session-persona-desktop");
 
     await page.getByRole("link", { name: "Settings" }).click();
+    await tab("Personas").click();
     await page.getByRole("link", { name: "Otter keeper" }).click();
     // The files stand in their order.
     const first = editor.getByRole("group", { name: "File 1" });
@@ -85,7 +90,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await visitor.picture("session-persona-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
 
-    await page.goto(`${platform.url}/settings`);
+    await page.goto(`${platform.url}/settings/personas`);
     await row("Otter keeper")
       .getByRole("button", { name: "Make Otter keeper the default" })
       .click();
@@ -97,6 +102,69 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await row("Otter keeper").getByRole("button", { name: "Delete Otter keeper" }).click();
     await confirm("Delete");
     await row("Otter keeper").waitFor({ state: "detached" });
+  });
+
+  it("a persona gets rules and skills, whose files can be read, and loses them again", async () => {
+    const { page } = visitor;
+    await page.getByRole("link", { name: "New persona" }).click();
+    const editor = page.getByRole("form", { name: "Persona" });
+    await editor.getByLabel("Name", { exact: true }).fill("Careful");
+    await editor.getByText("None: the usual rules hold.").waitFor();
+    await editor.getByRole("button", { name: "Add a rule" }).click();
+    const rule = editor.getByRole("group", { name: "Rule 1" });
+    await rule.getByLabel("Effect").selectOption("deny");
+    await rule.getByLabel("Tool").fill("Not a tool");
+    await rule.getByLabel("Pattern").fill("npm publish*");
+    await editor.getByRole("button", { name: "Create persona" }).click();
+    await rule.getByText("The name of a tool").waitFor();
+    expect(await page.evaluate("document.activeElement?.value")).toBe("Not a tool");
+    await rule.getByLabel("Tool").fill("bash");
+    await rule.getByText("The name of a tool").waitFor({ state: "detached" });
+    await editor.getByLabel("Runtime").selectOption("echo");
+    await editor.getByRole("button", { name: "Create persona" }).click();
+    await toast("Careful is saved as version 1");
+
+    const skills = region("Skills");
+    await skills.getByText("None yet. Import one below.").waitFor();
+    const importing = page.getByRole("form", { name: "Import skills" });
+    await importing.getByLabel("Git address").fill("/etc");
+    await page.keyboard.press("Enter");
+    await importing.getByText("Skills are fetched from an https:// address").waitFor();
+    visitor.forgive(400);
+    const main = "---\nname: pdf\ndescription: Reads PDF files\n---\nRead it.\n";
+    host.commit({ "skills/pdf/SKILL.md": main, "skills/pdf/scripts/run.sh": "echo run\n" });
+    await importing.getByLabel("Git address").fill(host.url);
+    await importing.getByLabel("Folder in it").fill("skills");
+    await importing.getByRole("button", { name: "Import" }).click();
+    await importing.getByText("pdf added.").waitFor();
+    await region("Versions").getByText("Version 2").waitFor();
+    await skills.getByText("2 files").click();
+    await skills.getByRole("region", { name: "scripts/run.sh of pdf" }).waitFor();
+    await visitor.picture("persona-skills-desktop");
+    // What was typed meanwhile is saved on top of it.
+    await editor.getByLabel("Description").fill("Reads much");
+    await editor.getByRole("button", { name: "Save" }).click();
+    await toast("Careful is saved as version 3");
+    await skills.getByRole("button", { name: "Import pdf again" }).click();
+    await toast("Nothing is different: pdf.");
+    host.commit({ "skills/pdf/SKILL.md": `${main}Twice.\n` });
+    await skills.getByRole("button", { name: "Import pdf again" }).click();
+    await toast("pdf changed.");
+    await page.setViewportSize(PHONE);
+    expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+    await skills.scrollIntoViewIfNeeded();
+    await visitor.picture("persona-skills-phone");
+    await rule.scrollIntoViewIfNeeded();
+    await visitor.picture("persona-rules-phone");
+    await skills.getByRole("button", { name: "Remove pdf" }).click();
+    await confirm("Remove");
+    await skills.getByText("None yet. Import one below.").waitFor();
+    await rule.getByRole("button", { name: "Remove rule 1" }).click();
+    await editor.getByRole("button", { name: "Save" }).click();
+    await toast("Careful is saved as version 6");
+    await page.reload();
+    await editor.getByText("None: the usual rules hold.").waitFor();
+    expect(await editor.getByLabel("Runtime").inputValue()).toBe("echo");
   });
 
   it("a secret goes in and never comes out", async () => {
@@ -121,7 +189,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await visitor.picture("secrets-desktop");
     await own.getByRole("button", { name: "Delete OTTER_TOKEN" }).click();
     await confirm("Delete");
-    await own.getByText("None yet.").waitFor();
+    await own.getByText("None yet. Set one above.").waitFor();
   });
 
   it("a repository is added, suggested, switched off and removed", async () => {
@@ -131,16 +199,40 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await adding.getByLabel("Address").fill("nowhere");
     await adding.getByRole("button", { name: "Add" }).click();
     await adding.getByRole("alert").waitFor();
-    visitor.forgive(422);
-    visitor.forgive(400);
     await adding.getByLabel("Address").fill("https://example.com/acme/website.git");
     await adding.getByRole("button", { name: "Add" }).click();
     await row("acme/website").waitFor();
-    await page.getByLabel("Persona for acme/website").selectOption("reviewer");
-    await expect
-      .poll(() => page.getByLabel("Persona for acme/website").inputValue())
-      .toBe("reviewer");
+    visitor.forgive(400);
+    await page.getByRole("button", { name: "Edit acme/website" }).click();
+    const editing = page.getByRole("form", { name: "Repository", exact: true });
+    await editing.getByLabel("Branch").fill("two words");
+    await editing.getByLabel("Persona").selectOption("reviewer");
+    await editing.getByLabel("Setup command").fill("npm ci");
+    await editing.getByPlaceholder("GITHUB_TOKEN").fill("OTTER_ORG");
+    await editing.getByLabel(/^Webhook secret/).fill(VALUE);
+    await editing.getByRole("button", { name: "Save" }).click();
+    await editing.getByText("This is no name of a branch").waitFor();
+    expect(await page.evaluate("document.activeElement?.value")).toBe("two words");
+    await editing.getByLabel("Branch").fill("develop");
+    await visitor.picture("repository-desktop");
+    await page.setViewportSize(PHONE);
+    await visitor.picture("repository-phone");
+    expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.keyboard.press("Enter");
+    await toast("acme/website is saved");
+    await row("acme/website").getByText("branch develop · persona reviewer").waitFor();
+    await row("acme/website").getByText("has a webhook secret").waitFor();
+    expect(await page.evaluate<string>(EVERYTHING)).not.toContain("hush-");
     await visitor.picture("repositories-desktop");
+    await page.getByRole("button", { name: "Edit acme/website" }).click();
+    expect(await editing.getByLabel(/^Webhook secret/).inputValue()).toBe("");
+    await editing.getByLabel("Take the webhook secret away").check();
+    await editing.getByRole("button", { name: "Save" }).click();
+    await editing.waitFor({ state: "detached" });
+    await row("acme/website").getByText("has a webhook secret").waitFor({ state: "detached" });
+    // The one that opened it has the focus again.
+    expect(await page.evaluate("document.activeElement?.textContent")).toBe("Edit");
 
     await page.keyboard.press("n");
     const sheet = page.getByRole("dialog", { name: "New session" });
@@ -244,6 +336,53 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await page.getByRole("button", { name: "Remove Grace" }).click();
     await confirm("Remove");
     await row("Grace").waitFor({ state: "detached" });
+
+    // What she left stays until an admin names her.
+    const left = region("Who has left");
+    await left.getByRole("button", { name: "Show" }).click();
+    await left.getByRole("button", { name: "Purge Grace" }).click();
+    const purge = page.getByRole("form", { name: "Purge Grace" });
+    await purge.getByLabel("Type their name").fill("Gustav");
+    await purge.getByRole("button", { name: "Purge for good" }).click();
+    await purge.getByText("That is not who this is.").waitFor();
+    visitor.forgive(400);
+    await purge.getByLabel("Type their name").fill("Grace");
+    await purge.getByRole("button", { name: "Purge for good" }).click();
+    await left.getByText("Removed person").waitFor();
+    await left.getByText("purged").waitFor();
+  });
+
+  it("a session of somebody else is opened with a reason", async () => {
+    const { page } = visitor;
+    await tab("Members").click();
+    await page.getByRole("button", { name: "Make a link" }).click();
+    const link = await page.getByLabel("The link", { exact: true }).inputValue();
+    const guest = await Visitor.arrive(browser, platform);
+    await guest.page.goto(link);
+    const joining = guest.page.getByRole("form", { name: "Join" });
+    await joining.getByLabel("Name").fill("Hedy");
+    await joining.getByLabel("E-mail").fill("hedy@example.com");
+    await joining.getByLabel("Password").fill("a long enough one");
+    await joining.getByRole("button", { name: "Join" }).click();
+    await guest.page.getByRole("navigation", { name: "Sessions" }).waitFor();
+    const made = await guest.page.evaluate<string>(
+      `fetch("/api/sessions", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ runtime: "echo", title: "Hedy's own" }) }).then((answer) => answer.json()).then((body) => body.session.id)`,
+    );
+    await guest.leave();
+
+    await page.reload();
+    const all = region("Everybody's sessions");
+    await all.getByRole("button", { name: "Show" }).click();
+    const one = all.getByRole("listitem").filter({ hasText: made });
+    await one.getByText("Hedy").waitFor();
+    expect(await all.textContent()).not.toContain("Hedy's own");
+    await one.getByRole("button", { name: "Open a session of Hedy" }).click();
+    const asking = page.getByRole("form", { name: "Open a session of Hedy" });
+    await asking.getByLabel("Why you have to").fill("A build went wrong");
+    await asking.getByRole("button", { name: "Open" }).click();
+    await one.getByRole("link", { name: /^Read it/ }).click();
+    await page.getByText("A build went wrong").waitFor();
+    await visitor.picture("opened-session-desktop");
   });
 
   it("fits a phone", async () => {

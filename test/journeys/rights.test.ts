@@ -222,7 +222,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         `/api/sessions/${body.session.id}/prompts`,
         { content: "x" },
       );
-      const { runId } = admitted.prompt;
+      const runId = admitted.prompt.runId ?? "";
       await execute(
         `update runs set state = 'running', fence = 1, runner_id = 'rnr_none', lease_until = 9999999999999 where id = '${runId}'`,
       );

@@ -43,7 +43,13 @@ export function ActivityDot({ activity, className }: { activity: Activity; class
   );
 }
 
-export function ActivityLabel({ activity }: { activity: Activity }) {
+interface ActivityLabelProps {
+  activity: Activity;
+  /** When more is known than the activity alone says. */
+  words?: string | undefined;
+}
+
+export function ActivityLabel({ activity, words }: ActivityLabelProps) {
   return (
     <span
       className={clsx(
@@ -52,7 +58,7 @@ export function ActivityLabel({ activity }: { activity: Activity }) {
       )}
     >
       <ActivityDot activity={activity} />
-      {activityWord(activity)}
+      {words ?? activityWord(activity)}
     </span>
   );
 }

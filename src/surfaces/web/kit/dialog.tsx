@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { AlertDialog, Dialog } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { Button } from "./button.tsx";
 
 // As high as the panels: the later of two dialogs covers the earlier.
@@ -15,12 +15,27 @@ interface ModalProps {
   children: ReactNode;
 }
 
+/** Who was typing or clicking goes on where the dialog was opened from. */
+function useFocusBack() {
+  const opener = useRef<Element | null>(null);
+  return {
+    onOpenAutoFocus: () => {
+      opener.current = document.activeElement;
+    },
+    onCloseAutoFocus: (event: Event) => {
+      event.preventDefault();
+      if (opener.current instanceof HTMLElement) opener.current.focus();
+    },
+  };
+}
+
 export function Modal({ isOpen, onClose, title, children }: ModalProps) {
+  const focusBack = useFocusBack();
   return (
     <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Overlay className={OVERLAY} />
-        <Dialog.Content className={`${PANEL} max-w-xl`} aria-describedby={undefined}>
+        <Dialog.Content className={`${PANEL} max-w-xl`} aria-describedby={undefined} {...focusBack}>
           <div className="flex items-center justify-between px-5 pt-4">
             <Dialog.Title className="text-base font-semibold">{title}</Dialog.Title>
             <Dialog.Close
@@ -48,11 +63,12 @@ interface ConfirmProps {
 }
 
 export function Confirm({ isOpen, onClose, title, text, action, isBusy, onConfirm }: ConfirmProps) {
+  const focusBack = useFocusBack();
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={OVERLAY} />
-        <AlertDialog.Content className={`${PANEL} max-w-md p-5`}>
+        <AlertDialog.Content className={`${PANEL} max-w-md p-5`} {...focusBack}>
           <AlertDialog.Title className="text-base font-semibold">{title}</AlertDialog.Title>
           <AlertDialog.Description className="mt-1.5 text-ink-soft">{text}</AlertDialog.Description>
           <div className="mt-5 flex justify-end gap-2">

@@ -33,11 +33,7 @@ export function TextField({
         className={clsx(CONTROL, "h-9", problem !== undefined && "!border-bad", className)}
         {...rest}
       />
-      {problem !== undefined && (
-        <p id={problemId} role="alert" className="mt-1 text-xs break-words text-bad">
-          {problem}
-        </p>
-      )}
+      <Problem id={problemId} problem={problem} />
     </div>
   );
 }
@@ -45,14 +41,28 @@ export function TextField({
 export function TextArea({
   label,
   hint,
+  problem,
   className,
   ...rest
-}: LabelledProps & ComponentProps<"textarea">) {
+}: RefusableProps & ComponentProps<"textarea">) {
   const id = useId();
+  const problemId = useId();
   return (
     <div>
       <FieldLabel id={id} label={label} hint={hint} />
-      <textarea id={id} className={clsx(CONTROL, "min-h-24 resize-y py-2", className)} {...rest} />
+      <textarea
+        id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : problemId}
+        className={clsx(
+          CONTROL,
+          "min-h-24 resize-y py-2",
+          problem !== undefined && "!border-bad",
+          className,
+        )}
+        {...rest}
+      />
+      <Problem id={problemId} problem={problem} />
     </div>
   );
 }
@@ -69,6 +79,15 @@ export function SelectField({
       <FieldLabel id={id} label={label} hint={hint} />
       <select id={id} className={clsx(CONTROL, "h-9 pr-8", className)} {...rest} />
     </div>
+  );
+}
+
+function Problem({ id, problem }: { id: string; problem: string | undefined }) {
+  if (problem === undefined) return null;
+  return (
+    <p id={id} role="alert" className="mt-1 text-xs break-words text-bad">
+      {problem}
+    </p>
   );
 }
 

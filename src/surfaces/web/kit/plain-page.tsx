@@ -1,6 +1,5 @@
-import { Link } from "@tanstack/react-router";
-import { ChevronLeft } from "lucide-react";
 import type { ReactNode } from "react";
+import { DrawerButton } from "./side-drawer.tsx";
 import { useDocumentTitle } from "./use-document-title.ts";
 
 interface PlainPageProps {
@@ -16,14 +15,7 @@ export function PlainPage({ title, aside, children }: PlainPageProps) {
   return (
     <div className="h-full overflow-y-auto">
       <header className="sticky top-0 z-10 flex min-h-14 items-center gap-1 border-b border-line bg-page px-2 md:px-6">
-        <Link
-          to="/"
-          search={true}
-          aria-label="All sessions"
-          className="grid size-9 shrink-0 place-items-center rounded-lg text-ink-soft hover:bg-hover md:hidden"
-        >
-          <ChevronLeft size={20} aria-hidden />
-        </Link>
+        <DrawerButton />
         <h1 className="flex-1 text-[0.9375rem] font-semibold">{title}</h1>
         {aside}
       </header>

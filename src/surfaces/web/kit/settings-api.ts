@@ -2,8 +2,10 @@
 import type { ApiKey } from "#features/auth/contract.ts";
 import type { Invitation, Member } from "#features/orgs/contract.ts";
 import type {
+  ImportedSkill,
   Persona,
   PersonaFile,
+  PersonaRule,
   PersonaSummary,
   VersionSummary,
   Visibility,
@@ -11,6 +13,7 @@ import type {
 import type { Repo, RepoSyncResult } from "#features/repos/contract.ts";
 import type { Secret, SecretScope } from "#features/secrets/contract.ts";
 import type { Page } from "#protocol/page.ts";
+import type { OverseenSession } from "#protocol/sessions.ts";
 import { callApi } from "./api-client.ts";
 
 export interface PersonaBody {
@@ -18,8 +21,16 @@ export interface PersonaBody {
   description: string;
   visibility: Visibility;
   model: string | null;
+  runtime: string | null;
+  toolPolicy: PersonaRule[];
   files: PersonaFile[];
   ifVersion?: number;
+}
+
+export interface SkillImportBody {
+  url: string;
+  ref?: string;
+  path?: string;
 }
 
 export interface NewKey {
@@ -31,8 +42,13 @@ export interface NewKey {
 export type NewRepoBody = { url: string } | { fullName: string };
 export interface RepoBody {
   enabled?: boolean;
+  description?: string | null;
+  defaultBranch?: string | null;
+  setupCommand?: string | null;
   personaSlug?: string | null;
   credential?: string | null;
+  /** Goes in only. */
+  webhookSecret?: string | null;
 }
 
 type Role = Member["role"];
@@ -60,6 +76,15 @@ export const settingsApi = {
     callApi<unknown>(persona(orgId, id), { method: "DELETE" }),
   setDefaultPersona: (orgId: string, id: string, isDefault: boolean) =>
     callApi<unknown>(`${persona(orgId, id)}/default`, { method: isDefault ? "PUT" : "DELETE" }),
+  importSkills: (orgId: string, id: string, body: SkillImportBody) =>
+    callApi<{ persona: Persona; skills: ImportedSkill[] }>(`${persona(orgId, id)}/skills/import`, {
+      method: "POST",
+      body,
+    }),
+  removeSkill: (orgId: string, id: string, name: string) =>
+    callApi<{ persona: Persona }>(`${persona(orgId, id)}/skills/${part(name)}`, {
+      method: "DELETE",
+    }),
   /** Gives the session the newest version of the persona it has. */
   refreshPersona: (sessionId: string) =>
     callApi<{ persona: string; version: number }>(`/api/sessions/${part(sessionId)}/persona`, {
@@ -92,6 +117,24 @@ export const settingsApi = {
 
   listMembers: (orgId: string, signal: AbortSignal) =>
     readAll<Member>(`${org(orgId)}/members`, signal),
+  listRemovedMembers: async (orgId: string, signal: AbortSignal) => {
+    const query = { removed: "true" };
+    const { items } = await callApi<Page<Member>>(`${org(orgId)}/members`, { query, signal });
+    return items.filter(({ state }) => state !== "here");
+  },
+  purgeMember: (orgId: string, userId: string, confirm: string) =>
+    callApi<unknown>(`${member(orgId, userId)}/purge`, { method: "POST", body: { confirm } }),
+  /** The newest of them. */
+  listOverseen: async (orgId: string, signal: AbortSignal) => {
+    const query = { limit: PAGE_LIMIT };
+    const path = `${org(orgId)}/sessions`;
+    return (await callApi<Page<OverseenSession>>(path, { query, signal })).items;
+  },
+  openSession: (orgId: string, id: string, reason: string) =>
+    callApi<unknown>(`${org(orgId)}/sessions/${part(id)}/open`, {
+      method: "POST",
+      body: { reason },
+    }),
   changeRole: (orgId: string, userId: string, role: Role) =>
     callApi<unknown>(member(orgId, userId), { method: "PATCH", body: { role } }),
   removeMember: (orgId: string, userId: string) =>

@@ -6,12 +6,21 @@ const SUGGESTIONS = [
   "Write a python script that says hello, and run it",
 ];
 
+/** Only who leads others can do it. */
+const FOR_AN_ORCHESTRATOR = "Let two agents research otters and make a page about them";
+
+interface SuggestionsProps {
+  isOrchestrator?: boolean;
+  onChoose: (text: string) => void;
+}
+
 /** For who does not know yet what to ask: one click fills the prompt. */
-export function Suggestions({ onChoose }: { onChoose: (text: string) => void }) {
+export function Suggestions({ isOrchestrator = false, onChoose }: SuggestionsProps) {
+  const offered = isOrchestrator ? [FOR_AN_ORCHESTRATOR, ...SUGGESTIONS] : SUGGESTIONS;
   return (
     <fieldset className="flex flex-wrap items-center gap-1.5">
       <legend className="sr-only">Suggestions</legend>
-      {SUGGESTIONS.map((text) => (
+      {offered.map((text) => (
         <button
           key={text}
           type="button"

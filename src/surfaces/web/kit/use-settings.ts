@@ -21,3 +21,13 @@ export function useRepos(isNeeded = true) {
     enabled: isNeeded && orgId !== "",
   });
 }
+
+/** Their names; the values never come out. */
+export function useOrgSecrets() {
+  const orgId = useMe()?.org.id ?? "";
+  return useQuery({
+    queryKey: keys.secrets("org"),
+    queryFn: ({ signal }) => settingsApi.listSecrets(orgId, "org", signal),
+    enabled: orgId !== "",
+  });
+}

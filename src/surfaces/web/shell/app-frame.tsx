@@ -1,13 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
-import { clsx } from "clsx";
+import { useCallback, useState } from "react";
 import { api, type Me } from "#surfaces/web/kit/api.ts";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { LiveProvider } from "#surfaces/web/kit/live-context.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { DrawerOpener, SideDrawer } from "#surfaces/web/kit/side-drawer.tsx";
+import { useMedia } from "#surfaces/web/kit/use-media.ts";
+import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
 import { Sidebar } from "#surfaces/web/pages/sessions/sidebar.tsx";
+import { useMyChanges } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { SignedOut } from "#surfaces/web/pages/sign-in/signed-out.tsx";
 
 async function readMe(signal: AbortSignal): Promise<Me | null> {
@@ -19,7 +23,7 @@ async function readMe(signal: AbortSignal): Promise<Me | null> {
   }
 }
 
-/** Everything behind the sign-in: the list at the side, one page beside it; on a phone one of the two. */
+/** Everything behind the sign-in: the list at the side, one page beside it; on a phone the list is a drawer. */
 export function AppFrame() {
   const me = useQuery({
     queryKey: keys.me,
@@ -47,8 +51,16 @@ export function AppFrame() {
   return <div role="status" aria-label="Loading" className="h-full" />;
 }
 
+const WIDE = "(min-width: 48rem)";
+
 function Panes({ me }: { me: Me }) {
-  const hasPage = useLocation({ select: ({ pathname }) => pathname !== "/" });
+  useMyChanges();
+  usePendingApprovals();
+  const isWide = useMedia(WIDE);
+  const place = useLocation({ select: ({ pathname }) => pathname });
+  // Where it was opened: whoever has gone elsewhere since is done with it.
+  const [openedAt, setOpenedAt] = useState<string | null>(null);
+  const open = useCallback(() => setOpenedAt(place), [place]);
   return (
     <div className="flex h-dvh">
       <a
@@ -57,20 +69,19 @@ function Panes({ me }: { me: Me }) {
       >
         Skip to the content
       </a>
-      <div
-        className={clsx(
-          "h-full w-full shrink-0 border-line bg-panel md:block md:w-72 md:border-r lg:w-80",
-          hasPage && "hidden",
-        )}
-      >
-        <Sidebar me={me} />
-      </div>
-      <main
-        id="main"
-        tabIndex={-1}
-        className={clsx("h-full min-w-0 flex-1 outline-none md:block", !hasPage && "hidden")}
-      >
-        <Outlet />
+      {isWide ? (
+        <div className="hidden h-full w-72 shrink-0 border-r border-line bg-panel md:block lg:w-80">
+          <Sidebar me={me} />
+        </div>
+      ) : (
+        <SideDrawer isOpen={openedAt === place} onClose={() => setOpenedAt(null)}>
+          <Sidebar me={me} />
+        </SideDrawer>
+      )}
+      <main id="main" tabIndex={-1} className="h-full min-w-0 flex-1 outline-none">
+        <DrawerOpener value={isWide ? undefined : open}>
+          <Outlet />
+        </DrawerOpener>
       </main>
     </div>
   );

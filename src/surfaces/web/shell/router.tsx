@@ -7,7 +7,6 @@ import {
   Outlet,
 } from "@tanstack/react-router";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
-import { HomePage } from "#surfaces/web/pages/sessions/home-page.tsx";
 import { readListSearch } from "#surfaces/web/pages/sessions/list-search.ts";
 import { SignInPage } from "#surfaces/web/pages/sign-in/sign-in-page.tsx";
 import { AppFrame } from "./app-frame.tsx";
@@ -41,7 +40,11 @@ const appRoute = createRoute({
   component: AppFrame,
 });
 
-const homeRoute = createRoute({ getParentRoute: () => appRoute, path: "/", component: HomePage });
+const homeRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("#surfaces/web/pages/home/home-page.tsx"), "HomePage"),
+});
 
 const sessionRoute = createRoute({
   getParentRoute: () => appRoute,
@@ -91,7 +94,16 @@ const settingsRoute = createRoute({
 const settingsStartRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/",
-  component: () => <Navigate to="/settings/personas" search={true} replace />,
+  component: () => <Navigate to="/settings/orchestrator" search={true} replace />,
+});
+
+const orchestratorRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/orchestrator",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/orchestrator-tab.tsx"),
+    "OrchestratorTab",
+  ),
 });
 
 const personasRoute = createRoute({
@@ -139,6 +151,15 @@ const keysRoute = createRoute({
   ),
 });
 
+const signInTabRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/sign-in",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/sign-in-tab.tsx"),
+    "SignInTab",
+  ),
+});
+
 const membersRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/members",
@@ -159,11 +180,13 @@ const routeTree = rootRoute.addChildren([
     rulesRoute,
     settingsRoute.addChildren([
       settingsStartRoute,
+      orchestratorRoute,
       personasRoute,
       personaRoute,
       reposRoute,
       secretsRoute,
       keysRoute,
+      signInTabRoute,
       membersRoute,
     ]),
   ]),
@@ -183,7 +206,7 @@ function NotFoundPage() {
   return (
     <PageMessage title="There is no such page">
       <a href="/" className="text-accent underline underline-offset-2">
-        Go to your sessions
+        Go to your orchestrator
       </a>
     </PageMessage>
   );

@@ -71,7 +71,9 @@ export function Composer({ session, isWorking, submissions }: ComposerProps) {
   if (session.lifecycle === "archived" || session.lifecycle === "terminated") {
     return (
       <p className="rounded-xl border border-line bg-panel px-4 py-3 text-center text-ink-soft">
-        This session is {session.lifecycle} and takes no more prompts. Its history stays readable.
+        {session.isOrchestrator ? "Your orchestrator" : "This session"} is {session.lifecycle} and
+        takes no more prompts
+        {session.isOrchestrator ? " until it is started again" : ""}. Its history stays readable.
       </p>
     );
   }
@@ -80,6 +82,7 @@ export function Composer({ session, isWorking, submissions }: ComposerProps) {
       {refusal !== null && <InlineError>{refusal}</InlineError>}
       {isNew && (
         <Suggestions
+          isOrchestrator={session.isOrchestrator}
           onChoose={(suggestion) => {
             write(suggestion);
             box.current?.focus();

@@ -6,6 +6,7 @@ import { sizeWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { ReceiptLine } from "./receipt-line.tsx";
+import { SessionLink } from "./session-link.tsx";
 
 export function PromptRow({ entry }: { entry: Entry }) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
@@ -14,7 +15,11 @@ export function PromptRow({ entry }: { entry: Entry }) {
   return (
     <article aria-label={`Prompt by ${name}`} className="flex flex-col items-end pt-4 pb-2">
       <p className="mb-1 flex items-baseline gap-2 px-1 text-xs">
-        <span className="font-semibold">{name}</span>
+        {entry.author?.kind === "session" ? (
+          <SessionLink sessionId={entry.author.id} name={name} />
+        ) : (
+          <span className="font-semibold">{name}</span>
+        )}
         <time
           dateTime={entry.at}
           title={fullTime(entry.at)}

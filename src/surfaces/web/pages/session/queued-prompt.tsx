@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { ArrowUpToLine, Pencil, X } from "lucide-react";
+import { ArrowUpToLine, Bell, Pencil, X } from "lucide-react";
 import { useState } from "react";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
@@ -7,11 +7,35 @@ import { api } from "#surfaces/web/kit/api.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { placePrompt } from "./queue.ts";
 import { receiptOf } from "./receipt.ts";
+import { isWake, wakeEvents, wakeLine } from "./wake.ts";
 
+/** What the platform has to say is neither edited nor taken back: the session would never learn of it. */
 export function QueuedPrompt({ prompt }: { prompt: Prompt }) {
+  const isNews = isWake({ author: prompt.author, text: prompt.content });
+  return isNews ? <QueuedNews prompt={prompt} /> : <QueuedWords prompt={prompt} />;
+}
+
+function QueuedNews({ prompt }: { prompt: Prompt }) {
+  const events = wakeEvents(prompt.content);
+  const words = events.map(({ childName, what }) => `${childName} ${what}`);
+  return (
+    <li className="flex items-start gap-2 py-1.5 pr-3 pl-3">
+      <Bell size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
+      <div className="min-w-0 flex-1">
+        <p className="line-clamp-2 break-words">
+          {revealLine(words.length > 0 ? words.join(" ") : wakeLine(prompt.content))}
+        </p>
+        <p className="text-2xs text-ink-faint">{receiptOf(prompt).summary}</p>
+      </div>
+    </li>
+  );
+}
+
+function QueuedWords({ prompt }: { prompt: Prompt }) {
   const [text, setText] = useState<string | null>(null);
   const withdraw = useQueueChange(prompt.sessionId, "The prompt was not withdrawn", () =>
     api.withdrawPrompt(prompt.id),

@@ -104,3 +104,24 @@ test("each new day is named once", () => {
   const later = sampleEntry({ id: "b", seq: 3, at: "2026-03-03T10:00:00.000Z" });
   expect(types(build([prompt, later]))).toEqual(["day", "prompt", "day", "agent", "text"]);
 });
+
+test("tells a wake-up from a prompt, and what a child said from a notice", () => {
+  const system = { kind: "system", id: "orchestration", name: "Muster" } as const;
+  const child = { kind: "session", id: "ses_2", name: "Research" } as const;
+  const text = "[orchestration] 1 event from your child sessions.";
+  const entries = [
+    sampleEntry({ id: "ent_1", seq: 1, kind: "prompt", role: "user", author: system, text }),
+    sampleEntry({ id: "ent_2", seq: 2, text: "answer" }),
+    sampleEntry({ id: "ent_3", seq: 3, kind: "notice", role: "system", author: child }),
+    sampleEntry({ id: "ent_4", seq: 4, kind: "notice", role: "system" }),
+  ];
+  const rows = buildRows({ entries, drafts: [], isWorking: false });
+  expect(rows.map(({ type }) => type)).toEqual([
+    "day",
+    "wake",
+    "agent",
+    "text",
+    "forwarded",
+    "notice",
+  ]);
+});

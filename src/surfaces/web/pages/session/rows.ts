@@ -1,14 +1,19 @@
 /** What the transcript shows, line by line, made from entries and drafts. Pure. */
-import type { Entry } from "#protocol/sessions.ts";
+import type { Author, Entry } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { startOfDay } from "#surfaces/web/kit/time-words.ts";
 import type { Drafts } from "./drafts.ts";
 import type { ToolUse } from "./entry-from-event.ts";
 import { type GatePlaces, gateKey, placeGates } from "./gate-places.ts";
+import { isWake } from "./wake.ts";
 
 export type Row =
   | { type: "day"; key: string; at: string }
   | { type: "prompt"; key: string; entry: Entry }
+  /** The platform tells it what became of its children. */
+  | { type: "wake"; key: string; text: string; promptId: string | null; at: string }
+  /** What another session said, word for word. */
+  | { type: "forwarded"; key: string; text: string; author: Author; at: string }
   | { type: "agent"; key: string; at: string }
   | {
       type: "text";
@@ -137,14 +142,13 @@ function speakerOf(entry: Entry): Speaker | undefined {
 
 function isAgentSpeaking(rows: readonly Row[]): boolean {
   const last = rows.findLast((row) => row.type !== "notice" && row.type !== "day");
-  return last !== undefined && last.type !== "prompt";
+  return last !== undefined && last.type !== "prompt" && last.type !== "wake";
 }
 
 function rowOf(entry: Entry, context: CallContext): Row {
   const text = entry.text ?? "";
-  if (entry.kind === "prompt" || entry.role === "user")
-    return { type: "prompt", key: entry.id, entry };
-  if (entry.kind === "notice") return { type: "notice", key: entry.id, text, at: entry.at };
+  if (entry.kind === "prompt" || entry.role === "user") return promptRow(entry);
+  if (entry.kind === "notice") return noticeRow(entry);
   if (entry.kind === "reasoning") {
     return { type: "reasoning", key: entry.id, text, isWriting: false, isPartial: entry.partial };
   }
@@ -159,6 +163,19 @@ function rowOf(entry: Entry, context: CallContext): Row {
     };
   }
   return toolRow(entry, entry.tool, context);
+}
+
+function promptRow(entry: Entry): Row {
+  const { id: key, text, promptId, at } = entry;
+  if (isWake(entry)) return { type: "wake", key, text: text ?? "", promptId, at };
+  return { type: "prompt", key, entry };
+}
+
+function noticeRow({ id: key, text, author, at }: Entry): Row {
+  const isSaid = author?.kind === "session";
+  return isSaid
+    ? { type: "forwarded", key, text: text ?? "", author, at }
+    : { type: "notice", key, text: text ?? "", at };
 }
 
 function toolRow(entry: Entry, tool: ToolUse, { results, phase, gate }: CallContext): Row {

@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { Archive, ChevronLeft, Pencil } from "lucide-react";
+import { Archive, Pencil } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
@@ -9,11 +8,17 @@ import { api } from "#surfaces/web/kit/api.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { ConnectionTrouble } from "#surfaces/web/kit/connection-mark.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
+import { moneyWords } from "#surfaces/web/kit/money-words.ts";
+import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { OrchestrationButton } from "#surfaces/web/pages/orchestration/orchestration-button.tsx";
 import { NoSandboxMark } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
+import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
 import { ArchiveDialog } from "./archive-dialog.tsx";
+import { hasChildren, stateWords } from "./family-words.ts";
+import { ParentCrumb } from "./parent-crumb.tsx";
 import { useSessionModel } from "./session-model.ts";
 import { SessionPersona } from "./session-persona.tsx";
 import { usageWords, useSessionUsage } from "./session-usage.ts";
@@ -21,11 +26,24 @@ import { WorkspaceButtons } from "./workspace-buttons.tsx";
 
 interface SessionHeaderProps {
   session: Session;
+  /** What it is called, if that is not its title; it cannot be renamed here then. */
+  name?: string | undefined;
   isReviewing: boolean;
   onReview: () => void;
+  isOrchestrating: boolean;
+  onOrchestrate: () => void;
 }
 
-export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderProps) {
+export function SessionHeader({
+  session,
+  name,
+  isReviewing,
+  onReview,
+  isOrchestrating,
+  onOrchestrate,
+}: SessionHeaderProps) {
+  const family = useFamily(session.id, session.parentSessionId === null);
+  const isParent = family !== undefined && hasChildren(family);
   const usage = useSessionUsage(session);
   const model = useSessionModel(session);
   const words = usage && usageWords(session, usage);
@@ -33,16 +51,14 @@ export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderP
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
   return (
     <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line py-2 pr-2 pl-2 md:pl-5">
-      <Link
-        to="/"
-        search={true}
-        aria-label="All sessions"
-        className="grid size-9 shrink-0 place-items-center rounded-lg text-ink-soft hover:bg-hover md:hidden"
-      >
-        <ChevronLeft size={20} aria-hidden />
-      </Link>
+      <DrawerButton />
       <div className="@container min-w-0 flex-1">
-        <Title session={session} />
+        <ParentCrumb session={session} />
+        {name === undefined ? (
+          <Title session={session} />
+        ) : (
+          <h1 className="truncate text-[0.9375rem] font-semibold">{name}</h1>
+        )}
         <div className="flex min-w-0 items-center gap-x-1.5 overflow-hidden text-xs whitespace-nowrap text-ink-faint">
           <span
             role="status"
@@ -51,7 +67,10 @@ export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderP
             data-testid="activity"
             data-activity={session.activity}
           >
-            <ActivityLabel activity={session.activity} />
+            <ActivityLabel
+              activity={session.activity}
+              words={stateWords(session.activity, family)}
+            />
           </span>
           {isPutAway && <Fact>{session.lifecycle}</Fact>}
           <Fact label="Runtime" className="@max-lg:hidden">
@@ -72,9 +91,15 @@ export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderP
             </Fact>
           )}
           {words && (
-            <Fact label={words.long}>
+            <Fact label={words.long} className={clsx(isParent && "@max-md:hidden")}>
               {words.tokens}
               <span className="@max-xs:hidden"> tokens</span> · {words.cost}
+            </Fact>
+          )}
+          {isParent && (
+            <Fact label={`The whole tree cost ${moneyWords(family.treeCost)}`}>
+              {family.treeCost === null ? "$?" : moneyWords(family.treeCost)}
+              <span className="@max-sm:hidden"> with its children</span>
             </Fact>
           )}
           {session.hostname && (
@@ -88,9 +113,14 @@ export function SessionHeader({ session, isReviewing, onReview }: SessionHeaderP
       <div className="md:hidden">
         <ConnectionTrouble />
       </div>
+      <OrchestrationButton session={session} isOpen={isOrchestrating} onClick={onOrchestrate} />
       <WorkspaceButtons sessionId={session.id} isOpen={isReviewing} onClick={onReview} />
-      {!isPutAway && (
-        <IconButton label="Archive session" onClick={() => setIsArchiving(true)}>
+      {!isPutAway && !session.isOrchestrator && (
+        <IconButton
+          label="Archive session"
+          className="max-sm:hidden"
+          onClick={() => setIsArchiving(true)}
+        >
           <Archive size={17} aria-hidden />
         </IconButton>
       )}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Activity, Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
@@ -9,6 +9,7 @@ import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useDocumentTitle } from "#surfaces/web/kit/use-document-title.ts";
 import { useSessionApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
+import { OrchestrationPanel } from "#surfaces/web/pages/orchestration/orchestration-panel.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { ChangesAside } from "./changes-aside.tsx";
 import { Composer } from "./composer.tsx";
@@ -24,13 +25,26 @@ export function SessionPage() {
   return <OneSession key={sessionId} sessionId={sessionId} />;
 }
 
-function OneSession({ sessionId }: { sessionId: string }) {
+interface OneSessionProps {
+  sessionId: string;
+  /** What it is called, if that is not its title. */
+  name?: string | undefined;
+  /** Shown as long as nothing has been said. */
+  welcome?: ReactNode;
+  /** Between the header and the transcript. */
+  notice?: ReactNode;
+}
+
+export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps) {
   const found = useQuery({
     queryKey: keys.session(sessionId),
     queryFn: ({ signal }) => api.getSession(sessionId, signal),
   });
-  useDocumentTitle(found.data?.session.title ?? UNTITLED);
-  if (found.data) return <OpenSession session={found.data.session} />;
+  useDocumentTitle(name ?? found.data?.session.title ?? UNTITLED);
+  if (found.data) {
+    const { session } = found.data;
+    return <OpenSession session={session} name={name} welcome={welcome} notice={notice} />;
+  }
   if (!found.isError)
     return <div role="status" aria-label="Loading the session" className="h-full" />;
   const isMissing = found.error instanceof ApiError && found.error.status === 404;
@@ -40,7 +54,7 @@ function OneSession({ sessionId }: { sessionId: string }) {
       <div className="mt-4 flex justify-center gap-2">
         {!isMissing && <Button onClick={() => void found.refetch()}>Try again</Button>}
         <Link to="/" search={true} className="px-3 py-2 text-accent underline underline-offset-2">
-          All sessions
+          To your orchestrator
         </Link>
       </div>
     </PageMessage>
@@ -50,11 +64,16 @@ function OneSession({ sessionId }: { sessionId: string }) {
 /** A turn is under way, though it may have to be begun again. */
 const BUSY: ReadonlySet<Activity> = new Set(["working", "recovering"]);
 
-function OpenSession({ session }: { session: Session }) {
+interface OpenSessionProps extends Omit<OneSessionProps, "sessionId"> {
+  session: Session;
+}
+
+function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
   const { transcript, entries, drafts } = useSessionFeed(session.id);
   const submissions = useSubmissions(session.id);
   const approvals = useSessionApprovals(session.id).data?.items;
   const [isReviewing, setIsReviewing] = useState(false);
+  const [isOrchestrating, setIsOrchestrating] = useState(false);
   const isWorking = BUSY.has(session.activity) || drafts.length > 0;
   const isParked = session.activity === "needs_you";
   const rows = useMemo(
@@ -66,9 +85,14 @@ function OpenSession({ session }: { session: Session }) {
       <div className="flex h-full min-w-0 flex-1 flex-col">
         <SessionHeader
           session={session}
+          name={name}
           isReviewing={isReviewing}
           onReview={() => setIsReviewing(!isReviewing)}
+          isOrchestrating={isOrchestrating}
+          onOrchestrate={() => setIsOrchestrating(!isOrchestrating)}
         />
+        {isOrchestrating && <OrchestrationPanel session={session} />}
+        {notice}
         {transcript.isError ? (
           <PageMessage title="The transcript cannot be read">
             <p>{messageOf(transcript.error)}</p>
@@ -79,7 +103,8 @@ function OpenSession({ session }: { session: Session }) {
         ) : (
           <Transcript
             rows={rows}
-            runtime={session.agentName ?? session.runtime}
+            speaker={name ?? session.agentName ?? session.runtime}
+            welcome={welcome}
             isLoading={transcript.isPending}
             hasOlder={transcript.hasNextPage}
             isLoadingOlder={transcript.isFetchingNextPage}

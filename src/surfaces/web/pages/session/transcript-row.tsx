@@ -7,26 +7,30 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, dayName, fullTime, until } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
+import { CallRow, ForwardedRow, WakeRow } from "./kin-rows.tsx";
 import { PromptRow } from "./prompt-row.tsx";
 import type { Row } from "./rows.ts";
-import { ToolRow } from "./tool-row.tsx";
 
 export const TranscriptRow = memo(function TranscriptRow({
   row,
-  runtime,
+  speaker,
 }: {
   row: Row;
-  runtime: string;
+  speaker: string;
 }) {
   switch (row.type) {
     case "day":
       return <DayLine at={row.at} />;
     case "prompt":
       return <PromptRow entry={row.entry} />;
+    case "wake":
+      return <WakeRow row={row} />;
+    case "forwarded":
+      return <ForwardedRow row={row} />;
     case "agent":
       return (
         <p className="flex items-baseline gap-2 pt-3 pb-1 text-xs">
-          <span className="font-semibold">{runtime}</span>
+          <span className="font-semibold">{speaker}</span>
           {row.at !== "" && <Time at={row.at} />}
         </p>
       );
@@ -40,7 +44,7 @@ export const TranscriptRow = memo(function TranscriptRow({
     case "reasoning":
       return <Reasoning row={row} />;
     case "tool":
-      return <ToolRow row={row} />;
+      return <CallRow row={row} />;
     case "notice":
       return (
         <p className="flex items-baseline justify-center gap-2 py-2 text-center text-xs text-ink-faint">

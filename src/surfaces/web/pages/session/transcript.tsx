@@ -2,6 +2,7 @@ import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import {
   type MouseEvent,
+  type ReactNode,
   type RefObject,
   useEffect,
   useLayoutEffect,
@@ -13,7 +14,10 @@ import { TranscriptRow } from "./transcript-row.tsx";
 
 interface TranscriptProps {
   rows: Row[];
-  runtime: string;
+  /** What the agent is called. */
+  speaker: string;
+  /** In place of the words for a session in which nothing has been said. */
+  welcome?: ReactNode;
   isLoading: boolean;
   hasOlder: boolean;
   isLoadingOlder: boolean;
@@ -30,6 +34,8 @@ const ESTIMATES: Record<Row["type"], number> = {
   day: 44,
   agent: 32,
   prompt: 96,
+  wake: 40,
+  forwarded: 120,
   text: 120,
   reasoning: 36,
   tool: 40,
@@ -40,7 +46,8 @@ const ESTIMATES: Record<Row["type"], number> = {
 
 export function Transcript({
   rows,
-  runtime,
+  speaker,
+  welcome,
   isLoading,
   hasOlder,
   isLoadingOlder,
@@ -98,11 +105,13 @@ export function Transcript({
         onClickCapture={noteOpening}
         className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none] -outline-offset-2"
       >
-        {!isLoading && !hasRows && (
-          <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
-            Nothing has been said yet. Write the first prompt below.
-          </p>
-        )}
+        {!isLoading &&
+          !hasRows &&
+          (welcome ?? (
+            <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
+              Nothing has been said yet. Write the first prompt below.
+            </p>
+          ))}
         {isLoadingOlder && (
           <p
             role="status"
@@ -123,7 +132,7 @@ export function Transcript({
                 className="absolute inset-x-0 top-0 mx-auto flow-root w-full max-w-3xl px-4 sm:px-7"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <TranscriptRow row={row} runtime={runtime} />
+                <TranscriptRow row={row} speaker={speaker} />
               </div>
             );
           })}

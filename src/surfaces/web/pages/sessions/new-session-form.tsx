@@ -29,12 +29,7 @@ import { WorksOnFields } from "./works-on-fields.tsx";
 /** The runtime that is ours: it works with any model, and in a workspace of its own. */
 const OWN_RUNTIME = "native";
 
-interface NewSessionFormProps {
-  onCreated?: () => void;
-  takesFocus?: boolean;
-}
-
-export function NewSessionForm({ onCreated, takesFocus = true }: NewSessionFormProps) {
+export function NewSessionForm({ onCreated }: { onCreated: () => void }) {
   const [isAdding, setIsAdding] = useState(false);
   const [model, setModel] = useState("");
   const mayManage = useIsAdmin();
@@ -47,7 +42,6 @@ export function NewSessionForm({ onCreated, takesFocus = true }: NewSessionFormP
         onModel={setModel}
         onAddModel={mayManage ? () => setIsAdding(true) : undefined}
         onCreated={onCreated}
-        takesFocus={takesFocus}
       />
       <AddModel isOpen={isAdding} onClose={() => setIsAdding(false)} onAdded={added} />
     </>
@@ -58,11 +52,10 @@ interface FormProps {
   model: string;
   onModel: (model: string) => void;
   onAddModel: (() => void) | undefined;
-  onCreated: (() => void) | undefined;
-  takesFocus: boolean;
+  onCreated: () => void;
 }
 
-function Form({ model, onModel, onAddModel, onCreated, takesFocus }: FormProps) {
+function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
   const promptBox = useRef<HTMLTextAreaElement>(null);
   const [prompt, setPrompt] = useState("");
   const [title, setTitle] = useState("");
@@ -79,9 +72,7 @@ function Form({ model, onModel, onAddModel, onCreated, takesFocus }: FormProps) 
   const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
   const choices = runtimes.data?.items ?? [];
   const isNothingAvailable = runtimes.isSuccess && !choices.some((choice) => choice.available);
-  useLayoutEffect(() => {
-    if (takesFocus) promptBox.current?.focus();
-  }, [takesFocus]);
+  useLayoutEffect(() => promptBox.current?.focus(), []);
 
   const submit = () => {
     const problems = isOwn ? placeProblems(works, repoNames) : {};
@@ -221,5 +212,5 @@ function RuntimeChoice({ choices, chosen, onChange }: RuntimeChoiceProps) {
 /** Nobody has begun anything here yet, so nobody knows what to say. */
 function useIsFirstSession(): boolean {
   const list = useSessionList(filterFor({}));
-  return list.data?.pages[0]?.items.length === 0;
+  return list.data?.pages[0]?.items.every(({ isOrchestrator }) => isOrchestrator) ?? false;
 }

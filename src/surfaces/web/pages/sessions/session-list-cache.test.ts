@@ -4,7 +4,14 @@ import { filterFor, isShown, readListSearch } from "./list-search.ts";
 import { listedSessions, placeSession, type SessionPages } from "./session-list-cache.ts";
 
 const session = (id: string, fields: Partial<Session> = {}) =>
-  ({ id, lifecycle: "active", activity: "idle", status: "finished", ...fields }) as Session;
+  ({
+    id,
+    lifecycle: "active",
+    activity: "idle",
+    status: "finished",
+    createdAt: "2026-03-01T10:00:00.000Z",
+    ...fields,
+  }) as Session;
 const pagesOf = (...ids: string[]): SessionPages => ({
   pages: [{ items: ids.map((id) => session(id)), next: null }],
   pageParams: [undefined],
@@ -26,8 +33,15 @@ test("a session that no longer matches leaves; one that never did changes nothin
   expect(placeSession(pages, { lifecycle: "active" }, archived)).toBe(pages);
 });
 
+test("a session that is newer than all that are listed stands first, without asking again", () => {
+  const fresh = session("b", { createdAt: "2026-03-02T10:00:00.000Z" });
+  const placed = placeSession(pagesOf("a"), {}, fresh);
+  expect(placed && listedSessions(placed).map((item) => item.id)).toEqual(["b", "a"]);
+});
+
 test("a session that is not listed and may belong there asks for the list again", () => {
   expect(placeSession(pagesOf("a"), {}, session("b"))).toBeUndefined();
+  expect(placeSession(pagesOf(), {}, session("b"))).toBeUndefined();
   expect(placeSession(pagesOf("a"), { q: "words" }, session("b"))).toBeUndefined();
 });
 

@@ -23,9 +23,23 @@ export function placeSession(
 ): SessionPages | undefined {
   const isListed = pages.pages.some((page) => page.items.some((item) => item.id === session.id));
   const belongs = matchesFilter(session, filter);
+  if (!isListed && belongs === true && isNewest(pages, session)) return putFirst(pages, session);
   if (!isListed) return belongs === false ? pages : undefined;
   if (belongs === false) return removeSession(pages, session.id);
   return mapItems(pages, (items) => items.map((item) => (item.id === session.id ? session : item)));
+}
+
+/** Lists begin with the newest: one that is newer than all has its place without asking. */
+function isNewest(pages: SessionPages, session: Session): boolean {
+  const first = pages.pages.find(({ items }) => items.length > 0)?.items[0];
+  return first !== undefined && session.createdAt > first.createdAt;
+}
+
+function putFirst({ pages, ...rest }: SessionPages, session: Session): SessionPages {
+  const [first, ...others] = pages;
+  return first
+    ? { ...rest, pages: [{ ...first, items: [session, ...first.items] }, ...others] }
+    : { ...rest, pages };
 }
 
 export function removeSession(pages: SessionPages, id: string): SessionPages {

@@ -1,11 +1,13 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
-import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import type { Session } from "#protocol/sessions.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
+import { SessionTree } from "#surfaces/web/pages/tree/session-tree.tsx";
 import { filterFor, isShown, type ListSearch, VIEWS, type View } from "./list-search.ts";
 import { SessionItem } from "./session-item.tsx";
 import { listedSessions } from "./session-list-cache.ts";
@@ -16,7 +18,10 @@ export function SessionList({ onCreate }: { onCreate: () => void }) {
   const list = useSessionList(filterFor(useDeferredValue(search)));
   const now = useNow(30_000);
   const view = search.view ?? "open";
-  const sessions = listedSessions(list.data).filter((session) => isShown(session, view));
+  const sessions = useMemo(
+    () => listedSessions(list.data).filter((session) => isShown(session, view)),
+    [list.data, view],
+  );
   const isFiltered = search.q !== undefined || view !== "open";
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const end = useReachedEnd(() => {
@@ -35,14 +40,21 @@ export function SessionList({ onCreate }: { onCreate: () => void }) {
           </div>
         )}
         {list.isPending && <Skeleton />}
-        {list.isSuccess && sessions.length === 0 && !hasNextPage && (
-          <NoSessions isFiltered={isFiltered} onCreate={onCreate} />
+        {isFiltered && list.isSuccess && sessions.length === 0 && !hasNextPage && (
+          <p className="px-3 py-8 text-center text-ink-faint">No session matches.</p>
         )}
-        <ul onKeyDown={moveFocus}>
-          {sessions.map((session) => (
-            <SessionItem key={session.id} session={session} now={now} />
-          ))}
-        </ul>
+        {isFiltered ? (
+          <ul onKeyDown={moveFocus}>
+            {sessions.map((session) => (
+              <SessionItem key={session.id} session={session} now={now} />
+            ))}
+          </ul>
+        ) : (
+          <SessionTree sessions={sessions} />
+        )}
+        {!isFiltered && list.isSuccess && !hasNextPage && sessions.every(isOrchestrator) && (
+          <NoSessions onCreate={onCreate} />
+        )}
         <div ref={end} className="h-6 text-center text-xs text-ink-faint">
           {isFetchingNextPage && "Loading…"}
         </div>
@@ -100,19 +112,19 @@ function ListFilter({ search }: { search: ListSearch }) {
   );
 }
 
-function NoSessions({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) {
-  if (isFiltered)
-    return <p className="px-3 py-8 text-center text-ink-faint">No session matches.</p>;
+function isOrchestrator(session: Session): boolean {
+  return session.isOrchestrator;
+}
+
+function NoSessions({ onCreate }: { onCreate: () => void }) {
   return (
-    <div className="px-3 py-10 text-center">
-      <p className="font-medium">No sessions yet</p>
-      <p className="mt-1 text-ink-soft">
-        A session is an agent with its own history and workspace. Start one and tell it what to do.
-      </p>
-      <Button look="primary" className="mt-4" onClick={onCreate}>
-        Start your first session
-      </Button>
-    </div>
+    <p className="px-4 py-6 text-center text-xs text-ink-faint">
+      What your orchestrator gives to others shows up here, under it. You can also{" "}
+      <button type="button" onClick={onCreate} className="text-accent underline underline-offset-2">
+        start a session yourself
+      </button>
+      .
+    </p>
   );
 }
 
@@ -142,14 +154,18 @@ function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
 
 function useReachedEnd(onReached: () => void) {
   const mark = useRef<HTMLDivElement>(null);
+  const isInSight = useRef(false);
   const latest = useRef(onReached);
   useEffect(() => {
     latest.current = onReached;
+    // What came may be folded away: then the end is still in sight, and nobody scrolls to it.
+    if (isInSight.current) onReached();
   });
   useEffect(() => {
     if (mark.current === null) return;
     const observer = new IntersectionObserver((seen) => {
-      if (seen.some((entry) => entry.isIntersecting)) latest.current();
+      isInSight.current = seen.at(-1)?.isIntersecting ?? false;
+      if (isInSight.current) latest.current();
     });
     observer.observe(mark.current);
     return () => observer.disconnect();

@@ -14,11 +14,9 @@ import { NeedsYou } from "#surfaces/web/pages/approvals/needs-you.tsx";
 import { NewSessionForm } from "./new-session-form.tsx";
 import { NoSandboxMark } from "./sandbox-state.tsx";
 import { SessionList } from "./session-list.tsx";
-import { useMyChanges } from "./use-session-lists.ts";
 
 export function Sidebar({ me }: { me: Me }) {
   const [isCreating, setIsCreating] = useState(false);
-  useMyChanges();
   useShortcut("n", () => setIsCreating(true));
   return (
     <div className="flex h-full flex-col">
@@ -78,7 +76,7 @@ function Account({ me }: { me: Me }) {
         <ChartNoAxesColumn size={17} aria-hidden />
       </Link>
       <Link
-        to="/settings/personas"
+        to="/settings/orchestrator"
         search={true}
         aria-label="Settings"
         title="Settings"

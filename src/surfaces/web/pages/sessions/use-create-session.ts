@@ -5,7 +5,7 @@ import { api, type NewSession } from "#surfaces/web/kit/api.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
 import { shareSession } from "./use-session-lists.ts";
 
-export function useCreateSession(onCreated: (() => void) | undefined) {
+export function useCreateSession(onCreated: () => void) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   // The same form sent again is the same session; a changed form is another one.
@@ -19,7 +19,7 @@ export function useCreateSession(onCreated: (() => void) | undefined) {
     onSuccess: async ({ session }) => {
       sent.current = { body: "", key: "" };
       shareSession(queryClient, session);
-      onCreated?.();
+      onCreated();
       await navigate({
         to: "/sessions/$sessionId",
         params: { sessionId: session.id },

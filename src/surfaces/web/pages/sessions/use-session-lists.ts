@@ -5,6 +5,10 @@ import { api, type SessionFilter } from "#surfaces/web/kit/api.ts";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
 import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import {
+  refreshAllOrchestration,
+  refreshOrchestration,
+} from "#surfaces/web/pages/orchestration/refresh.ts";
 import { placeSession, removeSession, type SessionPages } from "./session-list-cache.ts";
 
 /** Hints come in bursts while an agent works; one look at each session per burst is enough. */
@@ -42,12 +46,47 @@ export function forgetSession(queryClient: QueryClient, id: string): void {
 }
 
 async function readAgain(queryClient: QueryClient, id: string): Promise<void> {
+  const before = queryClient.getQueryData<{ session: Session }>(keys.session(id))?.session;
   try {
     const { session } = await api.getSession(id);
     shareSession(queryClient, session);
+    refreshKin(queryClient, before, session);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) forgetSession(queryClient, id);
   }
+}
+
+/** What a parent's page shows of its children, and whether one's orchestrator still lives. */
+function refreshKin(queryClient: QueryClient, before: Session | undefined, now: Session): void {
+  const parents = new Set([before?.parentSessionId, now.parentSessionId]);
+  for (const id of parents) {
+    if (!id) continue;
+    void queryClient.invalidateQueries({ queryKey: keys.family(id) });
+    void refreshOrchestration(queryClient, id);
+  }
+  if (now.isOrchestrator && before?.lifecycle !== now.lifecycle)
+    void queryClient.invalidateQueries({ queryKey: keys.orchestrator });
+}
+
+/**
+ * A long list takes longer to read than the next hints take to come. What is being read is not begun
+ * again, or it would never be there while agents work; it is read once more afterwards.
+ */
+function oneAtATime(read: () => Promise<void>): () => void {
+  let isReading = false;
+  let isWanted = false;
+  const run = async () => {
+    isReading = true;
+    while (isWanted) {
+      isWanted = false;
+      await read();
+    }
+    isReading = false;
+  };
+  return () => {
+    isWanted = true;
+    if (!isReading) void run();
+  };
 }
 
 /** Follows the `me` topic: what changed elsewhere shows up in the lists. */
@@ -57,23 +96,33 @@ export function useMyChanges(): void {
   useEffect(() => {
     const changed = new Set<string>();
     let timer: number | undefined;
-    const refreshLists = () => void queryClient.invalidateQueries({ queryKey: keys.sessionLists });
+    const refreshLists = oneAtATime(async () => {
+      refreshAllOrchestration(queryClient);
+      await Promise.all([
+        queryClient.invalidateQueries({ queryKey: keys.sessionLists }),
+        queryClient.invalidateQueries({ queryKey: keys.families }),
+      ]);
+    });
     const refreshApprovals = () => void queryClient.invalidateQueries({ queryKey: keys.approvals });
     const refreshAll = () => {
       refreshLists();
+      void queryClient.invalidateQueries({ queryKey: keys.orchestrator });
       refreshApprovals();
     };
     const flush = () => {
       timer = undefined;
       const ids = [...changed];
       changed.clear();
-      if (ids.length > READ_ONE_BY_ONE) refreshLists();
-      else for (const id of ids) void readAgain(queryClient, id);
+      for (const id of ids) void refreshOrchestration(queryClient, id);
+      if (ids.length > READ_ONE_BY_ONE) {
+        refreshLists();
+        for (const id of ids) void queryClient.invalidateQueries({ queryKey: keys.session(id) });
+      } else for (const id of ids) void readAgain(queryClient, id);
     };
     const stop = live.subscribe("me", {
       onHint: (hint) => {
         if (hint.type.startsWith("approval")) refreshApprovals();
-        if (!hint.type.startsWith("session")) return;
+        if (!hint.type.startsWith("session") && hint.type !== "inbox") return;
         changed.add(hint.id);
         timer ??= window.setTimeout(flush, GATHER_MS);
       },

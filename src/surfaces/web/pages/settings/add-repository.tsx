@@ -1,11 +1,13 @@
 import { type FormEvent, useState } from "react";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
+import { CredentialField } from "./edit-repository.tsx";
+import { refusedFields } from "./field-problems.ts";
 import { Section } from "./parts.tsx";
 import { namedBy, syncWords } from "./repo-words.ts";
 import { useChange } from "./use-change.ts";
@@ -14,6 +16,9 @@ interface Wanted {
   address: string;
   credential: string;
 }
+
+const ABOUT_ADDRESS = new Set(["url_invalid", "url_holds_credentials", "repo_name_invalid"]);
+const isFieldOfNew = (path: string) => path === "url" || path === "credential";
 
 const NOTHING: Wanted = { address: "", credential: "" };
 
@@ -32,6 +37,12 @@ export function AddRepository() {
       onDone: () => setWanted(NOTHING),
     },
   );
+  const refused = add.isError ? refusedFields(add.error, isFieldOfNew) : undefined;
+  const atAddress = add.error instanceof ApiError && ABOUT_ADDRESS.has(add.error.code);
+  const set = (change: Partial<Wanted>) => {
+    setWanted({ ...wanted, ...change });
+    if (add.isError) add.reset();
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     add.mutate(wanted);
@@ -39,36 +50,35 @@ export function AddRepository() {
   return (
     <Section title="Add a repository">
       <form aria-label="Add a repository" className="space-y-2" onSubmit={submit}>
-        <div className="grid items-end gap-2 sm:grid-cols-[2fr_1fr_auto]">
+        <div className="grid items-start gap-2 sm:grid-cols-[2fr_1.4fr_auto]">
           <TextField
             label="Address"
             hint="or owner/name on GitHub"
+            problem={atAddress ? messageOf(add.error) : refused?.fields.url}
             inputMode="url"
             spellCheck={false}
             maxLength={2_000}
             placeholder="https://github.com/you/project"
             value={wanted.address}
-            onChange={(event) => setWanted({ ...wanted, address: event.target.value })}
+            onChange={(event) => set({ address: event.target.value })}
           />
-          <TextField
-            label="Secret"
-            hint="optional: the one that opens it"
-            spellCheck={false}
-            autoComplete="off"
-            maxLength={100}
-            placeholder="GITHUB_TOKEN"
-            value={wanted.credential}
-            onChange={(event) => setWanted({ ...wanted, credential: event.target.value })}
-          />
+          <div>
+            <CredentialField
+              value={wanted.credential}
+              problem={refused?.fields.credential}
+              onChange={(credential) => set({ credential })}
+            />
+          </div>
           <Button
             type="submit"
             look="primary"
+            className="sm:mt-5"
             disabled={add.isPending || wanted.address.trim() === ""}
           >
             Add
           </Button>
         </div>
-        {add.isError && <InlineError>{messageOf(add.error)}</InlineError>}
+        {refused?.rest !== undefined && !atAddress && <InlineError>{refused.rest}</InlineError>}
       </form>
     </Section>
   );

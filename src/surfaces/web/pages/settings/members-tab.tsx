@@ -9,6 +9,7 @@ import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { ago, until } from "#surfaces/web/kit/time-words.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
+import { Oversight } from "./oversight.tsx";
 import { Badge, List, Remove, Row, Section, ShownOnce } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
@@ -46,6 +47,7 @@ export function MembersTab() {
           </List>
         </Section>
       )}
+      {isAdmin && <Oversight orgId={orgId} members={members.data ?? []} />}
     </>
   );
 }

@@ -77,17 +77,20 @@ interface RowProps {
   problem?: string | null;
   /** At the right: what can be done. */
   children?: ReactNode;
+  /** Below all of it, over the whole width. */
+  more?: ReactNode;
 }
 
-export function Row({ name, text, problem, children }: RowProps) {
+export function Row({ name, text, problem, children, more }: RowProps) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1.5 py-2.5 pr-2 pl-3.5">
       <div className="min-w-0 flex-1 basis-56">
         <div className="font-medium [overflow-wrap:anywhere]">{name}</div>
-        {text && <p className="text-xs [overflow-wrap:anywhere] text-ink-faint">{text}</p>}
+        {text && <div className="text-xs [overflow-wrap:anywhere] text-ink-faint">{text}</div>}
         {problem && <p className="text-xs [overflow-wrap:anywhere] text-warn">{problem}</p>}
       </div>
       {children && <div className="flex flex-wrap items-center gap-1.5">{children}</div>}
+      {more}
     </li>
   );
 }

@@ -1,6 +1,8 @@
 /** A persona while it is being written. Pure. */
 import type { Persona, Visibility } from "#features/personas/contract.ts";
+import type { RuleEffect } from "#features/policy/contract.ts";
 import type { PersonaBody } from "#surfaces/web/kit/settings-api.ts";
+import type { Problems } from "./field-problems.ts";
 
 /** Stands in the address where a persona's id would; no id is like it. */
 export const NEW_PERSONA = "new";
@@ -14,12 +16,22 @@ export interface DraftFile {
   content: string;
 }
 
+export interface DraftRule {
+  key: number;
+  tool: string;
+  pattern: string;
+  effect: RuleEffect;
+}
+
 export interface PersonaDraft {
   name: string;
   description: string;
   visibility: Visibility;
   /** Empty for automatic. */
   model: string;
+  /** Empty for the server's usual one. */
+  runtime: string;
+  rules: DraftRule[];
   files: DraftFile[];
 }
 
@@ -29,15 +41,26 @@ const MAX_ORDER = 1_000_000;
 
 export function newDraft(): PersonaDraft {
   const first = { key: 0, filename: "persona.md", order: String(ORDER_STEP), content: "" };
-  return { name: "", description: "", visibility: "private", model: "", files: [first] };
+  return {
+    name: "",
+    description: "",
+    visibility: "private",
+    model: "",
+    runtime: "",
+    rules: [],
+    files: [first],
+  };
 }
 
-export function draftOf({ name, description, visibility, model, files }: Persona): PersonaDraft {
+export function draftOf(persona: Persona): PersonaDraft {
+  const { name, description, visibility, model, runtime, toolPolicy, files } = persona;
   return {
     name,
     description,
     visibility,
     model: model ?? "",
+    runtime: runtime ?? "",
+    rules: toolPolicy.map((rule, key) => ({ key, ...rule })),
     files: files.map(({ filename, sortOrder, content }, key) => ({
       key,
       filename,
@@ -49,7 +72,7 @@ export function draftOf({ name, description, visibility, model, files }: Persona
 
 export function addFile(draft: PersonaDraft): PersonaDraft {
   const last = Math.max(0, ...draft.files.map(({ order }) => orderOf(order) ?? 0));
-  const key = Math.max(-1, ...draft.files.map((file) => file.key)) + 1;
+  const key = freeKey(draft.files);
   const order = String(Math.min(last + ORDER_STEP, MAX_ORDER));
   return { ...draft, files: [...draft.files, { key, filename: "", order, content: "" }] };
 }
@@ -67,19 +90,57 @@ export function removeFile(draft: PersonaDraft, key: number): PersonaDraft {
   return { ...draft, files: draft.files.filter((file) => file.key !== key) };
 }
 
+function freeKey(items: readonly { key: number }[]): number {
+  return Math.max(-1, ...items.map(({ key }) => key)) + 1;
+}
+
+export function addRule(draft: PersonaDraft): PersonaDraft {
+  const rule: DraftRule = { key: freeKey(draft.rules), tool: "", pattern: "*", effect: "ask" };
+  return { ...draft, rules: [...draft.rules, rule] };
+}
+
+export function changeRule(
+  draft: PersonaDraft,
+  key: number,
+  change: Partial<Omit<DraftRule, "key">>,
+): PersonaDraft {
+  const rules = draft.rules.map((rule) => (rule.key === key ? { ...rule, ...change } : rule));
+  return { ...draft, rules };
+}
+
+export function removeRule(draft: PersonaDraft, key: number): PersonaDraft {
+  return { ...draft, rules: draft.rules.filter((rule) => rule.key !== key) };
+}
+
 /** What would surely be refused; the server has the last word. */
-export function problemOf({ name, files }: PersonaDraft): string | undefined {
-  if (name.trim() === "") return "Give it a name.";
+export function problemsOf({ name, files, rules }: PersonaDraft): Problems {
+  const problems: Record<string, string> = {};
+  if (name.trim() === "") problems.name = "Give it a name.";
   const seen = new Set<string>();
-  for (const { filename, order } of files) {
+  for (const [at, { filename, order }] of files.entries()) {
     const file = filename.trim();
-    if (file === "") return "Every file needs a name, such as rules.md.";
-    if (seen.has(file.toLowerCase())) return `${file} is there twice. Rename one of the two.`;
+    if (file === "") problems[`files.${at}.filename`] = "Give it a name, such as rules.md.";
+    else if (seen.has(file.toLowerCase()))
+      problems[`files.${at}.filename`] = `${file} is there twice. Rename one of the two.`;
     seen.add(file.toLowerCase());
     if (orderOf(order) === undefined)
-      return `The order of ${file} must be a whole number from 0 to ${MAX_ORDER}.`;
+      problems[`files.${at}.sortOrder`] = `A whole number from 0 to ${MAX_ORDER}.`;
   }
-  return undefined;
+  for (const [at, { tool, pattern }] of rules.entries()) {
+    if (!TOOL.test(tool.trim()))
+      problems[`toolPolicy.${at}.tool`] = "The name of a tool, such as bash, or * for any.";
+    if (pattern === "") problems[`toolPolicy.${at}.pattern`] = "Say what it is about; * for all.";
+  }
+  return problems;
+}
+
+const TOOL = /^(?:\*|[a-z][a-z0-9_]{0,99})$/;
+
+/** Whether a problem of this path has a field to stand at. */
+export function isFieldOfPersona(path: string): boolean {
+  return /^(?:name|description|files\.\d+\.(?:filename|sortOrder|content)|toolPolicy\.\d+\.(?:tool|pattern))$/.test(
+    path,
+  );
 }
 
 export function bodyOf(draft: PersonaDraft, ifVersion: number | undefined): PersonaBody {
@@ -88,6 +149,12 @@ export function bodyOf(draft: PersonaDraft, ifVersion: number | undefined): Pers
     description: draft.description.trim(),
     visibility: draft.visibility,
     model: draft.model === "" ? null : draft.model,
+    runtime: draft.runtime === "" ? null : draft.runtime,
+    toolPolicy: draft.rules.map(({ tool, pattern, effect }) => ({
+      tool: tool.trim(),
+      pattern,
+      effect,
+    })),
     files: draft.files.map(({ filename, order, content }) => ({
       filename: filename.trim(),
       sortOrder: orderOf(order) ?? 0,

@@ -1,26 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import type { Persona } from "#features/personas/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api } from "#surfaces/web/kit/api.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextField } from "#surfaces/web/kit/field.tsx";
-import { plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { useModels } from "#surfaces/web/pages/models/use-models.ts";
+import { NO_PROBLEMS, type Problems, refusedFields, stillWrong } from "./field-problems.ts";
 import { LoadProblem } from "./parts.tsx";
 import {
   bodyOf,
   draftOf,
+  isFieldOfPersona,
   NEW_PERSONA,
   newDraft,
   type PersonaDraft,
-  problemOf,
+  problemsOf,
 } from "./persona-draft.ts";
 import { PersonaFiles } from "./persona-files.tsx";
+import { PersonaRules } from "./persona-rules.tsx";
+import { PersonaSkills } from "./persona-skills.tsx";
 import { PersonaVersions } from "./persona-versions.tsx";
 import { useChange } from "./use-change.ts";
 
@@ -61,7 +64,8 @@ function Editor({ orgId, saved }: EditorProps) {
   // What the draft began with: when somebody else saves meanwhile, the server must notice it.
   const [base, setBase] = useState(saved);
   const [draft, setDraft] = useState(() => (saved ? draftOf(saved) : newDraft()));
-  const [problem, setProblem] = useState<string>();
+  const [problems, setProblems] = useState(NO_PROBLEMS);
+  const form = useRef<HTMLFormElement>(null);
   const navigate = useNavigate();
   const mayEdit = base === undefined || base.mayEdit;
   const save = useChange(
@@ -87,47 +91,78 @@ function Editor({ orgId, saved }: EditorProps) {
       },
     },
   );
+  const refused = save.isError ? refusedFields(save.error, isFieldOfPersona) : undefined;
+  const shown = { ...refused?.fields, ...problems };
+  const count = Object.keys(shown).length;
+  useEffect(() => {
+    if (count > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [count]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const found = problemOf(draft);
-    setProblem(found);
-    if (found === undefined) save.mutate(draft);
+    const found = problemsOf(draft);
+    setProblems(found);
+    if (Object.keys(found).length === 0) save.mutate(draft);
   };
-  const set = (change: Partial<PersonaDraft>) => setDraft((now) => ({ ...now, ...change }));
+  const change = (next: PersonaDraft) => {
+    setDraft(next);
+    // What was marked stays marked until it is right; nothing new is marked while one types.
+    setProblems((now) => stillWrong(now, problemsOf(next)));
+    if (save.isError) save.reset();
+  };
   return (
-    <form aria-label="Persona" onSubmit={submit}>
-      <fieldset disabled={!mayEdit || save.isPending} className="min-w-0 space-y-4">
-        <legend className="mb-3 text-lg font-semibold">{base?.name ?? "New persona"}</legend>
-        {!mayEdit && <p className="text-ink-soft">Only who made it, or an admin, can change it.</p>}
-        <Particulars draft={draft} onChange={set} />
-        <PersonaFiles draft={draft} onChange={setDraft} />
-        {base && <AlsoIn persona={base} />}
-        {problem !== undefined && <InlineError>{problem}</InlineError>}
-        {save.isError && <InlineError>{messageOf(save.error)}</InlineError>}
-        {mayEdit && (
-          <Button type="submit" look="primary">
-            {save.isPending ? "Saving…" : base ? "Save" : "Create persona"}
-          </Button>
-        )}
-      </fieldset>
-    </form>
+    <>
+      <form ref={form} aria-label="Persona" onSubmit={submit}>
+        <fieldset disabled={!mayEdit || save.isPending} className="min-w-0 space-y-5">
+          <legend className="mb-3 text-lg font-semibold">{base?.name ?? "New persona"}</legend>
+          {!mayEdit && (
+            <p className="text-ink-soft">Only who made it, or an admin, can change it.</p>
+          )}
+          <Particulars
+            draft={draft}
+            problems={shown}
+            onChange={(said) => change({ ...draft, ...said })}
+          />
+          <PersonaFiles draft={draft} problems={shown} onChange={change} />
+          <PersonaRules draft={draft} problems={shown} onChange={change} />
+          {refused?.rest !== undefined && <InlineError>{refused.rest}</InlineError>}
+          {mayEdit && (
+            <Button type="submit" look="primary">
+              {save.isPending ? "Saving…" : base ? "Save" : "Create persona"}
+            </Button>
+          )}
+        </fieldset>
+      </form>
+      {base && (
+        <PersonaSkills
+          persona={base}
+          // Somebody else's version between the two must still be noticed when the form is saved.
+          onChange={(next) => setBase((now) => (isNext(now, next) ? next : now))}
+        />
+      )}
+    </>
   );
+}
+
+function isNext(now: Persona | undefined, next: Persona): boolean {
+  return now !== undefined && next.version <= now.version + 1;
 }
 
 interface ParticularsProps {
   draft: PersonaDraft;
+  problems: Problems;
   onChange: (change: Partial<PersonaDraft>) => void;
 }
 
-function Particulars({ draft, onChange }: ParticularsProps) {
+function Particulars({ draft, problems, onChange }: ParticularsProps) {
   const usable = useModels().flatMap(({ id, usable }) => (usable ? [id] : []));
-  // The one it has stays chosen, even while nobody offers it.
-  const models = new Set(draft.model === "" ? usable : [draft.model, ...usable]);
+  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
+  const offered = runtimes.data?.items.map(({ name }) => name) ?? [];
   return (
-    <div className="grid gap-3.5 sm:grid-cols-2">
+    <div className="grid items-start gap-3.5 sm:grid-cols-2">
       <TextField
         label="Name"
         maxLength={100}
+        problem={problems.name}
         value={draft.name}
         onChange={(event) => onChange({ name: event.target.value })}
       />
@@ -135,6 +170,7 @@ function Particulars({ draft, onChange }: ParticularsProps) {
         label="Description"
         hint="optional"
         maxLength={500}
+        problem={problems.description}
         value={draft.description}
         onChange={(event) => onChange({ description: event.target.value })}
       />
@@ -150,27 +186,36 @@ function Particulars({ draft, onChange }: ParticularsProps) {
       </SelectField>
       <SelectField
         label="Model"
+        hint="unless a session asks for another"
         value={draft.model}
         onChange={(event) => onChange({ model: event.target.value })}
       >
-        <option value="">Automatic</option>
-        {[...models].map((model) => (
-          <option key={model} value={model}>
-            {model}
-          </option>
-        ))}
+        <Choices chosen={draft.model} offered={usable} />
+      </SelectField>
+      <SelectField
+        label="Runtime"
+        hint="unless a session asks for another"
+        value={draft.runtime}
+        onChange={(event) => onChange({ runtime: event.target.value })}
+      >
+        <Choices chosen={draft.runtime} offered={offered} />
       </SelectField>
     </div>
   );
 }
 
-/** What is not edited here is not lost by saving. */
-function AlsoIn({ persona: { skills, toolPolicy } }: { persona: Persona }) {
-  const parts = [
-    skills.length > 0 &&
-      `${plural(skills.length, "skill")} (${skills.map(({ name }) => name).join(", ")})`,
-    toolPolicy.length > 0 && plural(toolPolicy.length, "rule"),
-  ].filter(Boolean);
-  if (parts.length === 0) return null;
-  return <p className="text-xs text-ink-faint">It also has {parts.join(" and ")}; they stay.</p>;
+/** The one it has stays chosen, even while nobody offers it. */
+function Choices({ chosen, offered }: { chosen: string; offered: readonly string[] }) {
+  const isGone = chosen !== "" && !offered.includes(chosen);
+  return (
+    <>
+      <option value="">Automatic</option>
+      {isGone && <option value={chosen}>{chosen} (not offered now)</option>}
+      {offered.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </>
+  );
 }

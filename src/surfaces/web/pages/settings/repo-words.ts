@@ -1,5 +1,5 @@
 /** What is typed and said about repositories. Pure. */
-import type { RepoSyncResult } from "#features/repos/contract.ts";
+import type { Repo, RepoSyncResult } from "#features/repos/contract.ts";
 import type { NewRepoBody } from "#surfaces/web/kit/settings-api.ts";
 
 /** `owner/name` means GitHub's; all else is an address. */
@@ -23,4 +23,19 @@ export function syncWords(sync: RepoSyncResult): string {
     ...(sync.skippedCount > 0 ? [`${sync.skippedCount} left as they are`] : []),
   ].join(", ");
   return sync.stoppedBy === null ? `${counts}.` : `${counts}. ${WHY_STOPPED[sync.stoppedBy]}`;
+}
+
+/** In one line: where it is, and what was set up for it. */
+export function repoWords(repo: Repo): string {
+  const { url, enabled, defaultBranch, personaSlug, credential } = repo;
+  const said = [
+    url,
+    !enabled && "off",
+    defaultBranch !== null && `branch ${defaultBranch}`,
+    personaSlug !== null && `persona ${personaSlug}`,
+    credential !== null && `opened with ${credential}`,
+    repo.setupCommand !== null && "has a setup command",
+    repo.hasWebhookSecret && "has a webhook secret",
+  ];
+  return said.filter(Boolean).join(" · ");
 }

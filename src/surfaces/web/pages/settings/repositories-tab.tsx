@@ -4,9 +4,11 @@ import { Button } from "#surfaces/web/kit/button.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { type RepoBody, settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
-import { usePersonas, useRepos } from "#surfaces/web/kit/use-settings.ts";
+import { useRepos } from "#surfaces/web/kit/use-settings.ts";
 import { AddRepository, SyncRepositories } from "./add-repository.tsx";
+import { EditRepository } from "./edit-repository.tsx";
 import { List, Remove, Row, Section } from "./parts.tsx";
+import { repoWords } from "./repo-words.ts";
 import { useChange } from "./use-change.ts";
 
 /** The repositories that sessions may name. */
@@ -43,7 +45,8 @@ export function RepositoriesTab() {
 
 function RepoRow({ repo, isAdmin }: { repo: Repo; isAdmin: boolean }) {
   const orgId = useMe()?.org.id ?? "";
-  const { id, fullName, url, enabled, personaSlug, credential } = repo;
+  const [isEditing, setIsEditing] = useState(false);
+  const { id, fullName, enabled } = repo;
   const change = useChange((body: RepoBody) => settingsApi.changeRepo(orgId, id, body), {
     stale: keys.repos,
     failed: `${fullName} was not changed`,
@@ -53,10 +56,9 @@ function RepoRow({ repo, isAdmin }: { repo: Repo; isAdmin: boolean }) {
     done: () => `${fullName} was removed`,
     failed: `${fullName} was not removed`,
   });
-  const said = [url, !enabled && "off", credential && `opened with ${credential}`];
   return (
-    <Row name={fullName} text={said.filter(Boolean).join(" · ")} problem={repo.problem}>
-      {isAdmin ? (
+    <Row name={fullName} text={repoWords(repo)} problem={repo.problem}>
+      {isAdmin && (
         <>
           <label className="flex items-center gap-1.5 text-xs">
             <input
@@ -68,12 +70,9 @@ function RepoRow({ repo, isAdmin }: { repo: Repo; isAdmin: boolean }) {
             />
             Enabled
           </label>
-          <DefaultPersona
-            name={fullName}
-            chosen={personaSlug}
-            isBusy={change.isPending}
-            onChange={(slug) => change.mutate({ personaSlug: slug })}
-          />
+          <Button size="small" aria-label={`Edit ${fullName}`} onClick={() => setIsEditing(true)}>
+            Edit
+          </Button>
           <Remove
             label={`Remove ${fullName}`}
             text="Sessions can no longer name it. Those that work on it go on, and the repository itself is not touched."
@@ -81,40 +80,9 @@ function RepoRow({ repo, isAdmin }: { repo: Repo; isAdmin: boolean }) {
             isBusy={remove.isPending}
             onConfirm={() => remove.mutate(undefined)}
           />
+          <EditRepository repo={repo} isOpen={isEditing} onClose={() => setIsEditing(false)} />
         </>
-      ) : (
-        personaSlug && <span className="text-xs text-ink-soft">persona {personaSlug}</span>
       )}
     </Row>
-  );
-}
-
-interface DefaultPersonaProps {
-  name: string;
-  chosen: string | null;
-  isBusy: boolean;
-  onChange: (slug: string | null) => void;
-}
-
-/** Everybody's sessions get it, so only shared ones are offered. */
-function DefaultPersona({ name, chosen, isBusy, onChange }: DefaultPersonaProps) {
-  const shared = (usePersonas().data ?? []).filter(({ visibility }) => visibility === "shared");
-  const isGone = chosen !== null && !shared.some(({ slug }) => slug === chosen);
-  return (
-    <select
-      aria-label={`Persona for ${name}`}
-      className="h-7 max-w-44 rounded-lg border border-line-strong bg-page px-2 text-xs"
-      value={chosen ?? ""}
-      disabled={isBusy}
-      onChange={(event) => onChange(event.target.value === "" ? null : event.target.value)}
-    >
-      <option value="">Usual persona</option>
-      {isGone && <option value={chosen}>{chosen} (gone)</option>}
-      {shared.map((persona) => (
-        <option key={persona.id} value={persona.slug}>
-          {persona.name}
-        </option>
-      ))}
-    </select>
   );
 }

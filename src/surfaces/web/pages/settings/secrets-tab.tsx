@@ -49,7 +49,7 @@ function Shelf({ scope, title, text, mayChange }: ShelfProps) {
   return (
     <Section title={title} text={text}>
       {mayChange && <SetSecret scope={scope} title={title} />}
-      <List found={found} empty="None yet.">
+      <List found={found} empty={mayChange ? "None yet. Set one above." : "None yet."}>
         {(secret) => <SecretRow key={secret.name} secret={secret} mayChange={mayChange} />}
       </List>
     </Section>
@@ -88,8 +88,8 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   );
 }
 
-/** In a path, other names would be taken for a place that does not exist. */
-const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
+/** As the server takes it. */
+const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** The value is held only while it is typed: sent or refused, it is kept nowhere. */
 function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
@@ -128,12 +128,12 @@ function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
           hint="a known name gets a new value"
           problem={
             isRefused
-              ? "Begin with a letter; take letters, digits, dots, dashes and underscores."
+              ? "Begin with a letter; take up to 64 letters, digits, dots, dashes and underscores."
               : undefined
           }
           spellCheck={false}
           autoComplete="off"
-          maxLength={100}
+          maxLength={64}
           placeholder="GITHUB_TOKEN"
           value={name}
           onChange={(event) => setName(event.target.value)}

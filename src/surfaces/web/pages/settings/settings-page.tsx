@@ -2,10 +2,12 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
 
 const TABS = [
+  { to: "/settings/orchestrator", name: "Your orchestrator" },
   { to: "/settings/personas", name: "Personas" },
   { to: "/settings/repositories", name: "Repositories" },
   { to: "/settings/secrets", name: "Secrets" },
   { to: "/settings/keys", name: "API keys" },
+  { to: "/settings/sign-in", name: "Sign-in" },
   { to: "/settings/members", name: "Members" },
 ] as const;
 

@@ -6,6 +6,7 @@ import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { Logo } from "#surfaces/web/kit/logo.tsx";
+import { JoinButtons } from "./provider-buttons.tsx";
 import { tokenInFragment } from "./read-secret.ts";
 
 const MIN_PASSWORD_CHARS = 12;
@@ -48,40 +49,43 @@ export function JoinPage() {
             This link has no invitation in it. Open it as it was given to you, or ask for a new one.
           </p>
         ) : (
-          <form aria-label="Join" className="mt-5 space-y-3" onSubmit={submit}>
-            <TextField
-              label="Name"
-              autoComplete="name"
-              required
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-            <TextField
-              label="E-mail"
-              type="email"
-              autoComplete="username"
-              required
-              maxLength={254}
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-            <TextField
-              label="Password"
-              hint={`at least ${MIN_PASSWORD_CHARS} characters`}
-              type="password"
-              autoComplete="new-password"
-              required
-              minLength={MIN_PASSWORD_CHARS}
-              maxLength={256}
-              value={password}
-              onChange={(event) => setPassword(event.target.value)}
-            />
-            {join.isError && <InlineError>{messageOf(join.error)}</InlineError>}
-            <Button type="submit" look="primary" className="w-full" disabled={join.isPending}>
-              {join.isPending ? "Joining…" : "Join"}
-            </Button>
-          </form>
+          <>
+            <JoinButtons invitation={token} />
+            <form aria-label="Join" className="mt-5 space-y-3" onSubmit={submit}>
+              <TextField
+                label="Name"
+                autoComplete="name"
+                required
+                maxLength={100}
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+              />
+              <TextField
+                label="E-mail"
+                type="email"
+                autoComplete="username"
+                required
+                maxLength={254}
+                value={email}
+                onChange={(event) => setEmail(event.target.value)}
+              />
+              <TextField
+                label="Password"
+                hint={`at least ${MIN_PASSWORD_CHARS} characters`}
+                type="password"
+                autoComplete="new-password"
+                required
+                minLength={MIN_PASSWORD_CHARS}
+                maxLength={256}
+                value={password}
+                onChange={(event) => setPassword(event.target.value)}
+              />
+              {join.isError && <InlineError>{messageOf(join.error)}</InlineError>}
+              <Button type="submit" look="primary" className="w-full" disabled={join.isPending}>
+                {join.isPending ? "Joining…" : "Join"}
+              </Button>
+            </form>
+          </>
         )}
       </div>
     </main>

@@ -9,6 +9,7 @@ import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { Logo } from "#surfaces/web/kit/logo.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { PasswordForm } from "./password-form.tsx";
+import { SignInLinks } from "./provider-buttons.tsx";
 import { readSecret } from "./read-secret.ts";
 
 /** How to get in, and a field for those who have a link or a key at hand. */
@@ -43,7 +44,8 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
       <div className="w-full max-w-sm">
         <Logo size={36} />
         <h1 className="mt-5 text-xl font-semibold tracking-tight">Sign in to Muster</h1>
-        <p className="mt-2 text-ink-soft">
+        <SignInLinks next={isSignInPage ? "/" : location.pathname + location.search} />
+        <p className="mt-4 text-ink-soft">
           The server prints a sign-in link when it starts. Each link works once. For a new one, run
           this on the machine where Muster runs:
         </p>

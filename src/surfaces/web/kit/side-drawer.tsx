@@ -1,0 +1,74 @@
+/** On a phone the list of sessions is a drawer: who opens it, and what shows it. */
+import { useQuery } from "@tanstack/react-query";
+import { Menu, X } from "lucide-react";
+import { Dialog } from "radix-ui";
+import { createContext, type ReactNode, useContext } from "react";
+import type { Page } from "#protocol/page.ts";
+import type { Approval } from "./approval.ts";
+import { IconButton } from "./button.tsx";
+import { plural } from "./money-words.ts";
+import { keys } from "./query-keys.ts";
+
+const OpenDrawer = createContext<(() => void) | undefined>(undefined);
+
+export const DrawerOpener = OpenDrawer.Provider;
+
+/** Stands at the start of every page's header; nothing where the list is in sight anyway. */
+export function DrawerButton() {
+  const open = useContext(OpenDrawer);
+  const waiting = useQuery<Page<Approval>, Error, number>({
+    queryKey: keys.pendingApprovals,
+    enabled: false,
+    select: (page) => page.items.length,
+  });
+  if (open === undefined) return null;
+  const count = waiting.data ?? 0;
+  return (
+    <IconButton
+      label={count > 0 ? `All sessions, ${plural(count, "question")} for you` : "All sessions"}
+      className="relative"
+      onClick={open}
+    >
+      <Menu size={19} aria-hidden />
+      {count > 0 && (
+        <span className="absolute top-0.5 right-0.5 min-w-4 rounded-full bg-warn px-1 text-2xs text-page tabular-nums">
+          {count}
+        </span>
+      )}
+    </IconButton>
+  );
+}
+
+interface SideDrawerProps {
+  isOpen: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+export function SideDrawer({ isOpen, onClose, children }: SideDrawerProps) {
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/30 dark:bg-black/55" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          // The first thing in it would be a field, and a field brings up the keyboard.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.target instanceof HTMLElement) event.target.focus();
+          }}
+          className="fixed inset-y-0 left-0 z-40 w-[min(22rem,calc(100vw-2.75rem))] border-r border-line bg-panel shadow-float outline-none"
+        >
+          <Dialog.Title className="sr-only">All sessions</Dialog.Title>
+          {children}
+          <Dialog.Close
+            aria-label="Close the list"
+            className="absolute top-2.5 -right-11 grid size-9 place-items-center rounded-full bg-raised text-ink shadow-float"
+          >
+            <X size={18} aria-hidden />
+          </Dialog.Close>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

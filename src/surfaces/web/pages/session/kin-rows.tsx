@@ -1,0 +1,157 @@
+/** What parents and children say to each other, as it stands in a transcript. */
+import { clsx } from "clsx";
+import { Bell, ChevronRight, CornerDownRight, Forward, GitFork, Hourglass, X } from "lucide-react";
+import { useState } from "react";
+import { Markdown } from "#surfaces/web/kit/markdown.tsx";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { type DelegationWords, delegationWords } from "./delegation-words.ts";
+import { ReceiptLine } from "./receipt-line.tsx";
+import type { Row } from "./rows.ts";
+import { SessionLink } from "./session-link.tsx";
+import { ToolBody } from "./tool-body.tsx";
+import { ToolRow } from "./tool-row.tsx";
+import { stateOf, type ToolRowData } from "./tool-view.ts";
+import { wakeEvents, wakeLine } from "./wake.ts";
+
+const BOX = "rounded-xl border border-line bg-panel px-3 py-2 text-[0.8125rem]";
+
+/** The platform woke this session: by whom, and why; the words it was told are one click away. */
+export function WakeRow({ row }: { row: Extract<Row, { type: "wake" }> }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { text, promptId } = row;
+  const events = wakeEvents(text);
+  return (
+    <article aria-label="News from child sessions" className="pt-4 pb-2">
+      <div className={BOX}>
+        <div className="flex items-start gap-2">
+          <Bell size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
+          <div className="min-w-0 flex-1">
+            {events.length === 0 && <p>{revealLine(wakeLine(text))}</p>}
+            {events.map((event) => (
+              <p key={`${event.childId}:${event.type}`} className="break-words">
+                <SessionLink sessionId={event.childId} name={event.childName} />{" "}
+                <span className="text-ink-soft">{event.what}</span>
+              </p>
+            ))}
+          </div>
+          <Time at={row.at} />
+        </div>
+        <div className="mt-1 flex items-start justify-between gap-3 pl-5.5">
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            onClick={() => setIsOpen(!isOpen)}
+            className="-ml-1 flex items-center gap-1 rounded-md px-1 text-2xs text-ink-faint hover:text-ink-soft"
+          >
+            <ChevronRight size={12} aria-hidden className={isOpen ? "rotate-90" : undefined} />
+            What it was told
+          </button>
+          {promptId !== null && <ReceiptLine promptId={promptId} />}
+        </div>
+        {isOpen && (
+          <pre className="mt-1.5 max-h-96 overflow-auto rounded-lg border border-line bg-raised p-2.5 font-sans text-xs leading-relaxed break-words whitespace-pre-wrap text-ink-soft">
+            {text}
+          </pre>
+        )}
+      </div>
+    </article>
+  );
+}
+
+/** A child's own words, passed on to whoever reads here. */
+export function ForwardedRow({ row }: { row: Extract<Row, { type: "forwarded" }> }) {
+  return (
+    <article
+      aria-label={`Forwarded from ${row.author.name}`}
+      className="my-1.5 border-l-2 border-accent/50 pl-3.5"
+    >
+      <p className="flex items-baseline gap-1.5 text-xs">
+        <Forward size={13} aria-hidden className="shrink-0 self-center text-ink-faint" />
+        <SessionLink sessionId={row.author.id} name={row.author.name} />
+        <span className="text-ink-faint">in its own words</span>
+        <Time at={row.at} />
+      </p>
+      <div className="pt-1">
+        <Markdown text={row.text} />
+      </div>
+    </article>
+  );
+}
+
+/** A call that leads others says so in words; what it was exactly is one click away. */
+export function CallRow({ row }: { row: ToolRowData }) {
+  const words = delegationWords(row.use, stateOf(row));
+  return words === undefined ? <ToolRow row={row} /> : <DelegationCard row={row} words={words} />;
+}
+
+function DelegationCard({ row, words }: { row: ToolRowData; words: DelegationWords }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const state = stateOf(row);
+  const { verb, title, sessionId } = words;
+  return (
+    <div className="py-1">
+      <div className={clsx(BOX, "!p-0")}>
+        <div className="flex items-center gap-2 py-1.5 pr-1.5 pl-3">
+          <CardIcon row={row} />
+          <p className="min-w-0 flex-1 truncate">
+            {verb}{" "}
+            {sessionId !== null ? (
+              <SessionLink sessionId={sessionId} name={title} />
+            ) : (
+              title !== null && <span className="font-medium">{revealLine(title)}</span>
+            )}
+          </p>
+          {state !== "done" && state !== "running" && (
+            <span className={clsx("shrink-0 text-xs", isBad(row) ? "text-bad" : "text-ink-faint")}>
+              {state}
+            </span>
+          )}
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            aria-label={`Tool ${row.use.name}: ${state}`}
+            onClick={() => setIsOpen(!isOpen)}
+            className="grid size-7 shrink-0 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
+          >
+            <ChevronRight size={14} aria-hidden className={isOpen ? "rotate-90" : undefined} />
+          </button>
+        </div>
+        {isOpen && (
+          <div className="border-t border-line">
+            <ToolBody use={row.use} state={state} change={undefined} />
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function isBad(row: ToolRowData): boolean {
+  const state = stateOf(row);
+  return state === "failed" || state === "not allowed";
+}
+
+function CardIcon({ row }: { row: ToolRowData }) {
+  const size = { size: 14, "aria-hidden": true } as const;
+  if (isBad(row)) return <X {...size} className="shrink-0 text-bad" />;
+  if (row.use.name === "wait_for_event")
+    return <Hourglass {...size} className="shrink-0 text-ink-faint" />;
+  return row.use.name.includes("spawn") ? (
+    <GitFork {...size} className="shrink-0 text-accent" />
+  ) : (
+    <CornerDownRight {...size} className="shrink-0 text-ink-faint" />
+  );
+}
+
+function Time({ at }: { at: string }) {
+  return (
+    <time
+      dateTime={at}
+      title={fullTime(at)}
+      className="shrink-0 text-2xs text-ink-faint tabular-nums"
+    >
+      {clockTime(at)}
+    </time>
+  );
+}

@@ -1,0 +1,48 @@
+/** An orchestrator's identity as it is being edited: what of it is new, and what is wrong with it. Pure. */
+import type { Identity, IdentityChange } from "#features/orchestrators/contract.ts";
+
+export interface IdentityDraft {
+  name: string;
+  handle: string;
+  avatar: string;
+  style: Identity["style"];
+  instructions: string;
+}
+
+export function draftOf(identity: Identity): IdentityDraft {
+  return {
+    name: identity.name,
+    handle: identity.handle,
+    avatar: identity.avatar ?? "",
+    style: identity.style,
+    instructions: identity.customInstructions ?? "",
+  };
+}
+
+/** Only what is different: what somebody else changed meanwhile stays. */
+export function changeOf(identity: Identity, draft: IdentityDraft): IdentityChange {
+  const before = draftOf(identity);
+  const change: IdentityChange = {};
+  const name = draft.name.trim();
+  const avatar = draft.avatar.trim();
+  if (name !== before.name) change.name = name;
+  if (bare(draft.handle) !== before.handle) change.handle = bare(draft.handle);
+  if (avatar !== before.avatar) change.avatar = avatar === "" ? null : avatar;
+  if (draft.style !== before.style) change.style = draft.style;
+  if (draft.instructions !== before.instructions)
+    change.customInstructions = draft.instructions.trim() === "" ? null : draft.instructions;
+  return change;
+}
+
+/** Written with the sign or without. */
+export function bare(handle: string): string {
+  return handle.trim().replace(/^@/, "");
+}
+
+const HANDLE = /^[A-Za-z0-9][A-Za-z0-9-]{1,29}$/;
+
+export function handleProblem(handle: string): string | undefined {
+  return HANDLE.test(handle)
+    ? undefined
+    : "Use 2 to 30 letters, digits and dashes, beginning with a letter or digit.";
+}

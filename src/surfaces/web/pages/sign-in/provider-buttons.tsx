@@ -1,0 +1,74 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import type { OfferedProvider } from "#features/auth/contract.ts";
+import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { signInApi, startUrl } from "#surfaces/web/kit/sign-in-api.ts";
+
+/** Those that are set up; none while it is not known, and none when the server does not say. */
+export function useSignInProviders(): readonly OfferedProvider[] {
+  const { data } = useQuery({
+    queryKey: keys.signInProviders,
+    queryFn: ({ signal }) => signInApi.listProviders(signal),
+    retry: false,
+    staleTime: 60_000,
+  });
+  return data ?? [];
+}
+
+/** Leads to each service, and back to the page that somebody wanted to see. */
+export function SignInLinks({ next }: { next: string }) {
+  return (
+    <Buttons>
+      {(provider) => (
+        <a
+          key={provider.id}
+          href={startUrl(provider.id, next)}
+          className="flex h-9 w-full items-center justify-center rounded-lg border border-line-strong bg-raised px-3 font-medium transition-colors hover:bg-hover"
+        >
+          Continue with {provider.name}
+        </a>
+      )}
+    </Buttons>
+  );
+}
+
+/** To join with an account in the place of a password. */
+export function JoinButtons({ invitation }: { invitation: string }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isLeaving, setIsLeaving] = useState(false);
+  const join = async (id: string) => {
+    setIsLeaving(true);
+    setProblem(null);
+    try {
+      location.assign((await signInApi.startJoin(id, invitation)).url);
+    } catch (error) {
+      setProblem(messageOf(error));
+      setIsLeaving(false);
+    }
+  };
+  return (
+    <>
+      <Buttons>
+        {({ id, name }) => (
+          <Button key={id} className="w-full" disabled={isLeaving} onClick={() => void join(id)}>
+            Join with {name}
+          </Button>
+        )}
+      </Buttons>
+      {problem && <InlineError>{problem}</InlineError>}
+    </>
+  );
+}
+
+function Buttons({ children }: { children: (provider: OfferedProvider) => ReactNode }) {
+  const providers = useSignInProviders();
+  if (providers.length === 0) return null;
+  return (
+    <section aria-label="With another account" className="mt-6 space-y-2">
+      {providers.map(children)}
+    </section>
+  );
+}

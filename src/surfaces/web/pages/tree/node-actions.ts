@@ -1,0 +1,47 @@
+/** What can be done with a session in the tree. Pure. */
+import {
+  ArrowRight,
+  CircleStop,
+  type LucideIcon,
+  MessageSquare,
+  Settings,
+  Trash2,
+  Unlink,
+} from "lucide-react";
+import type { Activity, Session } from "#protocol/sessions.ts";
+
+export type NodeAction = "open" | "message" | "stop" | "detach" | "settings" | "end";
+
+interface OfferedAction {
+  action: NodeAction;
+  label: string;
+  Icon: LucideIcon;
+  /** Cannot be taken back by another click. */
+  isGrave: boolean;
+}
+
+const HAS_A_TURN: ReadonlySet<Activity> = new Set(["working", "needs_you", "recovering"]);
+
+export function offeredActions(session: Session): OfferedAction[] {
+  const isOpen = session.lifecycle === "active" || session.lifecycle === "hibernated";
+  const offered: (OfferedAction | false)[] = [
+    { action: "open", label: "Open", Icon: ArrowRight, isGrave: false },
+    isOpen && { action: "message", label: "Send a message…", Icon: MessageSquare, isGrave: false },
+    HAS_A_TURN.has(session.activity) && {
+      action: "stop",
+      label: "Stop its turn",
+      Icon: CircleStop,
+      isGrave: false,
+    },
+    session.parentSessionId !== null && {
+      action: "detach",
+      label: "Detach from its parent",
+      Icon: Unlink,
+      isGrave: false,
+    },
+    session.isOrchestrator
+      ? { action: "settings", label: "Settings", Icon: Settings, isGrave: false }
+      : isOpen && { action: "end", label: "End it…", Icon: Trash2, isGrave: true },
+  ];
+  return offered.filter((action) => action !== false);
+}

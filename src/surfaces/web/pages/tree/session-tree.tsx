@@ -1,0 +1,119 @@
+import { useQueries } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
+import type { Identity } from "#features/orchestrators/contract.ts";
+import type { Activity, Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { useNow } from "#surfaces/web/kit/use-now.ts";
+import { useMyOrchestrator, useOrchestratorSession } from "#surfaces/web/kit/use-orchestrator.ts";
+import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
+import { TreeItem } from "./tree-item.tsx";
+import { moveBy } from "./tree-keys.ts";
+import { buildTree, missingParents, type TreeRow } from "./tree-rows.ts";
+import { useChildren } from "./use-families.ts";
+import { useFolded } from "./use-folded.ts";
+import { useNodeActions } from "./use-node-actions.tsx";
+
+/** Asked for one by one; whatever else is missing comes with the next page of the list. */
+const MAX_ASKED_PARENTS = 20;
+/** A turn is under way: the last line of the transcript says what it does. */
+const BUSY: ReadonlySet<Activity> = new Set(["working", "needs_you", "recovering"]);
+
+/** One's orchestrator with its children, and all other sessions with theirs. */
+export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
+  const orchestrator = useOrchestratorSession();
+  const identity = useMyOrchestrator().data?.identity ?? null;
+  const [folded, fold] = useFolded();
+  const parents = useMissingParents(sessions, orchestrator?.id);
+  const rows = useMemo(
+    () => buildTree({ sessions, orchestrator, parents, folded }),
+    [sessions, orchestrator, parents, folded],
+  );
+  const children = useChildren(
+    rows.filter(({ isExpanded }) => isExpanded).map(({ session }) => session.id),
+  );
+  const now = useNow(30_000);
+  const { act, questions } = useNodeActions();
+  const { tree, reachable, setFocused, onKeyDown } = useTreeKeys(rows, fold, orchestrator?.id);
+  return (
+    <>
+      <div
+        ref={tree}
+        role="tree"
+        aria-label="Sessions and their children"
+        onKeyDown={onKeyDown}
+        onFocus={(event) => {
+          const node = event.target.closest<HTMLElement>("[data-node]");
+          if (node?.dataset.node) setFocused(node.dataset.node);
+        }}
+      >
+        {rows.map((row) => {
+          const { id, isOrchestrator, activity } = row.session;
+          const isMine = isOrchestrator && id === orchestrator?.id;
+          return (
+            <TreeItem
+              key={id}
+              {...row}
+              name={nameOf(row.session, isMine ? identity : null)}
+              avatar={isMine ? (identity?.avatar ?? null) : undefined}
+              doing={BUSY.has(activity) ? (children.get(id)?.doing ?? null) : null}
+              now={now}
+              isReachable={id === reachable}
+              onFold={fold}
+              onAction={act}
+            />
+          );
+        })}
+      </div>
+      {questions}
+    </>
+  );
+}
+
+function nameOf(session: Session, identity: Identity | null): string {
+  return identity?.name ?? session.title ?? (session.isOrchestrator ? "Orchestrator" : UNTITLED);
+}
+
+function useMissingParents(sessions: readonly Session[], orchestratorId: string | undefined) {
+  const missing = missingParents(sessions, orchestratorId).slice(0, MAX_ASKED_PARENTS);
+  return useQueries({
+    queries: missing.map((id) => ({
+      queryKey: keys.session(id),
+      queryFn: ({ signal }: { signal: AbortSignal }) => api.getSession(id, signal),
+    })),
+    combine: combineSessions,
+  });
+}
+
+function combineSessions(found: readonly { data?: { session: Session } | undefined }[]): Session[] {
+  return found.flatMap(({ data }) => (data ? [data.session] : []));
+}
+
+/** Arrows walk and fold, Enter opens, Tab leads to the menu of the line and out of the tree. */
+function useTreeKeys(
+  rows: readonly TreeRow[],
+  fold: (id: string, isFolded: boolean) => void,
+  orchestratorId: string | undefined,
+) {
+  const tree = useRef<HTMLDivElement>(null);
+  const [focused, setFocused] = useState<string>();
+  const { sessionId: open = orchestratorId } = useParams({ strict: false });
+  const ids = new Set(rows.map(({ session }) => session.id));
+  const reachable = [focused, open, rows[0]?.session.id].find((id) => id && ids.has(id));
+  const onKeyDown = useCallback(
+    (event: KeyboardEvent<HTMLDivElement>) => {
+      const node = event.target instanceof HTMLElement ? event.target.dataset.node : undefined;
+      if (node === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+      const move = moveBy(event.key, rows, node);
+      if (!move) return;
+      event.preventDefault();
+      if ("fold" in move) fold(move.fold, true);
+      else if ("unfold" in move) fold(move.unfold, false);
+      else
+        tree.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(move.to)}"]`)?.focus();
+    },
+    [rows, fold],
+  );
+  return { tree, reachable, setFocused, onKeyDown };
+}
