@@ -61,7 +61,8 @@ function fileFrom(folder: string, nameOf: (path: string) => string): MiddlewareH
 function pageOrFile(folder: string): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { path } = c.req;
-    if (/^\/(api|mcp|webhooks|v1|metrics|health|ready|preview)(\/|$)/.test(path)) return next();
+    if (/^\/(api|mcp|webhooks|v1|metrics|health|ready|preview|\.well-known)(\/|$)/.test(path))
+      return next();
     const file = await readInside(folder, path);
     const hashed = path.startsWith("/assets/");
     if (!file && (hashed || extname(path) !== "")) return next();

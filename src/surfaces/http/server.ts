@@ -17,7 +17,8 @@ import {
   serveLive,
   streamEvents,
 } from "#surfaces/live/index.ts";
-import { type App, createApp, principalOf, requireCaller } from "./app.ts";
+import { mcpRoutes, type PromptOrchestrator } from "#surfaces/mcp/index.ts";
+import { type App, createApp, principalOf, requireCaller, sessionIdOf } from "./app.ts";
 import { type Authenticator, type Callers, createCallers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
 import { refusalBody, refusalStatus } from "./errors.ts";
@@ -25,7 +26,6 @@ import { featureRoutes } from "./feature-routes.ts";
 import { fileRoutes } from "./files.ts";
 import { type GatewayProviders, gatewayRoutes } from "./gateway.ts";
 import { type AllowedHosts, allowedHosts, checkHost, isOwnOrigin, refuseOrigin } from "./guard.ts";
-import { requireId } from "./input.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { previewRoutes } from "./previews.ts";
@@ -48,6 +48,8 @@ export interface HttpOptions {
   rateLimit: number;
   /** Whose models runners reach through this server. */
   providers: GatewayProviders;
+  /** Where a client of a person's own sends what is for their orchestrator. */
+  promptOrchestrator: PromptOrchestrator;
   /** Signs the addresses of previews. */
   secretKey: string;
   /** Where the built pages are. */
@@ -94,8 +96,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     secure: publicUrl?.startsWith("https:") ?? false,
     baseUrl,
   });
-  eventRoute(app, kernel, feeds, callers);
-  app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, options.version)));
+  eventRoute(app, kernel, feeds, callers, clock);
+  const { version, promptOrchestrator } = options;
+  mcpRoutes(app, { kernel, callers, feeds, clock, log, version, promptOrchestrator });
+  app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, version)));
   fileRoutes(app, options.filesFolder);
 
   const server = listener(app, metrics);
@@ -146,7 +150,13 @@ function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metric
   });
 }
 
-function eventRoute(app: App, kernel: Kernel, feeds: SessionFeeds, callers: Callers): void {
+function eventRoute(
+  app: App,
+  kernel: Kernel,
+  feeds: SessionFeeds,
+  callers: Callers,
+  clock: Clock,
+): void {
   endpoint(
     app,
     {
@@ -159,16 +169,21 @@ function eventRoute(app: App, kernel: Kernel, feeds: SessionFeeds, callers: Call
       response: z.unknown(),
     },
     async ({ c, query }) => {
-      const id = requireId(c.req.param("id"), "session");
-      const { lastSeq } = await kernel.sessions.authorizeRead(principalOf(c), id);
+      const id = sessionIdOf(c);
+      const { lastSeq, until } = await kernel.sessions.authorizeRead(principalOf(c), id);
       const last = Number(c.req.header("last-event-id"));
       const asked = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
       // A cursor from beyond the end is from before a restore; what there is now follows it.
       const after = Math.min(asked, lastSeq);
       const caller = c.get("caller");
       const { incoming, outgoing } = c.env;
-      streamEvents(feeds, id, after, outgoing as never, () =>
-        callers.isStillGood(incoming.headers, caller),
+      const isOver = () => until !== null && clock.now() >= until;
+      streamEvents(
+        feeds,
+        id,
+        after,
+        outgoing as never,
+        async () => !isOver() && (await callers.isStillGood(incoming.headers, caller)),
       );
       return RESPONSE_ALREADY_SENT;
     },
@@ -219,6 +234,7 @@ async function upgrade(parts: Upgrade): Promise<void> {
         feeds,
         announcer: kernel.engine.announcer,
         authorizeRead: kernel.sessions.authorizeRead,
+        now: options.clock.now,
         stillGood: () => callers.isStillGood(request.headers, caller),
         log,
       });

@@ -36,6 +36,8 @@ export interface AgentPlace {
 export interface AcpRuntimeOptions {
   preset: AgentPreset;
   place(turn: Turn): AgentPlace | Promise<AgentPlace>;
+  /** Where the agent gets the tools of its session, if the program can speak to it. */
+  serverUrl?: string;
   onPermission?: AskPermission;
   clock?: Clock;
   /** How long an agent may take to obey a cancellation before it is killed. */
@@ -104,7 +106,8 @@ class AcpRuntime implements Runtime {
     this.#seats.delete(sessionId);
     const mayStay = held && !held.agent.isGone && held.cwd === place.cwd;
     // The tools of a turn carry its own token, so they are handed over anew.
-    if (mayStay && !place.mcpServers?.length)
+    const { serverUrl } = this.#options;
+    if (mayStay && !place.mcpServers?.length && serverUrl === undefined)
       return { ...held, isNew: false, busy: new AbortController() };
     if (!mayStay) held?.agent.kill();
     const agent = mayStay ? held.agent : this.#start(place);
@@ -112,9 +115,10 @@ class AcpRuntime implements Runtime {
     turn.signal.addEventListener("abort", kill, { once: true });
     try {
       if (!mayStay) await agent.shakeHands();
+      const mcpServers = [...(place.mcpServers ?? []), ...sessionTools(agent, serverUrl, turn)];
       const opened = await openSession(
         agent,
-        place,
+        { ...place, mcpServers },
         mayStay ? held.acpSessionId : executorSessionId,
       );
       await turn.bind({
@@ -238,6 +242,17 @@ class AcpRuntime implements Runtime {
       seat.agent.kill();
     });
   }
+}
+
+/** The server's own tools, for the bearer of the turn's token. It is good while the turn is. */
+function sessionTools(
+  { capabilities }: AgentProcess,
+  serverUrl: string | undefined,
+  { assignment }: Turn,
+): McpServer[] {
+  if (serverUrl === undefined || !capabilities.mcpCapabilities?.http) return [];
+  const headers = [{ name: "Authorization", value: `Bearer ${assignment.token}` }];
+  return [{ type: "http", name: "muster", url: `${serverUrl}/mcp`, headers }];
 }
 
 /** Loads the conversation the agent is known to have had, or begins a new one. */

@@ -1,0 +1,69 @@
+/** One request and its answer: a server and a transport are made for it, and end with it. */
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import type { Context } from "hono";
+import type { Log } from "#base/log.ts";
+import type { Announcer, Kernel } from "#engine/index.ts";
+import type { AppEnv } from "#surfaces/http/app.ts";
+import type { Caller, Callers } from "#surfaces/http/callers.ts";
+import { createMcpServer } from "./mcp-server.ts";
+import { clientIdOf, type Messages } from "./messages.ts";
+import { messageKey, type Toolbox } from "./toolbox.ts";
+
+export interface McpRouteOptions {
+  callers: Callers;
+  ids: Kernel["engine"]["ids"];
+  announcer: Announcer;
+  log: Log;
+  version: string;
+  /** Undefined: there is nothing here for this caller. */
+  toolboxFor(caller: Caller): Toolbox | undefined;
+}
+
+interface Exchange extends McpRouteOptions {
+  caller: Caller;
+  headers: { authorization?: string };
+  toolbox: Toolbox;
+}
+
+export async function exchange(
+  c: Context<AppEnv>,
+  messages: Messages,
+  { caller, callers, headers, toolbox, announcer, ids, log, version }: Exchange,
+): Promise<Response> {
+  const clientId = clientIdOf(c.req.header("mcp-session-id"));
+  const { principal, credentialId } = caller;
+  // A later attempt of a run is another agent, which counts its requests from the start.
+  const fence = principal.kind === "session" ? principal.run?.fence : undefined;
+  const who = `${credentialId} ${fence}`;
+  const topic = (requestId: string | number) => messageKey(who, clientId, "cancel", requestId);
+  for (const requestId of messages.cancelled) {
+    const key = topic(requestId);
+    // The request it is about may be at another server.
+    if (key) announcer.hint(key, "cancelled", key);
+  }
+  const server = createMcpServer({
+    toolbox,
+    version,
+    log,
+    callIdOf: (requestId, call) =>
+      messageKey(who, clientId, "call", requestId, call.name, call.arguments),
+    onCancelled(requestId, cancelled) {
+      const key = topic(requestId);
+      // A request that came alone ends without an answer; others in its batch still get theirs.
+      const end = messages.isBatch ? cancelled : () => void server.close();
+      return key ? announcer.onHint(key, end) : () => {};
+    },
+    isStillGood: () => callers.isStillGood(headers, caller),
+  });
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    // What may take long is streamed, and kept alive by it.
+    enableJsonResponse: !messages.hasCalls,
+  });
+  await server.connect(transport);
+  // With the answer, or with the client's leaving, everything of this request ends.
+  c.env.outgoing.once("close", () => void server.close());
+  if (c.env.outgoing.destroyed) await server.close();
+  const response = await transport.handleRequest(c.req.raw, { parsedBody: messages.body });
+  if (messages.isInitialize && response.ok) response.headers.set("Mcp-Session-Id", ids.mint("mcp"));
+  return response;
+}

@@ -1,0 +1,45 @@
+/** The tools over MCP: who asks decides which there are. */
+import type { Clock } from "#base/clock.ts";
+import type { Log } from "#base/log.ts";
+import type { Kernel } from "#engine/index.ts";
+import type { App } from "#surfaces/http/app.ts";
+import type { Caller, Callers } from "#surfaces/http/callers.ts";
+import type { SessionFeeds } from "#surfaces/live/index.ts";
+import { agentToolbox } from "./agent-tools.ts";
+import type { PromptOrchestrator } from "./person-tool.ts";
+import { personToolbox } from "./person-toolbox.ts";
+import { mcpRoute } from "./route.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+export type { PromptOrchestrator } from "./person-tool.ts";
+
+export interface McpOptions {
+  kernel: Kernel;
+  callers: Callers;
+  feeds: SessionFeeds;
+  clock: Clock;
+  log: Log;
+  version: string;
+  promptOrchestrator: PromptOrchestrator;
+}
+
+/** Of a person: what was made for programs. What opens a page is for browsers alone. */
+const PROGRAM_KEYS = new Set(["owner_key", "api_key"]);
+
+export function mcpRoutes(app: App, options: McpOptions): void {
+  const { kernel, callers, log, version } = options;
+  mcpRoute(app, {
+    callers,
+    log,
+    version,
+    ids: kernel.engine.ids,
+    announcer: kernel.engine.announcer,
+    toolboxFor: (caller) => toolboxFor(options, caller),
+  });
+}
+
+function toolboxFor(options: McpOptions, { principal, kind }: Caller): Toolbox | undefined {
+  if (principal.kind === "session") return agentToolbox(options.kernel.agents, principal);
+  if (principal.kind === "user" && PROGRAM_KEYS.has(kind)) return personToolbox(options, principal);
+  return undefined;
+}

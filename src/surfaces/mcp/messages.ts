@@ -1,0 +1,72 @@
+/** What a request may carry, looked at before any of it is acted on. */
+import { Refusal } from "#base/refusal.ts";
+
+export interface Messages {
+  body: unknown;
+  isBatch: boolean;
+  isInitialize: boolean;
+  /** Something may have to be waited for. */
+  hasCalls: boolean;
+  /** Requests whose answers are no longer wanted. */
+  cancelled: (string | number)[];
+}
+
+/** From this version of the protocol on there are no batches. */
+const WITHOUT_BATCHES = "2025-06-18";
+const MAX_BATCH = 50;
+const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
+
+export function checkMessages(body: unknown, version: string | undefined): Messages {
+  const isBatch = Array.isArray(body);
+  const list: unknown[] = isBatch ? body : [body];
+  if (isBatch) checkBatch(list, version);
+  const messages = list.map(partsOf);
+  const ids = messages.flatMap(({ id, method }) =>
+    id === undefined || method === undefined ? [] : [id],
+  );
+  // An answer finds its request by the id: two of one would get each other's.
+  if (new Set(ids).size < ids.length)
+    throw invalid("Two requests of the batch have the same id. Give each its own.");
+  return {
+    body,
+    isBatch,
+    isInitialize: messages.some(({ method }) => method === "initialize"),
+    hasCalls: messages.some(({ method }) => method === "tools/call"),
+    cancelled: messages.flatMap(({ method, params }) =>
+      method === "notifications/cancelled" ? cancelledBy(params) : [],
+    ),
+  };
+}
+
+function checkBatch(list: readonly unknown[], version: string | undefined): void {
+  if (version !== undefined && version >= WITHOUT_BATCHES)
+    throw invalid(
+      `There are no batches in version ${WITHOUT_BATCHES} and later. Send one message.`,
+    );
+  if (list.length === 0) throw invalid("The batch is empty. Send at least one message.");
+  if (list.length > MAX_BATCH) throw invalid(`A batch has at most ${MAX_BATCH} messages.`);
+}
+
+interface Parts {
+  id?: unknown;
+  method?: unknown;
+  params?: unknown;
+}
+
+function partsOf(message: unknown): Parts {
+  return typeof message === "object" && message !== null ? message : {};
+}
+
+function cancelledBy(params: unknown): (string | number)[] {
+  const { requestId } = (params ?? {}) as { requestId?: unknown };
+  return typeof requestId === "string" || typeof requestId === "number" ? [requestId] : [];
+}
+
+/** What a client calls itself; whatever could not be one is as if nothing was said. */
+export function clientIdOf(header: string | undefined): string | undefined {
+  return header !== undefined && CLIENT_ID.test(header) ? header : undefined;
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal("invalid", "invalid_request", message);
+}

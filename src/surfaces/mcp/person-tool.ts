@@ -1,0 +1,44 @@
+/** How a tool of a person is defined, and what its handler is handed. */
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type * as z from "zod";
+import type { Action, Kernel, Principal } from "#engine/index.ts";
+import type { Prompt } from "#protocol/sessions.ts";
+import type { CallContext } from "./toolbox.ts";
+import type { WaitParts } from "./wait-for-prompt.ts";
+
+export type Person = Extract<Principal, { kind: "user" }>;
+
+/** Sends a prompt to the person's orchestrator. The same dispatch id is the same prompt. */
+export type PromptOrchestrator = (
+  person: Person,
+  content: string,
+  dispatchId: string | undefined,
+) => Promise<Prompt>;
+
+export interface PersonParts extends WaitParts {
+  kernel: Kernel;
+  promptOrchestrator: PromptOrchestrator;
+}
+
+export interface PersonCall extends CallContext {
+  parts: PersonParts;
+  person: Person;
+}
+
+export interface PersonTool<S extends z.ZodType = z.ZodType> {
+  name: string;
+  title: string;
+  /** For the model of the person's client. */
+  description: string;
+  schema: S;
+  /** What the key must be good for; without it the tool is not there. */
+  action: Action;
+  readOnly: boolean;
+  waits?: true;
+  handle(call: PersonCall, input: z.infer<S>): Promise<CallToolResult>;
+}
+
+/** Keeps the input's type between the schema and the handler. */
+export function personTool<S extends z.ZodType>(tool: PersonTool<S>): PersonTool {
+  return tool as unknown as PersonTool;
+}

@@ -1,0 +1,68 @@
+/**
+ * `/mcp`: Streamable HTTP without state. Every request gets a server and a transport of its own and
+ * says by its bearer token alone who it is, so any server may answer it and no answer can reach
+ * somebody else. A client is given a name when it begins (`Mcp-Session-Id`); nothing is kept under
+ * it, it only tells the messages of two clients apart that use the same key.
+ */
+import type { Context } from "hono";
+import { Refusal } from "#base/refusal.ts";
+import { type App, type AppEnv, addressOf, readBytes } from "#surfaces/http/app.ts";
+import { refusalStatus } from "#surfaces/http/errors.ts";
+import { MAX_BODY_BYTES, parseJson } from "#surfaces/http/guard.ts";
+import type { McpRouteOptions } from "./exchange.ts";
+import { checkMessages } from "./messages.ts";
+
+export function mcpRoute(app: App, options: McpRouteOptions): void {
+  app.hono.all("/mcp", async (c) => {
+    c.env.outgoing.setHeader("Cache-Control", "no-store");
+    c.env.outgoing.setHeader("X-Content-Type-Options", "nosniff");
+    try {
+      return await answer(c, options);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return refused(c, error);
+    }
+  });
+}
+
+async function answer(c: Context<AppEnv>, options: McpRouteOptions): Promise<Response> {
+  const { authorization } = c.env.incoming.headers;
+  // Nothing else: a cookie is sent by whatever page a browser has open.
+  const headers = authorization === undefined ? {} : { authorization };
+  const caller = await options.callers.identify(headers, addressOf(c), true);
+  const toolbox = options.toolboxFor(caller);
+  if (!toolbox)
+    throw new Refusal(
+      "forbidden",
+      "forbidden",
+      "This credential has no tools here. Use an API key, or the token of a run.",
+    );
+  if (c.req.method !== "POST") return notAllowed(c);
+  const text = (await readBytes(c, MAX_BODY_BYTES)).toString("utf8");
+  const messages = checkMessages(parseJson(text), c.req.header("mcp-protocol-version"));
+  // The protocol's library takes long to load, and most servers are never asked.
+  const { exchange } = await import("./exchange.ts");
+  return exchange(c, messages, { ...options, caller, headers, toolbox });
+}
+
+/** There is nothing to listen to between requests, and no state that could be deleted. */
+function notAllowed(c: Context<AppEnv>): Response {
+  c.header("Allow", "POST");
+  return c.json(rpcError(METHOD_NOT_ALLOWED, "Only POST is answered here."), 405);
+}
+
+const METHOD_NOT_ALLOWED = -32000;
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+function refused(c: Context<AppEnv>, refusal: Refusal): Response {
+  const { code, kind, message, retryAfterMs } = refusal;
+  if (kind === "unauthenticated") c.header("WWW-Authenticate", 'Bearer realm="muster"');
+  if (retryAfterMs !== undefined) c.header("Retry-After", String(Math.ceil(retryAfterMs / 1_000)));
+  const number = code === "invalid_json" ? PARSE_ERROR : INVALID_REQUEST;
+  return c.json(rpcError(number, message, { code }), refusalStatus(refusal) as 400);
+}
+
+function rpcError(code: number, message: string, data?: object) {
+  return { jsonrpc: "2.0", id: null, error: { code, message, ...(data ? { data } : {}) } };
+}

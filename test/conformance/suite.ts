@@ -1,0 +1,76 @@
+/**
+ * Runs the protocol's own conformance suite against a server. The suite knows no keys, so it speaks
+ * through a door that adds one, and that passes on every other header as it was sent.
+ */
+import { execFile } from "node:child_process";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { installAgent } from "#test/model-server/install-agent.ts";
+
+const SUITE = {
+  package: "@modelcontextprotocol/conformance",
+  version: "0.1.16",
+  program: "dist/index.js",
+};
+
+export const suite = await installAgent(SUITE);
+
+export interface Door {
+  url: string;
+  close(): void;
+}
+
+/** In front of a server at `target`, for the bearer of `secret`. */
+export async function openDoor(target: string, secret: string): Promise<Door> {
+  const { host: realHost, port: realPort } = new URL(target);
+  let ownPort = "";
+  // The server's own names are those with its port; of all others it must see that they are foreign.
+  const through = (value: string) => value.replace(new RegExp(`:${ownPort}$`), `:${realPort}`);
+  const door = createServer((incoming, outgoing) => {
+    const { host = realHost, origin, ...headers } = incoming.headers;
+    const passed = request(
+      `${target}${incoming.url}`,
+      {
+        method: incoming.method ?? "POST",
+        headers: {
+          ...headers,
+          host: through(host),
+          ...(origin === undefined ? {} : { origin: through(origin) }),
+          authorization: `Bearer ${secret}`,
+        },
+      },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
+    passed.on("error", () => outgoing.destroy());
+    outgoing.on("close", () => passed.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  ownPort = String((door.address() as AddressInfo).port);
+  return {
+    url: `http://localhost:${ownPort}/mcp`,
+    close() {
+      door.close();
+      door.closeAllConnections();
+    },
+  };
+}
+
+/** What the suite printed, and whether it was content. */
+export function runSuite(
+  program: string,
+  folder: string,
+  args: readonly string[],
+): Promise<{ passed: boolean; said: string }> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [program, "server", ...args],
+      { cwd: folder, timeout: 110_000, maxBuffer: 8 * 1024 * 1024 },
+      (error, stdout, stderr) => resolve({ passed: error === null, said: `${stdout}\n${stderr}` }),
+    );
+  });
+}

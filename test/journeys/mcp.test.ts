@@ -1,0 +1,314 @@
+/** The tools over MCP, with the protocol's own client: an agent's by its run token, a person's by a key. */
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Prompt } from "#protocol/sessions.ts";
+import { type Platform, startPlatform } from "#test/platform.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import {
+  apiKey,
+  bearer,
+  calling,
+  connect,
+  type HandRunner,
+  handRunner,
+  listing,
+  post,
+  say,
+  turnOf,
+} from "./mcp-clients.ts";
+import { orgOf } from "./people-clients.ts";
+
+const READ_WRITE = ["sessions:read", "sessions:write"];
+
+function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(name, () => {
+    let platform: Platform;
+    let made: TestDatabase | undefined;
+    let runner: HandRunner;
+    let clients: Client[] = [];
+
+    beforeAll(async () => {
+      made = await database();
+      platform = await startPlatform({
+        runner: false,
+        env: { MUSTER_RUNTIME: "native", ...(made ? { MUSTER_DATABASE_URL: made.url } : {}) },
+      });
+      runner = await handRunner(platform);
+    });
+    afterAll(async () => {
+      for (const client of clients) await client.close();
+      runner.close();
+      await platform.stop();
+      await made?.drop();
+    });
+
+    async function clientOf(secret: string): Promise<Client> {
+      const client = await connect(platform, secret);
+      clients = [...clients, client];
+      return client;
+    }
+
+    describe("an agent with its run token", () => {
+      it("has the tools of its role, and no others by any name", async () => {
+        const parent = await turnOf(platform, runner);
+        const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
+        const client = await clientOf(child.token);
+        const { tools } = await client.listTools();
+        const names = tools.map((tool) => tool.name);
+        expect(names).toContain("notify_parent");
+        expect(names).toContain("complete_session");
+        for (const absent of ["spawn_session", "bash", "write", "ask_orchestrator"])
+          expect(names).not.toContain(absent);
+        for (const { inputSchema } of tools) expect(inputSchema.type).toBe("object");
+        const spawned = await say(client, "spawn_session", { title: "x", prompt: "y" });
+        expect(spawned).toMatchObject({ isError: true });
+        expect(spawned.text).toContain("There is no tool called spawn_session");
+        await child.turn.end("done");
+        await parent.turn.end("done");
+      });
+
+      it("calls them as its session, and ends its turn when it is told so", async () => {
+        const { sessionId, turn, token } = await turnOf(platform, runner);
+        const client = await clientOf(token);
+        const answer = await say(client, "complete_session", { summary: "All counted." });
+        expect(answer).toMatchObject({ isError: false });
+        expect(answer.text).toContain("End it now");
+        await turn.end("done");
+        const lifecycle = async () => {
+          const path = `/api/sessions/${sessionId}`;
+          const { body } = await platform.request<{ session: { lifecycle: string } }>("GET", path);
+          return body.session.lifecycle;
+        };
+        await expect.poll(lifecycle, { timeout: 5_000 }).toBe("archived");
+      });
+
+      it("says what is wrong with a call, so that the model can mend it", async () => {
+        const { turn, token } = await turnOf(platform, runner);
+        const client = await clientOf(token);
+        const answer = await say(client, "complete_session", { summery: "typo" });
+        expect(answer).toMatchObject({ isError: true });
+        expect(answer.text).toMatch(/does not fit complete_session[\s\S]*summary/);
+        await turn.end("done");
+      });
+
+      it("performs a call once when it is sent twice, and twice when it is made twice", async () => {
+        const parent = await turnOf(platform, runner);
+        const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
+        const prompts = async () =>
+          (
+            await platform.request<{ items: Prompt[] }>(
+              "GET",
+              `/api/sessions/${parent.sessionId}/prompts`,
+            )
+          ).body.items.length;
+        const before = await prompts();
+        const call = calling("notify_parent", { message: "found it" }, 7);
+        const headers = { ...bearer(child.token), "mcp-session-id": "client-1" };
+        const answers = [await post(platform, call, headers), await post(platform, call, headers)];
+        expect(answers.map(({ body }) => body.result.content[0].text)).toEqual(
+          Array(2).fill("Your parent will read it. Go on with your task."),
+        );
+        expect(await prompts()).toBe(before + 1);
+        await post(platform, { ...call, id: 8 }, headers);
+        await post(platform, call, { ...headers, "mcp-session-id": "client-2" });
+        expect(await prompts()).toBe(before + 3);
+        await child.turn.end("done");
+        await platform.request("POST", `/api/sessions/${parent.sessionId}/terminate`, {});
+      });
+
+      it("is nobody once its attempt has ended", async () => {
+        const { turn, token } = await turnOf(platform, runner);
+        expect((await post(platform, listing(), bearer(token))).status).toBe(200);
+        await turn.end("done");
+        const refused = await post(platform, listing(), bearer(token));
+        expect(refused.status).toBe(401);
+        expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer/);
+      });
+
+      it("never gets another's answer, however many ask at once", async () => {
+        const turns: Awaited<ReturnType<typeof turnOf>>[] = [];
+        for (let n = 0; n < 20; n++) turns.push(await turnOf(platform, runner, { title: `t${n}` }));
+        // Everyone uses the same request ids and half of them the same client name.
+        const asked = Array.from({ length: 200 }, async (_, n) => {
+          const { token, sessionId } = turns[n % 20] as (typeof turns)[0];
+          // The refusal repeats what was wrong with the call, so it shows whose it was.
+          const call = calling("complete_session", { summary: "s", [sessionId]: n }, n % 3);
+          const headers = { ...bearer(token), ...(n % 2 ? { "mcp-session-id": "same" } : {}) };
+          return { sessionId, answer: await post(platform, call, headers), id: n % 3 };
+        });
+        for (const { answer, id, sessionId } of await Promise.all(asked)) {
+          expect(answer.status).toBe(200);
+          expect(answer.body.id).toBe(id);
+          expect(answer.body.result.content[0].text).toContain(`"${sessionId}"`);
+        }
+        for (const { turn } of turns) await turn.end("done");
+      });
+    });
+
+    describe("a person with an API key", () => {
+      let orchestratorId: string;
+      let client: Client;
+
+      beforeAll(async () => {
+        const { ownerId } = await orgOf(platform);
+        orchestratorId = `orchestrator:${ownerId}`;
+        client = await clientOf(await apiKey(platform, READ_WRITE));
+      });
+
+      it("has tools by the scopes of the key", async () => {
+        const { tools } = await client.listTools();
+        expect(tools.map((tool) => tool.name).sort()).toEqual([
+          "ask_orchestrator",
+          "get_session_status",
+          "list_approvals",
+          "list_sessions",
+          "prompt_session",
+          "read_session",
+          "stop_session",
+          "wait_for_answer",
+        ]);
+        const reading = await clientOf(await apiKey(platform, ["sessions:read"]));
+        const names = (await reading.listTools()).tools.map((tool) => tool.name);
+        expect(names).not.toContain("ask_orchestrator");
+        expect(names).not.toContain("prompt_session");
+        expect(names).not.toContain("stop_session");
+        expect(names).toContain("read_session");
+        const { id } = await platform.createSession({ runtime: "native" });
+        expect(await say(reading, "stop_session", { sessionId: id })).toMatchObject({
+          isError: true,
+        });
+        const mail = await clientOf(await apiKey(platform, ["mail"]));
+        expect((await mail.listTools()).tools).toEqual([]);
+      });
+
+      it("asks the orchestrator, is told what goes on, and gets the answer", async () => {
+        const heard: string[] = [];
+        const asked = client.callTool(
+          { name: "ask_orchestrator", arguments: { message: "How many files?" } },
+          CallToolResultSchema,
+          { onprogress: ({ message }) => void heard.push(message ?? "") },
+        );
+        const turn = await runner.nextTurn(orchestratorId);
+        expect(turn.assignment).toMatchObject({
+          sessionId: orchestratorId,
+          content: "How many files?",
+        });
+        const itself = await clientOf(turn.assignment.token);
+        const names = (await itself.listTools()).tools.map((tool) => tool.name);
+        expect(names).toContain("spawn_session");
+        expect(names).not.toContain("complete_session");
+        await turn.journal([
+          { type: "pre_tool", entryId: "ent_mcp", callId: "c1", tool: "glob", input: {} },
+        ]);
+        await turn.end("There are 7.");
+        const answer = await asked;
+        expect(answer.structuredContent).toMatchObject({
+          outcome: "completed",
+          answer: "There are 7.",
+        });
+        expect(heard).toEqual(["has begun", "uses glob"]);
+      });
+
+      it("stops waiting when it is cancelled, and not the turn", async () => {
+        const stop = new AbortController();
+        const asked = client.callTool(
+          { name: "ask_orchestrator", arguments: { message: "Take your time." } },
+          CallToolResultSchema,
+          { signal: stop.signal },
+        );
+        asked.catch(() => {});
+        const turn = await runner.nextTurn(orchestratorId);
+        const { announcer } = platform.server.kernel.engine;
+        expect(announcer.isWatched(orchestratorId)).toBe(true);
+        stop.abort();
+        await expect(asked).rejects.toThrow();
+        await expect.poll(() => announcer.isWatched(orchestratorId)).toBe(false);
+        await turn.end("Here it is.");
+        const { promptId } = turn.assignment;
+        const late = await say(client, "wait_for_answer", { promptId });
+        expect(late.data).toMatchObject({ answer: "Here it is." });
+      });
+
+      it("lets go when the client goes away, and gives the answer later", async () => {
+        const gone = new AbortController();
+        const key = await apiKey(platform, READ_WRITE);
+        const asked = fetch(`${platform.url}/mcp`, {
+          method: "POST",
+          signal: gone.signal,
+          headers: {
+            ...bearer(key),
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+          },
+          body: JSON.stringify(calling("ask_orchestrator", { message: "And now?" })),
+        });
+        asked.catch(() => {});
+        const turn = await runner.nextTurn(orchestratorId);
+        const { announcer } = platform.server.kernel.engine;
+        await expect.poll(() => announcer.isWatched(orchestratorId)).toBe(true);
+        gone.abort();
+        await expect.poll(() => announcer.isWatched(orchestratorId)).toBe(false);
+        await turn.end("Late, but here.");
+        const { promptId } = turn.assignment;
+        const late = await say(client, "wait_for_answer", { promptId });
+        expect(late.data).toMatchObject({ answer: "Late, but here." });
+      });
+
+      it("is told when it takes longer than it waits", async () => {
+        const asked = say(client, "ask_orchestrator", { message: "Slowly.", timeoutSeconds: 1 });
+        const turn = await runner.nextTurn(orchestratorId);
+        const { data } = await asked;
+        expect(data).toMatchObject({ state: "running" });
+        expect(data.next).toContain("wait_for_answer");
+        const waiting = say(client, "wait_for_answer", { promptId: String(data.promptId) });
+        await turn.journal([], {
+          settle: { outcome: "failed", error: { code: "model_down", message: "It is down." } },
+        });
+        expect(await waiting).toMatchObject({ isError: true, text: /model_down/ });
+      });
+
+      it("gets no answer with a key that was taken away while it waited", async () => {
+        const { body } = await platform.request<{ key: string; apiKey: { id: string } }>(
+          "POST",
+          "/api/me/api-keys",
+          { name: "short", scopes: READ_WRITE },
+        );
+        const asking = say(await clientOf(body.key), "ask_orchestrator", { message: "Psst" });
+        const turn = await runner.nextTurn(orchestratorId);
+        await platform.request("DELETE", `/api/me/api-keys/${body.apiKey.id}`);
+        await turn.end("a secret");
+        const answer = await asking;
+        expect(answer.isError).toBe(true);
+        expect(answer.text).not.toContain("a secret");
+      });
+
+      it("lists, prompts, looks at, reads and stops a session", async () => {
+        const { id } = await platform.createSession({ runtime: "native", title: "counter" });
+        const listed = await say(client, "list_sessions", { search: "counter" });
+        expect(listed.data.sessions).toMatchObject([{ sessionId: id, title: "counter" }]);
+        const sent = await say(client, "prompt_session", { sessionId: id, content: "Count." });
+        expect(sent.data).toMatchObject({ sessionId: id });
+        const turn = await runner.nextTurn(id);
+        await turn.journal([{ type: "message", entryId: "ent_1", kind: "text", text: "One." }]);
+        expect((await say(client, "get_session_status", { sessionId: id })).data).toMatchObject({
+          activity: "working",
+          prompts: 1,
+        });
+        const read = await say(client, "read_session", { sessionId: id });
+        expect(read.data.entries).toMatchObject([{ text: "Count." }, { text: "One." }]);
+        expect((await say(client, "stop_session", { sessionId: id })).isError).toBe(false);
+        await turn.journal([], { settle: { outcome: "aborted" } });
+        const { data } = await say(client, "wait_for_answer", {
+          promptId: String(sent.data.promptId),
+        });
+        expect(data).toEqual({});
+      });
+    });
+  });
+}
+
+story("mcp on sqlite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("mcp on postgres", () => createTestDatabase());
+});
