@@ -9,9 +9,17 @@ export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
+  /** A terminal calls back when its size has changed. */
+  on?(event: "resize", listener: () => void): unknown;
+  off?(event: "resize", listener: () => void): unknown;
 }
 
-export type Input = AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
+export type Input = AsyncIterable<string | Uint8Array> & {
+  readonly isTTY?: boolean;
+  /** Of a terminal: keys come one by one, as they are pressed. */
+  setRawMode?(isRaw: boolean): unknown;
+};
 
 export interface StartOptions {
   /** The environment with what was said on the command line put over it. */

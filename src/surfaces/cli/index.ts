@@ -7,13 +7,17 @@ import { Command, type CommanderError } from "commander";
 import { addApprovalsCommands } from "./commands/approvals.ts";
 import { addAuditCommands } from "./commands/audit.ts";
 import { addBackupCommand } from "./commands/backup.ts";
+import { addChatCommand } from "./commands/chat.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addKeysCommands } from "./commands/keys.ts";
 import { addLoginCommand } from "./commands/login.ts";
 import { addLoginLinkCommand } from "./commands/login-link.ts";
 import { addPasswordCommand } from "./commands/login-password.ts";
+import { addMcpCommand } from "./commands/mcp.ts";
 import { addMembersCommands } from "./commands/members.ts";
 import { addModelsCommand } from "./commands/models.ts";
+import { addOrchestrationCommands } from "./commands/orchestration.ts";
+import { addOrchestratorCommands } from "./commands/orchestrator.ts";
 import { addPersonasCommands } from "./commands/personas.ts";
 import { addProvidersCommands } from "./commands/providers.ts";
 import { addReposCommands } from "./commands/repos.ts";
@@ -31,6 +35,7 @@ import { styleFor } from "./terminal.ts";
 const EXAMPLES = `
 Examples:
   npm start                                  start the server and a runner
+  muster chat                                talk with your orchestrator
   muster run "Say hello"                     send a prompt and follow it
   muster sessions ls --json                  what there is, for programs
   muster doctor                              what is wrong, and how to mend it
@@ -64,8 +69,11 @@ export function createProgram(host: CliHost): Command {
     .exitOverride((error) => leave(host, error))
     .addHelpText("after", `${EXAMPLES}\n${describeExitCodes()}`);
   addStartCommands(program, host);
+  addChatCommand(program, host);
   addRunCommand(program, host);
+  addOrchestratorCommands(program, host);
   addSessionsCommands(program, host);
+  addOrchestrationCommands(program, host);
   addApprovalsCommands(program, host);
   addRunnersCommands(program, host);
   addModelsCommand(program, host);
@@ -79,6 +87,7 @@ export function createProgram(host: CliHost): Command {
   addLoginLinkCommand(program, host);
   addPasswordCommand(program, host);
   addKeysCommands(program, host);
+  addMcpCommand(program, host);
   addMembersCommands(program, host);
   addDoctorCommand(program, host);
   addBackupCommand(program, host);

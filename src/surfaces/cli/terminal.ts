@@ -31,7 +31,18 @@ export function styleFor(output: Output, env: Environment): Style {
 
 /** Agents may write anything, also escape sequences; people's terminals get text and no commands. */
 export function safeText(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
+  return text.replaceAll(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "");
+}
+
+/**
+ * For what a person is about to decide on: nothing is left out. What could not be seen, or would make
+ * other letters look as if they stood elsewhere, is spelled out.
+ */
+export function exactText(text: string): string {
+  return text.replaceAll(/[^\P{C}\n\t]|[\u2028\u2029]/gu, (letter) => {
+    const code = letter.codePointAt(0) ?? 0;
+    return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+  });
 }
 
 export function safeLine(text: string): string {
@@ -87,6 +98,11 @@ export function timeAgo(iso: string | null, now = Date.now()): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   const unit = UNITS.find(([, size]) => seconds >= size);
   return unit ? `${Math.floor(seconds / unit[1])} ${unit[0]} ago` : "just now";
+}
+
+/** Micro-units; null is unknown, and must not look as if it were free. */
+export function formatCost(costMicros: number | null): string {
+  return costMicros === null ? "unpriced" : `$${(costMicros / 1e6).toFixed(4)}`;
 }
 
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];

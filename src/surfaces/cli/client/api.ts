@@ -3,6 +3,7 @@
  * refused and a `Refusal` of kind `unavailable` when no answer came.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { WebSocket } from "ws";
 import { Refusal } from "#base/refusal.ts";
 import type { Page } from "#protocol/page.ts";
 import type { ServerAddress } from "./find-server.ts";
@@ -11,6 +12,8 @@ import { refusalFrom, ServerRefusal } from "./server-refusal.ts";
 const TRIES = 5;
 const FIRST_PAUSE_MS = 200;
 const PAGE_LIMIT = 200;
+const HANDSHAKE_MS = 10_000;
+const MAX_FRAME_BYTES = 1024 * 1024;
 const LOST_ON_THE_WAY = /^(ECONNRESET|EPIPE|UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/;
 
 export interface Call {
@@ -30,6 +33,8 @@ export interface Api {
   listAll<T>(path: string, query?: Call["query"]): Promise<T[]>;
   /** The body of an event stream. */
   stream(path: string, call: Call): Promise<AsyncIterable<Uint8Array>>;
+  /** A socket that is being opened. */
+  socket(path: string): WebSocket;
 }
 
 export function createApi({ url, key }: ServerAddress): Api {
@@ -100,6 +105,12 @@ export function createApi({ url, key }: ServerAddress): Api {
       if (!body) throw unreachable(url, new Error("the answer has no body"));
       return body as AsyncIterable<Uint8Array>;
     },
+    socket: (path) =>
+      new WebSocket(`${url.replace(/^http/, "ws")}${path}`, {
+        headers: { authorization: `Bearer ${key}` },
+        handshakeTimeout: HANDSHAKE_MS,
+        maxPayload: MAX_FRAME_BYTES,
+      }),
   };
 }
 

@@ -18,7 +18,9 @@ export type Followed =
   | { type: "event"; event: SessionEvent }
   | { type: "delta"; delta: Delta }
   /** The server cannot be reached now; said once for each time that it is away. */
-  | { type: "away" };
+  | { type: "away" }
+  /** It answers, for the first time or again. */
+  | { type: "here" };
 
 export interface FollowOptions {
   sessionId: string;
@@ -36,7 +38,8 @@ export async function* followSession(api: Api, options: FollowOptions): AsyncGen
   while (!signal.aborted) {
     try {
       for await (const item of readOnce(api, options, place)) {
-        outage.end();
+        if (item.type === "here") outage.pause();
+        else outage.end();
         yield item;
       }
     } catch (error) {
@@ -69,6 +72,11 @@ class Outage {
     return begins ? "begins" : "lasts";
   }
 
+  /** Somebody answers; whether the line holds is not known before something came over it. */
+  pause(): void {
+    this.#since = undefined;
+  }
+
   end(): void {
     this.#since = undefined;
     this.#pauseMs = FIRST_PAUSE_MS;
@@ -95,6 +103,7 @@ async function* readOnce(api: Api, options: FollowOptions, place: Place): AsyncG
   const watchdog = setTimeout(() => connection.abort(), SILENCE_MS);
   try {
     const body = await api.stream(path, { query: { after: place.lastSeq }, signal });
+    yield { type: "here" };
     for await (const sent of readServerSentEvents(refreshing(watchdog, body))) {
       const item = parse(sent);
       if (item?.type === "event" && !isNext(place, item.event)) {

@@ -22,7 +22,7 @@ export function addAuditLsCommand(group: Command, host: CliHost): void {
     .description("Lists what happened, newest first.")
     .option("--session <id>", "only of this session")
     .option("--action <name>", "only this, such as tool_denied")
-    .option("--category <name>", "session, channel, provider, tool or approval")
+    .option("--category <name>", "such as session, tool, approval, people, access or settings")
     .option("--from <time>", "from this day or moment on")
     .option("--to <time>", "until before this day or moment")
     .option("--limit <count>", "how many", wholeNumber, PAGE_LIMIT_DEFAULT)

@@ -87,6 +87,54 @@ describe("members", () => {
   });
 });
 
+describe("what admins see and do about people", () => {
+  const session = {
+    id: "ses_1",
+    ownerId: "usr_2",
+    kind: "task",
+    activity: "idle",
+    updatedAt: "2026-01-01T00:00:00.000Z",
+    openUntil: "2026-01-01T01:00:00.000Z",
+  };
+  const gone = {
+    userId: "usr_3",
+    name: "Removed person",
+    role: "member",
+    email: null,
+    joinedAt: "2026-01-01T00:00:00.000Z",
+    state: "purging",
+  };
+
+  it("lists sessions and opens one, with a reason", async () => {
+    me();
+    answers("GET", "/api/orgs/org_1/sessions", { items: [session], next: null });
+    const listed = await run(["members", "sessions", "--user", "usr_2"]);
+    expect(listed.out).toMatch(/ses_1\s+usr_2\s+task\s+idle/);
+    answers("POST", "/api/orgs/org_1/sessions/ses_1/open", { session });
+    expect((await run(["members", "open", "ses_1"])).code).toBe(2);
+    const opened = await run(["members", "open", "ses_1", "--reason", "incident 7"]);
+    expect(opened.out).toContain("ses_1 is open to you until 2026-01-01T01:00");
+    expect(server.requests("POST", "/api/orgs/org_1/sessions/ses_1/open")[0]?.body).toEqual({
+      reason: "incident 7",
+    });
+  });
+
+  it("lists who has left, and purges", async () => {
+    me();
+    answers("GET", "/api/orgs/org_1/members", { items: [gone], next: null });
+    expect((await run(["members", "ls", "--removed"])).out).toMatch(/usr_3\s+purging/);
+    answers("POST", "/api/orgs/org_1/members/usr_3/purge", { member: gone }, 202);
+    expect((await run(["members", "purge", "usr_3"])).code).toBe(2);
+    const purged = await run(["members", "purge", "usr_3", "--confirm", "Ann"]);
+    expect(purged.out).toContain("being removed");
+    expect(server.requests("POST", "/api/orgs/org_1/members/usr_3/purge")[0]?.body).toEqual({
+      confirm: "Ann",
+    });
+    server.refuse("POST", "/api/orgs/org_1/members/usr_2/purge", 409, "still_member");
+    expect((await run(["members", "purge", "usr_2", "--confirm", "Ann"])).code).toBe(7);
+  });
+});
+
 describe("login", () => {
   it("makes a key of a password, and keeps it with the other settings", async () => {
     server.answer("POST", "/api/auth/sign-in", (_seen, response) => {

@@ -1,21 +1,25 @@
 /** `muster members`: who belongs to the organisation, and who may join. */
 import { Argument, type Command } from "commander";
 import type { Invitation, Member } from "#features/orgs/contract.ts";
-import type { Api } from "../client/api.ts";
 import { confirm } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, timeAgo } from "../terminal.ts";
+import { addOversightCommands } from "./members-oversight.ts";
+import { orgPath } from "./org-path.ts";
 
 export function addMembersCommands(program: Command, host: CliHost): void {
   const group = program
     .command("members")
-    .description("List members, invite people, change roles, remove.");
+    .description("List members, invite people, change roles, remove, oversee.");
   group
     .command("ls")
     .description("Lists members.")
-    .action((_options: object, command: Command) => perform(host, command, listMembers));
+    .option("--removed", "also those who have left, and whether their data was purged (admins)")
+    .action((options: { removed?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => listMembers(invocation, options.removed === true)),
+    );
   group
     .command("role")
     .description("Makes somebody an admin, or a member. They have to sign in again.")
@@ -39,6 +43,7 @@ export function addMembersCommands(program: Command, host: CliHost): void {
       perform(host, command, (invocation) => removeMember(invocation, user, options.yes === true)),
     );
   addInvitationCommands(group, host);
+  addOversightCommands(group, host);
 }
 
 function addInvitationCommands(group: Command, host: CliHost): void {
@@ -82,22 +87,18 @@ function addInvitationCommands(group: Command, host: CliHost): void {
     );
 }
 
-async function orgPath(api: Api): Promise<string> {
-  const me = await api.call<{ org: { id: string } }>("/api/me");
-  return `/api/orgs/${encodeURIComponent(me.org.id)}`;
-}
-
-async function listMembers(invocation: Invocation): Promise<Ending> {
+async function listMembers(invocation: Invocation, withRemoved: boolean): Promise<Ending> {
   const api = invocation.api();
-  const { items } = await api.call<{ items: Member[] }>(`${await orgPath(api)}/members`);
+  const query = withRemoved ? { removed: "true" } : {};
+  const { items } = await api.call<{ items: Member[] }>(`${await orgPath(api)}/members`, { query });
   if (invocation.json) invocation.print({ items, next: null }, []);
   else
     printTable(
       invocation.host,
-      ["ID", "ROLE", "JOINED", "E-MAIL", "NAME"],
+      ["ID", withRemoved ? "STATE" : "ROLE", "JOINED", "E-MAIL", "NAME"],
       items.map((item) => [
         item.userId,
-        item.role,
+        withRemoved && item.state !== "here" ? item.state : item.role,
         timeAgo(item.joinedAt),
         item.email ?? "–",
         item.name,

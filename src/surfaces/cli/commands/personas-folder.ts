@@ -4,7 +4,7 @@
  * sent away is what one sees in the folder.
  */
 import { lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import {
@@ -14,6 +14,8 @@ import {
   MAX_SKILLS_BYTES,
   type NewPersona,
   newPersonaSchema,
+  readFrontMatter,
+  SKILL_FILE,
 } from "#features/personas/contract.ts";
 
 const SETTINGS = "persona.json";
@@ -63,6 +65,31 @@ async function readSettings(folder: string, entries: readonly string[]) {
   return Object.fromEntries(
     Object.entries(parsed.data).filter(([name]) => names.has(name)),
   ) as Partial<NewPersona> & { sortOrder?: Record<string, number> };
+}
+
+/** One skill when the folder has a SKILL.md, else those of its folders that have one. */
+export async function readSkillsIn(path: string): Promise<NewPersona["skills"]> {
+  const folder = resolve(path);
+  const entries = await visibleEntries(folder);
+  const room = { files: MAX_SKILL_FILES };
+  if (entries.includes(SKILL_FILE)) return [await readSkill(folder, room)];
+  const skills = [];
+  for (const name of entries) {
+    const inner = join(folder, name);
+    const isFolder = (await lstat(inner)).isDirectory();
+    if (isFolder && (await visibleEntries(inner)).includes(SKILL_FILE))
+      skills.push(await readSkill(inner, room));
+  }
+  if (skills.length === 0) throw invalid(folder, `has no ${SKILL_FILE}, nor a folder with one`);
+  return skills;
+}
+
+async function readSkill(folder: string, room: { files: number }) {
+  const files = await readTree(folder, "", room);
+  const main = files.find((file) => file.path === SKILL_FILE);
+  // Without a name in it the server says what is missing.
+  const name = readFrontMatter(main?.content ?? "")?.name ?? basename(folder);
+  return { name, files };
 }
 
 async function readSkills(folder: string): Promise<NewPersona["skills"]> {

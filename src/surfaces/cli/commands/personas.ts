@@ -7,6 +7,7 @@ import { addPersonasLsCommand } from "./personas-ls.ts";
 import { addPersonasRmCommand } from "./personas-rm.ts";
 import { addPersonasCreateCommand, addPersonasEditCommand } from "./personas-save.ts";
 import { addPersonasShowCommand } from "./personas-show.ts";
+import { addPersonasSkillsCommands } from "./personas-skills.ts";
 
 export function addPersonasCommands(program: Command, host: CliHost): void {
   const group = program
@@ -19,4 +20,5 @@ export function addPersonasCommands(program: Command, host: CliHost): void {
   addPersonasDefaultCommand(group, host);
   addPersonasRmCommand(group, host);
   addPersonasExportCommand(group, host);
+  addPersonasSkillsCommands(group, host);
 }

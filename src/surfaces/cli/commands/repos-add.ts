@@ -25,7 +25,7 @@ export function addReposAddCommand(group: Command, host: CliHost): void {
     .option("--setup <command>", "run once in each new workspace of it, in the sandbox")
     .option(
       "--credential <secret>",
-      "the name of the secret that opens it; kept, not used by this version",
+      "the name of the organisation's secret that opens it: a token, or user:password",
     )
     .action((place: string, options: AddOptions, command: Command) =>
       perform(host, command, (invocation) => addRepo(invocation, place, options)),

@@ -1,15 +1,21 @@
 /** `muster sessions`: the group; each of its commands has its own file. */
 import type { Command } from "commander";
 import type { CliHost } from "../host.ts";
+import { addSessionsLeadCommands } from "./sessions-lead.ts";
 import { addSessionsLsCommand } from "./sessions-ls.ts";
 import { addSessionsRmCommand } from "./sessions-rm.ts";
 import { addSessionsShowCommand } from "./sessions-show.ts";
 import { addSessionsStopCommand } from "./sessions-stop.ts";
+import { addSessionsTreeCommand } from "./sessions-tree.ts";
 
 export function addSessionsCommands(program: Command, host: CliHost): void {
-  const group = program.command("sessions").description("List, look at, stop and remove sessions.");
+  const group = program
+    .command("sessions")
+    .description("List, look at, steer, stop and end sessions.");
   addSessionsLsCommand(group, host);
   addSessionsShowCommand(group, host);
+  addSessionsTreeCommand(group, host);
   addSessionsStopCommand(group, host);
+  addSessionsLeadCommands(group, host);
   addSessionsRmCommand(group, host);
 }

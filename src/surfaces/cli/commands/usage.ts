@@ -8,7 +8,7 @@ import {
 } from "#features/usage/contract.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
-import { printTable, shorten } from "../terminal.ts";
+import { formatCost, printTable, shorten } from "../terminal.ts";
 
 interface Options {
   by: string;
@@ -78,7 +78,8 @@ function sumsOf(sum: UsageSum): string[] {
 
 /** What has no price must not look as if it were free. */
 function costOf({ costMicros, unpricedRequests }: UsageSum): string {
-  if (costMicros === null) return "unpriced";
-  const known = `$${(costMicros / 1e6).toFixed(4)}`;
-  return unpricedRequests === 0 ? known : `${known} + ${unpricedRequests} unpriced`;
+  const known = formatCost(costMicros);
+  return costMicros === null || unpricedRequests === 0
+    ? known
+    : `${known} + ${unpricedRequests} unpriced`;
 }

@@ -1,8 +1,10 @@
 /** A host for tests: what a command wrote, how it ended, and a keyboard to interrupt it with. */
+import { PassThrough } from "node:stream";
 import { CommanderError } from "commander";
 import { kernelMigrations } from "#engine/migrations.ts";
-import type { CliHost, Input, StartRunnerOptions } from "../host.ts";
+import type { CliHost, Input, Output, StartRunnerOptions } from "../host.ts";
 import { createProgram } from "../index.ts";
+import type { TinyTerminal } from "./tiny-terminal.ts";
 
 export interface FakeHostOptions {
   env?: Record<string, string>;
@@ -11,6 +13,10 @@ export interface FakeHostOptions {
   /** What a person types on a terminal. */
   typed?: string;
   isTTY?: boolean;
+  /** A terminal in front of which a person sits; see `press`. */
+  terminal?: TinyTerminal;
+  /** What a program writes, as it comes. */
+  lines?: AsyncIterable<string>;
 }
 
 export interface FakeHost extends CliHost {
@@ -19,18 +25,26 @@ export interface FakeHost extends CliHost {
   readonly codes: number[];
   readonly started: { program: string; options: StartRunnerOptions }[];
   interrupt(): void;
+  /** Keys on the terminal. */
+  press(keys: string): void;
+  resize(columns: number, rows: number): void;
 }
 
 export function createFakeHost(options: FakeHostOptions = {}): FakeHost {
   const written = { out: "", err: "" };
   const listeners = new Set<() => void>();
   const isTTY = options.isTTY ?? false;
+  const { terminal } = options;
+  const keys = new PassThrough();
+  const resized = new Set<() => void>();
   const host: FakeHost = {
     version: "1.2.3",
     env: options.env ?? {},
-    stdout: { isTTY, write: (text) => (written.out += text) },
+    stdout: terminal
+      ? terminalOutput(terminal, resized, (text) => (written.out += text))
+      : { isTTY, write: (text) => (written.out += text) },
     stderr: { isTTY, write: (text) => (written.err += text) },
-    stdin: inputOf(options),
+    stdin: terminal ? keyboardOf(keys) : inputOf(options),
     kernelMigrations,
     codes: [],
     started: [],
@@ -41,6 +55,11 @@ export function createFakeHost(options: FakeHostOptions = {}): FakeHost {
     },
     interrupt() {
       for (const listener of listeners) listener();
+    },
+    press: (text) => void keys.write(text),
+    resize(columns, rows) {
+      if (terminal) Object.assign(terminal, { columns, rows });
+      for (const listener of resized) listener();
     },
     startUp: async (given) =>
       void host.started.push({ program: "up", options: { ...given, tags: [] } }),
@@ -57,7 +76,38 @@ export function createFakeHost(options: FakeHostOptions = {}): FakeHost {
   return host;
 }
 
-function inputOf({ input, typed }: FakeHostOptions): Input {
+function terminalOutput(
+  terminal: TinyTerminal,
+  resized: Set<() => void>,
+  keep: (text: string) => void,
+): Output {
+  return {
+    isTTY: true,
+    get columns() {
+      return terminal.columns;
+    },
+    get rows() {
+      return terminal.rows;
+    },
+    write(text) {
+      keep(text);
+      terminal.write(text);
+    },
+    on: (_event, listener) => resized.add(listener),
+    off: (_event, listener) => resized.delete(listener),
+  };
+}
+
+function keyboardOf(keys: PassThrough): Input {
+  return {
+    isTTY: true,
+    setRawMode() {},
+    [Symbol.asyncIterator]: () => keys[Symbol.asyncIterator](),
+  };
+}
+
+function inputOf({ input, typed, lines }: FakeHostOptions): Input {
+  if (lines) return { [Symbol.asyncIterator]: () => lines[Symbol.asyncIterator]() };
   const text = input ?? typed ?? "";
   const isTTY = input === undefined;
   return {

@@ -43,7 +43,7 @@ export async function followTurn(
       if (item.type === "away")
         view.note("The server does not answer. Your prompt is safe there; trying again…");
       else if (item.type === "delta") showDelta(turn, view, item.delta);
-      else if (hasEnded(turn, view, item.event)) break;
+      else if (item.type === "event" && hasEnded(turn, view, item.event)) break;
     }
   } finally {
     clearTimeout(patience);

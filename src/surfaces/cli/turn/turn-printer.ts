@@ -18,15 +18,17 @@ interface Draft {
   printed: string;
 }
 
+export type PrinterHost = Pick<CliHost, "stdout" | "stderr" | "env">;
+
 export class TurnPrinter implements TurnView {
-  readonly #host: CliHost;
+  readonly #host: PrinterHost;
   readonly #style;
   readonly #drafts = new Map<string, Draft>();
   readonly #calls = new Set<string>();
   /** The entry being written, and whether the cursor stands at the start of a line. */
   #open: { entryId: string; output: Output; atLineStart: boolean } | undefined;
 
-  constructor(host: CliHost) {
+  constructor(host: PrinterHost) {
     this.#host = host;
     this.#style = styleFor(host.stderr, host.env);
   }
@@ -108,7 +110,7 @@ export class TurnPrinter implements TurnView {
       `${safeLine(event.toolName ?? "tool")} ${input}`.trimEnd(),
       columnsOf(this.#host.stderr) - 3,
     );
-    this.#line(`${this.#style.dim("→")} ${line}`);
+    this.#line(this.#style.dim(`→ ${line}`));
   }
 
   #result(event: SessionEvent): void {
@@ -149,9 +151,14 @@ export class TurnPrinter implements TurnView {
     this.#open = undefined;
   }
 
-  #line(text: string): void {
+  /** About the turn; already without anything that could command a terminal. */
+  lines(lines: readonly string[]): void {
     this.#close();
-    this.#host.stderr.write(`${text}\n`);
+    if (lines.length > 0) this.#host.stderr.write(`${lines.join("\n")}\n`);
+  }
+
+  #line(text: string): void {
+    this.lines([text]);
   }
 }
 
@@ -161,14 +168,14 @@ function withoutHalfLetter(text: string): string {
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
 }
 
-function textOf(event: SessionEvent): string {
+export function textOf(event: Pick<SessionEvent, "content">): string {
   return (event.content ?? [])
     .map((block) => (typeof block.text === "string" ? block.text : ""))
     .join("");
 }
 
 /** The one thing that tells what a call does, where there is one; else all of its input. */
-function inputText(input: unknown): string {
+export function inputText(input: unknown): string {
   if (input === null || input === undefined) return "";
   if (typeof input === "string") return input;
   const fields = Object.values(input as Record<string, unknown>);

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import type { Approval } from "#features/approvals/contract.ts";
+import { styleFor } from "../terminal.ts";
+import { askLabel, describeAsk, describeDecision, describeQuestion, readAnswer } from "./ask.ts";
+
+const PLAIN = styleFor({ write() {} }, {});
+
+function approvalOf(fields: Partial<Approval>): Approval {
+  return {
+    id: "apr_1",
+    kind: "approval",
+    tool: "bash",
+    shown: { tool: "bash", input: { command: "ls" }, reason: null, cwd: null },
+    state: "pending",
+    decision: null,
+    scope: null,
+    answers: null,
+    decidedBy: null,
+    rulePreview: null,
+    ...fields,
+  } as Approval;
+}
+const withInput = (input: unknown, cwd: string | null = null) =>
+  approvalOf({ shown: { tool: "bash", input, reason: null, cwd } });
+const RULE = { level: "user", tool: "bash", pattern: "ls", match: "exact" } as const;
+
+describe("what is asked", () => {
+  it("is shown whole, with who asks and where it would run", () => {
+    const asked = withInput({ command: "cd x &&\nrm -rf y" }, "src");
+    expect(describeAsk(asked, "Tests", PLAIN)).toEqual([
+      "? Tests: May it use bash?",
+      "  cd x &&",
+      "  rm -rf y",
+      "  in src",
+    ]);
+    expect(describeAsk(withInput({ path: "a", content: "1\n2", mode: 3 }), null, PLAIN)).toEqual([
+      "? May it use bash?",
+      "  path: a",
+      "  content:",
+      "    1",
+      "    2",
+      "  mode: 3",
+    ]);
+  });
+
+  it("hides nothing behind letters that cannot be seen", () => {
+    const tricky = "echo safe\r\u001b[2K\u202erm -rf /\u200b\u2028x";
+    expect(describeAsk(withInput({ command: tricky }), null, PLAIN)[1]).toBe(
+      "  echo safe<U+000D><U+001B>[2K<U+202E>rm -rf /<U+200B><U+2028>x",
+    );
+  });
+
+  it("tells what always would mean", () => {
+    const asked = approvalOf({ rulePreview: RULE });
+    expect(describeAsk(asked, null, PLAIN).at(-1)).toBe("  always: bash ls");
+    expect(askLabel(asked, 0)).toBe("y/n/always ›");
+    expect(askLabel(approvalOf({}), 0)).toBe("y/n ›");
+  });
+});
+
+describe("a typed answer", () => {
+  const decided = (text: string, rulePreview: Approval["rulePreview"] = RULE) =>
+    readAnswer(approvalOf({ rulePreview }), [], text);
+
+  it.each([
+    ["y", { decision: "allow", scope: "once" }],
+    [" YES ", { decision: "allow", scope: "once" }],
+    ["always", { decision: "allow", scope: "always" }],
+    ["n", { decision: "deny" }],
+    ["no, use git rm", { decision: "deny", reason: "use git rm" }],
+  ])("%j is a decision", (text, body) => {
+    expect(decided(text)).toEqual({ type: "send", body });
+  });
+
+  it.each(["", "yesterday it worked", "yes please do", "ok", "nobody knows", "1", "yy"])(
+    "%j is none",
+    (text) => {
+      expect(decided(text)).toMatchObject({ type: "unclear" });
+    },
+  );
+
+  it("is not always where that cannot be", () => {
+    expect(decided("always", null)).toMatchObject({ type: "unclear" });
+  });
+});
+
+describe("questions", () => {
+  const colours = { question: "Which?", options: [{ label: "Blue" }, { label: "Green" }] };
+  const asked = (...questions: object[]) =>
+    approvalOf({ kind: "question", shown: { input: { questions } } });
+
+  it("are shown one by one with what can be chosen", () => {
+    const two = asked(colours, { question: "Why\u001b[31m?" });
+    expect(describeQuestion(two, 0, PLAIN)).toEqual(["  Which?", "  1. Blue", "  2. Green"]);
+    expect(describeQuestion(two, 1, PLAIN)).toEqual(["  Why<U+001B>[31m?"]);
+    expect([askLabel(two, 0), askLabel(two, 1)]).toEqual(["1-2 ›", "answer ›"]);
+    expect(readAnswer(two, [], "2")).toEqual({ type: "next", answers: ["Green"] });
+    expect(readAnswer(two, ["Green"], "so")).toEqual({
+      type: "send",
+      body: { answers: ["Green", "so"] },
+    });
+  });
+
+  it("take words of one's own unless only a choice will do", () => {
+    expect(readAnswer(asked(colours), [], "red")).toMatchObject({ body: { answers: ["red"] } });
+    const strict = asked({ ...colours, freeText: false });
+    expect(readAnswer(strict, [], "red")).toMatchObject({ type: "unclear" });
+    expect(readAnswer(strict, [], "3")).toMatchObject({ type: "unclear" });
+    expect(readAnswer(strict, [], "Blue")).toMatchObject({ body: { answers: ["Blue"] } });
+    const several = asked({ ...colours, multiple: true, freeText: false });
+    expect(readAnswer(several, [], "1, 2")).toMatchObject({ body: { answers: ["Blue\nGreen"] } });
+    expect(readAnswer(asked({ question: "?" }), [], "  ")).toMatchObject({ type: "unclear" });
+  });
+});
+
+it("tells how it was decided, and by whom when it was somebody else", () => {
+  const told = (fields: Partial<Approval>) =>
+    describeDecision(approvalOf({ state: "decided", ...fields }), "usr_me");
+  expect(told({ decision: "allow", scope: "once", decidedBy: "usr_me" })).toBe("Allowed.");
+  expect(told({ decision: "deny", scope: "once", decidedBy: "usr_x" })).toBe(
+    "Not allowed by usr_x.",
+  );
+  expect(told({ decision: "allow", scope: "always", decidedBy: "usr_me" })).toBe(
+    "Allowed (always).",
+  );
+  expect(told({ state: "expired" })).toContain("in time");
+  expect(told({ kind: "question", decision: "allow", answers: ["Blue"], decidedBy: "x" })).toBe(
+    "Answered by x: Blue",
+  );
+});

@@ -1,0 +1,143 @@
+/**
+ * One thing a person must answer: how it is shown, and what a typed answer means; pure. All of what is
+ * decided is shown, letter by letter; an answer that is not clearly one is no answer.
+ */
+import type { Approval, DecisionRequest } from "#features/approvals/contract.ts";
+import type { AskedQuestion } from "#protocol/tools.ts";
+import { isRecord } from "../client/server-refusal.ts";
+import { exactText, type Style, safeLine } from "../terminal.ts";
+
+export type Answer =
+  | { type: "send"; body: DecisionRequest }
+  /** There are more questions. */
+  | { type: "next"; answers: string[] }
+  | { type: "unclear"; how: string };
+
+/** `who`: the session that asks, when it is not the one that is talked with. */
+export function describeAsk(approval: Approval, who: string | null, style: Style): string[] {
+  const asker = who === null ? "" : `${safeLine(who)}: `;
+  const [input, reason, cwd] = shownOf(approval);
+  if (approval.kind === "question") return [style.yellow(`? ${asker}A question for you`)];
+  const where = typeof cwd === "string" ? [`in ${exactText(cwd)}`] : [];
+  const why = typeof reason === "string" && reason !== "" ? [style.dim(safeLine(reason))] : [];
+  const rule = approval.rulePreview
+    ? [style.dim(`always: ${approval.rulePreview.tool} ${exactText(approval.rulePreview.pattern)}`)]
+    : [];
+  return [
+    style.yellow(`? ${asker}May it use ${exactText(approval.tool)}?`),
+    ...indent([...exactInput(input), ...where]),
+    ...indent([...why, ...rule]),
+  ];
+}
+
+export function describeQuestion(approval: Approval, at: number, style: Style): string[] {
+  const question = questionsOf(approval)[at];
+  if (!question) return [];
+  const options = (question.options ?? []).map(
+    ({ label, description }, index) =>
+      `${index + 1}. ${exactText(label)}${description ? style.dim(` – ${safeLine(description)}`) : ""}`,
+  );
+  return indent([...exactText(question.question).split("\n"), ...options]);
+}
+
+/** What stands before the place to type. */
+export function askLabel(approval: Approval, at: number): string {
+  if (approval.kind !== "question") return approval.rulePreview ? "y/n/always ›" : "y/n ›";
+  const { options = [], multiple } = questionsOf(approval)[at] ?? {};
+  if (options.length === 0) return "answer ›";
+  return multiple ? `1-${options.length}, several ›` : `1-${options.length} ›`;
+}
+
+export function readAnswer(approval: Approval, answers: readonly string[], text: string): Answer {
+  return approval.kind === "question"
+    ? readReply(approval, answers, text)
+    : readDecision(approval, text.trim());
+}
+
+const ALLOW = /^(y|yes)$/i;
+const ALWAYS = /^(a|always)$/i;
+const DENY = /^(?:n|no)(?:[\s,:]+(.+))?$/is;
+
+function readDecision({ rulePreview }: Approval, text: string): Answer {
+  if (ALLOW.test(text)) return { type: "send", body: { decision: "allow", scope: "once" } };
+  const denied = DENY.exec(text);
+  if (denied) {
+    const reason = denied[1]?.trim();
+    return { type: "send", body: { decision: "deny", ...(reason ? { reason } : {}) } };
+  }
+  if (ALWAYS.test(text)) {
+    return rulePreview
+      ? { type: "send", body: { decision: "allow", scope: "always" } }
+      : { type: "unclear", how: "This can be allowed only once: answer y or n." };
+  }
+  return {
+    type: "unclear",
+    how: `Answer y or n${rulePreview ? " or always" : ""}; "n because …" tells the agent why. /later puts it aside.`,
+  };
+}
+
+function readReply(approval: Approval, answers: readonly string[], text: string): Answer {
+  const questions = questionsOf(approval);
+  const question = questions[answers.length];
+  const reply = question ? choose(question, text.trim()) : text.trim();
+  if (reply === undefined || reply === "") {
+    const count = question?.options?.length ?? 0;
+    const how =
+      count > 0 ? `Choose a number from 1 to ${count}.` : "Say something, or /later puts it aside.";
+    return { type: "unclear", how };
+  }
+  const given = [...answers, reply];
+  return given.length < questions.length
+    ? { type: "next", answers: given }
+    : { type: "send", body: { answers: given } };
+}
+
+/** Numbers stand for options; other words are the person's own, where they are allowed. */
+function choose({ options = [], multiple, freeText }: AskedQuestion, text: string) {
+  const labels = options.map(({ label }) => label);
+  const words = multiple ? text.split(/[\s,]+/).filter((word) => word !== "") : [text];
+  const chosen = words.map((word) => (/^\d+$/.test(word) ? labels[Number(word) - 1] : undefined));
+  if (labels.length > 0 && chosen.every((label) => label !== undefined)) return chosen.join("\n");
+  if (labels.includes(text)) return text;
+  return labels.length > 0 && freeText === false ? undefined : text;
+}
+
+/** How it was decided, wherever that was. */
+export function describeDecision(approval: Approval, me: string): string {
+  const { state, decision, scope, decidedBy, kind, answers } = approval;
+  const by = decidedBy === me ? "" : decidedBy === null ? "" : ` by ${safeLine(decidedBy)}`;
+  if (state === "expired") return "Nobody answered in time, so it was not allowed.";
+  if (state === "cancelled") return "It is no longer asked.";
+  if (kind === "question" && decision === "allow")
+    return `Answered${by}: ${safeLine((answers ?? []).join(" / "))}`;
+  const how = decision === "allow" ? "Allowed" : "Not allowed";
+  return `${how}${scope && scope !== "once" ? ` (${scope})` : ""}${by}.`;
+}
+
+function questionsOf(approval: Approval): AskedQuestion[] {
+  const [input] = shownOf(approval);
+  const questions = isRecord(input) ? input.questions : undefined;
+  return Array.isArray(questions) ? (questions as AskedQuestion[]) : [];
+}
+
+function shownOf({ shown }: Approval): [input: unknown, reason: unknown, cwd: unknown] {
+  return isRecord(shown) ? [shown.input, shown.reason, shown.cwd] : [shown, null, null];
+}
+
+/** Every field of the input; text as it is, the rest as JSON. */
+function exactInput(input: unknown): string[] {
+  if (!isRecord(input)) return lines(typeof input === "string" ? input : JSON.stringify(input));
+  const fields = Object.entries(input);
+  const [only] = fields;
+  if (fields.length === 1 && typeof only?.[1] === "string") return lines(only[1]);
+  return fields.flatMap(([name, value]) => {
+    const text = lines(typeof value === "string" ? value : JSON.stringify(value));
+    const [first = ""] = text;
+    return text.length < 2
+      ? [`${exactText(name)}: ${first}`]
+      : [`${exactText(name)}:`, ...indent(text)];
+  });
+}
+
+const lines = (text: string | undefined) => exactText(text ?? "null").split("\n");
+const indent = (rows: readonly string[]) => rows.map((row) => `  ${row}`);

@@ -1,0 +1,46 @@
+import type { Command } from "commander";
+import type { Worker } from "#features/supervision/contract.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { printTable, shorten, timeAgo } from "../terminal.ts";
+import { supervisorPath } from "./orchestration-path.ts";
+
+const DOING_WIDTH = 60;
+
+export function addOrchestrationWorkersCommand(group: Command, host: CliHost): void {
+  group
+    .command("workers")
+    .description("Lists the workers of a supervisor.")
+    .argument("<session>", "the supervisor")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => listWorkers(invocation, id)),
+    );
+}
+
+async function listWorkers(invocation: Invocation, id: string): Promise<Ending> {
+  const path = `${supervisorPath(id)}/workers`;
+  const { items } = await invocation.api().callAgain<{ items: Worker[] }>(path);
+  if (invocation.json) {
+    invocation.print({ items }, []);
+  } else if (items.length === 0) {
+    invocation.print(null, ["No workers. The supervisor's agent spawns them."]);
+  } else {
+    printTable(
+      invocation.host,
+      ["ID", "NAME", "STATE", "MESSAGES", "ACTIVE", "DOING"],
+      items.map(rowOf),
+    );
+  }
+  return DONE;
+}
+
+function rowOf(worker: Worker): string[] {
+  return [
+    worker.workerId,
+    worker.name,
+    worker.state === "cold" ? `cold (${worker.lifecycle})` : worker.state,
+    String(worker.messages),
+    timeAgo(worker.lastActivityAt),
+    shorten((worker.doing ?? "–").replaceAll(/\s+/g, " "), DOING_WIDTH),
+  ];
+}

@@ -1,0 +1,84 @@
+/** `muster orchestration`: supervisor mode, and the workers of a supervisor. */
+import type { Command } from "commander";
+import type { OrchestrationRole } from "#features/supervision/contract.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, perform } from "../invocation.ts";
+import { addOrchestrationInboxCommand } from "./orchestration-inbox.ts";
+import { supervisorPath, workerPath } from "./orchestration-path.ts";
+import { addOrchestrationWorkersCommand } from "./orchestration-workers.ts";
+
+export function addOrchestrationCommands(program: Command, host: CliHost): void {
+  const group = program
+    .command("orchestration")
+    .description("Let a session lead workers, and look after them.");
+  addSwitch(group, host, {
+    name: "enable",
+    description: "Makes a session a supervisor; what it is doing goes on.",
+    done: (id) => `${id} is a supervisor. Its next turn has the tools.`,
+  });
+  addSwitch(group, host, {
+    name: "disable",
+    description: "Ends supervisor mode: workers are detached and live on, the inbox is cleared.",
+    done: (id) => `${id} is no supervisor any more. Its workers go on by themselves.`,
+  });
+  addOrchestrationWorkersCommand(group, host);
+  addOrchestrationInboxCommand(group, host);
+  addWorkerAction(group, host, {
+    name: "detach",
+    description: "Takes a worker out of its supervisor's hands; the supervisor is told.",
+    done: (worker) => `${worker} is a session of its own now.`,
+  });
+  addWorkerAction(group, host, {
+    name: "kill",
+    description: "Ends a worker; its supervisor is not told. It is kept for 7 days.",
+    done: (worker) => `${worker} has ended; it is deleted after 7 days.`,
+  });
+  addWorkerAction(group, host, {
+    name: "resume",
+    description: "Brings a cold worker back, if its supervisor has a place for it.",
+    done: (worker) => `${worker} is back.`,
+  });
+}
+
+interface Words {
+  name: string;
+  description: string;
+  done: (id: string) => string;
+}
+
+function addSwitch(group: Command, host: CliHost, { name, description, done }: Words): void {
+  group
+    .command(name)
+    .description(description)
+    .argument("<session>", "the session")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const answer = await invocation
+          .api()
+          .callAgain<OrchestrationRole>(`${supervisorPath(id)}/${name}`, {
+            method: "POST",
+            body: {},
+          });
+        invocation.print(answer, [done(id)]);
+        return DONE;
+      }),
+    );
+}
+
+function addWorkerAction(group: Command, host: CliHost, { name, description, done }: Words): void {
+  group
+    .command(name)
+    .description(description)
+    .argument("<session>", "the supervisor")
+    .argument("<worker>", "the worker")
+    .action((id: string, workerId: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const answer = await invocation.api().call<object>(`${workerPath(id, workerId)}/${name}`, {
+          method: "POST",
+          body: {},
+        });
+        invocation.print(answer, [done(workerId)]);
+        return DONE;
+      }),
+    );
+}

@@ -1,0 +1,200 @@
+/** `muster orchestrator`: who your orchestrator is, how it is, and how you want it. */
+import { type Command, Option } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import {
+  type Identity,
+  type IdentityChange,
+  MAIL_RULES,
+  type Preferences,
+  type PreferencesChange,
+  STYLES,
+} from "#features/orchestrators/contract.ts";
+import { QUEUE_MODES, type Session } from "#protocol/sessions.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { formatCost, safeLine } from "../terminal.ts";
+import { ORCHESTRATOR, type Orchestrator } from "./orchestrator-path.ts";
+
+const PREFERENCES = "/api/me/preferences";
+const MINUTE_MS = 60_000;
+/** How a preference is given back to the server. */
+const DEFAULT = "default";
+
+export function addOrchestratorCommands(program: Command, host: CliHost): void {
+  const group = program
+    .command("orchestrator")
+    .description("See and change your orchestrator; talk with it by: muster chat");
+  group
+    .command("show", { isDefault: true })
+    .description("Shows who it is and how it is.")
+    .action((_options: object, command: Command) => perform(host, command, show));
+  addSetCommand(group, host);
+  addPreferencesCommand(group, host);
+  const actions = {
+    restart: "Brings it back after it has ended; what it knew in its conversation is kept.",
+    wake: "Wakes it when it sleeps, and starts it when there is none.",
+  };
+  for (const [name, what] of Object.entries(actions)) {
+    group
+      .command(name)
+      .description(what)
+      .action((_options: object, command: Command) =>
+        perform(host, command, (invocation) => act(invocation, name)),
+      );
+  }
+}
+
+function addSetCommand(group: Command, host: CliHost): void {
+  group
+    .command("set")
+    .description("Changes who it is. What is not said stays.")
+    .option("--name <name>", "what it is called")
+    .option("--handle <handle>", "how others address it, unique in the organisation")
+    .option("--avatar <avatar>", "an emoji, or the address of an image; empty for none")
+    .addOption(new Option("--style <style>", "how it talks").choices(STYLES))
+    .option("--instructions <text>", "what else it should heed; empty for none")
+    .addOption(new Option("--mail <whose>", "whose agents may write to it").choices(MAIL_RULES))
+    .action((options: SetOptions, command: Command) =>
+      perform(host, command, (invocation) => change(invocation, options)),
+    );
+}
+
+function addPreferencesCommand(group: Command, host: CliHost): void {
+  group
+    .command("preferences")
+    .description(`Shows how you want it, and changes that; "${DEFAULT}" takes a wish back.`)
+    .option("--model <model>", "the model it uses, as provider/model")
+    .option("--idle-minutes <minutes>", "how long it stays awake with nothing to do")
+    .addOption(
+      new Option("--queue-mode <mode>", "what a prompt does while it is busy").choices([
+        ...QUEUE_MODES,
+        DEFAULT,
+      ]),
+    )
+    .action((options: PreferenceOptions, command: Command) =>
+      perform(host, command, (invocation) => preferences(invocation, options)),
+    );
+}
+
+async function show(invocation: Invocation): Promise<Ending> {
+  const found = await invocation.api().call<Orchestrator>(ORCHESTRATOR);
+  const { identity, session, needsRestart, recovery } = found;
+  if (!identity && !session) {
+    invocation.print(found, ["You have none yet. Start it with: muster chat"]);
+    return DONE;
+  }
+  invocation.print(found, [
+    ...(identity ? identityLines(identity) : []),
+    ...(session ? sessionLines(session) : []),
+    ...(needsRestart ? ["It has ended. Bring it back with: muster orchestrator restart"] : []),
+    ...(recovery?.nextAttemptAt ? [`It comes back by itself at ${recovery.nextAttemptAt}.`] : []),
+  ]);
+  return DONE;
+}
+
+interface SetOptions {
+  name?: string;
+  handle?: string;
+  avatar?: string;
+  style?: Identity["style"];
+  instructions?: string;
+  mail?: Identity["acceptsAgentMail"];
+}
+
+async function change(invocation: Invocation, options: SetOptions): Promise<Ending> {
+  const body: IdentityChange = {
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(options.handle === undefined ? {} : { handle: options.handle }),
+    ...(options.avatar === undefined ? {} : { avatar: options.avatar || null }),
+    ...(options.style === undefined ? {} : { style: options.style }),
+    ...(options.instructions === undefined
+      ? {}
+      : { customInstructions: options.instructions || null }),
+    ...(options.mail === undefined ? {} : { acceptsAgentMail: options.mail }),
+  };
+  if (Object.keys(body).length === 0) {
+    const message = "Say what to change, such as --name Ada; --help lists what there is.";
+    throw new Refusal("invalid", "wrong_usage", message);
+  }
+  const answer = await invocation
+    .api()
+    .callAgain<{ identity: Identity }>(`${ORCHESTRATOR}/identity`, { method: "PUT", body });
+  invocation.print(answer, identityLines(answer.identity));
+  return DONE;
+}
+
+async function act(invocation: Invocation, name: string): Promise<Ending> {
+  const answer = await invocation
+    .api()
+    .callAgain<{ session: Session }>(`${ORCHESTRATOR}/${name}`, { method: "POST", body: {} });
+  invocation.print(answer, sessionLines(answer.session));
+  return DONE;
+}
+
+interface PreferenceOptions {
+  model?: string;
+  idleMinutes?: string;
+  queueMode?: string;
+}
+
+async function preferences(invocation: Invocation, options: PreferenceOptions): Promise<Ending> {
+  const api = invocation.api();
+  const body = preferencesChange(options);
+  const answer =
+    Object.keys(body).length === 0
+      ? await api.call<Preferences>(PREFERENCES)
+      : await api.callAgain<Preferences>(PREFERENCES, { method: "PATCH", body });
+  const { model, idleTimeoutMs, queueMode } = answer;
+  const idle = idleTimeoutMs === null ? null : `${idleTimeoutMs / MINUTE_MS} minutes`;
+  invocation.print(answer, [
+    ...detail("model", model ?? DEFAULT),
+    ...detail("idle", idle ?? DEFAULT),
+    ...detail("queue mode", queueMode ?? DEFAULT),
+  ]);
+  return DONE;
+}
+
+function preferencesChange({ model, idleMinutes, queueMode }: PreferenceOptions) {
+  const change: PreferencesChange = {};
+  if (model !== undefined) change.model = model === DEFAULT ? null : model;
+  if (queueMode !== undefined)
+    change.queueMode = queueMode === DEFAULT ? null : (queueMode as Preferences["queueMode"]);
+  if (idleMinutes !== undefined)
+    change.idleTimeoutMs = idleMinutes === DEFAULT ? null : minutesOf(idleMinutes);
+  return change;
+}
+
+function minutesOf(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text) * MINUTE_MS;
+  throw new Refusal(
+    "invalid",
+    "wrong_usage",
+    `--idle-minutes is a whole number of minutes or "${DEFAULT}", not "${text}".`,
+  );
+}
+
+function identityLines(identity: Identity): string[] {
+  return [
+    ...detail("name", identity.name),
+    ...detail("handle", `@${identity.handle}`),
+    ...detail("avatar", identity.avatar),
+    ...detail("style", identity.style),
+    ...detail("mail from", identity.acceptsAgentMail),
+    ...detail("heeds", identity.customInstructions),
+  ];
+}
+
+function sessionLines(session: Session): string[] {
+  return [
+    ...detail("session", session.id),
+    ...detail("activity", session.activity),
+    ...detail("lifecycle", session.lifecycle),
+    ...detail("incarnation", String(session.incarnation)),
+    ...detail("model", session.model),
+    ...detail("cost", formatCost(session.cost)),
+  ];
+}
+
+function detail(name: string, value: string | null): string[] {
+  return value === null ? [] : [`${name.padEnd(13)}${safeLine(value)}`];
+}
