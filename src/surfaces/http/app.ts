@@ -4,6 +4,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
+import { sessionIdMeant } from "#protocol/session-ids.ts";
 import type { Caller, Callers } from "./callers.ts";
 import { answerError } from "./errors.ts";
 import { credentialHeaders, isGatewayPath } from "./gateway-path.ts";
@@ -17,6 +18,7 @@ import {
   refuseOrigin,
   tooLarge,
 } from "./guard.ts";
+import { requireId } from "./input.ts";
 import type { EndpointSpec } from "./openapi.ts";
 
 export interface AppEnv {
@@ -79,7 +81,12 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
 
 /** Signing in and joining is how one gets an identity, so it cannot need one. */
 function isPublic(path: string): boolean {
-  return path === "/api/auth/sign-in" || /^\/api\/invitations\/[^/]+\/accept$/.test(path);
+  return (
+    path === "/api/auth/sign-in" ||
+    path === "/api/auth/providers" ||
+    /^\/api\/auth\/[^/]+\/(start|callback)$/.test(path) ||
+    /^\/api\/invitations\/[^/]+\/accept$/.test(path)
+  );
 }
 
 export const requireCaller =
@@ -130,6 +137,15 @@ export async function readBytes(c: Context<AppEnv>, limit: number): Promise<Buff
 
 export function principalOf(c: Context<AppEnv>): Principal {
   return c.get("caller").principal;
+}
+
+/** The session in the path, as its caller may write it. */
+export function sessionIdOf(c: Context<AppEnv>): string {
+  return meantBy(principalOf(c), requireId(c.req.param("id"), "session"));
+}
+
+export function meantBy(principal: Principal, sessionId: string): string {
+  return sessionIdMeant(sessionId, principal.kind === "user" ? principal.userId : null);
 }
 
 /** Only people: what a runner's token or an agent must not reach. */

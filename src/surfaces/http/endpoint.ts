@@ -5,7 +5,8 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import * as z from "zod";
-import type { App, AppEnv } from "./app.ts";
+import { type App, type AppEnv, meantBy } from "./app.ts";
+import type { Caller } from "./callers.ts";
 import { refuseInvalid } from "./input.ts";
 import type { EndpointSpec } from "./openapi.ts";
 
@@ -30,8 +31,8 @@ export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType 
   app.specs.push(spec);
   const status = spec.status ?? 200;
   app.hono.on(spec.method.toUpperCase(), spec.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
-    const query = spec.query ? check(spec.query, queryOf(c)) : {};
-    const body = spec.body ? check(spec.body, c.get("json") ?? {}) : {};
+    const query = spec.query ? meant(c, check(spec.query, queryOf(c))) : {};
+    const body = spec.body ? meant(c, check(spec.body, c.get("json") ?? {})) : {};
     const answer = await handle({ c, query: query as z.infer<Q>, body: body as z.infer<B> });
     if (answer instanceof Response) return answer;
     return sendJson(c, answer, status);
@@ -53,6 +54,21 @@ function sendJson(c: Context<AppEnv>, answer: unknown, status: number): Response
 function check<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
   const parsed = schema.safeParse(value);
   return parsed.success ? parsed.data : refuseInvalid(parsed.error);
+}
+
+/** Fields that name a session, here and in every feature. */
+const SESSION_FIELDS = ["session", "sessionId", "parent", "parentSessionId"];
+
+/** Sessions may be named in more than one way; from here on they have one. */
+function meant(c: Context<AppEnv>, fields: unknown): unknown {
+  const caller = c.get("caller") as Caller | undefined;
+  if (!caller || typeof fields !== "object" || fields === null) return fields;
+  const named = Object.entries(fields).filter(
+    ([name, value]) => SESSION_FIELDS.includes(name) && typeof value === "string",
+  );
+  if (named.length === 0) return fields;
+  const ids = named.map(([name, value]) => [name, meantBy(caller.principal, value as string)]);
+  return { ...fields, ...Object.fromEntries(ids) };
 }
 
 /** A parameter given twice is an array, which no schema takes: said as such instead of guessing. */

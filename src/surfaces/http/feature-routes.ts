@@ -1,28 +1,41 @@
 /** The routes that features bring: served and documented like any other. */
 import type { Kernel, RawAnswer } from "#engine/index.ts";
-import { type App, idempotencyOf, principalOf } from "./app.ts";
+import { type App, idempotencyOf, meantBy, principalOf } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
-import { requireId } from "./input.ts";
+import { requireId, requireName } from "./input.ts";
 import type { EndpointSpec } from "./openapi.ts";
 
 export function featureRoutes(app: App, { engine, routes }: Kernel): void {
-  for (const { handle, ...spec } of routes) {
+  for (const { handle, statusOf, ...spec } of routes) {
     const names = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
     endpoint(app, spec as EndpointSpec, async ({ c, query, body }) => {
       const params = Object.fromEntries(
-        names.map((name) => [name, requireId(c.req.param(name), nounOf(spec.path))]),
+        names.map((name) => [name, paramOf(name, c.req.param(name), nounOf(spec.path))]),
       );
+      const principal = principalOf(c);
+      for (const name of names.filter((one) => isSession(spec.path, one)))
+        params[name] = meantBy(principal, params[name] as string);
       const answer = await handle({
         engine,
-        principal: principalOf(c),
+        principal,
         params,
         query: query as never,
         body: body as never,
         idempotency: idempotencyOf(c),
       });
+      if (statusOf) return Response.json(answer, { status: statusOf(answer as never) });
       return isRaw(answer) ? new Response(bodyOf(answer), { headers: answer.raw.headers }) : answer;
     });
   }
+}
+
+/** Ids are ours. Names are people's: the feature that keeps one says what is wrong with it. */
+function paramOf(name: string, given: string | undefined, noun: string): string {
+  return name === "name" ? requireName(given) : requireId(given, noun);
+}
+
+function isSession(path: string, name: string): boolean {
+  return name === "sessionId" || path.includes(`/sessions/{${name}}`);
 }
 
 /** `/api/approvals/{id}` speaks of an approval. */

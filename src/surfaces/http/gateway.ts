@@ -16,6 +16,7 @@ import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import * as z from "zod";
+import { keepSecret, withoutSecrets } from "#base/known-secrets.ts";
 import type { Log } from "#base/log.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/index.ts";
@@ -23,6 +24,7 @@ import { PROVIDER_KINDS, type ProviderKind } from "#features/providers/contract.
 import { type App, type AppEnv, principalOf, readBytes } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
 import { refusalBody } from "./errors.ts";
+import { redactStream } from "./redact-stream.ts";
 import { ask, readStart } from "./upstream.ts";
 
 export const MAX_GATEWAY_BODY_BYTES = 32 * 1024 * 1024;
@@ -131,6 +133,8 @@ async function passOn(c: Context<AppEnv>, request: Request, log: Log): Promise<R
   outgoing.once("close", () => gone.abort());
   if (outgoing.destroyed) gone.abort();
   const headers = requestHeaders(incoming.headers, request);
+  // It goes out from here, and must come back by no way.
+  if (request.apiKey !== null) keepSecret(request.apiKey);
   let answer: IncomingMessage;
   try {
     const url = new URL(`${baseUrl}/${route}${query}`);
@@ -152,7 +156,8 @@ async function passOn(c: Context<AppEnv>, request: Request, log: Log): Promise<R
     if (!gone.signal.aborted) log.warn({ provider, code: codeOf(error) }, "a model stream broke");
   });
   // Waits for a slow reader, and ends both sides when either breaks off; the reader sees that itself.
-  await pipeline(answer, outgoing as ServerResponse).catch(() => {});
+  const { apiKey } = request;
+  await pipeline(answer, redactStream(apiKey), outgoing as ServerResponse).catch(() => {});
   return RESPONSE_ALREADY_SENT;
 }
 
@@ -167,7 +172,7 @@ async function passOnError(
   const { "content-encoding": packed, ...plain } = headers;
   const said = packed ? "" : (await readStart(answer, MAX_ERROR_BYTES)).toString("utf8");
   if (packed) answer.destroy();
-  const text = apiKey === null ? said : said.replaceAll(apiKey, "[redacted]");
+  const text = withoutSecrets(apiKey === null ? said : said.replaceAll(apiKey, "[redacted]"));
   c.env.outgoing.writeHead(answer.statusCode ?? 502, {
     ...plain,
     "content-length": Buffer.byteLength(text),
@@ -200,7 +205,8 @@ const PASSED_TO_RUNNER =
   /^(?:content-type|content-encoding|retry-after|retry-after-ms|anthropic-ratelimit-[\w-]+|x-ratelimit-[\w-]+|request-id|x-request-id)$/;
 
 function responseHeaders(given: IncomingHttpHeaders): OutgoingHttpHeaders {
-  return only(given, PASSED_TO_RUNNER);
+  const kept = Object.entries(only(given, PASSED_TO_RUNNER));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutSecrets(String(value))]));
 }
 
 function only(headers: IncomingHttpHeaders, names: RegExp): OutgoingHttpHeaders {

@@ -32,6 +32,18 @@ export function requireId(id: string | undefined, what: string): string {
   return id;
 }
 
+const MAX_NAME_CHARS = 200;
+
+/** A name in a path, as somebody chose it; only what no database could hold is refused here. */
+export function requireName(name: string | undefined): string {
+  if (name !== undefined && name.length <= MAX_NAME_CHARS && cleanText(name) === name) return name;
+  throw new Refusal(
+    "invalid",
+    "invalid_name",
+    `A name has at most ${MAX_NAME_CHARS} characters, without NUL characters and broken Unicode.`,
+  );
+}
+
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
   cursor: z.string().max(1_000).optional(),

@@ -8,10 +8,10 @@ import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import { notFound } from "#base/refusal.ts";
 import type { Kernel } from "#engine/index.ts";
-import { type App, addressOf, principalOf } from "./app.ts";
+import { type App, addressOf, principalOf, sessionIdOf } from "./app.ts";
 import type { Callers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
-import { line, requireId } from "./input.ts";
+import { line } from "./input.ts";
 
 const LIFE_MS = 60 * 60_000;
 
@@ -56,9 +56,9 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
       response: z.object({ url: z.string(), frameUrl: z.string(), expiresAt: z.string() }),
     },
     async ({ c, body }) => {
-      const sessionId = requireId(c.req.param("id"), "session");
-      await kernel.workspaces.requireReadable(principalOf(c), sessionId);
-      const expiresAt = clock.now() + LIFE_MS;
+      const sessionId = sessionIdOf(c);
+      const { until } = await kernel.workspaces.requireReadable(principalOf(c), sessionId);
+      const expiresAt = Math.min(clock.now() + LIFE_MS, until ?? Number.POSITIVE_INFINITY);
       const token = sign(key, { sessionId, expiresAt, scripts: body.scripts ?? false });
       const path = (body.path ?? "index.html").split("/").map(encodeURIComponent).join("/");
       return {

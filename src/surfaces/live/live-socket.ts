@@ -11,6 +11,7 @@ import {
   type LiveServerFrame,
   liveClientFrameSchema,
 } from "#protocol/live.ts";
+import { sessionIdMeant } from "#protocol/session-ids.ts";
 import type { SessionFeeds, Sink } from "./session-feed.ts";
 
 /** Above this, a topic stops being pushed and continues from the database when the socket has drained. */
@@ -26,7 +27,12 @@ export const MAX_LIVE_FRAME_BYTES = 16 * 1024;
 export interface LiveOptions {
   feeds: SessionFeeds;
   announcer: Announcer;
-  authorizeRead(principal: Principal, sessionId: string): Promise<{ lastSeq: number }>;
+  /** `until`: when what was opened for them closes again. */
+  authorizeRead(
+    principal: Principal,
+    sessionId: string,
+  ): Promise<{ lastSeq: number; until: number | null }>;
+  now(): number;
   /** Whether the credential behind the socket is still good. */
   stillGood(): Promise<boolean>;
   log: Log;
@@ -37,7 +43,7 @@ const CHECK_EVERY_MS = 400;
 const TEXT = { binary: false };
 
 export function serveLive(socket: WebSocket, principal: Principal, options: LiveOptions): void {
-  const topics = new Map<string, () => void>();
+  const topics = new Map<string, Topic>();
   const send = (frame: LiveServerFrame) => socket.send(JSON.stringify(frame));
   const drains = createDrains(socket);
 
@@ -51,12 +57,22 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
       .catch((error: unknown) => options.log.error({ err: error }, "a live frame failed"))
       .finally(() => waiting--);
   });
-  const stopWatching = keepAlive(socket, options);
+  const stopWatching = keepAlive(socket, options, closeOld);
   socket.on("close", () => {
     stopWatching();
-    for (const leave of topics.values()) leave();
+    for (const { leave } of topics.values()) leave();
     topics.clear();
   });
+
+  /** What was opened for a while is read no longer than that. */
+  function closeOld(): void {
+    for (const [topic, { leave, until }] of topics) {
+      if (until === null || options.now() < until) continue;
+      leave();
+      topics.delete(topic);
+      send({ op: "error", topic, code: "not_found", message: "It is not open to you any more." });
+    }
+  }
 
   async function receive(text: string | undefined): Promise<void> {
     const frame = parseFrame(text);
@@ -66,7 +82,7 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
         code: "invalid_frame",
         message: "Send {op: subscribe | unsubscribe, topic, after?} as JSON.",
       });
-    topics.get(frame.topic)?.();
+    topics.get(frame.topic)?.leave();
     topics.delete(frame.topic);
     if (frame.op === "unsubscribe") return;
     if (topics.size >= MAX_TOPICS)
@@ -77,24 +93,26 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
         message: `At most ${MAX_TOPICS} topics on one socket.`,
       });
     try {
-      const leave = await subscribe(frame.topic, frame.after ?? 0);
-      if (socket.readyState !== socket.OPEN) return leave();
-      topics.set(frame.topic, leave);
+      const topic = await subscribe(frame.topic, frame.after ?? 0);
+      if (socket.readyState !== socket.OPEN) return topic.leave();
+      topics.set(frame.topic, topic);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       send({ op: "error", topic: frame.topic, code: error.code, message: error.message });
     }
   }
 
-  async function subscribe(topic: string, after: number): Promise<() => void> {
+  async function subscribe(topic: string, after: number): Promise<Topic> {
     if (topic.startsWith("session:") && TOPIC.test(topic)) {
-      const sessionId = topic.slice("session:".length);
-      const { lastSeq } = await options.authorizeRead(principal, sessionId);
+      const userId = principal.kind === "user" ? principal.userId : null;
+      const sessionId = sessionIdMeant(topic.slice("session:".length), userId);
+      const { lastSeq, until } = await options.authorizeRead(principal, sessionId);
       send({ op: "subscribed", topic, after });
       // A cursor from beyond the end is from before a restore.
       if (after > lastSeq) send({ op: "reset", topic, after: lastSeq });
       const from = Math.min(after, lastSeq);
-      return options.feeds.follow(sessionId, from, sinkOf(socket, topic, drains, send));
+      const sink = sinkOf(socket, topic, drains, send);
+      return { leave: options.feeds.follow(sessionId, from, sink), until };
     }
     const source = hintSource(topic, principal);
     if (source === undefined)
@@ -104,8 +122,15 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
         "No such topic. Use session:<id>, me or runners.",
       );
     send({ op: "subscribed", topic, after: 0 });
-    return followHints(options.announcer, source, (hint) => send({ topic, ...hint }));
+    const tell = (hint: { type: string; id: string; rev: number }) => send({ topic, ...hint });
+    return { leave: followHints(options.announcer, source, tell), until: null };
   }
+}
+
+interface Topic {
+  leave(): void;
+  /** Null: as long as the socket. */
+  until: number | null;
 }
 
 function hintSource(topic: string, principal: Principal): string | undefined {
@@ -198,8 +223,12 @@ function parseFrame(text: string | undefined): LiveClientFrame | undefined {
   }
 }
 
-/** Notices a dead peer, and a credential that was taken away. */
-function keepAlive(socket: WebSocket, { stillGood, log }: LiveOptions): () => void {
+/** Notices a dead peer, a credential that was taken away, and what is open no longer. */
+function keepAlive(
+  socket: WebSocket,
+  { stillGood, log }: LiveOptions,
+  closeOld: () => void,
+): () => void {
   let answered = true;
   socket.on("pong", () => {
     answered = true;
@@ -210,6 +239,7 @@ function keepAlive(socket: WebSocket, { stillGood, log }: LiveOptions): () => vo
     socket.ping();
   }, PING_EVERY_MS);
   const checks = setInterval(() => {
+    closeOld();
     stillGood().then(
       (good) => {
         if (!good) socket.close(4401, "signed out");

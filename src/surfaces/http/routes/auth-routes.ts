@@ -1,7 +1,5 @@
 /** Signing in and out, joining, and one's own account: what sets cookies, or needs to know the credential. */
-import type { Context } from "hono";
 import * as z from "zod";
-import { requireMay } from "#engine/index.ts";
 import {
   type ApiKey,
   apiKeySchema,
@@ -17,23 +15,20 @@ import {
   userSchema,
 } from "#features/auth/contract.ts";
 import { pageOf } from "#protocol/page.ts";
-import { type App, type AppEnv, addressOf, userOf } from "../app.ts";
-import { type Caller, cookieSecret } from "../callers.ts";
+import { type App, addressOf, userOf } from "../app.ts";
+import type { Caller } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
 import { line, requireId } from "../input.ts";
+import { type CookieJar, type CookieSettings, cookieJar, type Opened } from "./cookie-jar.ts";
+import { accountOf, type ProviderSignIn, providerRoutes } from "./provider-routes.ts";
 
 const TAG = "You";
 
 type Person = ReturnType<typeof userOf>;
 type Maker = Pick<Caller, "credentialId" | "kind" | "expiresAt">;
 
-interface Opened {
-  cookie: string;
-  expiresAt: number;
-}
-
 /** What the routes need of sign-in; the features that have it are handed in. */
-export interface SignIn {
+export interface SignIn extends ProviderSignIn {
   signIn(
     given: z.infer<typeof proof>,
     from: { address: string; replaces: string | undefined },
@@ -64,12 +59,6 @@ export interface SignIn {
   ): Promise<{ apiKey: ApiKey; key: string }>;
   listApiKeys(userId: string): Promise<ApiKey[]>;
   revokeApiKey(userId: string, id: string): Promise<ApiKey>;
-}
-
-export interface CookieSettings {
-  name: () => string;
-  secure: boolean;
-  baseUrl: () => string;
 }
 
 /** Longer than any password there is, and not worth hashing. */
@@ -106,25 +95,7 @@ export function authRoutes(app: App, auth: SignIn, cookie: CookieSettings): void
   linkRoute(app, auth, cookie);
   profileRoutes(app, auth, cookies);
   keyRoutes(app, auth);
-}
-
-interface CookieJar {
-  give(c: Context<AppEnv>, opened: Opened): void;
-  take(c: Context<AppEnv>): void;
-  present(c: Context<AppEnv>): string | undefined;
-}
-
-function cookieJar({ name, secure }: CookieSettings): CookieJar {
-  const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
-  const set = (c: Context<AppEnv>, value: string) => c.env.outgoing.setHeader("Set-Cookie", value);
-  return {
-    give(c, { cookie: secret, expiresAt }) {
-      const end = new Date(expiresAt).toUTCString();
-      set(c, `${name()}=${secret}; ${attributes}; Expires=${end}`);
-    },
-    take: (c) => void set(c, `${name()}=; ${attributes}; Max-Age=0`),
-    present: (c) => cookieSecret(c.req.header("cookie"), name()),
-  };
+  providerRoutes(app, auth, cookies);
 }
 
 function signInRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
@@ -303,11 +274,4 @@ function keyRoutes(app: App, auth: SignIn): void {
       return { apiKey: await auth.revokeApiKey(userId, id) };
     },
   );
-}
-
-/** A person whose credential reaches their own account. */
-function accountOf(c: Context<AppEnv>): Person {
-  const person = userOf(c);
-  requireMay(person, "account.manage");
-  return person;
 }

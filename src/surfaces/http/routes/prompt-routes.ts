@@ -4,7 +4,7 @@ import type { Kernel } from "#engine/index.ts";
 import { type BlobInput, MAIN_THREAD } from "#engine/sessions/index.ts";
 import { pageOf } from "#protocol/page.ts";
 import { PROMPT_STATES, promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
-import { type App, idempotencyOf, principalOf } from "../app.ts";
+import { type App, idempotencyOf, principalOf, sessionIdOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
 import { line, MAX_PROMPT_CHARS, pageQuery, requireId, wordList } from "../input.ts";
 
@@ -43,7 +43,7 @@ export function promptRoutes(app: App, { prompts }: Kernel): void {
     async ({ c, body }) => ({
       prompt: await prompts.admit(
         principalOf(c),
-        requireId(c.req.param("id"), "session"),
+        sessionIdOf(c),
         { ...body, attachments: body.attachments.map(readAttachment) },
         idempotencyOf(c),
       ),
@@ -61,7 +61,7 @@ export function promptRoutes(app: App, { prompts }: Kernel): void {
       response: pageOf(promptSchema),
     },
     ({ c, query: { state, cursor, limit } }) =>
-      prompts.list(principalOf(c), requireId(c.req.param("id"), "session"), {
+      prompts.list(principalOf(c), sessionIdOf(c), {
         states: state,
         cursor,
         limit,

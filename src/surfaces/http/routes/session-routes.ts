@@ -11,9 +11,9 @@ import {
   SESSION_STATUSES,
   sessionSchema,
 } from "#protocol/sessions.ts";
-import { type App, idempotencyOf, principalOf } from "../app.ts";
+import { type App, idempotencyOf, principalOf, sessionIdOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, MAX_PROMPT_CHARS, pageQuery, prose, requireId, wordList } from "../input.ts";
+import { line, MAX_PROMPT_CHARS, pageQuery, prose, wordList } from "../input.ts";
 
 const TAG = "Sessions";
 const one = z.object({ session: sessionSchema });
@@ -90,7 +90,7 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
     app,
     { method: "get", path: "/api/sessions/{id}", summary: "One session", tag: TAG, response: one },
     async ({ c }) => ({
-      session: await sessions.get(principalOf(c), requireId(c.req.param("id"), "session")),
+      session: await sessions.get(principalOf(c), sessionIdOf(c)),
     }),
   );
   endpoint(
@@ -104,7 +104,7 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
       response: one,
     },
     async ({ c, body }) => ({
-      session: await sessions.update(principalOf(c), requireId(c.req.param("id"), "session"), body),
+      session: await sessions.update(principalOf(c), sessionIdOf(c), body),
     }),
   );
   endpoint(
@@ -118,11 +118,7 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
       response: one,
     },
     async ({ c, query }) => ({
-      session: await sessions.archive(
-        principalOf(c),
-        requireId(c.req.param("id"), "session"),
-        query.force === "true",
-      ),
+      session: await sessions.archive(principalOf(c), sessionIdOf(c), query.force === "true"),
     }),
   );
   lifeRoutes(app, sessions);
@@ -141,8 +137,7 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
       }),
       response: pageOf(entrySchema),
     },
-    ({ c, query }) =>
-      sessions.transcript(principalOf(c), requireId(c.req.param("id"), "session"), query),
+    ({ c, query }) => sessions.transcript(principalOf(c), sessionIdOf(c), query),
   );
 }
 
@@ -165,7 +160,7 @@ function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
         response: one,
       },
       async ({ c }) => ({
-        session: await act(principalOf(c), requireId(c.req.param("id"), "session")),
+        session: await act(principalOf(c), sessionIdOf(c)),
       }),
     );
   }
@@ -180,11 +175,7 @@ function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
       response: one,
     },
     async ({ c, body }) => ({
-      session: await sessions.archive(
-        principalOf(c),
-        requireId(c.req.param("id"), "session"),
-        body.force,
-      ),
+      session: await sessions.archive(principalOf(c), sessionIdOf(c), body.force),
     }),
   );
   endpoint(
@@ -198,11 +189,7 @@ function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
       response: one,
     },
     async ({ c, body }) => ({
-      session: await sessions.clear(
-        principalOf(c),
-        requireId(c.req.param("id"), "session"),
-        body.thread,
-      ),
+      session: await sessions.clear(principalOf(c), sessionIdOf(c), body.thread),
     }),
   );
 }

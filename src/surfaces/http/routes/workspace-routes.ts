@@ -3,9 +3,9 @@ import type { Kernel } from "#engine/index.ts";
 import { modelOfferSchema } from "#protocol/models.ts";
 import { pageOf } from "#protocol/page.ts";
 import { sessionChangesSchema } from "#protocol/workspaces.ts";
-import { type App, principalOf } from "../app.ts";
+import { type App, principalOf, sessionIdOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, requireId } from "../input.ts";
+import { line } from "../input.ts";
 
 export function workspaceRoutes(app: App, { workspaces, runners }: Kernel): void {
   endpoint(
@@ -18,8 +18,7 @@ export function workspaceRoutes(app: App, { workspaces, runners }: Kernel): void
       query: z.strictObject({ turn: line(200).min(1).optional() }),
       response: sessionChangesSchema,
     },
-    ({ c, query }) =>
-      workspaces.changes(principalOf(c), requireId(c.req.param("id"), "session"), query.turn),
+    ({ c, query }) => workspaces.changes(principalOf(c), sessionIdOf(c), query.turn),
   );
   endpoint(
     app,

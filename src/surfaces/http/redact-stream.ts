@@ -1,0 +1,47 @@
+/**
+ * Takes a secret out of bytes on their way, however they are cut into pieces. Nothing waits that
+ * could not be the beginning of the secret, so that words come through as they are said.
+ */
+import { Transform } from "node:stream";
+import { formsOf } from "#base/secret-forms.ts";
+
+const REDACTED = Buffer.from("[redacted]");
+
+export function redactStream(secret: string | null): Transform {
+  const needles = [...new Set(secret === null ? [] : formsOf(secret))]
+    .sort((a, b) => b.length - a.length)
+    .map((form) => Buffer.from(form));
+  let held = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const bytes = without(needles, held.length === 0 ? chunk : Buffer.concat([held, chunk]));
+      const end = bytes.length - startedAtEnd(needles, bytes);
+      held = Buffer.from(bytes.subarray(end));
+      done(null, bytes.subarray(0, end));
+    },
+    flush(done) {
+      done(null, held);
+    },
+  });
+}
+
+function without(needles: readonly Buffer[], given: Buffer): Buffer {
+  let bytes = given;
+  for (const needle of needles) {
+    for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) {
+      bytes = Buffer.concat([bytes.subarray(0, at), REDACTED, bytes.subarray(at + needle.length)]);
+    }
+  }
+  return bytes;
+}
+
+/** How many of the last bytes could be the beginning of a needle. */
+function startedAtEnd(needles: readonly Buffer[], bytes: Buffer): number {
+  let most = 0;
+  for (const needle of needles) {
+    for (let count = Math.min(needle.length - 1, bytes.length); count > most; count--) {
+      if (needle.subarray(0, count).equals(bytes.subarray(bytes.length - count))) most = count;
+    }
+  }
+  return most;
+}
