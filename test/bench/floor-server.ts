@@ -6,7 +6,8 @@
  *
  *   node floor-server.ts PORT FOLDER (inline|none) [MODEL_PORT]
  *
- * A session that names a model has its prompts answered by it, over HTTP.
+ * A session that names a model has its prompts answered by it, over HTTP. When a session that has a
+ * parent is done, its ending and the parent's prompt are one commit, and the parent's model is asked.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -44,9 +45,18 @@ const settle = db.transaction((session: string, prompt: string, text: string) =>
   addEntry.run(session, prompt, text);
   end.run(Date.now(), prompt);
 });
+const begin = db.prepare("insert into prompts values (?, ?, ?, 'running', ?, ?, null)");
+const settleAndWake = db.transaction(
+  (session: string, prompt: string, text: string, parent: string, wake: string) => {
+    settle(session, prompt, text);
+    const now = Date.now();
+    begin.run(wake, parent, text, now, now);
+  },
+);
 
 /** By session. */
 const models = new Map<string, string>();
+const parents = new Map<string, string>();
 const watchers = new Map<string, Set<ServerResponse>>();
 let lastId = Date.now();
 
@@ -59,9 +69,17 @@ function tell(session: string, event: string, data: object): void {
 
 async function turn(session: string, prompt: string, content: string): Promise<void> {
   claim.run(Date.now(), prompt);
+  await work(session, prompt, content);
+}
+
+async function work(session: string, prompt: string, content: string): Promise<void> {
   const reply = await answer(session, prompt, content);
-  settle(session, prompt, reply);
+  const parent = parents.get(session);
+  const wake = `id${++lastId}`;
+  if (parent === undefined) settle(session, prompt, reply);
+  else settleAndWake(session, prompt, reply, parent, wake);
   tell(session, "prompt_settled", { promptId: prompt, text: reply });
+  if (parent !== undefined) await work(parent, wake, reply);
 }
 
 async function answer(session: string, prompt: string, content: string): Promise<string> {
@@ -111,6 +129,7 @@ interface Body {
   content?: string;
   /** `provider/model` */
   model?: string;
+  parentSessionId?: string;
 }
 
 async function readJson(request: IncomingMessage): Promise<Body> {
@@ -137,6 +156,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const newId = `id${++lastId}`;
   if (more !== "prompts") {
     addSession.run(newId, Date.now());
+    if (body.parentSessionId !== undefined) parents.set(newId, body.parentSessionId);
     if (body.model !== undefined) models.set(newId, body.model.split("/").at(-1) ?? "");
     return send(response, 201, { session: { id: newId } });
   }

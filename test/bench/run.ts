@@ -10,6 +10,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import type { Figure, Row } from "./figure.ts";
 import { acknowledgements } from "./figures/acknowledgements.ts";
+import { children } from "./figures/children.ts";
 import { bytes, fannedOut, persisted } from "./figures/events.ts";
 import { killed, slowReaders } from "./figures/hardship.ts";
 import { idle } from "./figures/idle.ts";
@@ -20,6 +21,7 @@ import { nativeTurns } from "./figures/native-turns.ts";
 import { start } from "./figures/start.ts";
 import { store } from "./figures/store.ts";
 import { turns } from "./figures/turns.ts";
+import { wake } from "./figures/wake.ts";
 import { table, writeJson } from "./report.ts";
 import { type BenchTools, createTools } from "./tools.ts";
 
@@ -31,6 +33,8 @@ const figures: readonly Figure[] = [
   nativeMany,
   toolStep,
   nativeMemory,
+  wake,
+  children,
   acknowledgements,
   store,
   persisted,

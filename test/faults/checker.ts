@@ -17,6 +17,8 @@ import type {
 export interface CheckOptions {
   /** Runners were killed while their server lived, so a prompt may have run out of attempts. */
   mayExhaust: boolean;
+  /** Prompts that were written to fail, and how; none if not said. */
+  mayFail?: (prompt: Prompt) => boolean;
 }
 
 export interface Verdict {
@@ -24,11 +26,7 @@ export interface Verdict {
   figures: { acknowledged: number; outcomes: Record<string, number>; events: number };
 }
 
-export function check(
-  history: History,
-  observation: Observation,
-  { mayExhaust }: CheckOptions,
-): Verdict {
+export function check(history: History, observation: Observation, options: CheckOptions): Verdict {
   const sessions = new Map(observation.sessions.map((session) => [session.id, session]));
   const violations = [
     ...history.badAnswers.map((answer) => `bad answer: ${answer}`),
@@ -46,7 +44,7 @@ export function check(
     ...observation.sessions.flatMap((session) => [
       ...checkLog(session),
       ...checkTurns(session),
-      ...checkOutcomes(session, mayExhaust),
+      ...checkOutcomes(session, options),
       ...checkOrder(session, new Set(history.promoted)),
     ]),
   ];
@@ -110,7 +108,7 @@ function checkFollower(follower: FollowerRecord, session: ObservedSession | unde
 }
 
 /** Whatever was admitted, by whomever, settles once in the log, as its row says, and for a reason. */
-function checkOutcomes(session: ObservedSession, mayExhaust: boolean): string[] {
+function checkOutcomes(session: ObservedSession, options: CheckOptions): string[] {
   const settledBy = new Map<string, string[]>();
   const lost = new Map<string, number>();
   for (const { event } of session.log) {
@@ -128,7 +126,7 @@ function checkOutcomes(session: ObservedSession, mayExhaust: boolean): string[] 
       violations.push(
         `outcome: ${prompt.id} is ${prompt.state} ${prompt.outcome}, its log says [${outcomes}]`,
       );
-    violations.push(...checkReason(prompt, known, lost.get(prompt.id) ?? 0, mayExhaust));
+    violations.push(...checkReason(prompt, known, lost.get(prompt.id) ?? 0, options));
     return violations;
   });
 }
@@ -137,13 +135,14 @@ function checkReason(
   prompt: Prompt,
   known: ReadonlyMap<string, Prompt>,
   timesLost: number,
-  mayExhaust: boolean,
+  { mayExhaust, mayFail = () => false }: CheckOptions,
 ): string[] {
   const { id, outcome, error, content } = prompt;
   switch (outcome) {
     case "failed": {
       // Several scripts under one heading are no script.
       if (error?.code === "script_error" && content.startsWith("[Follow-up messages")) return [];
+      if (mayFail(prompt)) return [];
       if (error?.code === "attempts_exhausted" && mayExhaust && timesLost >= 3) return [];
       return [`failed: ${id} after ${timesLost} losses: ${JSON.stringify(error)}`];
     }
@@ -164,11 +163,15 @@ function checkReason(
 
 /** Prompts that wait for their turn begin in the order in which they were accepted. */
 function checkOrder(session: ObservedSession, promoted: ReadonlySet<string>): string[] {
-  const waits = new Set(
-    session.prompts
-      .filter(({ id, mode, mergedInto }) => mode === "followup" && !promoted.has(id) && !mergedInto)
-      .map(({ id }) => id),
+  const waiting = session.prompts.filter(
+    ({ id, mode, mergedInto }) => mode === "followup" && !promoted.has(id) && !mergedInto,
   );
+  const lines = Map.groupBy(waiting, ({ thread }) => (session.isParallel ? thread : ""));
+  return [...lines.values()].flatMap((prompts) => checkLine(session, prompts));
+}
+
+function checkLine(session: ObservedSession, prompts: readonly Prompt[]): string[] {
+  const waits = new Set(prompts.map(({ id }) => id));
   const accepted: string[] = [];
   const begun: string[] = [];
   for (const { event } of session.log) {

@@ -5,7 +5,8 @@
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Entry, Prompt, QueueMode } from "#protocol/sessions.ts";
 
-export type ScriptRuntime = "echo" | "scripted" | "native";
+/** `played`: native, but its prompts do not say what its turns will be. */
+export type ScriptRuntime = "echo" | "scripted" | "native" | "played";
 
 /** A prompt whose acceptance was answered. */
 export interface SentPrompt {
@@ -45,6 +46,8 @@ export interface History {
 export interface ObservedSession {
   id: string;
   runtime: ScriptRuntime;
+  /** Its threads run side by side; in every other session one turn runs at a time. */
+  isParallel?: boolean;
   lastSeq: number;
   log: LoggedEvent[];
   transcript: Entry[];

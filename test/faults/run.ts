@@ -6,6 +6,7 @@ import { Cleanup } from "#test/services/servers/cleanup.ts";
 import { bundleProgram } from "./program/bundle-program.ts";
 import { Random } from "./random.ts";
 import { type FaultRound, NotHere } from "./round.ts";
+import { delegationRounds } from "./rounds/delegation-rounds.ts";
 import { diskRounds } from "./rounds/disk-rounds.ts";
 import { killRounds } from "./rounds/kill-rounds.ts";
 import { nativeRounds } from "./rounds/native-rounds.ts";
@@ -14,7 +15,13 @@ import { postgresRounds } from "./rounds/postgres-rounds.ts";
 const DEFAULT_CYCLES = 10;
 const SHOWN_VIOLATIONS = 40;
 
-const lanes: FaultRound[][] = [killRounds, diskRounds, postgresRounds, nativeRounds];
+const lanes: FaultRound[][] = [
+  killRounds,
+  diskRounds,
+  postgresRounds,
+  nativeRounds,
+  delegationRounds,
+];
 
 const { values } = parseArgs({
   options: {

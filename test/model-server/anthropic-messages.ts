@@ -22,6 +22,8 @@ export const anthropicMessages: WireFormat = {
     return {
       model: String(body.model),
       isStream: body.stream === true,
+      system: textOf(body.system),
+      userTexts: messages.filter(({ role }) => role === "user").map(spokenText),
       userText: spokenText(messages[newestUser] ?? {}),
       round: later.filter(({ role }) => role === "assistant").length,
       toolResults: results.map(({ content }) => textOf(content)),

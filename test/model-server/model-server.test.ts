@@ -107,6 +107,44 @@ describe.each(FORMATS)("$name", ({ path, body, textIn, callIn, end }) => {
   });
 });
 
+describe("a conversation that is played", () => {
+  const seen: string[][] = [];
+  beforeAll(() =>
+    server.play("ada", ({ userTexts, toolResults }) => {
+      seen.push(userTexts);
+      return toolResults.length === 0 ? 'CALL look {"at": 1}' : `SAY it said ${toolResults[0]}`;
+    }),
+  );
+
+  it.each(FORMATS)("is its player's, whatever was said last: $name", async ({ path, body }) => {
+    const talk = body("PLAY ada") as { messages?: object[]; input?: object[] };
+    (talk.messages ?? talk.input)?.push(
+      { role: "assistant", content: "yes" },
+      { role: "user", content: "SAY something else" },
+    );
+    expect(await (await post(path, talk)).text()).toContain('"look"');
+    expect(seen.at(-1)).toEqual(["PLAY ada", "SAY something else"]);
+  });
+
+  it("may be named in the system prompt, and goes on after a result", async () => {
+    const answer = await post("/v1/messages", {
+      system: [{ type: "text", text: "Be brief.\nPLAY ada" }],
+      tools: [TOOL],
+      messages: [
+        { role: "user", content: "hello" },
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "look", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "seen" }] },
+      ],
+    });
+    expect(await answer.text()).toContain("it said seen");
+  });
+
+  it("is an ordinary one when nobody plays it", async () => {
+    const answer = await post("/v1/messages", FORMATS[0].body("PLAY nobody\nSAY as ever"));
+    expect(await answer.text()).toContain("as ever");
+  });
+});
+
 it("goes through the rounds of a script and reports the last results", async () => {
   const messages: object[] = [
     { role: "user", content: 'CALL look {"n":1}\nALSO look {"n":2}\nCALL look {"n":3}' },

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
-import { type Conversation, planReply, type Reply } from "./script.ts";
+import { type Conversation, type Player, planReply, type Reply } from "./script.ts";
 import type { EventSink, Json, WireFormat } from "./wire.ts";
 
 export const TEST_MODEL = "test-1";
@@ -27,6 +27,8 @@ export interface ModelServer {
   /** Without a trailing slash and without `/v1`. */
   url: string;
   requests: RecordedRequest[];
+  /** Conversations with `PLAY name` in them are this player's from now on. */
+  play(name: string, player: Player): void;
   close(): Promise<void>;
 }
 
@@ -37,17 +39,17 @@ const FORMATS: [suffix: string, format: WireFormat][] = [
 ];
 
 export async function startModelServer(port = 0): Promise<ModelServer> {
-  const requests: RecordedRequest[] = [];
-  const failures = new Map<string, number>();
+  const memory: Memory = { requests: [], failures: new Map(), players: new Map() };
   const server = createServer((request, response) => {
-    answer(request, response, requests, failures).catch((error: unknown) =>
-      response.destroy(error as Error),
-    );
+    answer(request, response, memory).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
+    requests: memory.requests,
+    play(name, player) {
+      memory.players.set(name, player);
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -56,11 +58,17 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
   };
 }
 
+interface Memory {
+  requests: RecordedRequest[];
+  /** How often each text has failed. */
+  failures: Map<string, number>;
+  players: Map<string, Player>;
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  requests: RecordedRequest[],
-  failures: Map<string, number>,
+  { requests, failures, players }: Memory,
 ): Promise<void> {
   const path = new URL(request.url ?? "/", "http://localhost").pathname;
   const body = await readJson(request);
@@ -83,11 +91,12 @@ async function answer(
   response.on("close", () => {
     record.wasCut = !response.writableFinished;
   });
-  const plan = planReply(conversation, failures);
+  const plan = planReply(conversation, failures, players);
   if ("failStatus" in plan) {
     const { failStatus, headers, error } = plan;
     return sendJson(response, failStatus, format.error(failStatus, error), headers);
   }
+  if (plan.delayMs > 0) await sleep(plan.delayMs);
   if (plan.fault === "hang") return;
   if (plan.fault === "body") return sendJson(response, 200, format.error(500));
   if (!conversation.isStream) return sendJson(response, 200, format.whole(plan, conversation));

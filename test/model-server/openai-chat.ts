@@ -8,6 +8,7 @@ import {
   type Json,
   shortId,
   textOf,
+  textsBy,
   type WireFormat,
 } from "./wire.ts";
 
@@ -20,6 +21,8 @@ export const openaiChat: WireFormat = {
     return {
       model: String(body.model),
       isStream: body.stream === true,
+      system: textsBy(messages, /^(system|developer)$/).join("\n"),
+      userTexts: textsBy(messages, /^user$/),
       userText: textOf(messages[newestUser]?.content),
       round: later.filter(({ role }) => role === "assistant").length,
       toolResults: later

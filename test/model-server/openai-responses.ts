@@ -9,6 +9,7 @@ import {
   type Json,
   shortId,
   textOf,
+  textsBy,
   type WireFormat,
 } from "./wire.ts";
 
@@ -22,6 +23,8 @@ export const openaiResponses: WireFormat = {
     return {
       model: String(body.model),
       isStream: body.stream === true,
+      system: [textOf(body.instructions), ...textsBy(items, /^(system|developer)$/)].join("\n"),
+      userTexts: textsBy(items, /^user$/),
       userText: textOf(items[newestUser]?.content),
       round: countRounds(later),
       toolResults: later

@@ -7,6 +7,7 @@
  *   CALL name {json}   one response with this tool call; several lines are several rounds
  *   ALSO name {json}   one more call in the same response as the CALL before it
  *   SLOW n [ms]        the final answer is n pieces, ms apart (default 100)
+ *   LATE ms            nothing is sent for so long
  *   FAIL status [n]    the first n (default 1) requests with this text fail with this status
  *   ERROR type text    what the body of a failure says
  *   HEADER name value  a header of a failure; may be given several times
@@ -23,9 +24,17 @@
  *                        garble  what comes after two pieces is not JSON
  *                        body    the answer is an error with status 200
  *                        line    one line without an end, as fast as it is read
+ *
+ *   PLAY name          in the system prompt or in any text of the user: what is said is decided by the
+ *                      player that the test has registered under this name. It is handed the
+ *                      conversation at each request and returns the words above for the one response.
  */
 export interface Conversation {
   model: string;
+  /** All that the model is told before the first message. */
+  system: string;
+  /** Everything the user said, oldest first, without the results of tools. */
+  userTexts: string[];
   isStream: boolean;
   /** The newest message of the user that is not a tool result. */
   userText: string;
@@ -49,6 +58,8 @@ export interface Reply {
   reasoning: string;
   pieces: string[];
   pauseMs: number;
+  /** Before anything is sent. */
+  delayMs: number;
   calls: ToolCall[];
   usage: {
     inputTokens: number;
@@ -72,11 +83,20 @@ export interface Failure {
 
 export type Plan = Failure | Reply;
 
+/** Decides one response of a conversation that is played. */
+export type Player = (conversation: Conversation) => string;
+
 const PIECE_CHARS = 12;
 const SHOWN_CHARS = 200;
 const DEFAULT_SLOW_MS = 100;
 
-export function planReply(conversation: Conversation, counts: Map<string, number>): Plan {
+export function planReply(
+  asked: Conversation,
+  counts: Map<string, number>,
+  players: ReadonlyMap<string, Player> = new Map(),
+): Plan {
+  const player = playerOf(asked, players);
+  const conversation = player ? { ...asked, userText: player(asked), round: 0 } : asked;
   const { userText } = conversation;
   const lines = userText.split("\n").map((line) => line.trim());
   const fail = findMatch(lines, /^FAIL (\d{3})(?: (\d+))?/);
@@ -93,12 +113,25 @@ export function planReply(conversation: Conversation, counts: Map<string, number
   return giveFinalAnswer(reply, lines, conversation);
 }
 
+/** A name nobody plays is no instruction. */
+function playerOf(
+  { system, userTexts }: Conversation,
+  players: ReadonlyMap<string, Player>,
+): Player | undefined {
+  if (players.size === 0) return undefined;
+  const name = [system, ...userTexts]
+    .map((text) => /^PLAY (\S+)$/m.exec(text)?.[1])
+    .find((found) => found !== undefined);
+  return name === undefined ? undefined : players.get(name);
+}
+
 function emptyReply(lines: string[]): Reply {
   const usage = findMatch(lines, /^USAGE (\d+) (\d+)(?: (\d+))?(?: (\d+))?/);
   return {
     reasoning: "",
     pieces: [],
     pauseMs: 0,
+    delayMs: Number(findMatch(lines, /^LATE (\d+)/)?.[1] ?? 0),
     calls: [],
     usage: {
       inputTokens: Number(usage?.[1] ?? 10),

@@ -44,6 +44,13 @@ export function textOf(content: unknown): string {
     .join("\n");
 }
 
+/** The texts of the messages whose role matches, in order. */
+export function textsBy(messages: readonly Json[], role: RegExp): string[] {
+  return messages
+    .filter((one) => role.test(String(one.role)))
+    .map(({ content }) => textOf(content));
+}
+
 /** Sends the pieces with the script's pauses between them; false when the client has gone. */
 export async function eachPiece(
   reply: Reply,

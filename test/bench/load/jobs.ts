@@ -9,7 +9,10 @@ export type Job =
       runtime?: string;
       /** `provider/model` */
       model?: string;
+      parentSessionId?: string;
     }
+  /** Children settle one after the other, each when the parent of the one before has been told. */
+  | { kind: "wakes"; target: Target; families: Family[]; turns: number }
   /** Every session sends a prompt, waits for its settlement, and sends the next, for a while or so often. */
   | {
       kind: "turns";
@@ -58,6 +61,11 @@ export type Job =
   /** What one viewer of a turn is sent. */
   | { kind: "viewer"; target: Target; sessionId: string; content: string };
 
+export interface Family {
+  parent: string;
+  children: string[];
+}
+
 export interface TurnResult {
   turns: number;
   elapsedMs: number;
@@ -74,6 +82,7 @@ export interface JobResults {
   sessions: string[];
   turns: TurnResult;
   calls: TurnResult;
+  wakes: { turns: number };
   acks: { acksPerSecond: number; p50Ms: number };
   fanout: FanoutResult;
   broadcast: FanoutResult;

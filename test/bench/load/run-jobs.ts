@@ -6,6 +6,7 @@ import { createHttpClient } from "./http-client.ts";
 import type { Job, JobResults } from "./jobs.ts";
 import { RawClient } from "./raw-client.ts";
 import { runTurns, watchOne } from "./turns.ts";
+import { wakeParents } from "./wakes.ts";
 
 type Result = JobResults[Job["kind"]];
 
@@ -17,6 +18,8 @@ function perform(job: Job): Promise<Result> {
       return runTurns(job);
     case "calls":
       return callModel(job);
+    case "wakes":
+      return wakeParents(job);
     case "acks":
       return acknowledge(job);
     case "fanout":
@@ -35,7 +38,8 @@ const CREATORS = 16;
 
 async function createSessions(job: Extract<Job, { kind: "sessions" }>): Promise<string[]> {
   const client = createHttpClient(job.target, CREATORS);
-  const body = JSON.stringify({ runtime: job.runtime, model: job.model });
+  const { runtime, model, parentSessionId } = job;
+  const body = JSON.stringify({ runtime, model, parentSessionId });
   const ids: string[] = [];
   let left = job.count;
   const create = async () => {

@@ -87,7 +87,7 @@ async function follow(
 }
 
 /** Where its log ends, so that nothing old is replayed. */
-async function lastSeq(client: HttpClient, session: string): Promise<number> {
+export async function lastSeq(client: HttpClient, session: string): Promise<number> {
   const text = await client.get(`/api/sessions/${session}`);
   return (JSON.parse(text) as { session: { lastSeq: number } }).session.lastSeq;
 }

@@ -7,6 +7,9 @@ export const MODELS = {
   slow: "after-1s",
   /** Answers when it is told to. */
   held: "held",
+  /** Answers at once; the end of its answer and the next request of `parent` are one wake. */
+  child: "child",
+  parent: "parent",
   /** Asks for `true` in bash again and again, then answers. */
   tool: "bash-true",
 } as const;

@@ -6,6 +6,8 @@ import { join } from "node:path";
 export interface ModelCounts {
   /** Milliseconds from each answer that asked for a tool to the request with its result, since the last look. */
   steps: number[];
+  /** Milliseconds from each answer of a child's model to the request of its parent's, since the last look. */
+  wakes: number[];
   requests: number;
   /** Requests that wait for `release`. */
   held: number;

@@ -18,7 +18,10 @@ const SLOW_MS = 1_000;
 const textAnswer = respond(textEvents());
 let held: (() => void)[] = [];
 let steps: number[] = [];
+let wakes: number[] = [];
 let askedAt = 0;
+/** When the newest child was done; undefined once its parent has asked. */
+let childDoneAt: number | undefined;
 let requests = 0;
 
 function respond(events: string): Buffer {
@@ -39,6 +42,15 @@ function answer(socket: Socket, body: Buffer): void {
       break;
     case MODELS.held:
       held.push(() => say(textAnswer));
+      break;
+    case MODELS.child:
+      say(textAnswer);
+      childDoneAt = performance.now();
+      break;
+    case MODELS.parent:
+      if (childDoneAt !== undefined) wakes.push(performance.now() - childDoneAt);
+      childDoneAt = undefined;
+      say(textAnswer);
       break;
     case MODELS.tool: {
       const results = countOf(body, RESULT);
@@ -79,8 +91,9 @@ const server = createServer((socket) => {
 
 process.on("message", (message: "release" | "counts") => {
   if (message === "counts") {
-    process.send?.({ steps, requests, held: held.length });
+    process.send?.({ steps, wakes, requests, held: held.length });
     steps = [];
+    wakes = [];
     return;
   }
   const waiting = held;

@@ -10,6 +10,8 @@ export function firstOf(violations: string[], limit = 5): string[] {
 
 interface RunHistory {
   id: string;
+  /** Of those with one name only one may be held at a time. */
+  place: string;
   fence: number;
   held: boolean;
   settled: boolean;
@@ -36,13 +38,14 @@ function isJournal({ type, role, runId }: SessionEvent): boolean {
   return RUNNERS_OWN.has(type) || (role === "assistant" && JOURNALED.has(type));
 }
 
-function checkClaims({ id, log }: ObservedSession): string[] {
+function checkClaims({ id, log, isParallel = false }: ObservedSession): string[] {
   const runs = new Map<string, RunHistory>();
   const violations: string[] = [];
   for (const { event } of log) {
     const { runId, seq } = event;
     if (runId === null) continue;
-    const run = runs.get(runId) ?? { id: runId, fence: 0, held: false, settled: false };
+    const place = isParallel ? (event.thread ?? "") : "";
+    const run = runs.get(runId) ?? { id: runId, place, fence: 0, held: false, settled: false };
     runs.set(runId, run);
     follow(run, event, runs, (what) => violations.push(`${id} #${seq}: ${runId} ${what}`));
   }
@@ -76,7 +79,9 @@ function claim(
   say: Say,
 ): void {
   if (run.held) say("is claimed twice at once");
-  const other = [...runs.values()].find(({ id, held }) => held && id !== run.id);
+  const other = [...runs.values()].find(
+    ({ id, held, place }) => held && id !== run.id && place === run.place,
+  );
   if (other) say(`is claimed while ${other.id} is held`);
   if (data?.fence !== run.fence + 1) say(`is claimed with fence ${data?.fence} after ${run.fence}`);
   run.fence = Number(data?.fence);

@@ -56,7 +56,9 @@ export class Load {
   constructor(options: LoadOptions) {
     this.#options = options;
     this.#styles = options.styles ?? [scriptedStyle, echoStyle];
-    const onAnswer = (answer: Answer, what: string) => this.#judge(answer, what);
+    const onAnswer = (answer: Answer, what: string) => {
+      if (isBadAnswer(answer)) this.history.badAnswers.push(describe(answer, what));
+    };
     this.apis = options.urls.map((url) => new Api({ url, key: options.key, onAnswer }));
   }
 
@@ -171,12 +173,15 @@ export class Load {
     const { lastSeq } = answer.body.session as Session;
     this.history.reached.push({ sessionId, lastSeq });
   }
+}
 
-  /** Whatever happens to the program, its clients only ever get one of these. */
-  #judge({ status, body, retryAfter }: Answer, what: string): void {
-    if (status < 500 && status !== 401 && status !== 403 && status !== 400) return;
-    const { code } = (body.error ?? {}) as { code?: string };
-    if (status === 503 && code === "store_unavailable" && retryAfter !== null) return;
-    this.history.badAnswers.push(`${what}: ${status} ${JSON.stringify(body)}`);
-  }
+/** Whatever happens to the program, its clients get none of these. */
+export function isBadAnswer({ status, body, retryAfter }: Answer): boolean {
+  if (status < 500 && status !== 401 && status !== 403 && status !== 400) return false;
+  const { code } = (body.error ?? {}) as { code?: string };
+  return !(status === 503 && code === "store_unavailable" && retryAfter !== null);
+}
+
+export function describe({ status, body }: Answer, what: string): string {
+  return `${what}: ${status} ${JSON.stringify(body)}`;
 }

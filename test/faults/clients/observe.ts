@@ -64,7 +64,10 @@ async function readPrompts(api: Api, load: Load): Promise<Map<string, Prompt>> {
   return found;
 }
 
-async function readSession(api: Api, { id, runtime }: LoadedSession): Promise<ObservedSession> {
+export async function readSession(
+  api: Api,
+  { id, runtime }: LoadedSession,
+): Promise<ObservedSession> {
   const answer = await api.insist("GET", `/api/sessions/${id}`);
   if (answer.status !== 200)
     return { id, runtime, lastSeq: 0, log: [], transcript: [], prompts: [] };

@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type ModelServer, startModelServer, TEST_MODEL } from "#test/model-server/model-server.ts";
+import type { Player } from "#test/model-server/script.ts";
 import { Moments } from "./moments.ts";
 
 interface Block {
@@ -18,20 +19,30 @@ interface Body {
   messages?: { role: string; content: string | Block[] }[];
 }
 
+export interface Watcher {
+  /** The whole request, as it came. */
+  asked(body: string): void;
+  /** Its answer has been sent to the last byte. */
+  answered(body: string): void;
+}
+
 export class ModelLine {
   /** Each time a model is asked. */
   readonly asked = new Moments();
+  readonly #watcher: Watcher | undefined;
   readonly #model: ModelServer;
   readonly #server = createServer((request, response) => {
     this.#passOn(request, response).catch(() => response.destroy());
   });
 
-  private constructor(model: ModelServer) {
+  private constructor(model: ModelServer, watcher: Watcher | undefined) {
     this.#model = model;
+    this.#watcher = watcher;
   }
 
-  static async open(): Promise<ModelLine> {
-    const line = new ModelLine(await startModelServer());
+  /** With a watcher, who sees all there is to see, requests are not kept. */
+  static async open(watcher?: Watcher): Promise<ModelLine> {
+    const line = new ModelLine(await startModelServer(), watcher);
     await new Promise<void>((resolve) => line.#server.listen(0, "127.0.0.1", resolve));
     return line;
   }
@@ -44,6 +55,10 @@ export class ModelLine {
       ANTHROPIC_API_KEY: "test-key",
       ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
     };
+  }
+
+  play(name: string, player: Player): void {
+    this.#model.play(name, player);
   }
 
   /** What was asked so far: for each request, the newest words of the user. */
@@ -61,6 +76,8 @@ export class ModelLine {
     let text = "";
     for await (const chunk of request) text += String(chunk);
     this.asked.happen();
+    if (this.#watcher) this.#model.requests.length = 0;
+    this.#watcher?.asked(text);
     const gone = new AbortController();
     response.on("close", () => gone.abort());
     const answer = await fetch(`${this.#model.url}${request.url}`, {
@@ -75,6 +92,7 @@ export class ModelLine {
     response.flushHeaders();
     if (answer.body) await pipeline(Readable.fromWeb(answer.body), response);
     else response.end();
+    this.#watcher?.answered(text);
   }
 }
 

@@ -44,7 +44,7 @@ interface NativeRound {
 }
 
 /** Anyone, so that a turn that waits outlives them all. */
-const anyone: Victim = {
+export const anyone: Victim = {
   mayExhaust: true,
   begin: victims.server.begin,
   async strike(stage, random) {

@@ -1,0 +1,277 @@
+/**
+ * Parents and children: every end, question, stop and deletion of a child stands in its parent's
+ * transcript once, in the conversation that made the child, and nowhere else; a parent hears nothing
+ * of what it did itself; a call that spawns makes one child; and what a transcript has, a model was
+ * shown.
+ */
+import { INTERRUPTED, type SessionEvent } from "#protocol/events.ts";
+import type { HouseholdObservation, ObservedMember } from "../delegation/come-to-rest.ts";
+import { isOwnEnd, spawnedId, spawnTitle } from "../delegation/dialects.ts";
+import { isWake, type News, readAnswer, readWake } from "../delegation/news.ts";
+import type { Deed } from "../delegation/passers-by.ts";
+import { letterOf, letterTokens, resultToken, tokenOf } from "../delegation/tasks.ts";
+import { type Due, duesOf } from "./children-facts.ts";
+
+export interface ParentRecord {
+  id: string;
+  /** The name it is played under. */
+  name: string;
+}
+
+export interface DelegationEvidence {
+  parents: readonly ParentRecord[];
+  /** By the parent's name: the results that its model was shown. */
+  shown: ReadonlyMap<string, ReadonlySet<string>>;
+  deeds: readonly Deed[];
+}
+
+export interface DelegationFigures {
+  children: number;
+  /** What parents had to be told. */
+  endings: number;
+  questions: number;
+  told: number;
+  /** Calls of parents that ended, stopped or let go of a child, which they were not told of. */
+  own: number;
+}
+
+export interface DelegationVerdict {
+  violations: string[];
+  figures: DelegationFigures;
+}
+
+interface Told extends News {
+  parentId: string;
+  thread: string;
+  seq: number;
+}
+
+interface Spawn {
+  parentId: string;
+  thread: string;
+  title: string;
+  call: string;
+  post: SessionEvent | undefined;
+}
+
+export function checkDelegation(
+  { sessions }: HouseholdObservation,
+  { parents, shown, deeds }: DelegationEvidence,
+): DelegationVerdict {
+  const parentIds = new Set(parents.map(({ id }) => id));
+  const leads = sessions.filter(({ id }) => parentIds.has(id));
+  const children = sessions.filter(({ id }) => !parentIds.has(id));
+  const spawns = leads.flatMap(spawnsOf);
+  const told = leads.flatMap(toldTo);
+  const byChild = Map.groupBy(told, ({ childId }) => childId);
+  const figures = {
+    children: children.length,
+    endings: 0,
+    questions: 0,
+    told: told.length,
+    own: 0,
+  };
+  const violations = [
+    ...checkSpawns(spawns, children),
+    ...checkDeeds(deeds, children),
+    ...checkLetters(leads, children, spawns),
+    ...checkShown(parents, told, shown),
+    ...told
+      .filter(({ childId }) => !children.some(({ id }) => id === childId))
+      .map((one) => `told: ${nameOf(one)} is of a child that does not exist`),
+  ];
+  figures.own = leads.reduce((sum, lead) => sum + countOwnEnds(lead), 0);
+  for (const child of children) {
+    const spawn = spawns.find(({ title }) => title === child.title);
+    if (!spawn) continue;
+    const dues = duesOf(child, spawn.parentId);
+    figures.endings += dues.filter(({ type }) => type !== "worker.ask_user").length;
+    figures.questions += dues.filter(({ type }) => type === "worker.ask_user").length;
+    violations.push(
+      ...checkTold(child, spawn, dues, byChild.get(child.id) ?? []),
+      ...checkResults(child),
+    );
+  }
+  return { violations, figures };
+}
+
+function nameOf({ parentId, seq, type, token }: Told): string {
+  return `${parentId} #${seq} ${type}${token === undefined ? "" : ` ${token}`}`;
+}
+
+/** What stands in a parent's transcript: in prompts that began, and in what its tools handed over. */
+function toldTo({ id: parentId, log }: ObservedMember): Told[] {
+  return log.flatMap(({ event }) => {
+    const { type, kind, thread, seq, toolName, toolOutput } = event;
+    const text = textOf(event);
+    const isPrompt = type === "message" && kind === "prompt" && isWake(text);
+    const news = isPrompt
+      ? readWake(text)
+      : type === "post_tool"
+        ? readAnswer(toolName, toolOutput)
+        : [];
+    return news.map((one) => ({ ...one, parentId, thread: thread ?? "", seq }));
+  });
+}
+
+function textOf({ content }: SessionEvent): string {
+  return content?.map(({ text }) => String(text)).join("") ?? "";
+}
+
+function spawnsOf({ id: parentId, log }: ObservedMember): Spawn[] {
+  const events = log.map(({ event }) => event);
+  return events.flatMap((event) => {
+    if (event.type !== "pre_tool") return [];
+    const title = spawnTitle(event.toolName, event.toolInput);
+    if (title === undefined) return [];
+    const call = `${event.data?.callId}`;
+    const post = events.find(
+      ({ type, promptId, data }) =>
+        type === "post_tool" && promptId === event.promptId && data?.callId === event.data?.callId,
+    );
+    return [{ parentId, thread: event.thread ?? "", title, call, post }];
+  });
+}
+
+/** A call that succeeded made the one child it names; one that was refused made none. */
+function checkSpawns(spawns: readonly Spawn[], children: readonly ObservedMember[]): string[] {
+  const made = Map.groupBy(children, ({ title }) => title);
+  const asked = new Set(spawns.map(({ title }) => title));
+  const strays = children
+    .filter(({ title }) => !asked.has(title))
+    .map(({ id, title }) => `spawn: ${id} (${title}) was made without a call`);
+  const wrong = spawns.flatMap((spawn) => {
+    const ids = (made.get(spawn.title) ?? []).map(({ id }) => id);
+    const say = (what: string) => [
+      `spawn: ${spawn.call} of ${spawn.parentId} (${spawn.title}) ${what}`,
+    ];
+    if (ids.length > 1) return say(`made ${ids.length} children`);
+    const { post } = spawn;
+    if (!post) return [];
+    if (post.error === null)
+      return ids[0] === spawnedId(post.toolOutput) && ids[0] !== undefined
+        ? []
+        : say(`named ${spawnedId(post.toolOutput)}, and there is ${ids[0]}`);
+    if (ids.length === 0) return [];
+    return say(
+      post.error === INTERRUPTED
+        ? "made a child that its parent does not know of"
+        : "was refused and made a child",
+    );
+  });
+  return [...strays, ...wrong];
+}
+
+/** What a person was told is done, is done. */
+function checkDeeds(deeds: readonly Deed[], children: readonly ObservedMember[]): string[] {
+  return deeds.flatMap(({ childId, what }) => {
+    const child = children.find(({ id }) => id === childId);
+    const isDone = child?.log.some(({ event }) => event.reason === what);
+    return isDone
+      ? []
+      : [`deed: ${childId} was acknowledged as ${what}, and its log has no word of it`];
+  });
+}
+
+/** A child that completed said what its task told it to say. */
+function checkResults(child: ObservedMember): string[] {
+  return child.prompts.flatMap((prompt) => {
+    if (prompt.outcome !== "completed") return [];
+    const said = child.log.findLast(
+      ({ event }) =>
+        event.promptId === prompt.id && event.type === "message" && event.kind === "text",
+    );
+    const text = said ? textOf(said.event) : "";
+    // One that nobody leads any more has no parent to write to.
+    if (/^Calling .*complete_session|^No such tool notify_parent/.test(text)) return [];
+    const token = tokenOf(prompt.content);
+    return token !== undefined && resultToken(text) === token
+      ? []
+      : [
+          `result: ${prompt.id} of ${child.id} was to say ${token} and said ${JSON.stringify(text)}`,
+        ];
+  });
+}
+
+/** Each thing once, and nothing without a reason, where the child was made. */
+function checkTold(
+  child: ObservedMember,
+  spawn: Spawn,
+  dues: readonly Due[],
+  told: readonly Told[],
+): string[] {
+  const key = ({ type, token = "" }: { type: string; token?: string | undefined }) =>
+    `${type} ${token}`;
+  const name = `${child.id} (${child.title})`;
+  const due = Map.groupBy(dues, key);
+  const heard = Map.groupBy(told, key);
+  const wrongPlace = told
+    .filter(({ parentId, thread }) => parentId !== spawn.parentId || thread !== spawn.thread)
+    .map((one) => `told: ${nameOf(one)} of ${name} was for ${spawn.parentId} in ${spawn.thread}`);
+  const miscounted = [...new Set([...due.keys(), ...heard.keys()])].flatMap((what) => {
+    const wanted = due.get(what) ?? [];
+    const count = heard.get(what)?.length ?? 0;
+    const min = wanted.reduce((sum, one) => sum + one.min, 0);
+    if (count >= min && count <= wanted.length) return [];
+    const causes = wanted.map(({ cause }) => cause).join(", ");
+    const where = heard.get(what)?.map(nameOf).join(", ") ?? "";
+    return [
+      `told: ${what.trim()} of ${name} ${count} times instead of ${min} to ${wanted.length}: because of [${causes}], told in [${where}]`,
+    ];
+  });
+  return [...wrongPlace, ...miscounted];
+}
+
+/** A message that a child sent on the way is a prompt to its parent, once. */
+function checkLetters(
+  leads: readonly ObservedMember[],
+  children: readonly ObservedMember[],
+  spawns: readonly Spawn[],
+): string[] {
+  const arrived = leads.flatMap(({ id, prompts }) =>
+    prompts.flatMap(({ content }) => letterTokens(content).map((token) => ({ id, token }))),
+  );
+  return children.flatMap((child) => {
+    const parentId = spawns.find(({ title }) => title === child.title)?.parentId;
+    return child.log.flatMap(({ event }) => {
+      if (event.type !== "post_tool" || event.toolName !== "notify_parent") return [];
+      const token = letterOf(event.toolInput);
+      const places = arrived.filter((one) => one.token === token).map(({ id }) => id);
+      const wanted = event.error === null ? 1 : 0;
+      const isRight = places.length === wanted && places.every((id) => id === parentId);
+      return isRight
+        ? []
+        : [`letter: ${token} of ${child.id} (${event.error}) reached [${places}], not ${parentId}`];
+    });
+  });
+}
+
+/** What stands in a transcript was shown to that parent's model, and to no other's. */
+function checkShown(
+  parents: readonly ParentRecord[],
+  told: readonly Told[],
+  shown: ReadonlyMap<string, ReadonlySet<string>>,
+): string[] {
+  return parents.flatMap(({ id, name }) => {
+    const own = new Set(
+      told.flatMap(({ parentId, token }) =>
+        parentId === id && token !== undefined ? [token] : [],
+      ),
+    );
+    const seen = shown.get(name) ?? new Set();
+    return [
+      ...[...own]
+        .filter((token) => !seen.has(token))
+        .map((token) => `shown: ${id} was told ${token}, its model was not`),
+      ...[...seen]
+        .filter((token) => !own.has(token))
+        .map((token) => `shown: the model of ${id} saw ${token}, which it was not told`),
+    ];
+  });
+}
+
+function countOwnEnds({ log }: ObservedMember): number {
+  return log.filter(
+    ({ event }) => event.type === "post_tool" && isOwnEnd(event.toolName) && event.error === null,
+  ).length;
+}

@@ -1,0 +1,115 @@
+/** The people of a round, their orchestrators and their supervisors, each with a model that is played. */
+import { randomUUID } from "node:crypto";
+import type { Session } from "#protocol/sessions.ts";
+import { type Answer, Api } from "../clients/api.ts";
+import { describe, isBadAnswer } from "../clients/load.ts";
+import { emptyHistory, type History } from "../history.ts";
+import type { ModelLine } from "../program/model-line.ts";
+import type { Stage } from "../program/stage.ts";
+import type { Random } from "../random.ts";
+import { type Dialect, orchestrator, supervisor } from "./dialects.ts";
+import { Foreman } from "./foreman.ts";
+
+/** Besides the owner. */
+const MEMBERS = 2;
+const SUPERVISORS = 2;
+const PASSWORD = "correct horse battery";
+
+export interface Parent {
+  id: string;
+  kind: "orchestrator" | "supervisor";
+  foreman: Foreman;
+  /** The conversations that people have with it. */
+  threads: readonly [string, ...string[]];
+  /** As its person. */
+  api: Api;
+}
+
+export interface Household {
+  parents: Parent[];
+  /** One for each person. */
+  apis: Api[];
+  history: History;
+}
+
+export async function createHousehold(
+  stage: Stage,
+  line: ModelLine,
+  random: Random,
+): Promise<Household> {
+  const history = emptyHistory();
+  const onAnswer = (answer: Answer, what: string) => {
+    if (isBadAnswer(answer)) history.badAnswers.push(describe(answer, what));
+  };
+  const { url } = stage;
+  const owner = new Api({ url, key: stage.key, onAnswer });
+  const apis = [owner];
+  for (let n = 0; n < MEMBERS; n++)
+    apis.push(new Api({ url, key: await joinAs(`member${n}`, owner, url), onAnswer }));
+  const foremen = (name: string, dialect: Dialect) => {
+    const foreman = new Foreman({ name, dialect, random: random.fork() });
+    line.play(name, (conversation) => foreman.play(conversation));
+    return foreman;
+  };
+  const parents: Parent[] = [];
+  for (const [n, api] of apis.entries())
+    parents.push(await makeOrchestrator(api, foremen(`o${n}`, orchestrator)));
+  for (let n = 0; n < SUPERVISORS; n++)
+    parents.push(await makeSupervisor(owner, foremen(`s${n}`, supervisor)));
+  return { parents, apis, history };
+}
+
+async function joinAs(name: string, owner: Api, url: string): Promise<string> {
+  const { org } = (await owner.get("/api/me")) as { org: { id: string } };
+  const invited = await owner.send("POST", `/api/orgs/${org.id}/invitations`, { role: "member" });
+  const token = new URL(String(invited.body.link)).hash.slice("#token=".length);
+  const post = async (path: string, body: object, cookie: string) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: url, cookie },
+      body: JSON.stringify(body),
+    });
+  const email = `${name}@example.org`;
+  const joined = await post(
+    `/api/invitations/${token}/accept`,
+    { name, email, password: PASSWORD },
+    "",
+  );
+  const cookie = (joined.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  const scopes = ["sessions:read", "sessions:write"];
+  const made = await post("/api/me/api-keys", { name: "round", scopes }, cookie);
+  const { key } = (await made.json()) as { key?: string };
+  if (key === undefined) throw new Error(`${name} has no key: ${joined.status}, ${made.status}`);
+  return key;
+}
+
+async function makeOrchestrator(api: Api, foreman: Foreman): Promise<Parent> {
+  const { name } = foreman;
+  const made = await api.insist("POST", "/api/me/orchestrator", {
+    name,
+    handle: `agent-${name}`,
+    style: "custom",
+    customInstructions: `PLAY ${name}`,
+  });
+  const id = sessionOf(made).id;
+  return { id, kind: "orchestrator", foreman, threads: ["main", "side"], api };
+}
+
+async function makeSupervisor(api: Api, foreman: Foreman): Promise<Parent> {
+  const { name } = foreman;
+  const made = await api.insist(
+    "POST",
+    "/api/sessions",
+    { title: name, runtime: "native", instructions: `PLAY ${name}` },
+    { "idempotency-key": randomUUID() },
+  );
+  const { id } = sessionOf(made);
+  const enabled = await api.insist("POST", `/api/orchestration/sessions/${id}/enable`, {});
+  if (enabled.status !== 200) throw new Error(`no supervisor: ${JSON.stringify(enabled.body)}`);
+  return { id, kind: "supervisor", foreman, threads: ["main"], api };
+}
+
+function sessionOf({ status, body }: Answer): Session {
+  if (status !== 201 && status !== 200) throw new Error(`no session: ${JSON.stringify(body)}`);
+  return body.session as Session;
+}

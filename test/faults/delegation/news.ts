@@ -1,0 +1,58 @@
+/** What a parent is told of its children, read from the words it is told in. */
+import { objectOf } from "./dialects.ts";
+import { resultToken } from "./tasks.ts";
+
+export interface News {
+  type: string;
+  childId: string;
+  childName: string;
+  /** Of a turn that completed. */
+  token?: string | undefined;
+  outcome?: string | undefined;
+}
+
+const HEAD =
+  /^\d+\. (worker\.\w+): ("(?:[^"\\]|\\.)*") \((\S+?)\) .*?(?: \((\w+)\))?(?: \[\w+\])?\.$/;
+
+/** A wake prompt, or what `wait_for_event` hands over. */
+export function readWake(text: string): News[] {
+  const news: News[] = [];
+  for (const line of text.split("\n")) {
+    const [, type, name, childId, outcome] = HEAD.exec(line) ?? [];
+    if (type && name && childId)
+      news.push({ type, childName: JSON.parse(name) as string, childId, outcome });
+    else if (line.startsWith("> ") && news.length > 0) {
+      const last = news.at(-1) as News;
+      last.token ??= last.outcome === "completed" ? resultToken(line.slice(2)) : undefined;
+    }
+  }
+  return news;
+}
+
+interface InboxItem {
+  type: string;
+  workerId: string;
+  workerName: string;
+  payload: { outcome?: string; text?: string };
+}
+
+/** What a tool answered, if it is one that hands news over. */
+export function readAnswer(tool: string | null, output: unknown): News[] {
+  if (tool === "wait_for_event" || tool === "sleep") {
+    const { events } = objectOf(output) as { events?: unknown };
+    return typeof events === "string" ? readWake(events) : [];
+  }
+  if (tool !== "orchestrate_read_inbox") return [];
+  const { items = [] } = objectOf(output) as { items?: InboxItem[] };
+  return items.map(({ type, workerId, workerName, payload }) => ({
+    type,
+    childId: workerId,
+    childName: workerName,
+    outcome: payload.outcome,
+    token: payload.outcome === "completed" ? resultToken(payload.text ?? "") : undefined,
+  }));
+}
+
+export function isWake(text: string): boolean {
+  return text.startsWith("[orchestration]");
+}
