@@ -87,6 +87,9 @@ interface Asked {
   reason: string | null;
 }
 
+/** A person must be able to read what is asked of them. */
+const MAX_DEFERRED = 20;
+
 /** One question for one call: a model that makes it again while nobody has answered asks nothing new. */
 async function askPerson(
   work: Work,
@@ -98,6 +101,13 @@ async function askPerson(
   const waiting = await listPendingGates(work.tx, session.row.id);
   const same = waiting.find((gate) => gate.deferred === 1 && gate.shown === text);
   if (same) return same;
+  if (waiting.filter((gate) => gate.deferred === 1).length >= MAX_DEFERRED) {
+    throw new Refusal(
+      "limit",
+      "too_many_approvals",
+      `${MAX_DEFERRED} calls of this session wait for a person's approval already. End your turn; you are woken as they are decided.`,
+    );
+  }
   const question = { callId, kind: "approval", tool, target, shown, deferred: true } as const;
   return openGate(work, session, run, question);
 }

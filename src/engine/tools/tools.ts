@@ -5,13 +5,12 @@
  * sent. Every failure becomes text that tells the model what to do next.
  */
 import { Refusal } from "#base/refusal.ts";
-import type { Verdict } from "#protocol/sessions.ts";
 import { findGateByCall } from "../gates/queries.ts";
 import { findRun, HELD_STATES } from "../runs/queries.ts";
 import type { RunRow } from "../schema.ts";
 import { command, type Engine, type Work } from "../work.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { findJudgedCall, findToolResult, keepToolResult } from "./queries.ts";
+import { findJudgedCall, findToolResult, type JournaledCall, keepToolResult } from "./queries.ts";
 import { invalidInput, type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
 
 export interface ToolCall {
@@ -74,11 +73,13 @@ export async function findCaller(
 async function wasAllowed(
   work: Work,
   run: RunRow,
-  { callId, verdict }: { callId: string; verdict: Verdict["verdict"] },
+  { callId, tool, verdict }: JournaledCall,
 ): Promise<boolean> {
   if (verdict !== "ask") return verdict === "allow";
   const gate = await findGateByCall(work.tx, run.prompt_id, callId);
-  if (gate?.state !== "decided" || gate.decision === null) return false;
+  // One that was deferred is about a call that is performed when it is decided, and never again.
+  if (gate?.state !== "decided" || gate.deferred === 1 || gate.tool !== tool) return false;
+  if (gate.decision === null) return false;
   return (JSON.parse(gate.decision) as { allowed: boolean }).allowed;
 }
 

@@ -38,6 +38,8 @@ export interface Turn {
   ): Promise<Record<string, Verdict>>;
   /** Calls a tool of the server as the native agent would: journaled, judged, performed, answered. */
   tool(name: string, input: unknown): Promise<ToolReply>;
+  /** Sends a frame of a tool call as it is, whoever should send it. */
+  sendTool(callId: string, name: string, input: unknown, fence?: number): Promise<ServerFrame>;
   /** Says this and completes. */
   end(result: string): Promise<void>;
   /** Keeps it for as long as a lease lasts; nobody else does. */
@@ -217,6 +219,8 @@ function turnOf(assignment: Assignment, ask: Ask): Turn {
       await journal([isDone ? item : ({ ...item, performed: false } as JournalItem)]);
       return answer;
     },
+    sendTool: (callId, name, input, of = fence) =>
+      ask((id) => ({ op: "tool", id, run, fence: of, callId, name, input })),
     async end(result) {
       await journal([], { settle: { outcome: "completed", result } });
     },
