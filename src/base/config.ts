@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import { LOG_LEVELS } from "./log.ts";
+import { type TrustedProxies, trustedProxySchema } from "./net/trusted-proxy.ts";
 import { Refusal } from "./refusal.ts";
 import { type SignInSettings, signInSettings, signInShape } from "./sign-in-settings.ts";
 
@@ -32,6 +33,7 @@ const settingsSchema = z.object({
   MUSTER_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: "an http:// or https:// address" })
     .optional(),
+  MUSTER_TRUSTED_PROXY: trustedProxySchema.optional(),
   MUSTER_SECRET_KEY: z.string().min(32, "at least 32 characters").optional(),
   MUSTER_MODEL: z
     .string()
@@ -60,8 +62,11 @@ const settingsSchema = z.object({
   MUSTER_RATE_LIMIT: count(0, 1_000_000).default(100),
   MUSTER_MAX_SESSIONS: count(1, 1_000_000).default(10),
   MUSTER_MAX_ORG_SESSIONS: count(1, 10_000_000).default(200),
+  MUSTER_MAX_CHILDREN: count(1, 10_000).default(100),
+  MUSTER_MAX_UNATTENDED_TURNS: count(1, 1_000_000).default(200),
   MUSTER_LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   MUSTER_RUNNER_CAPACITY: count(1, 10_000).default(256),
+  MUSTER_TEST_CRASH: flag.default(false),
   MUSTER_RUNNER: z.enum(["process", "inline", "none"]).default("process"),
   MUSTER_SERVER: z.string().min(1).optional(),
   MUSTER_TOKEN: z.string().min(1).optional(),
@@ -81,6 +86,8 @@ export interface Config {
   port: number;
   databaseUrl: string;
   publicUrl: string | undefined;
+  /** Whose word counts on where a request came from. */
+  trustedProxy: TrustedProxies | undefined;
   secretKey: string | undefined;
   model: string | undefined;
   runtime: string;
@@ -111,8 +118,16 @@ export interface Config {
   rateLimit: number;
   maxSessions: number;
   maxOrgSessions: number;
+  delegation: {
+    /** Live ones. */
+    childrenPerOrchestrator: number;
+    /** Turns that agents and wake-ups may begin in a tree until a person says something. */
+    unattendedTurns: number;
+  };
   logLevel: (typeof LOG_LEVELS)[number];
   runnerCapacity: number;
+  /** The scripted runtime's `crash` kills its runner; for tests of what happens then. */
+  testCrash: boolean;
   runner: "process" | "inline" | "none";
   server: string | undefined;
   token: string | undefined;
@@ -149,6 +164,7 @@ export function loadConfig(env: Environment = process.env): Config {
     port: settings.MUSTER_PORT,
     databaseUrl: settings.MUSTER_DATABASE_URL ?? `sqlite:${join(home, "muster.db")}`,
     publicUrl: settings.MUSTER_PUBLIC_URL,
+    trustedProxy: settings.MUSTER_TRUSTED_PROXY,
     secretKey: settings.MUSTER_SECRET_KEY,
     model: settings.MUSTER_MODEL,
     runtime: settings.MUSTER_RUNTIME,
@@ -165,8 +181,13 @@ export function loadConfig(env: Environment = process.env): Config {
     rateLimit: settings.MUSTER_RATE_LIMIT,
     maxSessions: settings.MUSTER_MAX_SESSIONS,
     maxOrgSessions: settings.MUSTER_MAX_ORG_SESSIONS,
+    delegation: {
+      childrenPerOrchestrator: settings.MUSTER_MAX_CHILDREN,
+      unattendedTurns: settings.MUSTER_MAX_UNATTENDED_TURNS,
+    },
     logLevel: settings.MUSTER_LOG_LEVEL,
     runnerCapacity: settings.MUSTER_RUNNER_CAPACITY,
+    testCrash: settings.MUSTER_TEST_CRASH,
     runner: settings.MUSTER_RUNNER,
     server: settings.MUSTER_SERVER,
     token: settings.MUSTER_TOKEN,

@@ -14,6 +14,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "core.trustctime": "false",
   "diff.ignoreSubmodules": "all",
   "gc.auto": "0",
+  // A server that prepares a large answer says a byte a second; one that says nothing is given up.
+  "http.lowSpeedLimit": "1",
+  "http.lowSpeedTime": "60",
   "maintenance.auto": "false",
   "protocol.ext.allow": "never",
   "safe.directory": "*",

@@ -33,8 +33,11 @@ export type IdPrefix =
   | "srv"
   | "evt"
   | "bnd"
+  | "tsk"
   | "frm"
-  | "mcp";
+  | "mcp"
+  | "mem"
+  | "shf";
 
 /** Mints ids. Injected wherever ids are made, so that a simulation can replay them. */
 export interface Ids {

@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { keepSecret, withoutSecrets } from "./known-secrets.ts";
+import { keepSecret, pinSecret, withoutSecrets } from "./known-secrets.ts";
 import { createLog } from "./log.ts";
 import { createSealer } from "./seal.ts";
 
@@ -42,5 +43,66 @@ describe("secrets that were used", () => {
     keepSecret("one-more-of-very-many");
     expect(withoutSecrets("the-first-of-very-many")).toBe("[redacted]");
     expect(withoutSecrets("one-of-very-many-0-")).toBe("one-of-very-many-0-");
+  });
+
+  it("are never forgotten when the process lives by them", () => {
+    createSealer("the-master-key-of-this-server-0000", "test");
+    pinSecret("a-client-secret-from-the-settings");
+    for (let n = 0; n < 1_100; n++) keepSecret(`one-that-pushes-others-out-${n}-`);
+    expect(withoutSecrets("k=the-master-key-of-this-server-0000")).toBe("k=[redacted]");
+    expect(withoutSecrets("a-client-secret-from-the-settings")).toBe("[redacted]");
+  });
+
+  it("are not pushed out by asking whether one can be opened", () => {
+    const sealer = createSealer("another-key-for-looking-at-things", "test");
+    const sealed = Array.from({ length: 1_000 }, (_, n) => sealer.seal(`looked-at-${n}-`, ["a"]));
+    keepSecret("a-secret-that-is-in-use");
+    expect(sealed.every((text) => sealer.opens(text, ["a"]))).toBe(true);
+    expect(sealer.opens(sealed[0] ?? "", ["b"])).toBe(false);
+    expect(withoutSecrets("a-secret-that-is-in-use")).toBe("[redacted]");
+    expect(withoutSecrets("looked-at-999-")).toBe("[redacted]");
+  });
+
+  it("are known by their beginning when they are very long, and all after it goes", () => {
+    const long = randomBytes(32 * 1024).toString("hex");
+    keepSecret(long);
+    expect(withoutSecrets(`before ${long} after`)).toBe("before [redacted]");
+    expect(withoutSecrets(`x ${Buffer.from(long).toString("base64")}`)).toBe("x [redacted]");
+    expect(withoutSecrets(long.slice(1_000))).toBe(long.slice(1_000));
+  });
+
+  it("take little room, however long they are", () => {
+    const short = "a-short-one-from-before";
+    keepSecret(short);
+    for (let n = 0; n < 400; n++) keepSecret(randomBytes(30_000).toString("hex"));
+    expect(withoutSecrets(short)).toBe("[redacted]");
+    // By their size, long before there are too many.
+    for (let n = 0; n < 200; n++) keepSecret(randomBytes(1_500).toString("hex"));
+    expect(withoutSecrets(short)).toBe(short);
+  });
+
+  it("cannot break a log line, rename its fields or hide its level", () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "info", write: (line) => lines.push(line) });
+    for (const value of ['"level":"', '{"level":', '","msg":"', "provider", '"warn","time":'])
+      keepSecret(value);
+    log.warn({ provider: "github", deep: { provider: "provider" } }, 'it "level":" did');
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      level: "warn",
+      provider: "github",
+      deep: { provider: "[redacted]" },
+      msg: "it [redacted] did",
+    });
+  });
+
+  it("are not written as numbers, nor as the code of an error", () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "info", write: (line) => lines.push(line) });
+    keepSecret("8675309867");
+    keepSecret("E_OTTERS_OWN");
+    const err = Object.assign(new Error("x"), { code: "E_OTTERS_OWN", name: "E_OTTERS_OWN" });
+    log.info({ number: 8675309867, other: 42, err }, "numbers");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ number: "[redacted]", other: 42 });
+    expect(lines[0]).not.toMatch(/8675309867|OTTERS/);
   });
 });

@@ -1,7 +1,9 @@
 /**
  * Structured log lines with redaction. Secrets are caught three times: by the name of the field they
- * are in, by the look of the text, and, those that this process has used, by their value. Content of
- * prompts and transcripts is never logged at all.
+ * are in, by the look of the text, and, those that this process has used, by their value. They are
+ * taken out of names, values and the text, before a line is made of these: people choose what their
+ * secrets are, and must not be able to break a line with one. Content of prompts and transcripts is
+ * never logged at all.
  */
 import { pino } from "pino";
 import { withoutSecrets } from "./known-secrets.ts";
@@ -20,8 +22,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const SECRET_FIELD =
   /^(authorization|cookie|set-cookie|token|key|apikey|api_key|secret|password|passphrase|credential)s?$/i;
 const SECRET_TEXT =
-  /\b(?:Bearer\s+[\w.~+/=-]{8,}|sk-[\w-]{8,}|mst_[\w-]{8,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,})/g;
+  /\b(?:Bearer\s+[\w.~+/=-]{8,}|sk-[\w-]{8,}|mst_[\w-]{8,}|mrt_[\w.-]{8,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,})/g;
 const URL_PASSWORD = /(\w+:\/\/[^\s:/@]*:)\S*@/g;
+/** As names are written in our own code; nobody's secret must rename a field. */
+const OWN_NAME = /^[a-z][A-Za-z_]{0,31}$/;
 const REDACTED = "[redacted]";
 const MAX_DEPTH = 6;
 
@@ -33,25 +37,32 @@ export function redactText(text: string): string {
 
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return redactText(value);
+  if (typeof value === "number" || typeof value === "bigint") return redactNumber(value);
   if (value === null || typeof value !== "object") return value;
   if (depth >= MAX_DEPTH) return "[deep]";
   if (value instanceof Error) return describeError(value, depth);
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
   const safe: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
-    safe[name] = SECRET_FIELD.test(name) ? REDACTED : redact(item, depth + 1);
+    const safeName = OWN_NAME.test(name) ? name : redactText(name);
+    safe[safeName] = SECRET_FIELD.test(name) ? REDACTED : redact(item, depth + 1);
   }
   return safe;
+}
+
+function redactNumber(value: number | bigint): unknown {
+  const text = String(value);
+  return withoutSecrets(text) === text ? value : REDACTED;
 }
 
 function describeError(error: Error, depth: number): unknown {
   const { name, message, stack, cause } = error;
   const code = (error as { code?: unknown }).code;
   return {
-    name,
-    message: redactText(message),
-    ...(code === undefined ? {} : { code }),
-    ...(stack === undefined ? {} : { stack: redactText(stack) }),
+    name: redactText(String(name)),
+    message: redactText(String(message)),
+    ...(code === undefined ? {} : { code: redact(code, depth + 1) }),
+    ...(stack === undefined ? {} : { stack: redactText(String(stack)) }),
     ...(cause === undefined ? {} : { cause: redact(cause, depth + 1) }),
   };
 }
@@ -64,8 +75,6 @@ export interface LogOptions {
 
 export function createLog({ level, write }: LogOptions): Log {
   const stream = write ? { write } : pino.destination({ dest: 2, sync: true });
-  // The whole line once more: what was in a name or in the text itself is in it too.
-  const safe = { write: (line: string) => void stream.write(withoutSecrets(line)) };
   const sink = pino(
     {
       level,
@@ -74,8 +83,13 @@ export function createLog({ level, write }: LogOptions): Log {
         level: (label) => ({ level: label }),
         log: (fields) => redact(fields) as Record<string, unknown>,
       },
+      hooks: {
+        logMethod([fields, text], method) {
+          method.call(this, fields, redactText(String(text)));
+        },
+      },
     },
-    safe,
+    stream,
   );
   return wrap(sink);
 }

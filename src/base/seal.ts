@@ -4,7 +4,7 @@
  * place opens nothing. Whatever passes here is kept out of log lines from then on.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { keepSecret } from "./known-secrets.ts";
+import { keepSecret, pinSecret } from "./known-secrets.ts";
 
 /** What a secret is bound to, in a fixed order. */
 export type SealedPlace = readonly string[];
@@ -13,6 +13,8 @@ export interface Sealer {
   seal(secret: string, place: SealedPlace): string;
   /** Undefined when it was sealed under another secret key, for another purpose or another place. */
   open(sealed: string, place: SealedPlace): string | undefined;
+  /** Whether `open` would open it. The secret stays in here, so nothing is to be kept out of logs. */
+  opens(sealed: string, place: SealedPlace): boolean;
 }
 
 const CIPHER = "aes-256-gcm";
@@ -22,7 +24,7 @@ const TAG_BYTES = 16;
 
 /** The purpose must never change: what was sealed for it could not be opened any more. */
 export function createSealer(secretKey: string, purpose: string): Sealer {
-  keepSecret(secretKey);
+  pinSecret(secretKey);
   const key = Buffer.from(hkdfSync("sha256", secretKey, "", purpose, 32));
   return {
     seal(secret, place) {
@@ -38,6 +40,7 @@ export function createSealer(secretKey: string, purpose: string): Sealer {
       if (secret !== undefined) keepSecret(secret);
       return secret;
     },
+    opens: (sealed, place) => decrypt(key, sealed, place) !== undefined,
   };
 }
 

@@ -3,8 +3,8 @@
  * and in base64. Pure.
  */
 
-/** Shorter ones would be found everywhere. */
-const MIN_SECRET_LENGTH = 8;
+/** Shorter ones would be found everywhere. No form is shorter than this. */
+export const MIN_SECRET_LENGTH = 8;
 
 /** How a secret is commonly written. */
 export function formsOf(secret: string): string[] {

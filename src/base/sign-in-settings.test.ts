@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "./config.ts";
+import { withoutSecrets } from "./known-secrets.ts";
 import { readSecretSource } from "./sign-in-settings.ts";
 
 describe("settings of signing in", () => {
@@ -62,6 +63,16 @@ describe("settings of signing in", () => {
     }
     writeFileSync(file, " a secret \r\n");
     expect(readSecretSource(source)).toBe(" a secret ");
+  });
+
+  it("are kept out of log lines from when they are read", () => {
+    const said = "a-client-secret-that-was-given";
+    expect(withoutSecrets(said)).toBe(said);
+    readSecretSource({ value: said });
+    const file = join(home, "secret");
+    writeFileSync(file, "a-client-secret-in-a-file\n");
+    readSecretSource({ setting: "MUSTER_OIDC_CLIENT_SECRET_FILE", file });
+    expect(withoutSecrets(`${said} a-client-secret-in-a-file`)).toBe("[redacted] [redacted]");
   });
 
   const bad: [string, Record<string, string>, RegExp][] = [

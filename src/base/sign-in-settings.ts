@@ -1,6 +1,7 @@
 /** Settings of signing in through somebody else's service, and of the owner's first password. */
 import { readFileSync, statSync } from "node:fs";
 import * as z from "zod";
+import { pinSecret } from "./known-secrets.ts";
 import { Refusal } from "./refusal.ts";
 
 const MAX_SECRET_BYTES = 4_096;
@@ -105,9 +106,15 @@ function secretSource(
   return file === undefined ? undefined : { setting: `${setting}_FILE`, file };
 }
 
-/** The line break that editors leave at the end is not part of it. */
+/** From then on it must not be read in a log line. */
 export function readSecretSource(source: SecretSource): string {
-  if ("value" in source) return source.value;
+  const secret = "value" in source ? source.value : readSecretFile(source);
+  pinSecret(secret);
+  return secret;
+}
+
+/** The line break that editors leave at the end is not part of it. */
+function readSecretFile(source: Extract<SecretSource, { file: string }>): string {
   const { setting, file } = source;
   let text: string;
   try {

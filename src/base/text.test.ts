@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { cleanJson, cleanText } from "./text.ts";
+import { cleanJson, cleanText, quoteLines } from "./text.ts";
+
+describe("quoted text", () => {
+  it("has no line without its mark, however lines are ended", () => {
+    const quoted = quoteLines("a\nb\r\nc\rd\u2028e\u2029f\u0085g");
+    expect(quoted).toBe("> a\n> b\n> c\n> d\n> e\n> f\n> g");
+  });
+});
 
 describe("text for the store", () => {
   it("loses NUL and lone surrogates, and nothing else", () => {

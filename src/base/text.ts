@@ -14,3 +14,11 @@ export function cleanJson(value: unknown): string {
     "null"
   );
 }
+
+/** Somebody else's words inside words of ours: no line of them can pass for one of ours. */
+export function quoteLines(text: string): string {
+  return text
+    .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
+    .map((line) => `> ${line}`)
+    .join("\n");
+}

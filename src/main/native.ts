@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
 import { createIds } from "#base/ids.ts";
-import { keepSecret } from "#base/known-secrets.ts";
+import { pinSecret } from "#base/known-secrets.ts";
 import type { Log } from "#base/log.ts";
 import { secretsIn } from "#execution/models/provider-settings.ts";
 import { createModels } from "#execution/models/registry.ts";
@@ -39,7 +39,7 @@ export async function createNative(
 ): Promise<Native> {
   const { providers, allowedHosts, path, home, projectFolders } = settings;
   const secrets = [...secretsIn(providers), gateway.token];
-  for (const secret of secrets) keepSecret(secret);
+  for (const secret of secrets) pinSecret(secret);
   const models = createModels({
     environment: providers,
     idleTimeoutMs: settings.modelSilenceMs,

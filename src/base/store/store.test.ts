@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, postgresUrl } from "#test/services/postgres.ts";
@@ -95,6 +95,45 @@ describe("sqlite file", () => {
     // Stalled, the loop would not have turned at all.
     expect(turns).toBeGreaterThan(3);
     foreign.close();
+    await store.close();
+  });
+});
+
+describe("what was deleted from a sqlite file", () => {
+  it("is in none of its files once it was scrubbed", async () => {
+    const path = join(folder(), "x.db");
+    const store = await openNotes(path);
+    const rows = (word: string) =>
+      Array.from({ length: 300 }, (_, n) => ({ id: `${word}-${n}-${"x".repeat(n * 7)}` }));
+    for (const word of ["canary", "kept"])
+      await store.transaction((tx) => tx.execute(insertNotes(tx.dialect, rows(word))));
+    const holding = (word: string) =>
+      readdirSync(dirname(path)).filter((name) =>
+        readFileSync(join(dirname(path), name)).includes(word),
+      );
+    expect(holding("canary")).not.toEqual([]);
+    const remove = { sql: "delete from notes where id like 'canary%'", parameters: [] };
+    await store.transaction((tx) => tx.execute(remove));
+    await store.scrub?.();
+    expect(holding("canary-")).toEqual([]);
+    expect(holding("kept-")).toEqual(["x.db"]);
+    const count = { sql: "select count(*) as n from notes", parameters: [] };
+    expect(await store.read((reader) => reader.query(count))).toEqual([{ n: 300 }]);
+    await store.close();
+  });
+
+  it("is not waited for without end while another program reads the file", async () => {
+    const path = join(folder(), "x.db");
+    const store = await openNotes(path);
+    await store.transaction((tx) => tx.execute(insertNotes(tx.dialect, [{ id: "a" }])));
+    const other = new Database(path, { readonly: true });
+    const reading = other.prepare("select 1 from notes").iterate();
+    reading.next();
+    await store.transaction((tx) => tx.execute(insertNotes(tx.dialect, [{ id: "b" }])));
+    await store.scrub?.();
+    await store.transaction((tx) => tx.execute(insertNotes(tx.dialect, [{ id: "c" }])));
+    reading.return?.();
+    other.close();
     await store.close();
   });
 });

@@ -40,6 +40,8 @@ export interface Store {
   migrate(migrations: readonly Migration[]): Promise<void>;
   /** Writes a consistent copy to a file (SQLite only). */
   backup?(path: string): Promise<void>;
+  /** After something was removed for good: its traces leave the files too, as far as can be (SQLite only). */
+  scrub?(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -55,7 +56,16 @@ async function read(path: string): Promise<string> {
 }
 
 const run = (program: string, ...args: string[]) => execFileSync(program, args);
-const openDescriptors = () => readdirSync("/proc/self/fd").length;
+/** Of what lies here; the process may hold others, and let go of them at any time. */
+const openDescriptors = () =>
+  readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      return target.startsWith(machine) ? [target] : [];
+    } catch {
+      return [];
+    }
+  }).length;
 
 describe("paths", () => {
   it.each([

@@ -6,24 +6,21 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { NO_GIT } from "#base/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { type FolderRules, holdProjectFolder } from "./check-project-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import type { Repository } from "./parse-repository.ts";
-import {
-  adviceOn,
-  NO_GIT,
-  type OpenRemote,
-  openRemote,
-  runRemoteGit,
-  saidOf,
-} from "./remote-git.ts";
+import type { InTurn } from "./queue.ts";
+import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
 import { type GitResult, runGit } from "./run-git.ts";
 
 export const INSIDE = "/muster";
 const CLONE_TIMEOUT_MS = 15 * 60_000;
+/** To ask a server what it has; one that does not answer by then will not. */
+export const ASK_TIMEOUT_MS = 60_000;
 
 export interface CloneOptions {
   provider: SandboxProvider;
@@ -34,6 +31,9 @@ export interface CloneOptions {
   path: string;
   /** Ends the runner's own git with the runner. */
   closing: AbortSignal;
+  /** By mirror: each is written by one at a time, and one that is slow holds up no other. */
+  inTurn: InTurn;
+  askTimeoutMs?: number | undefined;
 }
 
 export interface Cloned {
@@ -51,19 +51,30 @@ export interface CloneWish {
   identity: GitIdentity | null;
   workFolder: string;
   scratchFolder: string;
+  /** Ends it with the turn that needs it. */
+  signal: AbortSignal;
 }
 
-export async function cloneRepository(options: CloneOptions, wish: CloneWish): Promise<Cloned> {
+export async function cloneRepository(options: CloneOptions, given: CloneWish): Promise<Cloned> {
+  const signal = AbortSignal.any([given.signal, options.closing]);
+  const wish = { ...given, signal };
   const source = findSource(wish.repository, options.folderRules);
-  try {
-    const mirror = mirrorOf(source.url);
+  const mirror = mirrorOf(source.url);
+  const clone = async () => {
     const remote = source.held ? undefined : openRemote(await wish.access(), options.path);
-    if (remote) await updateOpened(options, mirror, remote);
+    if (remote) await updateOpened(options, mirror, remote, signal);
     else await updateMirror(options, wish, source, mirror);
     return { commit: await checkOut(options, wish, source, mirror), mirror };
+  };
+  try {
+    return await options.inTurn(mirror, clone, { signal, error: stopped });
   } finally {
     source.held?.close();
   }
+}
+
+function stopped(): Refusal {
+  return failed("The repository was not cloned: it was stopped.");
 }
 
 /** The name of the store for an address. */
@@ -97,17 +108,24 @@ function findSource(repository: Repository, rules: FolderRules): Source {
 /** Only branches and tags. */
 const REFS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 
+const ASK = `set -e
+[ -f HEAD ] || git init -q --bare --template= .
+git ls-remote --symref -- "$1" HEAD`;
+
 /** The default branch is the remote's. */
 const UPDATE = `set -e
-[ -f HEAD ] || git init -q --bare --template= .
-head=$(git ls-remote --symref -- "$1" HEAD | sed -n 's/^ref: \\(refs\\/heads\\/[^\\t]*\\)\\tHEAD$/\\1/p')
 git fetch -q --force --prune --no-tags --no-recurse-submodules --no-write-fetch-head -- "$1" \\
   ${REFS.map((ref) => `'${ref}'`).join(" ")}
-[ -z "$head" ] || git symbolic-ref HEAD "$head"`;
+[ -z "$2" ] || git symbolic-ref HEAD "$2"`;
+
+/** The default branch, as `ls-remote --symref` tells it. */
+function headIn(listed: string): string | undefined {
+  return /^ref: (refs\/heads\/[^\t\n]+)\tHEAD$/m.exec(listed)?.[1];
+}
 
 async function updateMirror(
-  { provider, limits, mirrorsFolder }: CloneOptions,
-  { scratchFolder }: CloneWish,
+  { provider, limits, mirrorsFolder, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
+  { scratchFolder, signal }: CloneWish,
   { url, host, held }: Source,
   mirror: string,
 ): Promise<void> {
@@ -125,31 +143,36 @@ async function updateMirror(
   });
   await within(sandbox, async () => {
     held?.check();
-    const call = { script: UPDATE, args: [at], timeoutMs: CLONE_TIMEOUT_MS };
-    check("fetch", await runGit(sandbox, call), at, url);
+    const ask = { script: ASK, args: [at], timeoutMs: askTimeoutMs, signal };
+    const asked = check("fetch", await runGit(sandbox, ask), at, url);
+    const args = [at, headIn(asked) ?? ""];
+    const fetch = { script: UPDATE, args, timeoutMs: CLONE_TIMEOUT_MS, signal };
+    check("fetch", await runGit(sandbox, fetch), at, url);
   });
 }
 
 /** The same, for a repository that a credential opens; see `remote-git.ts`. */
 export async function updateOpened(
-  { mirrorsFolder, closing: signal }: Pick<CloneOptions, "mirrorsFolder" | "closing">,
+  { mirrorsFolder, limits, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
   mirror: string,
   remote: OpenRemote,
+  signal: AbortSignal,
 ): Promise<void> {
   const folder = join(mirrorsFolder, mirror);
-  const git = async (...args: string[]) => {
-    const call = { args, env: { GIT_DIR: folder }, timeoutMs: CLONE_TIMEOUT_MS, signal };
+  const git = async (timeoutMs: number, ...args: string[]) => {
+    const call = { args, env: { GIT_DIR: folder }, limits, timeoutMs, signal };
     const result = await runRemoteGit(remote, call);
     if (result.exitCode !== 0) throw notOpened(result, remote);
     return result.stdout;
   };
+  const ask = (...args: string[]) => git(askTimeoutMs, ...args);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(join(folder, "HEAD"))) await git("init", "-q", "--bare", "--template=");
-  const listed = await git("ls-remote", "--symref", "--", remote.url, "HEAD");
-  const head = /^ref: (refs\/heads\/[^\t\n]+)\tHEAD$/m.exec(listed)?.[1];
-  const options = ["--force", "--prune", "--no-tags", "--no-recurse-submodules"];
-  await git("fetch", "-q", ...options, "--no-write-fetch-head", "--", remote.url, ...REFS);
-  if (head !== undefined) await git("symbolic-ref", "HEAD", head);
+  if (!existsSync(join(folder, "HEAD"))) await ask("init", "-q", "--bare", "--template=");
+  const head = headIn(await ask("ls-remote", "--symref", "--", remote.url, "HEAD"));
+  const options = ["-q", "--force", "--prune", "--no-tags", "--no-recurse-submodules"];
+  const words = ["fetch", ...options, "--no-write-fetch-head", "--", remote.url, ...REFS];
+  await git(CLONE_TIMEOUT_MS, ...words);
+  if (head !== undefined) await ask("symbolic-ref", "HEAD", head);
 }
 
 const CHECK_OUT = `set -e
@@ -170,7 +193,7 @@ fi`;
 
 async function checkOut(
   { provider, limits, mirrorsFolder }: CloneOptions,
-  { workFolder, scratchFolder, branch, newBranch, identity }: CloneWish,
+  { workFolder, scratchFolder, branch, newBranch, identity, signal }: CloneWish,
   { url }: Source,
   mirror: string,
 ): Promise<string | null> {
@@ -189,9 +212,9 @@ async function checkOut(
       script: CHECK_OUT,
       args,
       timeoutMs: CLONE_TIMEOUT_MS,
+      signal,
     });
-    check("checkout", result, mount.to, url);
-    return result.stdout.trim() || null;
+    return check("checkout", result, mount.to, url).trim() || null;
   });
 }
 
@@ -213,11 +236,11 @@ const STEPS = {
 
 function check(
   step: keyof typeof STEPS,
-  { exitCode, stderr }: GitResult,
+  { exitCode, stdout, stderr }: GitResult,
   inside: string,
   url: string,
-): void {
-  if (exitCode === 0) return;
+): string {
+  if (exitCode === 0) return stdout;
   if (exitCode === NO_GIT) throw noGit();
   const { what, hint } = STEPS[step];
   const said = saidOf(stderr).replaceAll(inside, url) || "git said nothing";

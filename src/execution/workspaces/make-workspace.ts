@@ -97,7 +97,7 @@ async function fill(
 
 async function fetchWork(
   folder: string,
-  { sessionId, access = async () => null, identity = null }: WorkspaceWish,
+  { sessionId, access = async () => null, identity = null, signal }: WorkspaceWish,
   { held, repository, branch }: Plan,
   options: MakeOptions,
 ): Promise<Cloned | null> {
@@ -113,6 +113,7 @@ async function fetchWork(
     identity,
     workFolder,
     scratchFolder: join(folder, "git-scratch"),
+    signal: signal ?? options.closing,
   };
-  return options.inTurn(() => cloneRepository(options, wish));
+  return cloneRepository(options, wish);
 }

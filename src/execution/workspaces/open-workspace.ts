@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
-import { INSIDE, mirrorMount } from "./clone.ts";
+import { type CloneOptions, INSIDE, mirrorMount } from "./clone.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { clearLocks, createKeep, type Keep } from "./keep.ts";
 import { readState } from "./look-at-clone.ts";
-import { type PublishOptions, publish } from "./publish.ts";
+import { publish } from "./publish.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { measureTree } from "./remove-tree.ts";
 import type { ClonedRepository, Workspace } from "./workspace.ts";
 
-export interface OpenOptions extends PublishOptions {
+export interface OpenOptions extends CloneOptions {
   allowedHosts: readonly string[];
   readOnly: NonNullable<SandboxSpec["readOnly"]>;
 }

@@ -36,7 +36,7 @@ export function branchFor(sessionId: string): string {
   return `muster/${name.slice(0, 100) || "session"}`;
 }
 
-/** Undefined when the name could be taken for anything but a branch. */
+/** Refuses a name that could be taken for anything but a branch. */
 export function checkBranch(branch: string): string {
   const odd = branch.startsWith("-") || branch.length > 250 || /[^\p{L}\p{N}._/+@#-]/u.test(branch);
   if (odd || branch.includes("..") || branch.includes("@{")) {

@@ -233,6 +233,25 @@ function story(name: string, provider: () => SandboxProvider): void {
       await expect(publish("fresh")).rejects.toThrow(/nothing to push/);
     });
 
+    it("refuses what may be the default branch where the repository names none", async () => {
+      const fullName = `acme/headless-${name}`;
+      const { workspace, publish, repo } = await openOn(provider(), fullName);
+      await commit(workspace);
+      await sh(workspace, "git branch -f main HEAD; git branch master; git branch other");
+      // No branch is the head of it any more.
+      server.git(fullName, "update-ref", "--no-deref", "HEAD", "refs/heads/main");
+      for (const branch of ["main", "master", "MASTER"])
+        await expect(publish(branch)).rejects.toThrow(/does not say which is its default branch/);
+      await expect(publish("main", { ...accessTo(repo), defaultBranch: "main" })).rejects.toThrow(
+        /is the repository's default branch/,
+      );
+      // Without a commit it names none either.
+      server.git(fullName, "symbolic-ref", "HEAD", "refs/heads/none");
+      await expect(publish("main")).rejects.toThrow(/does not say which/);
+      expect(server.git(fullName, "log", "-1", "--format=%s", "main")).toBe("first\n");
+      expect(await publish("other")).toMatchObject({ isNew: true, defaultBranch: null });
+    });
+
     it("pushes to where it was cloned from, with what opens it, or not at all", async () => {
       const { workspace, publish } = await openOn(provider(), `acme/where-${name}`);
       const elsewhere = server.create(`acme/elsewhere-${name}`);

@@ -11,7 +11,14 @@ import { pipeline } from "node:stream/promises";
 import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { holdProjectFolder } from "./check-project-folder.ts";
-import { type CloneOptions, INSIDE, mirrorMount, mirrorOf, updateOpened } from "./clone.ts";
+import {
+  ASK_TIMEOUT_MS,
+  type CloneOptions,
+  INSIDE,
+  mirrorMount,
+  mirrorOf,
+  updateOpened,
+} from "./clone.ts";
 import { type CloneView, findTip, packCommit } from "./look-at-clone.ts";
 import { checkBranch, parseRepository } from "./parse-repository.ts";
 import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
@@ -22,11 +29,6 @@ import type { Published, PublishOrder } from "./workspace.ts";
 const PUSH_TIMEOUT_MS = 15 * 60_000;
 const HEAD_REF = "refs/heads/";
 
-export interface PublishOptions extends CloneOptions {
-  /** Mirrors are written by one at a time. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
-}
-
 export interface PublishPlace {
   /** The workspace's own, which its agent cannot see. Each push has one of its own in it. */
   folder: string;
@@ -34,10 +36,11 @@ export interface PublishPlace {
   mirror: string;
   ownBranch: string;
   view(): Promise<CloneView>;
-  options: PublishOptions;
+  options: CloneOptions;
 }
 
-export async function publish(place: PublishPlace, order: PublishOrder): Promise<Published> {
+export async function publish(place: PublishPlace, given: PublishOrder): Promise<Published> {
+  const order = { ...given, signal: AbortSignal.any([given.signal, place.options.closing]) };
   const branch = checkName(order.branch ?? place.ownBranch);
   const folder = mkdtempSync(join(place.folder, "publish-"));
   try {
@@ -89,7 +92,7 @@ function scratchOf({ folder }: PublishPlace, name: string): string {
 
 /** The way to the repository. */
 interface Line {
-  list(): Promise<GitResult>;
+  list(signal: AbortSignal): Promise<GitResult>;
   push(commit: string, branch: string, signal: AbortSignal): Promise<void>;
   explain(what: string, result: GitResult): Refusal;
   close(): Promise<void>;
@@ -112,6 +115,7 @@ async function openLine(place: PublishPlace, { repo, access }: PublishOrder): Pr
 
 function webLine(place: PublishPlace, remote: OpenRemote): Line {
   const { mirror, options } = place;
+  const { limits } = options;
   const store = join(options.mirrorsFolder, mirror);
   const explain = (what: string, { stderr }: GitResult) =>
     refused(
@@ -119,23 +123,26 @@ function webLine(place: PublishPlace, remote: OpenRemote): Line {
     );
   return {
     explain,
-    list: () =>
+    list: (signal) =>
       runRemoteGit(remote, {
         args: listWords(remote.url),
         env: { GIT_DIR: store },
-        timeoutMs: PUSH_TIMEOUT_MS,
-        signal: options.closing,
+        limits,
+        timeoutMs: options.askTimeoutMs ?? ASK_TIMEOUT_MS,
+        signal,
       }),
     async push(commit, branch, signal) {
       const result = await runRemoteGit(remote, {
         args: pushWords(remote.url, commit, branch),
         env: publishEnv(workOf(place), store),
+        limits,
         timeoutMs: PUSH_TIMEOUT_MS,
-        signal: AbortSignal.any([signal, options.closing]),
+        signal,
       });
       if (result.exitCode !== 0) throw explain(`Pushing to ${remote.url} failed`, result);
       // What was pushed is known from now on, here and to clones that are made later.
-      await options.inTurn(() => updateOpened(options, mirror, remote)).catch(() => {});
+      const update = () => updateOpened(options, mirror, remote, signal);
+      await options.inTurn(mirror, update, { signal, error: stopped }).catch(() => {});
     },
     close: async () => {},
   };
@@ -155,6 +162,7 @@ async function pathLine(place: PublishPlace, path: string): Promise<Line> {
   const git = async (
     workspaceFolder: string,
     args: string[],
+    signal: AbortSignal,
     env: (inside: string) => Record<string, string> = () => ({}),
   ) => {
     held.check();
@@ -168,7 +176,7 @@ async function pathLine(place: PublishPlace, path: string): Promise<Line> {
     });
     try {
       const call = { script: 'exec git "$@"', args, env: env(sandbox.workspacePath) };
-      return await runGit(sandbox, { ...call, timeoutMs: PUSH_TIMEOUT_MS });
+      return await runGit(sandbox, { ...call, timeoutMs: PUSH_TIMEOUT_MS, signal });
     } finally {
       await sandbox.close();
     }
@@ -179,10 +187,10 @@ async function pathLine(place: PublishPlace, path: string): Promise<Line> {
   };
   return {
     explain,
-    list: () => git(join(mirrorsFolder, mirror), listWords(source)),
-    async push(commit, branch) {
+    list: (signal) => git(join(mirrorsFolder, mirror), listWords(source), signal),
+    async push(commit, branch, signal) {
       const work = workOf(place);
-      const result = await git(work, pushWords(source, commit, branch), (inside) =>
+      const result = await git(work, pushWords(source, commit, branch), signal, (inside) =>
         publishEnv(inside, mount.to, work),
       );
       if (result.exitCode !== 0) throw explain(`Pushing to ${held.path} failed`, result);
@@ -263,12 +271,12 @@ interface RemoteState {
 
 async function readRemote(
   line: Line,
-  { options }: PublishPlace,
+  { options, mirror }: PublishPlace,
   { signal }: PublishOrder,
 ): Promise<RemoteState> {
-  if (signal.aborted) throw refused("It was stopped before it began.");
   // In turn with fetches, which write the folder that git stands in.
-  const result = await options.inTurn(() => line.list());
+  const list = () => line.list(signal);
+  const result = await options.inTurn(mirror, list, { signal, error: stopped });
   if (result.exitCode !== 0)
     throw line.explain("Asking the repository for its branches failed", result);
   const heads = new Map<string, string>();
@@ -294,10 +302,22 @@ function checkName(branch: string): string {
   return name;
 }
 
-/** Some servers keep names that differ only in capital letters in one place. */
+/** What the first branch of a repository is called, where nobody has said. */
+const USUAL_DEFAULTS = ["main", "master"];
+
+/**
+ * Some servers keep names that differ only in capital letters in one place. A repository without
+ * commits, or whose head is no branch, names no default: then what it would be is refused.
+ */
 function refuseDefault(branch: string, ...defaults: (string | null)[]): void {
-  const isDefault = defaults.some((name) => name?.toLowerCase() === branch.toLowerCase());
-  if (!isDefault) return;
+  const known = defaults.filter((name) => name !== null);
+  const names = known.length > 0 ? known : USUAL_DEFAULTS;
+  if (!names.some((name) => name.toLowerCase() === branch.toLowerCase())) return;
+  if (known.length === 0) {
+    throw refused(
+      `The repository does not say which is its default branch, and it may be ${branch}: agents do not push to that. Make a branch (git checkout -b …) and push that.`,
+    );
+  }
   throw refused(
     `${branch} is the repository's default branch, and agents do not push to it. Make a branch (git checkout -b …), push that, and open a pull request.`,
   );
@@ -312,6 +332,10 @@ function elsewhere(): Refusal {
   return refused(
     "The workspace was cloned from another repository than the session names now. Begin a new session.",
   );
+}
+
+function stopped(): Refusal {
+  return refused("Nothing was pushed: it was stopped.");
 }
 
 function refused(text: string): Refusal {

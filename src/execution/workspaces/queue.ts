@@ -7,3 +7,39 @@ export function createQueue() {
     return result;
   };
 }
+
+/**
+ * Lines of waiting, one for each name: of one name, one thing after the other, whether or not the last
+ * one failed; those of other names go on. Who is stopped while waiting leaves the line at once. Who
+ * has begun is waited for, because what it does is to be over when its promise settles.
+ */
+export type InTurn = <T>(
+  name: string,
+  work: () => Promise<T>,
+  stop: { signal: AbortSignal; error: () => Error },
+) => Promise<T>;
+
+export function createQueues(): InTurn {
+  const lasts = new Map<string, Promise<void>>();
+  return (name, work, { signal, error }) =>
+    new Promise((resolve, reject) => {
+      const leave = () => reject(error());
+      if (signal.aborted) return leave();
+      signal.addEventListener("abort", leave, { once: true });
+      const before = lasts.get(name) ?? Promise.resolve();
+      const result = before.then(() => {
+        signal.removeEventListener("abort", leave);
+        if (signal.aborted) throw error();
+        return work();
+      });
+      result.then(resolve, reject);
+      const over = result.then(
+        () => {},
+        () => {},
+      );
+      lasts.set(name, over);
+      void over.then(() => {
+        if (lasts.get(name) === over) lasts.delete(name);
+      });
+    });
+}

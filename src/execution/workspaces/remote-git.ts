@@ -1,18 +1,16 @@
 /**
  * Runs git against a repository that a credential opens. This happens in the runner itself, on
- * folders that no agent can write, and never in a sandbox. The credential goes to git through a pipe:
+ * folders that no agent can write, and never in a sandbox, with a sandbox's limits. The credential goes to git through a pipe:
  * git asks a helper, and the helper reads what the runner has put there, once. So it stands in no
  * command line, no environment and no file. The helper is asked for the repository's own host alone,
  * and redirects are not followed: a server must not send the runner, or the credential, elsewhere.
  */
-import { spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
 import { gitEnv } from "#base/git-env.ts";
+import { type GitLimits, isCutOff, LIMITED_SETTINGS, runLimitedGit } from "#base/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
-import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { createRedactor } from "#execution/tools/redact.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
-import { type GitResult, lastWords } from "./run-git.ts";
+import { type GitResult, lastWords, STOPPED, tookTooLong } from "./run-git.ts";
 
 export type Credential = NonNullable<RepositoryAccess["credential"]>;
 
@@ -26,8 +24,9 @@ export interface OpenRemote {
 export interface RemoteCall {
   args: readonly string[];
   env: Readonly<Record<string, string>>;
+  limits: GitLimits;
   timeoutMs: number;
-  signal?: AbortSignal | undefined;
+  signal: AbortSignal;
 }
 
 /** File descriptor 3 is the pipe. Git also tells a helper what to keep or forget: that is ignored. */
@@ -53,56 +52,39 @@ export function openRemote(access: RepositoryAccess | null, path: string): OpenR
 
 export async function runRemoteGit(
   { url, credential, path }: OpenRemote,
-  { args, env, timeoutMs, signal }: RemoteCall,
+  { args, env, limits, timeoutMs, signal }: RemoteCall,
 ): Promise<GitResult> {
   const { protocol, origin } = new URL(url);
   const settings = {
+    ...LIMITED_SETTINGS,
     "credential.helper": "",
     [`credential.${origin}.helper`]: HELPER,
     "http.followRedirects": "false",
     "push.followTags": "false",
   };
-  const child = spawn("git", args, {
+  const { exitCode, stdout, stderr, ended } = await runLimitedGit({
+    args,
     cwd: "/",
     env: { PATH: path, ...gitEnv({ protocols: [protocol.slice(0, -1)], settings }), ...env },
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
-    detached: true,
+    limits,
+    maxBytes: MAX_BYTES,
+    pipe: `username=${credential.username}\npassword=${credential.password}\n`,
+    timeoutMs,
+    signal,
   });
-  const end = () => endGroup(child.pid);
-  const timer = setTimeout(end, timeoutMs);
-  if (signal?.aborted) end();
-  signal?.addEventListener("abort", end, { once: true });
-  const pipe = child.stdio[3] as Writable;
-  // Git need not ask for it.
-  pipe.on("error", () => {});
-  pipe.end(`username=${credential.username}\npassword=${credential.password}\n`);
-  try {
-    const [stdout, stderr, exitCode] = await Promise.all([
-      collectText(child.stdout as Readable, MAX_BYTES, "latin1"),
-      collectText(child.stderr as Readable),
-      new Promise<number | null>((resolve) => {
-        child.once("error", () => resolve(NO_GIT));
-        child.once("close", resolve);
-      }),
-    ]);
-    return { exitCode, stdout, stderr };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", end);
-  }
+  const why = ENDINGS[ended]?.(timeoutMs);
+  return {
+    exitCode,
+    stdout: stdout.toString("latin1"),
+    stderr: why === undefined ? stderr : `${stderr.trimEnd()}\n${why}`,
+  };
 }
 
-/** As a shell says it. */
-export const NO_GIT = 127;
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // It is gone already.
-  }
-}
+const ENDINGS: Partial<Record<string, (timeoutMs: number) => string>> = {
+  time: tookTooLong,
+  signal: () => STOPPED,
+  size: () => "it said more than can be read",
+};
 
 /** Git's last words, for people and models. */
 export function saidOf(stderr: string, remote?: OpenRemote): string {
@@ -116,6 +98,8 @@ export function saidOf(stderr: string, remote?: OpenRemote): string {
 export function adviceOn(stderr: string, { secret }: Credential): string {
   if (/Authentication failed|could not read (?:Username|Password)|error: 40[13]/i.test(stderr))
     return `The secret ${secret} was not taken: it may be wrong, expired or lack the right. An admin can set it again (muster secrets set ${secret} --org).`;
+  if (isCutOff(stderr))
+    return "It is larger than this runner takes. Use a smaller repository, or one with less history.";
   if (/error: 30\d/.test(stderr))
     return "The repository has moved, and a credential is not sent after it. An admin can give the repository its new address.";
   if (/not found|error: 404/i.test(stderr))

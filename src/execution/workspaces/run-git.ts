@@ -17,6 +17,7 @@ export interface GitScript {
   stdin?: Buffer;
   cwd?: string;
   timeoutMs?: number;
+  signal?: AbortSignal;
   maxBytes?: number;
 }
 
@@ -27,17 +28,26 @@ export interface GitResult {
   stderr: string;
 }
 
+/** What stands in place of git's last words, when git was not let finish. */
+export const STOPPED = "it was stopped";
+export function tookTooLong(timeoutMs: number): string {
+  return `it took longer than ${Math.round(timeoutMs / 1_000)} s and was given up`;
+}
+
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024 ** 2;
 
 export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResult> {
   const running = start(sandbox, call);
   running.stdin.end(call.stdin);
-  const [stdout, stderr, { exitCode }] = await Promise.all([
+  const [stdout, stderr, { exitCode, killedBy }] = await Promise.all([
     collectText(running.stdout, call.maxBytes ?? MAX_BYTES, "latin1"),
     collectText(running.stderr),
     running.ended,
   ]);
+  if (killedBy === "timeout")
+    return { exitCode, stdout, stderr: `${stderr}\n${tookTooLong(call.timeoutMs ?? TIMEOUT_MS)}` };
+  if (killedBy === "abort") return { exitCode, stdout, stderr: `${stderr}\n${STOPPED}` };
   return { exitCode, stdout, stderr };
 }
 
@@ -114,5 +124,6 @@ function start(sandbox: Sandbox, call: GitScript): SandboxProcess {
     env: { ...GIT_ENV, ...call.env },
     timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
     ...(call.cwd !== undefined && { cwd: call.cwd }),
+    ...(call.signal !== undefined && { signal: call.signal }),
   });
 }

@@ -20,6 +20,8 @@ export interface WorkspaceWish {
   access?: (() => Promise<RepositoryAccess | null>) | undefined;
   /** As whom commits in a clone are made. */
   identity?: GitIdentity | null | undefined;
+  /** Of the turn that needs it: when it aborts, a clone is given up. */
+  signal?: AbortSignal | undefined;
 }
 
 export type WorkspaceOrigin = "empty" | "folder" | "git";

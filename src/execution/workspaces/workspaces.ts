@@ -17,7 +17,7 @@ import { holdFolder } from "./held-folder.ts";
 import { type MakeOptions, makeWorkspace, planWorkspace } from "./make-workspace.ts";
 import { type OpenWorkspace, openWorkspace } from "./open-workspace.ts";
 import { refused } from "./parse-repository.ts";
-import { createQueue } from "./queue.ts";
+import { createQueues } from "./queue.ts";
 import { scanRecords, syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { Workspaces, WorkspaceWish } from "./workspace.ts";
@@ -37,6 +37,8 @@ export interface WorkspacesOptions {
   onlyWithin?: string | undefined;
   /** Where the runner's own git is looked for. */
   path?: string;
+  /** How long a git server may take to say what it has. */
+  askTimeoutMs?: number;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -86,7 +88,8 @@ class Shelf implements Workspaces {
         projectFolders: options.projectFolders ?? [],
         onlyWithin: options.onlyWithin,
       }),
-      inTurn: createQueue(),
+      inTurn: createQueues(),
+      askTimeoutMs: options.askTimeoutMs,
     };
     const { records, unfinished } = scanRecords(this.#liveFolder);
     this.#records = new Map(records.map((record) => [record.sessionId, record]));

@@ -24,6 +24,11 @@ describe("addresses of repositories", () => {
     ["/srv/git/../git/app/", "path", "/srv/git/app", "app"],
     ["file:///srv/git/My%20App", "path", "/srv/git/My App", "My App"],
     ["  https://example.org/x  ", "web", "example.org/x", "x"],
+    ["https://example.org.:8443/a/%41pp.git", "web", "example.org:8443/a/app", "a/App"],
+    ["https://example.org/Gr%C3%B6%C3%9Fe/x", "web", "example.org/größe/x", "Größe/x"],
+    ["https://example.org/Gro%CC%88%C3%9Fe/x", "web", "example.org/größe/x", "Größe/x"],
+    ["ssh://git@host.example:22/acme/app", "ssh", "ssh:git@host.example/acme/app", "acme/app"],
+    ["/srv/git/app/.git/", "path", "/srv/git/app", "app"],
   ])("%s", (text, kind, key, name) => {
     const address = parseAddress(text);
     expect(address).toMatchObject({ kind, key });

@@ -53,7 +53,7 @@ function urlAddress(text: string): Address {
       return webAddress(url);
     case "ssh:":
       if (url.password) throw holdsCredentials();
-      return sshAddress(text, url.username, url.host, url.pathname);
+      return sshAddress(text, url.username, url.host.replace(/:22$/, ""), decoded(url.pathname));
     case "file:":
       return pathAddress(filePath(url));
     default:
@@ -62,17 +62,38 @@ function urlAddress(text: string): Address {
 }
 
 function webAddress(url: URL): Address {
-  const path = plainPath(url.pathname);
+  const path = plainPath(decoded(url.pathname));
   if (path === "") throw invalid("The address names a host, but no repository on it.");
+  const host = plainHost(url.hostname);
+  const port = url.port === "" ? "" : `:${url.port}`;
   return {
     kind: "web",
     url: url.href,
     // Names on hosts are usually alike in small and capital letters; a repository must not be
     // reached around its entry by writing it in another way.
-    key: `${url.host}/${path}`.toLowerCase(),
-    host: url.hostname,
+    key: `${host}${port}/${path}`.toLowerCase(),
+    host,
     path,
   };
+}
+
+/** A dot at the end says that a name is whole, and changes nothing. */
+function plainHost(host: string): string {
+  return host.replace(/\.+(?=$|:)/, "");
+}
+
+/** As a server reads it; what it could read in several ways is no address. */
+function decoded(path: string): string {
+  let text: string;
+  try {
+    text = decodeURIComponent(path).normalize("NFC");
+  } catch {
+    throw invalid("The address has a % in it that means nothing. Check its spelling.");
+  }
+  if (/[\p{Cc}\p{Cf}]/u.test(text)) {
+    throw invalid("The address has a character in it that cannot be seen. Check its spelling.");
+  }
+  return text;
 }
 
 function sshAddress(url: string, user: string | undefined, host: string, given: string): Address {
@@ -81,19 +102,25 @@ function sshAddress(url: string, user: string | undefined, host: string, given: 
     throw invalid("The address names no repository. Use git@host:owner/name.git.");
   }
   const name = user === undefined || user === "" ? "" : `${user}@`;
-  return { kind: "ssh", url, key: `ssh:${name}${host}/${path}`.toLowerCase(), host, path };
+  const key = `ssh:${name}${plainHost(host)}/${path}`.toLowerCase();
+  return { kind: "ssh", url, key, host, path };
 }
 
 function pathAddress(given: string): Address {
   const path = normalize(given).replace(/(?<=.)\/+$/, "");
-  return { kind: "path", url: path, key: path, host: null, path: plainPath(path) };
+  // Git takes a repository by its inner folder too.
+  const key = path.replace(/(?:\/\.git)+$/, "") || "/";
+  return { kind: "path", url: path, key, host: null, path: plainPath(path) };
 }
 
+/** Without what changes nothing: empty parts, parts that stay or climb, dots and `.git` at its end. */
 function plainPath(path: string): string {
-  return path
-    .replace(/^\/+/, "")
-    .replace(/\/+$/, "")
-    .replace(/\.git$/i, "");
+  const parts: string[] = [];
+  for (const part of path.split(/[\\/]/)) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return parts.join("/").replace(/(?:\.git|[/.\s])+$/i, "");
 }
 
 function filePath(url: URL): string {

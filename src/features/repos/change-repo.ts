@@ -63,9 +63,35 @@ export async function addRepo(
   return row;
 }
 
-function changeOf(principal: Principal, id: string, action: string): SettingChange {
+function changeOf(
+  principal: Principal,
+  id: string,
+  action: string,
+  detail?: string,
+): SettingChange {
   const { orgId } = principal;
-  return { orgId, by: principalKey(principal), area: "repo", action, subjectId: id };
+  const change = { orgId, by: principalKey(principal), area: "repo", action, subjectId: id };
+  return detail === undefined ? change : { ...change, detail };
+}
+
+/** What the trail calls the settings, where an agent works and with what before what it is. */
+const TRAIL_NAMES: readonly (readonly [string, readonly (keyof RepoRow)[]])[] = [
+  ["url", ["url", "url_key"]],
+  ["credential", ["credential"]],
+  ["branch", ["default_branch"]],
+  ["setup", ["setup_command"]],
+  ["persona", ["persona_slug"]],
+  ["enabled", ["enabled"]],
+  ["webhook", ["webhook_secret"]],
+  ["about", ["description", "language", "topics"]],
+];
+
+/** All names together are no longer than a word of the trail may be, so none can hide another. */
+function differences(before: RepoRow, after: RepoRow): string | undefined {
+  const names = TRAIL_NAMES.filter(([, columns]) =>
+    columns.some((column) => before[column] !== after[column]),
+  ).map(([name]) => name);
+  return names.length === 0 ? undefined : names.join("_");
 }
 
 export async function changeRepo(
@@ -80,7 +106,7 @@ export async function changeRepo(
   const row = withSearch({ ...changed(before, change, sealer), updated_at: work.now });
   requireFit(row);
   await saveRepo(work.tx, row);
-  await work.tell(changeOf(principal, row.id, "changed"));
+  await work.tell(changeOf(principal, row.id, "changed", differences(before, row)));
   announce(work, row.id);
   return row;
 }

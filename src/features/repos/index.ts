@@ -61,4 +61,5 @@ function unreadable(fullName: string): Refusal {
   );
 }
 
+export { parseAddress } from "./addresses.ts";
 export { listKnownRepos, resolveRepo } from "./resolve-repo.ts";

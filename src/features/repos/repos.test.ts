@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builder } from "#base/store/index.ts";
 import type { Principal } from "#engine/index.ts";
+import { audit } from "#features/audit/index.ts";
 import { createSecrets } from "#features/secrets/index.ts";
 import { member, owner, startWorld, stranger, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -38,7 +39,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      world = await startWorld([secrets.feature, repos.feature], made?.url);
+      world = await startWorld([secrets.feature, repos.feature, audit], made?.url);
     });
     afterAll(async () => {
       await world.stop();
@@ -346,7 +347,6 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         "zoo/otters",
         "otter",
         "https://git.example.org.evil.example/Zoo/otter",
-        "https://x@git.example.org/Zoo/otter",
         "git@git.example.org:Zoo/otter.git",
         "/Zoo/otter",
         "",
@@ -357,10 +357,86 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it("is refused, however it is written, when it is switched off", async () => {
       const repo = await add({ url: "https://git.example.org/zoo/closed", enabled: false });
-      for (const text of ["zoo/closed", repo.url, "http://GIT.example.org/ZOO/closed.git"])
-        await expect(resolve(text)).rejects.toMatchObject({ code: "repo_disabled" });
+      for (const text of [
+        "zoo/closed",
+        repo.url,
+        "http://GIT.example.org/ZOO/closed.git",
+        "https://git.example.org./zoo/closed",
+        "https://git.example.org:443/zoo/closed",
+        "http://git.example.org:80/zoo/closed",
+        "https://git.example.org//zoo//closed.git//",
+        "https://git.example.org/zoo/%63losed",
+        "https://git.example.org/zoo%2Fclosed",
+        "https://git.example.org/zoo/x/%2e%2e/closed",
+        "https://git.example.org/zoo/x%2f..%2fclosed",
+        "https://git.example.org/zoo\\closed",
+        "https://git.example.org/zoo/closed.git.git/.",
+        "https://git.example.org/zoo/closed/.git",
+        "https://git.example.org/zoo/closed%2egit",
+        "https://git.example.org/zoo/closed.",
+        "https://git.example.org/zoo/closed%20",
+      ])
+        await expect(resolve(text), text).rejects.toMatchObject({ code: "repo_disabled" });
+      // What cannot be compared is no way around it either.
+      for (const text of [
+        "https://x@git.example.org/zoo/closed",
+        "https://x:y@git.example.org/zoo/closed",
+      ])
+        await expect(resolve(text)).rejects.toMatchObject({ code: "url_holds_credentials" });
+      for (const text of [
+        "https://git.example.org/zoo/closed?x",
+        "https://git.example.org/zoo/closed#x",
+        "https://git.example.org/zoo/closed%",
+        "https://git.example.org/zoo/closed%ff",
+        "https://git.example.org/zoo/closed%00",
+        "https://git.example.org/zoo/closed%E2%80%8B",
+        "git://git.example.org/zoo/closed",
+      ])
+        await expect(resolve(text), text).rejects.toMatchObject({ code: "url_invalid" });
+      const folder = await add({ url: "/srv/git/closed", enabled: false });
+      for (const text of ["/srv//git/closed/", "/srv/git/closed/.git", "file:///srv/git/%63losed"])
+        await expect(resolve(text), text).rejects.toMatchObject({ code: "repo_disabled" });
+      await remove(folder);
       await change(repo, { enabled: true });
       expect(await resolve(repo.url)).toMatchObject({ id: repo.id });
+    });
+
+    it("leaves in the trail which settings were changed, in words of ours", async () => {
+      const repo = await add({ url: "https://git.example.org/zoo/trail" });
+      const details = async () => {
+        const page = await world.call<{ items: { metadata: Record<string, unknown> }[] }>(
+          owner,
+          "GET",
+          "/api/audit?limit=200",
+        );
+        return page.items
+          .filter(({ metadata }) => metadata.subjectId === repo.id && metadata.change === "changed")
+          .map(({ metadata }) => metadata.detail)
+          .toSorted();
+      };
+      await change(repo, { url: "https://git.example.org/zoo/canary" });
+      await change(repo, { credential: "CANARY" });
+      await change(repo, { url: "https://git.example.org/zoo/canary", description: "canary" });
+      await change(repo, { credential: "CANARY" });
+      const all = {
+        url: "https://git.example.org/zoo/canary-2",
+        credential: "CANARY_2",
+        defaultBranch: "canary",
+        setupCommand: "canary",
+        personaSlug: "reviewer",
+        enabled: false,
+        webhookSecret: HOOK,
+        language: "canary",
+        topics: ["canary"],
+      };
+      await change(repo, all);
+      expect(await details()).toEqual([
+        "about",
+        "credential",
+        "url",
+        "url_credential_branch_setup_persona_enabled_webhook_about",
+        undefined,
+      ]);
     });
 
     it("is listed by name, page by page, filtered by words and use", async () => {

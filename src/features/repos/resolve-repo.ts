@@ -22,7 +22,8 @@ export interface ResolvedRepo {
 
 /**
  * By full name, id of its own aside, or by address. Undefined: the organisation knows none such.
- * Refuses one that an admin has switched off, however it is written.
+ * Refuses one that an admin has switched off, however its address is written, and an address of which
+ * that cannot be told. Other names that a host knows it by are not known here.
  */
 export async function resolveRepo(
   reader: Reader,
@@ -58,15 +59,17 @@ async function find(reader: Reader, orgId: string, text: string): Promise<RepoRo
   return key === undefined ? undefined : findRepoByUrl(reader, orgId, key);
 }
 
-/** What cannot be an address is for others to refuse. */
+/** What is no address is for others to refuse. One that cannot be compared must not get past here. */
 function addressKey(text: string): string | undefined {
   try {
     return parseAddress(text).key;
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof Refusal && !IS_ADDRESS.test(text)) return undefined;
     throw error;
   }
 }
+
+const IS_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /** What an agent is told, to choose by: no address, which may be a path, and no command. */
 export interface KnownRepo {

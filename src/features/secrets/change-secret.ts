@@ -99,7 +99,8 @@ async function requireRoom({ tx }: Work, shelf: Shelf): Promise<void> {
   );
 }
 
-function announce({ tx, announcer }: Work, { scope, ownerId, name }: SecretKey): void {
+/** Only that some secret has changed: its name is for who reads the list. */
+function announce({ tx, announcer }: Work, { scope, ownerId }: SecretKey): void {
   const topic = scope === "org" ? "secrets" : `user:${ownerId}`;
-  tx.afterCommit(() => announcer.hint(topic, "secret", name));
+  tx.afterCommit(() => announcer.hint(topic, "secret", "secrets"));
 }

@@ -118,7 +118,7 @@ async function listPage(
 
 /** One value that cannot be read must not hide the others. */
 function viewOf(sealer: Sealer, row: SecretRow): Secret {
-  const isReadable = sealer.open(row.sealed, placeOf(keyOf(row))) !== undefined;
+  const isReadable = sealer.opens(row.sealed, placeOf(keyOf(row)));
   return {
     name: row.name,
     scope: row.scope,

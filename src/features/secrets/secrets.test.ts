@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keepSecret, withoutSecrets } from "#base/known-secrets.ts";
 import { createLog } from "#base/log.ts";
 import { builder } from "#base/store/index.ts";
 import type { Principal } from "#engine/index.ts";
@@ -129,6 +130,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(set(member, `${ORG}/shared`)).rejects.toMatchObject(forbidden);
       await expect(remove(member, `${ORG}/shared`)).rejects.toMatchObject(forbidden);
       expect(await read("shared")).toBe(VALUE);
+    });
+
+    it("opens nothing to show a list, so a list pushes no secret out of those in use", async () => {
+      await set(owner, `${MINE}/listed`, { value: "listed-and-never-used" });
+      for (let n = 0; n < 1_000; n++) keepSecret(`in-use-while-listed-${n}-`);
+      expect((await list(owner, MINE)).items).toContainEqual(
+        expect.objectContaining({ name: "listed", problem: null }),
+      );
+      expect(withoutSecrets("in-use-while-listed-0-")).toBe("[redacted]");
     });
 
     it("answers another organisation as if it were not there", async () => {

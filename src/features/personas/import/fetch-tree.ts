@@ -4,11 +4,17 @@
  * of a stranger's repository means anything here. What a stranger can make it cost is bounded: time,
  * bytes on the disk, memory.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gitEnv, lastWords } from "#base/git-env.ts";
+import {
+  type GitEnd,
+  isCutOff,
+  LIMITED_SETTINGS,
+  NO_GIT,
+  runLimitedGit,
+} from "#base/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import { pinFor, type SkillAddress } from "./skill-address.ts";
 
@@ -43,8 +49,11 @@ const MAX_PACK_BYTES = 64 * 1024 ** 2;
 const MAX_MEMORY_BYTES = 1024 ** 3;
 const MAX_LIST_BYTES = 16 * 1024 ** 2;
 const MAX_READ_BYTES = 8 * 1024 ** 2;
-const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_WORD_BYTES = 64 * 1024;
 const HEAD = "refs/import/head";
+const FOLDER = "muster-skills-";
+/** No import takes so long: what is older was left by a server that was killed. */
+const LEFT_BEHIND_MS = 10 * 60_000;
 
 /** What is fetched is there only until `use` has ended. */
 export async function withFetchedTree<T>(
@@ -54,22 +63,25 @@ export async function withFetchedTree<T>(
   use: (tree: FetchedTree) => Promise<T>,
 ): Promise<T> {
   const { searchPath, parent = tmpdir(), maxPackBytes = MAX_PACK_BYTES } = options;
-  const folder = await mkdtemp(join(parent, "muster-skills-"));
+  await clearLeftBehind(parent);
+  const folder = await mkdtemp(join(parent, FOLDER));
   const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
   const env = { ...environmentFor(address, ip), PATH: searchPath };
+  const limits = { fileBytes: maxPackBytes, memoryBytes: MAX_MEMORY_BYTES };
   const git = (args: readonly string[], call: { maxBytes?: number; stdin?: string } = {}) =>
-    runGit(args, { folder, env, signal, maxPackBytes, maxBytes: MAX_ERROR_BYTES, ...call });
+    runLimitedGit({ args, cwd: folder, env, signal, limits, maxBytes: MAX_WORD_BYTES, ...call });
   try {
     await must(git(["init", "--quiet", "--bare", "--template=", "."]), "init", address);
     const wanted = `+${address.ref ?? "HEAD"}:${HEAD}`;
     const fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"];
     await must(git([...fetch, "--", address.url, wanted]), "fetch", address);
-    const commit = await must(git(["rev-parse", "--verify", `${HEAD}^{commit}`]), "read", address);
-    const tree = `${commit.toString("utf8").trim()}:${address.path}`;
+    const commit = await commitOf(git(["rev-parse", "--verify", `${HEAD}^{commit}`]), address);
+    const tree = `${commit}:${address.path}`;
     const list = await git(["ls-tree", "-r", "-z", "-l", tree], { maxBytes: MAX_LIST_BYTES });
-    if (list.code !== 0 && address.path !== "") throw noSuchFolder(address.path);
+    const isThere = list.ended !== "itself" || list.exitCode === 0;
+    if (!isThere && address.path !== "") throw noSuchFolder(address.path);
     return await use({
-      commit: commit.toString("utf8").trim(),
+      commit,
       entries: entriesIn((await must(list, "read", address)).toString("utf8")),
       async read(objects) {
         const stdin = objects.map((object) => `${object}\n`).join("");
@@ -80,6 +92,25 @@ export async function withFetchedTree<T>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** What is somebody else's stays; what cannot be removed must not stop an import. */
+async function clearLeftBehind(parent: string): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(FOLDER))) {
+    const path = join(parent, name);
+    const stats = await lstat(path).catch(() => undefined);
+    if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
+    if (Date.now() - stats.mtimeMs < LEFT_BEHIND_MS) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+/** A ref may name anything: a folder, or one file. */
+async function commitOf(answer: Promise<GitEnd>, address: SkillAddress): Promise<string> {
+  const end = await answer;
+  if (end.ended === "itself" && end.exitCode !== 0) throw noCommit(address);
+  return (await must(end, "read", address)).toString("utf8").trim();
 }
 
 function environmentFor(address: SkillAddress, ip: string): Record<string, string> {
@@ -94,119 +125,35 @@ function environmentFor(address: SkillAddress, ip: string): Record<string, strin
       "http.lowSpeedLimit": "100",
       "http.lowSpeedTime": "10",
       "credential.helper": "",
-      "transfer.bundleURI": "false",
-      // Always a pack: one file, whose size the system bounds.
-      "fetch.unpackLimit": "1",
+      ...LIMITED_SETTINGS,
       "core.bigFileThreshold": "1m",
       "pack.threads": "1",
     },
   });
 }
 
-interface GitCall {
-  folder: string;
-  env: Record<string, string>;
-  signal: AbortSignal;
-  maxPackBytes: number;
-  maxBytes: number;
-  stdin?: string;
-}
-
-interface GitAnswer {
-  code: number | null;
-  stdout: Buffer;
-  stderr: string;
-  ended: "itself" | "time" | "size";
-}
-
-/** A shell sets the limits, which every program that git starts inherits. Not all systems know all. */
-const LIMITED =
-  'ulimit -f "$1" 2>/dev/null; ulimit -v "$2" 2>/dev/null; ulimit -c 0 2>/dev/null; shift 2; exec git "$@"';
-
-async function runGit(args: readonly string[], call: GitCall): Promise<GitAnswer> {
-  const limits = [call.maxPackBytes / 512, MAX_MEMORY_BYTES / 1024].map(String);
-  const child = spawn("/bin/sh", ["-c", LIMITED, "sh", ...limits, ...args], {
-    cwd: call.folder,
-    env: call.env,
-    stdio: ["pipe", "pipe", "pipe"],
-    // Its own group: what git has started must not outlive it.
-    detached: true,
-  });
-  let ended: GitAnswer["ended"] = "itself";
-  const end = (why: GitAnswer["ended"]) => {
-    ended = why;
-    killGroup(child);
-  };
-  const onTime = () => end("time");
-  call.signal.addEventListener("abort", onTime, { once: true });
-  if (call.signal.aborted) onTime();
-  const stdout = collect(child.stdout, call.maxBytes, () => end("size"));
-  const stderr = collect(child.stderr, MAX_ERROR_BYTES, () => {});
-  child.stdin.on("error", () => {});
-  child.stdin.end(call.stdin ?? "");
-  try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", resolve);
-    });
-    return { code, stdout: stdout(), stderr: stderr().toString("utf8"), ended };
-  } finally {
-    call.signal.removeEventListener("abort", onTime);
-    killGroup(child);
-  }
-}
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // All of it has ended.
-  }
-}
-
-/** Reads to the end in any case, or the program would wait for ever; keeps the beginning. */
-function collect(
-  stream: NodeJS.ReadableStream,
-  maxBytes: number,
-  onTooMuch: () => void,
-): () => Buffer {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  stream.on("data", (chunk: Buffer) => {
-    if (size > maxBytes) return;
-    size += chunk.length;
-    if (size > maxBytes) onTooMuch();
-    else chunks.push(chunk);
-  });
-  return () => Buffer.concat(chunks);
-}
-
-const CUT_OFF = /invalid index-pack output|signal 25\b|File too large|out of memory/i;
-
 type Step = "init" | "fetch" | "read";
 
 async function must(
-  answer: GitAnswer | Promise<GitAnswer>,
+  answer: GitEnd | Promise<GitEnd>,
   step: Step,
   address: SkillAddress,
 ): Promise<Buffer> {
-  const { code, stdout, stderr, ended } = await answer;
-  if (ended === "time")
+  const { exitCode, stdout, stderr, ended } = await answer;
+  if (ended === "signal")
     throw new Refusal(
       "unavailable",
       "import_timed_out",
       "Fetching the repository took too long. Try again, or take the skill from a folder.",
     );
-  // The system ended the program that keeps what comes; git tells it in one of these ways.
-  if (ended === "size" || CUT_OFF.test(stderr))
+  if (ended === "size" || isCutOff(stderr))
     throw new Refusal(
       "too_large",
       "import_too_large",
       `The repository is too large: one commit of it may have ${MAX_PACK_BYTES / 1024 ** 2} MiB, packed. Take the skill from a folder instead.`,
     );
-  if (code === 0) return stdout;
-  if (code === 127)
+  if (exitCode === 0) return stdout;
+  if (exitCode === NO_GIT)
     throw new Refusal(
       "unavailable",
       "git_missing",
@@ -222,6 +169,14 @@ function notFetched({ url, ref }: SkillAddress, stderr: string): Refusal {
     "invalid",
     "import_failed",
     `${what} cannot be fetched without credentials: ${lastWords(stderr)}. Check the address and the ref; a private repository is taken from a folder.`,
+  );
+}
+
+function noCommit({ ref }: SkillAddress): Refusal {
+  return new Refusal(
+    "invalid",
+    "ref_invalid",
+    `${ref ?? "What the repository names as its head"} is no commit. ref must be the name of a branch or a tag, or a commit.`,
   );
 }
 

@@ -1,5 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -122,6 +130,32 @@ describe("skills from a git repository", () => {
     await refused({ ref: "bare", path: "README.md" }, "path_invalid", /no folder/);
     await refused({ ref: "nowhere" }, "import_failed", /nowhere of http.*cannot be fetched/);
     expect(left()).toEqual([]);
+  });
+
+  it("are refused when the ref names a folder or a file and no commit", async () => {
+    branch("refs", { "a/SKILL.md": main("a") });
+    host.git("tag", "tree-tag", host.git("rev-parse", "HEAD^{tree}"));
+    host.git("tag", "blob-tag", host.git("rev-parse", "HEAD:a/SKILL.md"));
+    await refused({ ref: "tree-tag" }, "ref_invalid", /tree-tag is no commit/);
+    await refused({ ref: "blob-tag" }, "ref_invalid", /blob-tag is no commit/);
+    expect(left()).toEqual([]);
+  });
+
+  it("clear away what a server that was killed has left, and nothing else", async () => {
+    branch("clear", { "a/SKILL.md": main("a") });
+    const make = (name: string, minutesAgo: number) => {
+      mkdirSync(join(parent, name));
+      writeFileSync(join(parent, name, "pack"), "x");
+      const at = new Date(Date.now() - minutesAgo * 60_000);
+      utimesSync(join(parent, name), at, at);
+    };
+    make("muster-skills-old", 11);
+    make("muster-skills-now", 1);
+    make("other-old", 11);
+    symlinkSync(join(parent, "other-old"), join(parent, "muster-skills-link"));
+    await take({ ref: "clear" });
+    expect(left().sort()).toEqual(["muster-skills-link", "muster-skills-now", "other-old"]);
+    for (const name of left()) rmSync(join(parent, name), { recursive: true });
   });
 
   it("leave out what is another repository", async () => {

@@ -1,0 +1,135 @@
+/** Repositories whose servers do not answer, or answer with too much. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FakeClock } from "#base/clock.ts";
+import { createIds } from "#base/ids.ts";
+import { silentLog } from "#base/log.ts";
+import { createLocal } from "#execution/sandboxes/local/local.ts";
+import { DEFAULT_LIMITS, type SandboxLimits } from "#execution/sandboxes/sandbox.ts";
+import type { RepositoryAccess } from "#protocol/workspaces.ts";
+import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
+import type { Workspaces, WorkspaceWish } from "./workspace.ts";
+import { createWorkspaces } from "./workspaces.ts";
+
+const TOKEN = "tok-Aa0-secret-0123456789";
+const top = mkdtempSync(join(tmpdir(), "muster-slow-"));
+const opened: Workspaces[] = [];
+let server: GitServer;
+/** Takes connections and never says a word. */
+let silent: Server;
+let connections = 0;
+let silentUrl = "";
+
+beforeAll(async () => {
+  server = await startGitServer(TOKEN);
+  silent = createServer((socket) => {
+    connections += 1;
+    socket.on("error", () => {});
+  });
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/x.git`;
+});
+afterAll(async () => {
+  for (const workspaces of opened) await workspaces.close();
+  await server.close();
+  silent.close();
+  rmSync(top, { recursive: true, force: true });
+});
+
+async function start({ askTimeoutMs = 60_000, limits = DEFAULT_LIMITS } = {}) {
+  const folder = mkdtempSync(join(top, "runner-"));
+  const workspaces = await createWorkspaces({
+    folder,
+    sandboxProvider: createLocal({ path: "/usr/local/bin:/usr/bin:/bin" }),
+    limits,
+    allowedHosts: [],
+    askTimeoutMs,
+    clock: new FakeClock(),
+    ids: createIds(),
+    log: silentLog,
+  });
+  opened.push(workspaces);
+  return { workspaces, folder };
+}
+
+function wish(sessionId: string, repo: string, hasCredential = true): WorkspaceWish {
+  const credential = { secret: "T", username: "x-access-token", password: TOKEN };
+  const access: RepositoryAccess = {
+    fullName: "acme/app",
+    provider: "git",
+    url: repo,
+    defaultBranch: null,
+    credential: hasCredential ? credential : null,
+    apiUrl: null,
+  };
+  return { sessionId, repo, branch: null, projectDir: null, access: async () => access };
+}
+
+describe.each([
+  ["with a credential", true],
+  ["without one", false],
+])("a repository that does not answer, %s", (name, hasCredential) => {
+  it("holds up no other, and is given up with the turn that waits for it", async () => {
+    const { workspaces, folder } = await start();
+    const before = connections;
+    const stop = new AbortController();
+    const slow = workspaces.open({
+      ...wish("ses_slow", silentUrl, hasCredential),
+      signal: stop.signal,
+    });
+    const failed = expect(slow).rejects.toMatchObject({
+      code: "workspace_clone_failed",
+      message: expect.stringContaining("it was stopped"),
+    });
+    await expect.poll(() => connections).toBeGreaterThan(before);
+    // Another session waits for the same one, and may leave before it has begun.
+    const second = new AbortController();
+    const waiting = workspaces.open({
+      ...wish("ses_waiting", silentUrl, hasCredential),
+      signal: second.signal,
+    });
+    second.abort();
+    await expect(waiting).rejects.toThrow(/stopped/);
+    const repo = server.create(`acme/quick-${name.replaceAll(" ", "-")}`);
+    const quick = await workspaces.open(wish("ses_quick", repo));
+    expect(readdirSync(quick.folder)).toContain("README.md");
+    stop.abort();
+    await failed;
+    expect(workspaces.sessions()).toEqual(["ses_quick"]);
+    expect(readdirSync(join(folder, "workspaces"))).toEqual([quick.id]);
+  });
+
+  it("is given up after a while in any case, and says so", async () => {
+    const { workspaces } = await start({ askTimeoutMs: 1_000 });
+    await expect(workspaces.open(wish("ses_1", silentUrl, hasCredential))).rejects.toThrow(
+      /took longer than 1 s and was given up/,
+    );
+  });
+
+  it("does not keep a runner from closing", async () => {
+    const { workspaces } = await start();
+    const before = connections;
+    const failed = expect(workspaces.open(wish("ses_1", silentUrl, hasCredential))).rejects.toThrow(
+      /stopped/,
+    );
+    await expect.poll(() => connections).toBeGreaterThan(before);
+    await workspaces.close();
+    await failed;
+  });
+});
+
+it("fetches with a credential within the limits of a sandbox", async () => {
+  const limits: SandboxLimits = { ...DEFAULT_LIMITS, fileBytes: 64 * 1024 };
+  const { workspaces, folder } = await start({ limits });
+  const large = randomBytes(300 * 1024).toString("latin1");
+  const repo = server.create("acme/large", { "large.bin": large });
+  await expect(workspaces.open(wish("ses_1", repo))).rejects.toThrow(
+    /fetching it from .* failed: .*larger than this runner takes/s,
+  );
+  expect(workspaces.sessions()).toEqual([]);
+  expect(readdirSync(join(folder, "workspaces"))).toEqual([]);
+});
