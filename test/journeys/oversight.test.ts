@@ -206,14 +206,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(JSON.stringify(rows)).not.toContain(CANARY);
       });
 
-      it("says when guessing was stopped, once, whether there is such a person or not", async () => {
-        const guess = () => signIn(platform, "nobody@example.org", "a wrong password");
-        for (let n = 0; n < 12; n++) await guess();
+      it("says that somebody guesses, also where there is no such person", async () => {
+        await signIn(platform, "nobody@example.org", "a wrong password");
         const rows = await trail("&category=access");
-        const of = (action: string) =>
-          rows.filter((row) => row.action === action && row.metadata.subjectId === null);
-        expect(of("sign_in_failed")).toHaveLength(10);
-        expect(of("sign_in_locked")).toHaveLength(1);
+        const failed = rows.filter(
+          ({ action, metadata }) => action === "sign_in_failed" && metadata.subjectId === null,
+        );
+        expect(failed).toHaveLength(1);
       });
 
       it("still fits together", async () => {
@@ -223,7 +222,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
             "/api/audit/verify",
           );
           expect(body).toMatchObject({ ok: true, unsealed: 0 });
-          expect(body.sealed).toBeGreaterThan(50);
+          expect(body.sealed).toBeGreaterThan(30);
         }, PATIENT);
       });
 

@@ -135,16 +135,16 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(landed.location).toBe("/sign-in?problem=account_unknown");
       });
 
-      it("a removed member's account opens nothing, and an invitation by name brings them back", async () => {
+      it("a removed member's account opens nothing until an admin brings them back by their id", async () => {
         const { account, userId, browser } = await joined(provider);
         const { orgId } = await orgOf(platform);
         await platform.request("DELETE", `/api/orgs/${orgId}/members/${userId}`);
         expect(await browser.me()).toBeUndefined();
         const unknown = "/sign-in?problem=account_unknown";
         expect((await traveller().signIn(provider, account)).location).toBe(unknown);
-        const any = await traveller().join(provider, account, await inviteToken(platform));
-        expect(any.location).toBe("/sign-in?problem=email_taken");
-        const token = await inviteToken(platform, { email: account.email });
+        const token = await inviteToken(platform, { userId });
+        const other = await traveller().join(provider, somebody(), token);
+        expect(other.location).toBe("/sign-in?problem=email_not_invited");
         const back = traveller();
         expect((await back.join(provider, account, token)).location).toBe("/");
         expect(await back.me()).toBe(userId);
@@ -170,6 +170,18 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(late.location).toBe("/sign-in?problem=invitation_not_valid");
       });
 
+      it("any other invitation makes somebody new of who comes under the address of one who left", async () => {
+        const { account, userId } = await joined(provider);
+        const { orgId } = await orgOf(platform);
+        await platform.request("DELETE", `/api/orgs/${orgId}/members/${userId}`);
+        const token = await inviteToken(platform, { email: account.email });
+        const fresh = traveller();
+        expect((await fresh.join(provider, account, token)).location).toBe("/");
+        expect(await fresh.me()).not.toBe(userId);
+        const { body } = await fresh.request("GET", "/api/me");
+        expect(body).toMatchObject({ user: { email: account.email } });
+      });
+
       it("an address that is not verified is not kept", async () => {
         const ann = await join(platform, `Ann${++count}`);
         const { browser } = await joined(provider, { email: ann.email, isVerified: false });
@@ -191,6 +203,62 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         // Neither has used the invitation up.
         expect((await traveller().join(provider, somebody(), token)).location).toBe("/");
       });
+    });
+
+    it("an account whose subject is no plain text is nobody's", async () => {
+      for (const subject of ["a\u0000b", "\ud800", "x\udfff", "a\nb", "a\u202eb", "\u007f"]) {
+        const token = await inviteToken(platform);
+        const landed = await traveller().join("oidc", somebody({ subject }), token);
+        expect({ subject, ...landed }).toMatchObject({
+          subject,
+          status: 302,
+          location: "/sign-in?problem=identity_not_confirmed",
+        });
+      }
+      const token = await inviteToken(platform);
+      const plain = somebody({ subject: "auth0|ä b\u00a0c" });
+      expect((await traveller().join("oidc", plain, token)).location).toBe("/");
+    });
+
+    it("who has no password gets another way in only if they have just signed in", async () => {
+      const { account, browser, userId } = await joined("github");
+      const setPassword = (who: Traveller) =>
+        fetch(`${platform.url}/api/me/password`, {
+          method: "PUT",
+          headers: {
+            cookie: who.cookie,
+            origin: platform.url,
+            "content-type": "application/json",
+          },
+          body: JSON.stringify({ newPassword: PASSWORD }),
+        });
+      const again = { error: { code: "sign_in_again" } };
+      const refusesAll = async (who: Traveller) => {
+        const refused = await setPassword(who);
+        expect(refused.status).toBe(403);
+        expect(await refused.json()).toMatchObject(again);
+        const link = await who.post("/api/auth/oidc/link", {});
+        expect(link).toMatchObject({ status: 403, body: again });
+      };
+      await browser.link("oidc", somebody());
+      await execute(
+        `update credentials set created_at = created_at - 601000 where principal_id = '${userId}'`,
+      );
+      await refusesAll(browser);
+      // Nor by a link that the same browser makes for itself, or by a new cookie.
+      const made = await browser.post<{ link: string }>("/api/auth/links", {});
+      const token = new URL(made.body.link).hash.slice("#token=".length);
+      const opened = traveller();
+      await opened.post("/api/auth/sign-in", { token });
+      expect(await opened.me()).toBe(userId);
+      await refusesAll(opened);
+      const [, second] = await accountsOf(browser);
+      expect((await browser.request("DELETE", `/api/me/accounts/${second?.id}`)).status).toBe(200);
+      expect(await browser.me()).toBe(userId);
+      await refusesAll(browser);
+      const fresh = traveller();
+      await fresh.signIn("github", account);
+      expect((await setPassword(fresh)).status).toBe(200);
     });
 
     it("an answer is taken once, even when it comes twice at once", async () => {

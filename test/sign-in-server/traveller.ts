@@ -14,11 +14,14 @@ export interface Landed {
 export class Traveller {
   readonly #platform: Platform;
   readonly #server: SignInServer;
+  readonly #headers: Record<string, string>;
   readonly cookies = new Map<string, string>();
 
-  constructor(platform: Platform, server: SignInServer, cookie?: string) {
+  /** `forwardedFor`: what a proxy between the two says of it. */
+  constructor(platform: Platform, server: SignInServer, cookie?: string, forwardedFor?: string) {
     this.#platform = platform;
     this.#server = server;
+    this.#headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
     if (cookie !== undefined) this.#keep(cookie);
   }
 
@@ -52,9 +55,10 @@ export class Traveller {
   async visit(url: string | URL): Promise<Landed> {
     // A page elsewhere sends the browser: its strict cookies stay at home.
     const isBack = String(url).includes("/callback");
-    const sent = [...this.cookies].filter(([name]) => !isBack || name.endsWith("_flow"));
+    const sent = [...this.cookies].filter(([name]) => !isBack || name.includes("_flow_"));
     const cookie = sent.map(([name, value]) => `${name}=${value}`).join("; ");
-    const response = await fetch(url, { headers: { cookie }, redirect: "manual" });
+    const headers = { ...this.#headers, cookie };
+    const response = await fetch(url, { headers, redirect: "manual" });
     const setCookies = response.headers.getSetCookie();
     for (const set of setCookies) this.#keep(set);
     const location = response.headers.get("location") ?? "";

@@ -3,9 +3,10 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import type { SettingChange } from "#engine/index.ts";
 import type { Me, User } from "./contract.ts";
-import type { Desk, Maker } from "./issue.ts";
+import { type Desk, isOfKey, isThroughBrowser, type Maker } from "./issue.ts";
 import { hashPassword, isPassword, refuseWeakPassword } from "./passwords.ts";
 import {
+  findCredential,
   findOrg,
   findPassword,
   findUser,
@@ -78,10 +79,14 @@ export interface PasswordChange {
   email?: string | undefined;
 }
 
+/** For who has no password to ask for: so long after signing in they are taken to be still there. */
+const FRESH_MS = 10 * 60_000;
+
 /**
  * Before somebody is given another way in: they are at a browser, or have the owner's key, they may
- * do all that the person may, and they know the present password if there is one. For the owner's
- * key it is not asked for: who can read that file can read the database too. Returns its hash.
+ * do all that the person may, and they know the present password; who has none has just signed in,
+ * because a cookie that was stolen must not become a way in that stays. The owner's key is enough:
+ * who can read that file can read the database too. Returns the password's hash.
  */
 export async function confirmPerson(
   desk: PasswordDesk,
@@ -93,7 +98,9 @@ export async function confirmPerson(
   refuseKeys(principal, maker);
   const { userId } = principal;
   const known = await desk.store.read((reader) => findPassword(reader, userId));
-  if (known && maker.kind !== "owner_key") {
+  if (maker.kind === "owner_key") return known?.hash;
+  if (!known) await requireFresh(desk, maker);
+  else {
     const attempt = desk.lockout.attempt(userId, address);
     if (!(await isPassword(currentPassword ?? "", known.hash))) {
       await tellFailure(desk, userId, attempt);
@@ -102,6 +109,18 @@ export async function confirmPerson(
     attempt.succeeded();
   }
   return known?.hash;
+}
+
+/** A browser that another one has opened is as old as that, which may be a thief's. */
+async function requireFresh({ store, now }: PasswordDesk, maker: Maker): Promise<void> {
+  const row = await store.read((reader) => findCredential(reader, maker.credentialId));
+  const isProven = row && !isOfKey(row) && !isThroughBrowser(row.created_by);
+  if (isProven && now() - row.created_at < FRESH_MS) return;
+  throw new Refusal(
+    "forbidden",
+    "sign_in_again",
+    "You have no password yet, so sign in again first; then do this within ten minutes.",
+  );
 }
 
 /** Sets a password and ends every other browser. */

@@ -9,6 +9,7 @@ import {
   heldBy,
   isGood,
   issueCredential,
+  lineOfMaker,
   type Maker,
   revokeTree,
 } from "./issue.ts";
@@ -38,13 +39,13 @@ export async function createApiKey(
     refusePast(expiresAt, tx.now);
     const known = await listCredentials(tx, by.userId, "api_key");
     if (known.filter((row) => isGood(row, tx.now)).length >= MAX_KEYS) throw tooMany();
-    const holder = heldBy(user, name, [...new Set(scopes)].join(" "), maker);
-    const end = endNoLater(expiresAt, maker);
+    const line = await lineOfMaker(tx, maker, by.userId);
+    const holder = heldBy(user, name, [...new Set(scopes)].join(" "), line.createdBy);
     const id = await issueCredential(tx, ids, {
       kind: "api_key",
       secret,
       holder,
-      ...(end === undefined ? {} : { expiresAt: end }),
+      expiresAt: endNoLater(expiresAt, line),
     });
     const { orgId, userId } = by;
     const change = { orgId, by: `user:${userId}`, area: "api_key", action: "made", subjectId: id };

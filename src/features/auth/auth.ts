@@ -5,16 +5,14 @@
  */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
-import { notFound } from "#base/refusal.ts";
-import type { Store } from "#base/store/index.ts";
-import {
-  type CredentialKind,
-  type CredentialRow,
-  type Feature,
-  type Principal,
-  requireMay,
-  type Tell,
-  type UserRow,
+import type { Reader, Store } from "#base/store/index.ts";
+import type {
+  CredentialKind,
+  CredentialRow,
+  Feature,
+  Principal,
+  Tell,
+  UserRow,
 } from "#engine/index.ts";
 import {
   changePassword,
@@ -27,7 +25,7 @@ import {
 } from "./account.ts";
 import { deleteAccountsOf, deleteOverFlows } from "./account-queries.ts";
 import { createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
-import { type Desk, isGood, issueCredential, type Maker, revokeTree } from "./issue.ts";
+import { type Desk, isGood, type Maker, revokeTree } from "./issue.ts";
 import { createLockout } from "./lockout.ts";
 import { ensureOwner, renewOwnerKey, setFirstPassword } from "./owner.ts";
 import {
@@ -39,11 +37,18 @@ import {
   findUser,
   hasPasswordAdmin,
   isHere,
-  lockUser,
   markUsed,
 } from "./queries.ts";
+import {
+  createRunnerToken,
+  createServerToken,
+  listRunnerTokens,
+  type NewRunnerToken,
+  readRights,
+  revokeRunnerToken,
+} from "./runner-tokens.ts";
 import { authMigrations } from "./schema.ts";
-import { hashSecret, mintSecret } from "./secrets.ts";
+import { hashSecret } from "./secrets.ts";
 import {
   createLink,
   type PasswordDesk,
@@ -82,7 +87,7 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   const remembered = new Map<string, { caller: Caller; until: number }>();
   /** When credentials were last used, until it is written down. */
   const used = new Map<string, number>();
-  const desk = { store, ids, tell, lockout: createLockout(clock.now) };
+  const desk = { store, ids, tell, lockout: createLockout(clock.now), now: clock.now };
   const forget = () => remembered.clear();
 
   async function authenticate(secret: string): Promise<Caller | undefined> {
@@ -126,6 +131,9 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
     setFirstPassword: (userId: string, readPassword: () => string, email: string | undefined) =>
       setFirstPassword(desk, userId, readPassword, email),
 
+    /** Whether somebody still belongs here: what works in their name may not outlast that. */
+    isMember: (userId: string) => store.read((reader) => isMember(reader, userId)),
+
     /** Never for more than the one who asks may do. */
     createLink: (userId: string, scopes: readonly string[], maker?: Maker) =>
       createLink(desk, userId, scopes, maker),
@@ -145,12 +153,13 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
     listApiKeys: (userId: string) => listApiKeys(store, userId, clock.now()),
     revokeApiKey: (userId: string, id: string) => forgetting(revokeApiKey(desk, userId, id)),
 
-    createRunnerToken: (
-      by: UserPrincipal,
-      name: string,
-      tags: readonly string[],
-      scope: "org" | "user" = "org",
-    ) => createRunnerToken(desk, by, { name, tags, scope }),
+    createRunnerToken: (by: UserPrincipal, maker: Maker, token: NewRunnerToken) =>
+      createRunnerToken(desk, by, maker, token),
+    /** For the machine that the server itself runs on: it is nobody's, and stays when people go. */
+    createServerToken: (orgId: string, name: string) => createServerToken(desk, orgId, name),
+    listRunnerTokens: (by: UserPrincipal) => listRunnerTokens(store, by, clock.now()),
+    revokeRunnerToken: (by: UserPrincipal, id: string) =>
+      forgetting(revokeRunnerToken(desk, by, id)),
 
     ...ownAccount(desk, forgetting),
 
@@ -233,36 +242,6 @@ async function closeBrowser({ store, tell }: Desk, credentialId: string): Promis
   });
 }
 
-/** A runner's token, shown once. Of scope `user` it works for its maker alone. */
-async function createRunnerToken(
-  { store, ids, tell }: Desk,
-  by: UserPrincipal,
-  { name, tags, scope }: { name: string; tags: readonly string[]; scope: "org" | "user" },
-): Promise<{ id: string; token: string; scope: string }> {
-  // Everyone's work goes to such a machine: being an admin is not enough for a key of narrow scope.
-  if (scope === "org") requireMay(by, "runner.manage");
-  const secret = mintSecret("rnr");
-  const whose = scope === "org" ? "org" : `user:${by.userId}`;
-  const holder = {
-    org_id: by.orgId,
-    name,
-    principal_kind: "runner" as const,
-    // A person's own runners go with the person.
-    principal_id: scope === "org" ? "org" : by.userId,
-    scopes: JSON.stringify({ scope: whose, tags }),
-    created_by: `user:${by.userId}`,
-  };
-  const id = await store.transaction(async (tx) => {
-    const user = await lockUser(tx, by.userId);
-    if (!user || !isHere(user)) throw notFound("user");
-    const subjectId = await issueCredential(tx, ids, { kind: "runner", secret, holder });
-    const made = { orgId: by.orgId, by: `user:${by.userId}`, area: "runner_token", subjectId };
-    await tell(tx, { ...made, action: "made" });
-    return subjectId;
-  });
-  return { id, token: secret, scope: whose };
-}
-
 function lookUp(store: Store, hash: string, now: number): Promise<Caller | undefined> {
   return store.read(async (reader) => {
     const credential = await findCredentialByHash(reader, hash);
@@ -279,8 +258,13 @@ function lookUp(store: Store, hash: string, now: number): Promise<Caller | undef
   });
 }
 
+async function isMember(reader: Reader, userId: string): Promise<boolean> {
+  const user = await findUser(reader, userId);
+  return user !== undefined && isHere(user);
+}
+
 function runnerPrincipal(credential: CredentialRow): Principal {
-  const { scope, tags } = JSON.parse(credential.scopes) as { scope: string; tags: string[] };
+  const { scope, tags } = readRights(credential);
   const { org_id: orgId, id: credentialId, name } = credential;
   return { kind: "runner", orgId, credentialId, scope, tags, name };
 }

@@ -31,6 +31,21 @@ export const apiKeySchema = z
   .meta({ id: "ApiKey" });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
+/** What lets a machine in, whether one has come with it or not. */
+export const runnerTokenSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    /** Whose runs it takes: `org`, or `user:<id>`. */
+    scope: z.string(),
+    tags: z.array(z.string()),
+    createdAt: isoTime,
+    expiresAt: isoTime.nullable(),
+    lastUsedAt: isoTime.nullable(),
+  })
+  .meta({ id: "RunnerToken" });
+export type RunnerToken = z.infer<typeof runnerTokenSchema>;
+
 export const userSchema = z
   .object({
     id: z.string(),

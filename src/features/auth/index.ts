@@ -12,6 +12,7 @@ export {
   findUserByEmail,
   insertUser,
   isHere,
+  listCredentials,
   listMembers,
   listRemoved,
   lockOrg,
@@ -21,6 +22,7 @@ export {
   savePassword,
   saveUser,
 } from "./queries.ts";
+export { revokeTokensForEverybody } from "./runner-tokens.ts";
 export { authMigrations, type PersonRow } from "./schema.ts";
 export { hashSecret, mintSecret } from "./secrets.ts";
 export { type Opened, openBrowser } from "./sign-in.ts";

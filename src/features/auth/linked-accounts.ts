@@ -33,7 +33,8 @@ export function unlinkAccount(
     await desk.tell(tx, accountChange(account, "unlinked"));
     await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
     const isBrowser = maker.kind === "cookie";
-    const opened = isBrowser ? await openBrowser(tx, desk, { user, secret }) : undefined;
+    const goesOn = maker.credentialId;
+    const opened = isBrowser ? await openBrowser(tx, desk, { user, secret, goesOn }) : undefined;
     return { account: viewOf(account), opened };
   });
 }

@@ -47,4 +47,16 @@ describe("lockout", () => {
     for (let i = 0; i < 10; i++) lockout.attempt(`b${i}`, "x");
     expect(refusal(() => lockout.attempt("c", "x"))).toBeInstanceOf(Refusal);
   });
+
+  it("is given back what was no guess", () => {
+    const { lockout } = start();
+    for (let i = 0; i < 60; i++) lockout.attemptFrom("x").giveBack();
+    for (let i = 0; i < 20; i++) lockout.attempt("a", "x").giveBack();
+    for (let i = 0; i < 9; i++) lockout.attempt("a", "x");
+    expect(lockout.attempt("a", "x").isLast).toBe(true);
+    expect(refusal(() => lockout.attempt("a", "y"))).toBeInstanceOf(Refusal);
+    // Of nine failures and one more, nothing else was counted.
+    for (let i = 0; i < 39; i++) lockout.attemptFrom("x");
+    expect(lockout.attemptFrom("x").isLast).toBe(true);
+  });
 });

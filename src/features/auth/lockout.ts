@@ -1,6 +1,6 @@
 /**
  * Guessing is slow: after so many failures an account, or an address, has to wait. It is counted
- * before the password is looked at, so that many guesses at once count too, and for names that do
+ * before the password or the service's answer is looked at, so that many guesses at once count too, and for names that do
  * not exist as for those that do. Each server counts for itself; a restart forgets, which no
  * stranger can cause.
  */
@@ -20,8 +20,10 @@ interface Failures {
 export interface Attempt {
   /** If it fails, the next one has to wait. */
   isLast: boolean;
-  /** It was the right password after all. */
+  /** They got in: this one does not count, nor do those that failed at the account before. */
   succeeded(): void;
+  /** It was no guess, right or wrong: as if it had not been made. */
+  giveBack(): void;
 }
 
 export type Lockout = ReturnType<typeof createLockout>;
@@ -56,6 +58,10 @@ export function createLockout(now: () => number) {
           failures.delete(accountKey);
           ofAddress.count--;
         },
+        giveBack() {
+          ofAccount.count--;
+          ofAddress.count--;
+        },
       };
     },
 
@@ -64,10 +70,8 @@ export function createLockout(now: () => number) {
       const ofAddress = current(`address ${address}`);
       refuse(ofAddress, MAX_PER_ADDRESS);
       ofAddress.count++;
-      return {
-        isLast: ofAddress.count >= MAX_PER_ADDRESS,
-        succeeded: () => void ofAddress.count--,
-      };
+      const giveBack = () => void ofAddress.count--;
+      return { isLast: ofAddress.count >= MAX_PER_ADDRESS, succeeded: giveBack, giveBack };
     },
   };
 

@@ -25,6 +25,8 @@ import type { UserPrincipal } from "./user-principal.ts";
 
 /** Failures of somebody who did come from the service; anybody can make up the others. */
 const TOLD: ReadonlySet<string> = new Set(["identity_not_confirmed", "account_unknown"]);
+/** An outage must not keep people out when it is over, nor a change of mind. */
+const NO_GUESS: ReadonlySet<string> = new Set(["provider_unavailable", "sign_in_cancelled"]);
 const SIGN_IN_PAGE = "/sign-in";
 const ACCOUNTS_PAGE = "/settings/sign-in";
 
@@ -143,8 +145,9 @@ async function finish(
   let flow: SignInFlowRow | undefined;
   let attempt: Attempt | undefined;
   try {
-    attempt = lockout.attemptFrom(back.address);
     flow = await takeFlow(store, provider, back.state, back.flow);
+    // Only now: answers to nothing are anybody's, and must not keep others from signing in.
+    attempt = lockout.attemptFrom(back.address);
     if (back.error !== undefined || back.code === undefined) throw problem("sign_in_cancelled");
     const answer = { code: back.code, iss: back.iss };
     const round = { ...secretsOf(back.flow ?? ""), redirectUri };
@@ -155,8 +158,7 @@ async function finish(
     return { path: flow.next, opened };
   } catch (error) {
     const code = error instanceof Refusal ? error.code : "";
-    // An outage is nobody's guess: it must not keep people out when it is over.
-    if (code === "provider_unavailable") attempt?.succeeded();
+    if (NO_GUESS.has(code)) attempt?.giveBack();
     else if (attempt && flow && TOLD.has(code)) await tellFailure(options, undefined, attempt);
     return landAfter(log, error, provider.id, flow?.purpose);
   }

@@ -177,6 +177,27 @@ const selectCredential = prepare<{ id: string }, CredentialRow>((db, p) =>
 export const findCredential = (reader: Reader, id: string) =>
   reader.first(selectCredential, { id });
 
+const selectCredentialLocked = prepare<{ id: string }, CredentialRow>((db, p, dialect) => {
+  const query = db.selectFrom("credentials").selectAll().where("id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+/** What is made with it must be there before it can be revoked, or it is refused. */
+export const lockCredential = (tx: Tx, id: string) => tx.first(selectCredentialLocked, { id });
+
+const selectRunnerTokens = prepare<{ orgId: string }, CredentialRow>((db, p) =>
+  db
+    .selectFrom("credentials")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("kind", "=", "runner")
+    .where("revoked_at", "is", null)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc"),
+);
+/** Newest first. */
+export const listRunnerTokenRows = (reader: Reader, orgId: string) =>
+  reader.all(selectRunnerTokens, { orgId });
+
 const selectOfKind = prepare<{ principalId: string; kind: CredentialRow["kind"] }, CredentialRow>(
   (db, p) =>
     db

@@ -6,7 +6,20 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Tx } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
-import { type Desk, endNoLater, heldBy, isGood, issueCredential, type Maker } from "./issue.ts";
+import {
+  type Desk,
+  endNoLater,
+  heldBy,
+  isGood,
+  issueCredential,
+  isThroughBrowser,
+  type Line,
+  lineOf,
+  lineOfMaker,
+  type Maker,
+  ownLine,
+  throughBrowser,
+} from "./issue.ts";
 import type { Attempt, Lockout } from "./lockout.ts";
 import { isPassword } from "./passwords.ts";
 import {
@@ -40,14 +53,17 @@ export function createLink(
   { store, ids, tell }: Desk,
   userId: string,
   scopes: readonly string[],
-  maker?: Maker,
+  /** Without one the server makes it, for who started it. */
+  maker: Maker | undefined,
 ): Promise<{ token: string; expiresAt: number }> {
   const secret = mintSecret("link");
   return store.transaction(async (tx) => {
     const user = await lockUser(tx, userId);
     if (!user || !isHere(user)) throw notFound("user");
-    const expiresAt = endNoLater(tx.now + LINK_TTL_MS, maker) ?? tx.now;
-    const holder = heldBy(user, "sign-in link", scopes.join(" "), maker);
+    const made = maker ? await lineOfMaker(tx, maker, userId) : ownLine(userId);
+    const line = maker?.kind === "cookie" ? throughBrowser(made, maker.credentialId) : made;
+    const expiresAt = endNoLater(tx.now + LINK_TTL_MS, line);
+    const holder = heldBy(user, "sign-in link", scopes.join(" "), line.createdBy);
     const id = await issueCredential(tx, ids, { kind: "sign_in_link", secret, holder, expiresAt });
     const by = `user:${user.id}`;
     await tell(tx, { orgId: user.org_id, by, area: "sign_in_link", action: "made", subjectId: id });
@@ -71,6 +87,7 @@ export function signInBySecret(
 
 export interface PasswordDesk extends Desk {
   lockout: Lockout;
+  now: () => number;
 }
 
 export async function signInByPassword(
@@ -126,6 +143,8 @@ export interface Opening {
   secret: string;
   /** What was shown; without one, all that the person may do. */
   proof?: CredentialRow;
+  /** The browser that it goes on from, when nobody has shown anew who they are. */
+  goesOn?: string;
   /** The secret that the browser came with, or what it hashes to. */
   replaces?: string | undefined;
   replacesHash?: string | undefined;
@@ -134,16 +153,12 @@ export interface Opening {
 export async function openBrowser(
   tx: Tx,
   { ids, tell }: Pick<Desk, "ids" | "tell">,
-  { user, secret, proof, replaces, replacesHash }: Opening,
+  opening: Opening,
 ): Promise<Opened> {
-  const maker =
-    proof?.kind === "api_key"
-      ? { credentialId: proof.id, kind: proof.kind, expiresAt: proof.expires_at }
-      : undefined;
-  const holder = heldBy(user, "browser", proof?.scopes, maker);
-  // A link that a key has made passes its origin on, so that the key's end is the cookie's too.
-  if (proof?.created_by.startsWith("credential:")) holder.created_by = proof.created_by;
-  const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, maker) ?? tx.now;
+  const { user, secret, proof, replaces, replacesHash } = opening;
+  const line = await lineOfOpening(tx, opening);
+  const holder = heldBy(user, "browser", proof?.scopes, line.createdBy);
+  const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, line);
   const id = await issueCredential(tx, ids, { kind: "cookie", secret, holder, expiresAt });
   const by = `user:${user.id}`;
   await tell(tx, { orgId: user.org_id, by, area: "sign_in", action: "opened", subjectId: id });
@@ -151,6 +166,15 @@ export async function openBrowser(
   const old = oldHash && (await findCredentialByHash(tx, oldHash));
   if (old && old.kind === "cookie") await revokeCredential(tx, old.id);
   return { cookie: secret, expiresAt };
+}
+
+/** A link passes on what it was made with. */
+async function lineOfOpening(tx: Tx, { user, proof, goesOn }: Opening): Promise<Line> {
+  const own = ownLine(user.id);
+  if (goesOn !== undefined) return throughBrowser(own, goesOn);
+  if (!proof) return own;
+  const line = await lineOf(tx, proof, user.id);
+  return isThroughBrowser(proof.created_by) ? { ...line, createdBy: proof.created_by } : line;
 }
 
 async function provenBy(tx: Tx, proof: SecretProof): Promise<CredentialRow> {

@@ -28,6 +28,8 @@ export const invitationSchema = z
     id: z.string(),
     email: z.string().nullable(),
     role,
+    /** Of somebody who has left and is to come back to what was theirs. */
+    userId: z.string().nullable(),
     createdAt: isoTime,
     expiresAt: isoTime,
   })

@@ -2,7 +2,8 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Store } from "#base/store/index.ts";
-import type { Feature, Kernel, Tell } from "#engine/index.ts";
+import { eachApart, type Feature, type Kernel, type Tell } from "#engine/index.ts";
+import { listActiveOwners } from "#engine/sessions/index.ts";
 import { type Admit, type Auth, listRemoved } from "#features/auth/index.ts";
 import { acceptInvitation, admitGuest, type Joining } from "./invitations.ts";
 import { goOnPurging } from "./purge-member.ts";
@@ -48,7 +49,11 @@ export function createOrgs(options: OrgOptions): Orgs {
           name: "work of those who left",
           everyMs: STOP_EVERY_MS,
           async run() {
-            for (const user of await store.read(listRemoved)) await stopWorkOf(work(), user);
+            const left = await store.read(async (reader) => {
+              const awake = new Set(await listActiveOwners(reader));
+              return (await listRemoved(reader)).filter(({ id }) => awake.has(id));
+            });
+            await eachApart(left, (user) => stopWorkOf(work(), user));
           },
         },
         {

@@ -1,7 +1,8 @@
 /**
  * Invitations: an admin makes a link, whoever has it joins with it, once. A link that names an
- * address is for that address; only such a link brings back somebody who has left, because only then
- * an admin has said who it is.
+ * address is for that address. Whoever joins is somebody new, also under the address of somebody who
+ * has left: addresses change hands, and anybody can claim one. Only a link for which an admin has
+ * named the person brings them back to what was theirs.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
@@ -10,6 +11,7 @@ import {
   type Admit,
   type Desk,
   emailTaken,
+  findUser,
   findUserByEmail,
   hashPassword,
   hashSecret,
@@ -27,7 +29,9 @@ import {
   type UserPrincipal,
   userView,
 } from "#features/auth/index.ts";
+import { dropAllowRules } from "#features/policy/index.ts";
 import type { Invitation } from "./contract.ts";
+import { findPurge } from "./purge-queries.ts";
 import {
   findInvitation,
   findInvitationByHash,
@@ -44,6 +48,8 @@ const MAX_OPEN = 200;
 export interface NewInvitation {
   email?: string | undefined;
   role: "admin" | "member";
+  /** Who is to come back. */
+  userId?: string | undefined;
 }
 
 /** Minted before the command, which may be run again. */
@@ -56,19 +62,22 @@ export async function invite(
   work: Work,
   by: UserPrincipal,
   { id, token }: InvitationIds,
-  { email, role }: NewInvitation,
+  { email, role, userId }: NewInvitation,
 ): Promise<Invitation> {
   const { tx } = work;
   await lockOrg(tx, by.orgId);
   const open = await listOpenInvitations(tx, by.orgId, tx.now);
   if (open.length >= MAX_OPEN) throw tooMany();
-  const known = email === undefined ? undefined : await findUserByEmail(tx, email);
-  if (known && isHere(known)) throw emailTaken();
+  const address =
+    userId === undefined ? (email ?? null) : await addressOfLeaver(tx, by.orgId, userId, email);
+  const known = address === null ? undefined : await findUserByEmail(tx, address);
+  if (known && isHere(known)) throw claimedBy(known);
   const row: InvitationRow = {
     id,
     org_id: by.orgId,
     hash: hashSecret(token),
-    email: email ?? null,
+    email: address,
+    user_id: userId ?? null,
     role,
     created_by: `user:${by.userId}`,
     created_at: tx.now,
@@ -80,6 +89,30 @@ export async function invite(
   await insertInvitation(tx, row);
   await work.tell(changeOf(row, principalKey(by), "made"));
   return invitationView(row);
+}
+
+/** With it goes all that was theirs, so the link must name an address. */
+async function addressOfLeaver(
+  tx: Tx,
+  orgId: string,
+  userId: string,
+  email: string | undefined,
+): Promise<string> {
+  const person = await findUser(tx, userId);
+  if (!(await mayReturn(tx, orgId, person))) throw notFound("removed member");
+  const address = email ?? person?.email;
+  if (address) return address;
+  throw new Refusal(
+    "invalid",
+    "email_missing",
+    "We do not know their e-mail address. Say for which one the invitation is.",
+  );
+}
+
+/** Who has left, and whose data is not to go. */
+async function mayReturn(tx: Tx, orgId: string, person: PersonRow | undefined): Promise<boolean> {
+  if (!person || person.org_id !== orgId || isHere(person)) return false;
+  return (await findPurge(tx, person.id)) === undefined;
 }
 
 function changeOf({ org_id: orgId, id }: InvitationRow, by: string, action: string) {
@@ -179,20 +212,36 @@ async function personFor(
   newId: string,
   { name, email }: { name: string; email: string | null },
 ): Promise<PersonRow> {
-  const { role, org_id } = invitation;
-  const known = email === null ? undefined : await findUserByEmail(tx, email);
-  if (known) {
-    const mayReturn = !isHere(known) && invitation.email === email && known.org_id === org_id;
-    if (!mayReturn) throw emailTaken();
-    await lockUser(tx, known.id);
-    const back = { ...known, name, role, removed_at: null };
-    await saveUser(tx, back);
-    return back;
-  }
+  const { role, org_id, user_id } = invitation;
+  await freeAddress(tx, email, user_id);
+  if (user_id !== null) return bringBack(tx, invitation, user_id, { name, email });
   const user = { id: newId, org_id, name, email, role, created_at: tx.now };
   const row = { ...user, timezone: "UTC", locale: "en" };
   await insertUser(tx, row);
   return { ...row, removed_at: null };
+}
+
+/** Who has left keeps no address from others; who is here does. */
+async function freeAddress(tx: Tx, email: string | null, userId: string | null): Promise<void> {
+  const known = email === null ? undefined : await findUserByEmail(tx, email);
+  if (!known || known.id === userId) return;
+  if (isHere(known)) throw emailTaken();
+  await saveUser(tx, { ...known, email: null });
+}
+
+/** What was allowed without asking was allowed by who they were then: that is not taken up again. */
+async function bringBack(
+  tx: Tx,
+  { org_id: orgId, role }: InvitationRow,
+  userId: string,
+  { name, email }: { name: string; email: string | null },
+): Promise<PersonRow> {
+  const person = await lockUser(tx, userId);
+  if (!person || !(await mayReturn(tx, orgId, person))) throw badInvitation();
+  const back = { ...person, name, email: email ?? person.email, role, removed_at: null };
+  await saveUser(tx, back);
+  await dropAllowRules(tx, { orgId, userId });
+  return back;
 }
 
 function isOpen({ accepted_at, revoked_at, expires_at }: InvitationRow, now: number): boolean {
@@ -204,6 +253,7 @@ function invitationView(row: InvitationRow): Invitation {
     id: row.id,
     email: row.email,
     role: row.role,
+    userId: row.user_id,
     createdAt: new Date(row.created_at).toISOString(),
     expiresAt: new Date(row.expires_at).toISOString(),
   };
@@ -215,6 +265,15 @@ function badInvitation(): Refusal {
     "not_found",
     "invitation_not_valid",
     "This invitation is not valid (any more). Ask an admin for a new one.",
+  );
+}
+
+/** Only admins are told: anybody may claim an address, and then only an admin can settle it. */
+function claimedBy({ id, name }: PersonRow): Refusal {
+  return new Refusal(
+    "conflict",
+    "email_taken",
+    `${name} (${id}) has this e-mail address in their account. If it is theirs, they are here already. If it is not, have them set their own or remove them, then invite again.`,
   );
 }
 

@@ -7,12 +7,14 @@ import {
   deletePassword,
   findUser,
   isHere,
+  listCredentials,
   listMembers,
   listRemoved,
   lockOrg,
   lockUser,
   type PersonRow,
   revokeKinds,
+  revokeTokensForEverybody,
   saveUser,
   type UserPrincipal,
 } from "#features/auth/index.ts";
@@ -63,32 +65,44 @@ export function memberChange(by: UserPrincipal, userId: string, action: string):
 
 /**
  * Their browsers have to sign in again, so that what is open was opened in the new role; keys stay
- * and can do what the new role can.
+ * and can do what the new role can. Machines for everybody are an admin's to let in: those of who is
+ * no admin any more are let go, and the sessions whose workspace lies there wait for it as for any
+ * machine that is away, until it is removed. Returns the tokens whose connections are to be ended.
  */
 export async function changeRole(
   work: Work,
   by: UserPrincipal,
   userId: string,
   role: "admin" | "member",
-): Promise<Member> {
+): Promise<{ member: Member; tokens: string[] }> {
   const { tx } = work;
   const member = await lockMember(tx, by, userId);
-  if (member.role === role) return memberView(member, by);
+  if (member.role === role) return { member: memberView(member, by), tokens: [] };
   if (role === "member") await refuseLastAdmin(tx, member);
   const changed = { ...member, role };
   await saveUser(tx, changed);
   await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
   if (role === "member") await revokeInvitationsOf(tx, `user:${userId}`);
   await work.tell(memberChange(by, userId, role === "admin" ? "made_admin" : "made_member"));
-  return memberView(changed, by);
+  const tokens = role === "member" ? await letMachinesGo(work, by, userId) : [];
+  return { member: memberView(changed, by), tokens };
 }
 
-/** What they have made stays; nothing of theirs opens a door any more. */
+function letMachinesGo(work: Work, by: UserPrincipal, userId: string): Promise<string[]> {
+  const { orgId } = by;
+  const tell = (change: SettingChange) => work.tell(change);
+  return revokeTokensForEverybody(work.tx, tell, { orgId, userId }, principalKey(by));
+}
+
+/**
+ * What they have made stays; nothing of theirs opens a door any more, nor does a machine that they
+ * let in, for themselves or for everybody. Returns the tokens whose connections are to be ended.
+ */
 export async function removeMember(
   work: Work,
   by: UserPrincipal,
   userId: string,
-): Promise<PersonRow> {
+): Promise<{ removed: PersonRow; tokens: string[] }> {
   const { tx } = work;
   const member = await lockMember(tx, by, userId);
   await refuseLastAdmin(tx, member);
@@ -96,10 +110,11 @@ export async function removeMember(
   await saveUser(tx, removed);
   await deletePassword(tx, userId);
   await deleteAccountsOf(tx, userId);
+  const own = (await listCredentials(tx, userId, "runner")).map(({ id }) => id);
   await revokeKinds(tx, userId, ["cookie", "sign_in_link", "api_key", "owner_key", "runner"]);
   await revokeInvitationsOf(tx, `user:${userId}`);
   await work.tell(memberChange(by, userId, "removed"));
-  return removed;
+  return { removed, tokens: [...own, ...(await letMachinesGo(work, by, userId))] };
 }
 
 /** One change after another, and none by somebody who has lost the right while they waited. */

@@ -4,7 +4,7 @@
  * dies in between goes on where it was. Their row stays, because others refer to it, and says nothing.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { command, type Engine, type Kernel, type Work } from "#engine/index.ts";
+import { command, type Engine, eachApart, type Kernel, type Work } from "#engine/index.ts";
 import {
   isHere,
   lockOrg,
@@ -19,7 +19,9 @@ import { findPurge, finishPurge, insertPurge, listOpenPurges } from "./purge-que
 import { forgetInvited } from "./queries.ts";
 
 export const REMOVED_NAME = "Removed person";
+/** Batches in a round; those that fail do not count, else a few of them would stop all others. */
 const AT_ONCE = 5;
+const MAX_LOOKED_AT = 100;
 
 /** Asked again, it says how far it is. */
 export async function askForPurge(
@@ -57,15 +59,20 @@ export async function goOnPurging(
   engine: Engine,
   { purgePerson }: Pick<Kernel, "purgePerson">,
 ): Promise<void> {
-  const open = await engine.store.read((reader) => listOpenPurges(reader, AT_ONCE));
-  for (const { org_id: orgId, user_id: userId } of open) {
-    if (!(await purgePerson({ orgId, userId }))) continue;
+  const open = await engine.store.read((reader) => listOpenPurges(reader, MAX_LOOKED_AT));
+  let batches = 0;
+  await eachApart(open, async ({ org_id: orgId, user_id: userId }) => {
+    if (batches >= AT_ONCE) return;
+    const isDone = await purgePerson({ orgId, userId });
+    batches += 1;
+    if (!isDone) return;
+    await engine.store.scrub?.();
     await command(engine, async (work) => {
       if (!(await finishPurge(work.tx, userId))) return;
       const done = { orgId, by: "system", area: "member", action: "purged", subjectId: userId };
       await work.tell(done);
     });
-  }
+  });
 }
 
 /** Somebody who means another person types another name. */

@@ -9,6 +9,7 @@ const insertRow = inserter<InvitationRow>("invitations", [
   "org_id",
   "hash",
   "email",
+  "user_id",
   "role",
   "created_by",
   "created_at",
@@ -86,12 +87,16 @@ export const revokeInvitationsOf = (tx: Tx, createdBy: string) =>
 const deleteAccepted = prepare<{ userId: string }, unknown>((db, p) =>
   db.deleteFrom("invitations").where("accepted_by", "=", p("userId")),
 );
+const deleteToReturn = prepare<{ userId: string }, unknown>((db, p) =>
+  db.deleteFrom("invitations").where("user_id", "=", p("userId")),
+);
 const deleteFor = prepare<{ email: string }, unknown>((db, p) =>
   db.deleteFrom("invitations").where("email", "=", p("email")),
 );
 /** The invitations of somebody of whom nothing is to stay. */
 export async function forgetInvited(tx: Tx, userId: string, email: string | null): Promise<void> {
   await tx.run(deleteAccepted, { userId });
+  await tx.run(deleteToReturn, { userId });
   if (email !== null) await tx.run(deleteFor, { email });
 }
 

@@ -10,7 +10,7 @@ import { changeRole, listMemberViews, removeMember } from "./members.ts";
 import { overseeRoutes } from "./oversee-routes.ts";
 import { personOf } from "./person-of.ts";
 import { askForPurge } from "./purge-member.ts";
-import { stopWorkOf, type Work } from "./stop-work.ts";
+import { dropMachines, stopWorkOf, type Work } from "./stop-work.ts";
 
 const TAG = "Organisation";
 const role = z.enum(ROLES);
@@ -85,17 +85,19 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
     defineRoute({
       method: "patch",
       path: "/api/orgs/{orgId}/members/{userId}",
-      summary: "Make somebody an admin, or a member (admins)",
+      summary:
+        "Make somebody an admin, or a member (admins); a member's runners for everybody are let go",
       tag: TAG,
       body: z.strictObject({ role }),
       response: oneMember,
       async handle({ engine, principal, params, body }) {
         const user = personOf(principal, params);
         requireMay(principal, "org.manage");
-        const member = await command(engine, (change) =>
+        const { member, tokens } = await command(engine, (change) =>
           changeRole(change, user, params.userId ?? "", body.role),
         );
         auth.forget();
+        dropMachines(work(), tokens);
         return { member };
       },
     }),
@@ -109,10 +111,11 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
         const user = personOf(principal, params);
         const isSelf = params.userId === user.userId;
         requireMay(principal, isSelf ? "account.manage" : "org.manage");
-        const removed = await command(engine, (change) =>
+        const { removed, tokens } = await command(engine, (change) =>
           removeMember(change, user, params.userId ?? ""),
         );
         auth.forget();
+        dropMachines(work(), tokens);
         await stopWorkOf(work(), removed);
         return {};
       },
@@ -144,9 +147,14 @@ function invitationRoutes({ baseUrl }: OrgRouteOptions): Route[] {
     defineRoute({
       method: "post",
       path: "/api/orgs/{orgId}/invitations",
-      summary: "Invite somebody (admins); the link is shown once and is good for 7 days",
+      summary:
+        "Invite somebody (admins); the link is shown once and is good for 7 days. `userId` brings back somebody who has left, to all that was theirs",
       tag: TAG,
-      body: z.strictObject({ email: emailSchema.optional(), role: role.default("member") }),
+      body: z.strictObject({
+        email: emailSchema.optional(),
+        role: role.default("member"),
+        userId: z.string().min(1).max(100).optional(),
+      }),
       status: 201,
       response: oneInvitation.extend({ link: z.string() }),
       async handle({ engine, principal, params, body }) {

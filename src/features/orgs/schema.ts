@@ -9,6 +9,8 @@ export interface InvitationRow {
   hash: string;
   /** Null: whoever has the link. */
   email: string | null;
+  /** Whose old account it opens; null: a new one. */
+  user_id: string | null;
   role: "admin" | "member";
   created_by: string;
   created_at: number;
@@ -52,4 +54,8 @@ create index member_purges_open on member_purges (asked_at) where done_at is nul
 export const orgMigrations: readonly Migration[] = [
   { id: "orgs-0001-invitations", statements: (dialect) => ddl(dialect, tables) },
   { id: "orgs-0002-purges", statements: (dialect) => ddl(dialect, purges) },
+  {
+    id: "orgs-0003-invited-back",
+    statements: (dialect) => ddl(dialect, "alter table invitations add column user_id ID;"),
+  },
 ];

@@ -6,12 +6,20 @@ import { Refusal } from "#base/refusal.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import type { PersonRow } from "#features/auth/index.ts";
 
-export type Work = Pick<Kernel, "sessions" | "prompts">;
+export type Work = Pick<Kernel, "sessions" | "prompts" | "dispatcher">;
 
 const PAGE = 100;
 const MAX_ROUNDS = 20;
 
-export async function stopWorkOf({ sessions, prompts }: Work, user: PersonRow): Promise<void> {
+/** Machines whose tokens were revoked; what they work on goes to others when its lease ends. */
+export function dropMachines({ dispatcher }: Work, tokens: readonly string[]): void {
+  for (const id of tokens) dispatcher.drop(id, "the token was revoked");
+}
+
+export async function stopWorkOf(
+  { sessions, prompts }: Omit<Work, "dispatcher">,
+  user: PersonRow,
+): Promise<void> {
   const principal: Principal = {
     kind: "user",
     orgId: user.org_id,

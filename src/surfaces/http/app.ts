@@ -1,10 +1,13 @@
 /** The HTTP application: limits, then identity, then routes, then one translation of refusals. */
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { Log } from "#base/log.ts";
+import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
 import { sessionIdMeant } from "#protocol/session-ids.ts";
+import type { NoteRefusal } from "./agent-refusals.ts";
 import type { Caller, Callers } from "./callers.ts";
 import { answerError } from "./errors.ts";
 import { credentialHeaders, isGatewayPath } from "./gateway-path.ts";
@@ -23,7 +26,7 @@ import type { EndpointSpec } from "./openapi.ts";
 
 export interface AppEnv {
   Bindings: HttpBindings;
-  Variables: { caller: Caller; rawBody: string; json: unknown };
+  Variables: { caller: Caller; rawBody: string; json: unknown; address: string };
 }
 
 /** The routes, and what is said about them in the API document. */
@@ -35,17 +38,27 @@ export interface App {
 export interface AppOptions {
   callers: Callers;
   hosts: AllowedHosts;
+  /** Whose word counts on where a request came from. */
+  trustedProxy?: TrustedProxies | undefined;
+  /** Hears of every refusal whose caller is known. */
+  noteRefusal?: NoteRefusal;
   log: Log;
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
-export function createApp({ callers, hosts, log }: AppOptions): App {
+export function createApp(options: AppOptions): App {
+  const { callers, hosts, trustedProxy, noteRefusal, log } = options;
   const app = new Hono<AppEnv>();
-  app.onError((error, c) => answerError(log, error, c));
+  const refuse = async (error: unknown, c: Context<AppEnv>) => {
+    const caller = c.get("caller") as Caller | undefined;
+    if (caller && error instanceof Refusal)
+      await noteRefusal?.(caller.principal, askedOf(c), error);
+    return answerError(log, error, c);
+  };
+  app.onError(refuse);
   app.notFound((c) =>
-    answerError(
-      log,
+    refuse(
       new Refusal(
         "not_found",
         "not_found",
@@ -55,6 +68,8 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
     ),
   );
   app.use(async (c, next) => {
+    const { remoteAddress } = c.env.incoming.socket;
+    c.set("address", clientAddress(remoteAddress, c.req.header("x-forwarded-for"), trustedProxy));
     checkHost(hosts, c.req.header("host"));
     const origin = c.req.header("origin");
     if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
@@ -79,6 +94,11 @@ export function createApp({ callers, hosts, log }: AppOptions): App {
   return { hono: app, specs: [] };
 }
 
+function askedOf(c: Context<AppEnv>) {
+  const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith("*"));
+  return { method: c.req.method, route: route?.path ?? "none" };
+}
+
 /** Signing in and joining is how one gets an identity, so it cannot need one. */
 function isPublic(path: string): boolean {
   return (
@@ -97,7 +117,7 @@ export const requireCaller =
   };
 
 export function addressOf(c: Context<AppEnv>): string {
-  return c.env.incoming.socket.remoteAddress ?? "unknown";
+  return c.get("address");
 }
 
 /** Reads the body once, within bounds, and checks that it is JSON of a bearable depth. */

@@ -8,6 +8,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
+import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
@@ -18,6 +19,7 @@ import {
   streamEvents,
 } from "#surfaces/live/index.ts";
 import { mcpRoutes, type PromptOrchestrator } from "#surfaces/mcp/index.ts";
+import { createAgentRefusals } from "./agent-refusals.ts";
 import { type App, createApp, principalOf, requireCaller, sessionIdOf } from "./app.ts";
 import { type Authenticator, type Callers, createCallers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
@@ -45,6 +47,8 @@ export interface HttpOptions {
   host: string;
   port: number;
   publicUrl: string | undefined;
+  /** Whose word counts on where a request came from. */
+  trustedProxy: TrustedProxies | undefined;
   rateLimit: number;
   /** Whose models runners reach through this server. */
   providers: GatewayProviders;
@@ -81,7 +85,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     log.error({ err: error }, "a live reader failed"),
   );
 
-  const app = createApp({ callers, hosts, log });
+  const { trustedProxy } = options;
+  const noteRefusal = createAgentRefusals(kernel.engine, log);
+  const app = createApp({ callers, hosts, trustedProxy, noteRefusal, log });
   plainRoutes(app, kernel, callers, metrics);
   sessionRoutes(app, kernel);
   promptRoutes(app, kernel);
@@ -222,11 +228,14 @@ async function upgrade(parts: Upgrade): Promise<void> {
   const { origin } = request.headers;
   if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
   const path = (request.url ?? "").split("?")[0]?.replace(/^\/api\/v1\//, "/api/");
-  const caller = await callers.identify(
-    request.headers,
-    request.socket.remoteAddress ?? "unknown",
-    true,
+  const forwarded = request.headers["x-forwarded-for"];
+  const address = clientAddress(
+    request.socket.remoteAddress,
+    // Node joins repeated ones, whatever its types say.
+    Array.isArray(forwarded) ? forwarded.join() : forwarded,
+    options.trustedProxy,
   );
+  const caller = await callers.identify(request.headers, address, true);
   const { principal } = caller;
   if (path === "/api/live" && principal.kind !== "runner") {
     return accept(sockets.live, request, socket, head, (ws) => {
@@ -234,6 +243,7 @@ async function upgrade(parts: Upgrade): Promise<void> {
         feeds,
         announcer: kernel.engine.announcer,
         authorizeRead: kernel.sessions.authorizeRead,
+        findBoard: (who, id) => kernel.sessions.topFor(who, id, "task.read"),
         now: options.clock.now,
         stillGood: () => callers.isStillGood(request.headers, caller),
         log,

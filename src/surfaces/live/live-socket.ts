@@ -5,7 +5,7 @@
 import type { WebSocket } from "ws";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
-import type { Announcer, Principal } from "#engine/index.ts";
+import { type Action, type Announcer, may, type Principal } from "#engine/index.ts";
 import {
   type LiveClientFrame,
   type LiveServerFrame,
@@ -20,6 +20,7 @@ const LOW_WATER_BYTES = 32 * 1024;
 const MAX_TOPICS = 500;
 const MAX_WAITING_FRAMES = 1_000;
 const TOPIC = /^[\w:.@-]+$/;
+const BOARD = "board:";
 const HINT_PAUSE_MS = 100;
 const PING_EVERY_MS = 20_000;
 export const MAX_LIVE_FRAME_BYTES = 16 * 1024;
@@ -32,6 +33,8 @@ export interface LiveOptions {
     principal: Principal,
     sessionId: string,
   ): Promise<{ lastSeq: number; until: number | null }>;
+  /** The id of the session at the top of its tree, whose board it is; refused to who may not read it. */
+  findBoard(principal: Principal, sessionId: string): Promise<string>;
   now(): number;
   /** Whether the credential behind the socket is still good. */
   stillGood(): Promise<boolean>;
@@ -114,15 +117,17 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
       const sink = sinkOf(socket, topic, drains, send);
       return { leave: options.feeds.follow(sessionId, from, sink), until };
     }
-    const source = hintSource(topic, principal);
+    const source = await hintSource(topic, principal, options);
     if (source === undefined)
       throw new Refusal(
         "not_found",
         "not_found",
-        "No such topic. Use session:<id>, me or runners.",
+        "No such topic. Use session:<id>, board:<id>, me or runners.",
       );
     send({ op: "subscribed", topic, after: 0 });
-    const tell = (hint: { type: string; id: string; rev: number }) => send({ topic, ...hint });
+    const tell = (hint: Hint) => {
+      if (mayHear(principal, hint)) send({ topic, ...hint });
+    };
     return { leave: followHints(options.announcer, source, tell), until: null };
   }
 }
@@ -133,19 +138,47 @@ interface Topic {
   until: number | null;
 }
 
-function hintSource(topic: string, principal: Principal): string | undefined {
+async function hintSource(
+  topic: string,
+  principal: Principal,
+  { findBoard }: LiveOptions,
+): Promise<string | undefined> {
   if (principal.kind !== "user") return undefined;
+  if (topic.startsWith(BOARD) && TOPIC.test(topic)) {
+    const sessionId = sessionIdMeant(topic.slice(BOARD.length), principal.userId);
+    return BOARD + (await findBoard(principal, sessionId));
+  }
   if (topic === "me") return `user:${principal.userId}`;
   return topic === "runners" ? "runners" : undefined;
 }
 
+interface Hint {
+  type: string;
+  id: string;
+  rev: number;
+}
+
+/** That something has changed is news too: who may not read it does not hear of it. */
+const HEARD_BY: Readonly<Record<string, Action>> = {
+  session: "session.read",
+  prompt: "session.read",
+  inbox: "session.read",
+  approval: "approval.read",
+  secret: "secret.read",
+  runner: "runner.read",
+  task: "task.read",
+  memory: "memory.read",
+};
+
+function mayHear(principal: Principal, { type }: Hint): boolean {
+  const action = HEARD_BY[type];
+  if (action !== undefined) return may(principal, action, { orgId: principal.orgId });
+  return principal.kind === "user" && principal.scopes.includes("*");
+}
+
 /** Hints of a burst are told once for each thing. */
-function followHints(
-  announcer: Announcer,
-  source: string,
-  tell: (hint: { type: string; id: string; rev: number }) => void,
-): () => void {
-  const waiting = new Map<string, { type: string; id: string; rev: number }>();
+function followHints(announcer: Announcer, source: string, tell: (hint: Hint) => void): () => void {
+  const waiting = new Map<string, Hint>();
   let timer: NodeJS.Timeout | undefined;
   const leave = announcer.onHint(source, (hint) => {
     waiting.set(`${hint.type}:${hint.id}`, hint);

@@ -68,8 +68,11 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? name ?? "failed";
 }
 
+/** Such as `invalid_grant`. What has digits or capital letters could be a code or a token. */
+const OAUTH_WORD = /^(?=.{1,40}$)[a-z]{2,}(?:_[a-z]{2,}){0,4}$/;
+
 /** What an OAuth error names itself, if it is one of the words that such errors are made of. */
 export function oauthError(json: unknown): string {
   const { error } = (json ?? {}) as { error?: unknown };
-  return typeof error === "string" && /^[\w.-]{1,60}$/.test(error) ? error : "no reason given";
+  return typeof error === "string" && OAUTH_WORD.test(error) ? error : "no reason given";
 }

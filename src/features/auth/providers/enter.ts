@@ -67,6 +67,9 @@ interface Arrival {
 
 function accountOf({ id, issuer }: SignInProvider, identity: Identity, ids: Ids): NewAccount {
   const { subject, label } = identity;
+  // Databases differ in what they can keep of such text, and two that look the same must not be one.
+  if (!subject.isWellFormed() || /[\p{Cc}\p{Cf}]/u.test(subject))
+    throw problem("identity_not_confirmed", "the subject is no plain text");
   return { id: ids.mint("lnk"), provider: id, issuer, subject, label, last_used_at: null };
 }
 

@@ -27,6 +27,8 @@ export interface Beginning {
 export interface Begun {
   url: string;
   flow: string;
+  /** By which the browser knows again what it keeps: it may have begun more than once. */
+  state: string;
 }
 
 export async function beginFlow(
@@ -54,7 +56,7 @@ export async function beginFlow(
       expires_at: tx.now + FLOW_TTL_MS,
     }),
   );
-  return { url, flow };
+  return { url, flow, state };
 }
 
 export function secretsOf(flow: string): Pick<Round, "verifier" | "nonce"> {

@@ -9,6 +9,8 @@ import { askProvider } from "./ask-provider.ts";
 import { problem } from "./problems.ts";
 
 const KEPT_MS = 10 * 60_000;
+/** Strangers can make us ask: a provider that is away is not asked for each of them. */
+const FAILURE_KEPT_MS = 5_000;
 const ASK_KEYS_EVERY_MS = 30_000;
 const MAX_KEYS = 100;
 
@@ -37,12 +39,28 @@ export interface OidcMetadata {
 export function createMetadata(issuer: string, now: () => number): OidcMetadata {
   let document: { value: OidcDocument; at: number } | undefined;
   let keys: { value: LocalJWKSet; at: number } | undefined;
+  let failure: { error: unknown; at: number } | undefined;
+  let asking: Promise<OidcDocument> | undefined;
 
   async function readDocument(): Promise<OidcDocument> {
     if (document && now() - document.at < KEPT_MS) return document.value;
-    const value = await askDocument(issuer);
-    document = { value, at: now() };
-    return value;
+    if (failure && now() - failure.at < FAILURE_KEPT_MS) throw failure.error;
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  }
+
+  async function ask(): Promise<OidcDocument> {
+    try {
+      const value = await askDocument(issuer);
+      document = { value, at: now() };
+      failure = undefined;
+      return value;
+    } catch (error) {
+      failure = { error, at: now() };
+      throw error;
+    }
   }
 
   return {

@@ -41,6 +41,7 @@ function start() {
     goOn: (ms: number) => {
       aheadMs += ms;
     },
+    away: () => oidc.authorizeUrl(round),
     async identify(account: Account = ANN) {
       const back = server.approve(await oidc.authorizeUrl(round), account);
       return oidc.identify({ code: back.searchParams.get("code") ?? "", iss: undefined }, round);
@@ -103,4 +104,39 @@ it("shows its secret in the body only to providers that want it so", async () =>
   server.lies = { document: { token_endpoint_auth_methods_supported: ["client_secret_post"] } };
   expect((await start().identify()).subject).toBe("a1");
   server.lies = {};
+});
+
+it("asks no further where the document is of another, or leads into the clear", async () => {
+  const bad: Record<string, unknown>[] = [
+    { issuer: "https://evil.example" },
+    { issuer: `${server.issuer}/` },
+    { token_endpoint: "http://evil.example/token" },
+    { jwks_uri: "file:///etc/passwd" },
+    { authorization_endpoint: "javascript:alert(1)" },
+    { userinfo_endpoint: "no address" },
+    { token_endpoint: undefined },
+  ];
+  for (const document of bad) {
+    server.lies = { document };
+    await expect(start().away()).rejects.toMatchObject({ code: "provider_unavailable" });
+  }
+  server.lies = {};
+});
+
+it("asks a provider that is away once in a while, however many want to sign in", async () => {
+  const provider = start();
+  const documents = () => server.asked.filter((path) => path.includes("well-known")).length;
+  const before = documents();
+  const refused = { code: "provider_unavailable" };
+  server.lies = { document: { issuer: "https://evil.example" } };
+  const tries = await Promise.allSettled(Array.from({ length: 20 }, () => provider.away()));
+  expect(tries.map(({ status }) => status)).toEqual(Array(20).fill("rejected"));
+  await expect(provider.away()).rejects.toMatchObject(refused);
+  expect(documents()).toBe(before + 1);
+  server.lies = {};
+  provider.goOn(4_000);
+  await expect(provider.away()).rejects.toMatchObject(refused);
+  provider.goOn(2_000);
+  expect(await provider.away()).toContain(`${server.issuer}/authorize?`);
+  expect(documents()).toBe(before + 2);
 });

@@ -25,7 +25,7 @@ import { accountOf, type ProviderSignIn, providerRoutes } from "./provider-route
 const TAG = "You";
 
 type Person = ReturnType<typeof userOf>;
-type Maker = Pick<Caller, "credentialId" | "kind" | "expiresAt">;
+type Maker = Pick<Caller, "credentialId" | "kind">;
 
 /** What the routes need of sign-in; the features that have it are handed in. */
 export interface SignIn extends ProviderSignIn {
@@ -144,6 +144,8 @@ function signInRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
       response: z.object({}),
     },
     async ({ c }) => {
+      // A machine or an agent is signed in nowhere; a "yes" would tell it that its token is void.
+      userOf(c);
       const { kind, credentialId } = c.get("caller");
       if (kind === "cookie") await auth.signOut(credentialId);
       cookies.take(c);

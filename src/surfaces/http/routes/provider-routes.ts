@@ -21,11 +21,13 @@ import type { CookieJar, Opened } from "./cookie-jar.ts";
 const TAG = "You";
 
 type Person = ReturnType<typeof userOf>;
-type Maker = Pick<Caller, "credentialId" | "kind" | "expiresAt">;
+type Maker = Pick<Caller, "credentialId" | "kind">;
 /** Where to send the browser, and what it has to keep until it is back. */
 interface Begun {
   url: string;
   flow: string;
+  /** By which it is known again. */
+  state: string;
 }
 interface Landing {
   /** On this server. */
@@ -89,8 +91,8 @@ export function providerRoutes(app: App, auth: ProviderSignIn, cookies: CookieJa
 }
 
 function startRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void {
-  const send = (c: Context<AppEnv>, { url, flow }: Begun) => {
-    cookies.giveFlow(c, flow);
+  const send = (c: Context<AppEnv>, { url, flow, state }: Begun) => {
+    cookies.giveFlow(c, state, flow);
     return { url };
   };
   endpoint(
@@ -153,11 +155,12 @@ function callbackRoute(app: App, auth: ProviderSignIn, cookies: CookieJar): void
       response: redirected,
     },
     async ({ c, query: { state, code, error, iss } }) => {
-      const flow = cookies.presentFlow(c);
+      const flow = state === undefined ? undefined : cookies.presentFlow(c, state);
       const address = addressOf(c);
       const back = { state, code, error, iss, flow, address };
       const { path, opened } = await auth.finishSignIn(providerIn(c), back);
-      cookies.takeFlow(c);
+      // Of this round alone: another tab may be on its way too.
+      if (state !== undefined && flow !== undefined) cookies.takeFlow(c, state);
       if (opened) cookies.give(c, opened);
       return c.redirect(path, 302);
     },

@@ -1,8 +1,11 @@
+/** The machines that work, what they offer, and the tokens that let them in. */
 import * as z from "zod";
 import { type Kernel, requireMay } from "#engine/index.ts";
+import { type RunnerToken, runnerTokenSchema } from "#features/auth/contract.ts";
 import { pageOf } from "#protocol/page.ts";
 import { runnerSchema } from "#protocol/runs.ts";
 import { type App, principalOf, userOf } from "../app.ts";
+import type { Caller } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
 import { line, requireId } from "../input.ts";
 
@@ -11,15 +14,23 @@ const TAG = "Runners";
 /** What the runner routes need of sign-in; the feature that has it is handed in. */
 export interface RunnerTokens {
   createRunnerToken(
-    by: ReturnType<typeof userOf>,
-    name: string,
-    tags: readonly string[],
-    scope: "org" | "user",
+    by: Person,
+    maker: Caller,
+    token: { name: string; tags: readonly string[]; scope: "org" | "user" },
   ): Promise<{ id: string; token: string; scope: string }>;
+  listRunnerTokens(by: Person): Promise<RunnerToken[]>;
+  revokeRunnerToken(by: Person, id: string): Promise<RunnerToken>;
   revoke(credentialId: string): Promise<void>;
 }
 
-export function runnerRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens): void {
+type Person = ReturnType<typeof userOf>;
+
+export function runnerRoutes(app: App, kernel: Kernel, tokens: RunnerTokens): void {
+  machineRoutes(app, kernel, tokens);
+  tokenRoutes(app, kernel, tokens);
+}
+
+function machineRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens): void {
   endpoint(
     app,
     {
@@ -47,6 +58,26 @@ export function runnerRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens
   endpoint(
     app,
     {
+      method: "delete",
+      path: "/api/runners/{id}",
+      summary: "Forget a runner and revoke its token",
+      tag: TAG,
+      response: z.object({}),
+    },
+    async ({ c }) => {
+      const id = requireId(c.req.param("id"), "runner");
+      // First the token: one that is dropped tries to come back at once.
+      await tokens.revoke(await runners.credentialOf(principalOf(c), id));
+      await runners.remove(principalOf(c), id);
+      return {};
+    },
+  );
+}
+
+function tokenRoutes(app: App, { dispatcher }: Kernel, tokens: RunnerTokens): void {
+  endpoint(
+    app,
+    {
       method: "post",
       path: "/api/runners/tokens",
       summary: "A token for a new runner; it is shown once",
@@ -69,24 +100,35 @@ export function runnerRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens
       const user = userOf(c);
       requireMay(user, "runner.own");
       const whose = scope ?? (user.role === "admin" ? "org" : "user");
-      return { ...(await tokens.createRunnerToken(user, name, tags, whose)), name };
+      const asked = { name, tags, scope: whose } as const;
+      return { ...(await tokens.createRunnerToken(user, c.get("caller"), asked)), name };
     },
   );
   endpoint(
     app,
     {
-      method: "delete",
-      path: "/api/runners/{id}",
-      summary: "Forget a runner and revoke its token",
+      method: "get",
+      path: "/api/runners/tokens",
+      summary: "Tokens that let runners in: your own; for admins all",
       tag: TAG,
-      response: z.object({}),
+      response: pageOf(runnerTokenSchema),
+    },
+    async ({ c }) => ({ items: await tokens.listRunnerTokens(userOf(c)), next: null }),
+  );
+  endpoint(
+    app,
+    {
+      method: "delete",
+      path: "/api/runners/tokens/{id}",
+      summary: "Revoke a token; runners that came with it are let go at once",
+      tag: TAG,
+      response: z.object({ token: runnerTokenSchema }),
     },
     async ({ c }) => {
-      const id = requireId(c.req.param("id"), "runner");
-      // First the token: one that is dropped tries to come back at once.
-      await tokens.revoke(await runners.credentialOf(principalOf(c), id));
-      await runners.remove(principalOf(c), id);
-      return {};
+      const id = requireId(c.req.param("id"), "runner token");
+      const token = await tokens.revokeRunnerToken(userOf(c), id);
+      dispatcher.drop(id, "the token was revoked");
+      return { token };
     },
   );
 }

@@ -1,0 +1,61 @@
+/**
+ * What agents asked for over HTTP and were refused. A person who was refused knows it; an agent that
+ * tries doors does so unseen, so each of its refusals leaves a line in the log and a row in the
+ * trail: which session, what kind of thing, and the code. Nothing that the agent wrote is in either.
+ */
+import type { Log } from "#base/log.ts";
+import type { Refusal } from "#base/refusal.ts";
+import { createTell, type Engine, type Principal } from "#engine/index.ts";
+
+/** Of one run; what comes after says nothing new. */
+const MOST_PER_RUN = 100;
+const RUNS_REMEMBERED = 1_000;
+
+export interface Asked {
+  method: string;
+  /** The pattern of the route, not the address that was asked for. */
+  route: string;
+}
+
+export type NoteRefusal = (principal: Principal, asked: Asked, refusal: Refusal) => Promise<void>;
+
+export function createAgentRefusals(engine: Engine, log: Log): NoteRefusal {
+  const { store } = engine;
+  const tell = createTell(() => engine);
+  const counts = new Map<string, number>();
+
+  /** How many there have been of this run, this one included. */
+  function count(run: string): number {
+    const now = (counts.get(run) ?? 0) + 1;
+    counts.delete(run);
+    counts.set(run, now);
+    const [oldest] = counts.keys();
+    if (counts.size > RUNS_REMEMBERED && oldest !== undefined) counts.delete(oldest);
+    return now;
+  }
+
+  return async (principal, { method, route }, { kind, code }) => {
+    if (principal.kind !== "session" || kind === "unavailable") return;
+    const { orgId, sessionId, ownerId, run } = principal;
+    const soFar = count(run?.runId ?? sessionId);
+    if (soFar > MOST_PER_RUN) return;
+    const isLast = soFar === MOST_PER_RUN;
+    const fields = { sessionId, runId: run?.runId ?? null, method, route, code };
+    log.warn(fields, isLast ? "refused an agent; its next are not told" : "refused an agent");
+    try {
+      await store.transaction((tx) =>
+        tell(tx, {
+          orgId,
+          by: `session:${sessionId}`,
+          area: "agent",
+          action: "request_refused",
+          subjectId: run?.runId ?? null,
+          session: { id: sessionId, owner_id: ownerId },
+          detail: code,
+        }),
+      );
+    } catch (error) {
+      log.error({ err: error, sessionId }, "a refusal could not be written to the trail");
+    }
+  };
+}
