@@ -79,10 +79,17 @@ export interface Brief {
   identity?: GitIdentity | null;
   /** What it must still know when its history was summed up. */
   register?: string | null;
+  /** What it may need to know for this prompt, a line each: given with it, and kept in the transcript. */
+  recall?: string[];
 }
 
 /** For a session that has a persona or a repository. */
-export type Briefer = (reader: Reader, session: SessionRow) => Promise<Brief | undefined>;
+export type Briefer = (
+  reader: Reader,
+  session: SessionRow,
+  /** The text of the prompt that is being worked on. */
+  asked: string,
+) => Promise<Brief | undefined>;
 
 /**
  * What opens a session's repository; undefined when the feature does not know it. It is asked only
@@ -114,7 +121,7 @@ export interface Feature {
   judge?: Judge;
   brief?: Briefer;
   openRepository?: RepositoryOpener;
-  /** Tables whose rows hang on a session by `session_id` and go with it. */
+  /** Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it. */
   sessionTables?: readonly string[];
   /**
    * Removes what is a removed person's alone, at most a batch of it; true when nothing is left. Their

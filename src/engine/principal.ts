@@ -64,8 +64,12 @@ export type Action =
   | "persona.read"
   | "persona.manage"
   | "persona.administer"
+  | "task.read"
+  | "task.write"
   | "audit.read"
   | "usage.read"
+  | "memory.read"
+  | "memory.write"
   | "operate";
 
 /** What is known of the thing acted on. */
@@ -118,8 +122,12 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "persona.read": "sessions:read",
   "persona.manage": "sessions:write",
   "persona.administer": "admin",
+  "task.read": "tasks",
+  "task.write": "tasks",
   "audit.read": "admin",
   "usage.read": "sessions:read",
+  "memory.read": "memory",
+  "memory.write": "memory",
   operate: "admin",
 };
 

@@ -10,7 +10,7 @@ import { forgetOldKeys } from "./idempotency.ts";
 import { deliverDue } from "./outbox/index.ts";
 import { expireLeases } from "./runs/leases.ts";
 import { failUnmatched } from "./runs/unmatched.ts";
-import { fallAsleep } from "./sessions/fall-asleep.ts";
+import { fallAsleep, wakeHeld } from "./sessions/fall-asleep.ts";
 import { tellGrowth } from "./sessions/growth.ts";
 import { purgeArchived } from "./sessions/purge.ts";
 import { runDueTimers } from "./timers.ts";
@@ -91,6 +91,7 @@ export class Sweeps {
       await this.#attempt("idempotency", () => forgetOldKeys(engine, now));
       await this.#attempt("purge", () => purgeArchived(engine, now, this.#options.sessionTables));
       await this.#attempt("asleep", () => fallAsleep(engine, now, this.#options.idleMs));
+      await this.#attempt("held asleep", () => wakeHeld(engine));
     }
     await this.#sweepFeatures(now);
     await this.#attempt("runners", sweepRunners);

@@ -8,15 +8,16 @@
 
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
+import type { Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
 import type { EventType, ModelCallItem } from "#protocol/events.ts";
-import type { EntryKind, Verdict } from "#protocol/sessions.ts";
+import type { Author, EntryKind, Verdict } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
 import { insertEvents } from "./sessions/event-queries.ts";
 import { eventView } from "./sessions/event-view.ts";
-import { insertSession, lockSession, saveSession } from "./sessions/queries.ts";
+import { findParentId, insertSession, lockSession, saveSession } from "./sessions/queries.ts";
 import type { SessionDefaults } from "./sessions/session-defaults.ts";
 
 export const EVENT_VERSION = 1;
@@ -30,6 +31,11 @@ export type KernelEvent =
   /** Its settings are being changed as somebody asked; who refuses one throws. */
   | { type: "session_changed"; session: SessionWriter; fields: readonly string[] }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
+  /**
+   * It is to be active again, and nothing has been changed yet. Who does not want it says so; who
+   * keeps sessions that never end for good brings one back here when a person speaks to it.
+   */
+  | { type: "session_waking"; session: SessionWriter; by: Author["kind"]; answer: WakeAnswer }
   | { type: "prompt_admitted"; session: SessionWriter; prompt: PromptRow }
   /** It is in the history now, and its agent works on it. */
   | { type: "prompt_started"; session: SessionWriter; prompt: PromptRow }
@@ -42,6 +48,11 @@ export type KernelEvent =
   /** Somebody who does not own it was let in to read it, until an instant. */
   | { type: "session_opened"; session: SessionWriter; by: string; reasonChars: number }
   | ({ type: "setting_changed" } & SettingChange);
+
+export interface WakeAnswer {
+  /** Why it must not wake now. */
+  refusal: Refusal | null;
+}
 
 /**
  * What people have set up was changed: who did it and what it was, in ids and in words that stand in
@@ -170,6 +181,8 @@ export class Work {
   readonly defaults: SessionDefaults;
   readonly toolName: Engine["toolName"];
   readonly sessionTables: readonly string[];
+  /** Runs that this command has made: they wait to be claimed. */
+  readonly begun: RunRow[] = [];
   readonly #listeners: readonly Listener[];
   readonly #writers = new Map<string, SessionWriter>();
 
@@ -185,7 +198,10 @@ export class Work {
     this.#listeners = engine.listeners;
   }
 
-  /** Locks a session until the command ends. Lock several in the order of their ids. */
+  /**
+   * Locks a session until the command ends. Whoever locks more than one must do it in this order, or
+   * two commands wait for each other: the org, then parents, then their children by id.
+   */
   async session(id: string): Promise<SessionWriter | undefined> {
     const known = this.#writers.get(id);
     if (known) return known;
@@ -194,6 +210,22 @@ export class Work {
     const writer = new SessionWriter(row, false, this.now);
     this.#writers.set(id, writer);
     return writer;
+  }
+
+  /**
+   * Locks a session and, before it, its parent: for every command whose consequences may reach the
+   * parent. A session may lose its parent and never gets another, so the one that is read before the
+   * lock is the right one, or there is none any more.
+   */
+  async family(id: string): Promise<SessionWriter | undefined> {
+    const known = this.#writers.get(id);
+    if (known) return known;
+    const parentId = await findParentId(this.tx, id);
+    if (parentId !== null) await this.session(parentId);
+    const session = await this.session(id);
+    const now = session?.row.parent_session_id ?? null;
+    if (now !== null && now !== parentId) throw new Error(`session ${id} got another parent`);
+    return session;
   }
 
   create(row: SessionRow): SessionWriter {

@@ -6,7 +6,8 @@ import type { Feature } from "#engine/index.ts";
 import { approvals } from "#features/approvals/index.ts";
 import { audit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
-import { createDelegation } from "#features/delegation/index.ts";
+import { createDelegation, type DelegationLimits } from "#features/delegation/index.ts";
+import { memory } from "#features/memory/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
@@ -14,6 +15,7 @@ import { createProviders, type Providers } from "#features/providers/index.ts";
 import { createRepos } from "#features/repos/index.ts";
 import { createSecrets } from "#features/secrets/index.ts";
 import { createSupervision, disabledReason } from "#features/supervision/index.ts";
+import { tasks } from "#features/tasks/index.ts";
 import { usage } from "#features/usage/index.ts";
 
 export interface Features {
@@ -28,6 +30,7 @@ export function createFeatures({
   publicUrl,
   log,
   orchestration,
+  delegation,
 }: FeatureSettings): Features {
   const workersPerSupervisor = orchestration.maxWorkers;
   const secrets = createSecrets({ secretKey });
@@ -36,7 +39,7 @@ export function createFeatures({
   return {
     providers,
     list: [
-      createDelegation({ workersPerSupervisor }),
+      createDelegation({ ...delegation, workersPerSupervisor }),
       createSupervision({
         log,
         disabledReason: disabledReason(orchestration),
@@ -44,6 +47,8 @@ export function createFeatures({
         allowDelete: orchestration.allowDelete,
       }),
       createOrchestrators({ publicUrl }),
+      tasks,
+      memory,
       routing,
       policy,
       approvals,
@@ -68,4 +73,6 @@ export interface FeatureSettings {
   publicUrl?: string | undefined;
   log: Log;
   orchestration: Config["orchestration"];
+  /** The limits of parents and children, where they are not the usual ones. */
+  delegation?: Partial<DelegationLimits>;
 }

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import type { Auth, UserPrincipal } from "#features/auth/index.ts";
+import type { Auth } from "#features/auth/index.ts";
 
 export interface Owner {
   userId: string;
@@ -39,11 +39,8 @@ export async function ensureRunnerToken(
   const tokenFile = join(home, "runner.token");
   if (existsSync(tokenFile) && (await auth.authenticate(readSecret(tokenFile)))) return tokenFile;
   const owner = await auth.authenticate(readSecret(keyFile));
-  const { token } = await auth.createRunnerToken(
-    owner?.principal as UserPrincipal,
-    "this machine",
-    [],
-  );
+  if (!owner) throw new Error(`${keyFile} opens nothing`);
+  const { token } = await auth.createServerToken(owner.principal.orgId, "this machine");
   writePrivate(tokenFile, token);
   return tokenFile;
 }

@@ -73,6 +73,7 @@ async function runRunner(start: RunnerStart): Promise<void> {
     tags: start.tags,
     projectDir: start.projectDir ?? null,
     capacity: config.runnerCapacity,
+    testCrash: config.testCrash,
     drainMs: start.drainMs ?? DRAIN_MS,
     native: config,
     gateway: { serverUrl, token },

@@ -35,6 +35,8 @@ export interface RunnerSettings {
   tags: readonly string[];
   projectDir: string | null;
   capacity: number;
+  /** The scripted runtime may kill this process. */
+  testCrash?: boolean;
   drainMs: number;
   native: NativeSettings;
   /** Where the server is reached, for models whose keys it keeps. */
@@ -50,6 +52,11 @@ export interface RunningRunner {
   stop(): Promise<void>;
 }
 
+/** As a power cut would. */
+function killSelf(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
 export function remoteTransport(serverUrl: string, token: string): Transport {
   return createWebSocketTransport({ serverUrl, token, clock: createSteadyClock() });
 }
@@ -61,7 +68,8 @@ export async function startRunner(
 ): Promise<RunningRunner> {
   const lock = await acquireFileLock(join(settings.folder, "runner.lock"), LOCK_WAIT_MS);
   const native = await createNative(settings.native, settings, settings.gateway, log);
-  const runtimes = [native.runtime, createEchoRuntime(), createScriptedRuntime()];
+  const crash = settings.testCrash ? { crash: killSelf } : {};
+  const runtimes = [native.runtime, createEchoRuntime(), createScriptedRuntime(crash)];
   const runner = new Runner({
     transport,
     runtimes,

@@ -68,12 +68,10 @@ export async function assembleServer(
   const bus = createMemoryBus(log);
   const secretKey = ensureSecretKey(config.secretKey, config.home);
   const { list, providers } = createFeatures({
+    ...config,
     secretKey,
-    githubApiUrl: config.githubApiUrl,
     searchPath: config.path,
-    publicUrl: config.publicUrl,
     log,
-    orchestration: config.orchestration,
   });
   let http: HttpServer | undefined;
   let kernel: Kernel | undefined;
@@ -112,10 +110,9 @@ export async function assembleServer(
   const owner = await ensureOwner(auth, config.home);
   await setOwnerPassword(config.signIn, auth, owner.userId, log);
   await refuseStrangers(config, auth, signIn);
-  const { engine } = kernel;
+  const { engine, agents } = kernel;
   await shipPersonas(engine);
-  const { host, port, publicUrl, rateLimit } = config;
-  const { agents } = kernel;
+  const { host, port, publicUrl, trustedProxy, rateLimit } = config;
   http = await startHttp({
     kernel,
     auth: {
@@ -129,6 +126,7 @@ export async function assembleServer(
     host,
     port,
     publicUrl,
+    trustedProxy,
     rateLimit,
     secretKey,
     providers: {
@@ -154,11 +152,17 @@ export async function assembleServer(
   };
 }
 
-/** An agent program is known by its run token, everyone else by a credential. */
+/**
+ * An agent program is known by its run token, everyone else by a credential. Its turn may be given a
+ * moment to wind down when its owner is removed; its token is good no longer than they are.
+ */
 async function identify(auth: Auth, agents: Kernel["agents"], secret: string) {
   if (!isRunToken(secret)) return auth.authenticate(secret);
   const principal = await agents.identify(secret);
-  return principal?.run && { principal, credentialId: principal.run.runId, kind: "run" };
+  if (!principal?.run) return undefined;
+  const { ownerId, run } = principal;
+  if (ownerId !== null && !(await auth.isMember(ownerId))) return undefined;
+  return { principal, credentialId: run.runId, kind: "run" };
 }
 
 /** Whoever speaks to their orchestrator has one, and it is there. */

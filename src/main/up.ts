@@ -83,6 +83,7 @@ async function startLocalRunner(
       tags: [],
       projectDir: null,
       capacity: config.runnerCapacity,
+      testCrash: config.testCrash,
       drainMs: DRAIN_MS,
       native: config,
       gateway: { serverUrl: server.http.url, token: readSecret(tokenFile) },

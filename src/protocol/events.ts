@@ -128,7 +128,13 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     /** The call asked for nothing more to be done in this turn. */
     endsTurn: z.boolean().optional(),
   }),
-  z.object({ type: z.literal("notice"), ...itemBase, text: z.string() }),
+  z.object({
+    type: z.literal("notice"),
+    ...itemBase,
+    text: z.string(),
+    /** The model reads it too, in this turn and in later ones. */
+    forModel: z.boolean().optional(),
+  }),
   /** One request to a model, for usage and limits; no part of the transcript. */
   z.object({
     type: z.literal("model_call"),
@@ -165,9 +171,15 @@ export const journalItemSchema = z.discriminatedUnion("type", [
 export type JournalItem = z.infer<typeof journalItemSchema>;
 export type ModelCallItem = Extract<JournalItem, { type: "model_call" }>;
 
+/** A word of ours, which is shown and told to others as such: it carries no text of anybody's. */
+export const errorCodeSchema = z
+  .string()
+  .regex(/^[a-z0-9_.-]{1,100}$/)
+  .catch("runtime_error");
+
 export const settlementSchema = z.object({
   outcome: z.enum(OUTCOMES).extract(["completed", "failed", "aborted", "superseded"]),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: z.object({ code: errorCodeSchema, message: z.string() }).optional(),
   /** What the caller of a run gets as its result. */
   result: z.string().optional(),
   usage: z

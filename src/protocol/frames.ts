@@ -10,7 +10,7 @@
  * A new tool adds no frame: `tool` carries any of them.
  */
 import * as z from "zod";
-import { journalItemSchema, settlementSchema } from "./events.ts";
+import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
 import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
 import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
@@ -23,7 +23,7 @@ export const RENEW_EVERY_MS = 5_000;
 /** A runner starts no model or tool step when its last acknowledged renewal is older than this. */
 export const STEP_FRESHNESS_MS = 10_000;
 
-export const CANCEL_REASONS = ["stop", "steer", "interrupt", "timeout"] as const;
+export const CANCEL_REASONS = ["stop", "steer", "interrupt", "timeout", "budget"] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 const ID = z.string().regex(/^[\w:.@-]{1,200}$/, "an id");
@@ -109,7 +109,7 @@ export const parkSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("pause"),
     waitMs: z.number().int().min(0),
-    code: z.string(),
+    code: errorCodeSchema,
     message: z.string(),
   }),
 ]);
@@ -127,6 +127,9 @@ export const assignmentSchema = z.object({
   content: z.string(),
   attachments: z.array(attachmentSchema),
   author: authorSchema,
+  /** Whose session it is, and whose child: what others say in it is told apart by these. */
+  ownerId: z.string().nullable(),
+  parentSessionId: z.string().nullable(),
   /** Nothing came before it in this session. */
   isFirst: z.boolean(),
   runtime: z.string(),
@@ -289,6 +292,7 @@ export type ServerFrame =
       setup: string | null;
       identity: GitIdentity | null;
       register: string | null;
+      recall: string[];
     }
   /** Null: the organisation does not know the repository, so nothing opens it. */
   | { op: "repository"; id: string; access: RepositoryAccess | null }

@@ -3,6 +3,8 @@ import * as z from "zod";
 import { isoTime } from "./page.ts";
 
 export const SESSION_KINDS = ["task", "review", "orchestrator", "org_orchestrator"] as const;
+/** Runtimes without a model, for people who try things out. No agent may choose them. */
+export const TRIAL_RUNTIMES: readonly string[] = ["echo", "scripted"];
 export const LIFECYCLES = ["active", "hibernated", "archived", "terminated"] as const;
 export const ACTIVITIES = [
   "working",

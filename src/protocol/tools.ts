@@ -19,6 +19,7 @@ export type AgentRole = (typeof AGENT_ROLES)[number];
 export interface ToolUser {
   role: AgentRole;
   hasRepo: boolean;
+  hasMemory: boolean;
 }
 
 export interface ToolSpec<S extends z.ZodType = z.ZodType> {
@@ -29,6 +30,8 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   roles?: readonly AgentRole[];
   /** Only sessions that work on a repository have it. */
   needsRepo?: boolean;
+  /** Only sessions that are to remember have it. */
+  needsMemory?: boolean;
   /** For a model. */
   description: string;
   schema: S;
@@ -39,10 +42,15 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
 }
 
 export function isOffered(
-  { roles, needsRepo = false }: Pick<ToolSpec, "roles" | "needsRepo">,
-  { role, hasRepo }: ToolUser,
+  {
+    roles,
+    needsRepo = false,
+    needsMemory = false,
+  }: Pick<ToolSpec, "roles" | "needsRepo" | "needsMemory">,
+  { role, hasRepo, hasMemory }: ToolUser,
 ): boolean {
-  return (!roles || roles.includes(role)) && (hasRepo || !needsRepo);
+  const isFor = !roles || roles.includes(role);
+  return isFor && (hasRepo || !needsRepo) && (hasMemory || !needsMemory);
 }
 
 /** A tool that lives on the server, as a runner is told of it. */

@@ -58,6 +58,7 @@ export async function startOurs(options: OurOptions): Promise<Contender> {
     MUSTER_RATE_LIMIT: "0",
     MUSTER_MAX_SESSIONS: "1000000",
     MUSTER_MAX_ORG_SESSIONS: "1000000",
+    MUSTER_MAX_UNATTENDED_TURNS: "1000000",
     MUSTER_LOG_LEVEL: "warn",
     ...(modelPort === undefined ? {} : modelSettings(modelPort)),
     ...env,

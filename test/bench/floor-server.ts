@@ -148,7 +148,8 @@ function watch(session: string, request: IncomingMessage, response: ServerRespon
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [, , what = "", id = "", more = ""] = (request.url ?? "").split("?")[0]?.split("/") ?? [];
-  if (request.url === "/ready") return send(response, 200, { ok: true });
+  if (request.url === "/ready" || what === "orchestration")
+    return send(response, 200, { ok: true });
   if (what === "prompts") return send(response, 200, { prompt: find.get(id) as object });
   if (more === "events") return watch(id, request, response);
   if (request.method === "GET") return send(response, 200, { session: { id, lastSeq: 0 } });

@@ -18,6 +18,7 @@ import { idleSessions, restart, scale } from "./figures/many-sessions.ts";
 import { nativeMany, nativeMemory } from "./figures/native-many.ts";
 import { toolStep } from "./figures/native-tool-step.ts";
 import { nativeTurns } from "./figures/native-turns.ts";
+import { readyTasks } from "./figures/ready-tasks.ts";
 import { start } from "./figures/start.ts";
 import { store } from "./figures/store.ts";
 import { turns } from "./figures/turns.ts";
@@ -35,6 +36,7 @@ const figures: readonly Figure[] = [
   nativeMemory,
   wake,
   children,
+  readyTasks,
   acknowledgements,
   store,
   persisted,

@@ -104,7 +104,7 @@ async function claim(): Promise<{ p50Ms: number }> {
   const auth = createAuth({ store, ids, clock: systemClock, tell });
   const owner = await auth.authenticate((await auth.ensureOwner("bench")).key ?? "");
   if (owner?.principal.kind !== "user") throw new Error("no owner");
-  const { token } = await auth.createRunnerToken(owner.principal, "bench", []);
+  const { token } = await auth.createServerToken(owner.principal.orgId, "bench");
   const runner = await auth.authenticate(token);
   if (runner?.principal.kind !== "runner") throw new Error("no runner");
 

@@ -104,7 +104,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await log.getByText("Both child sessions are done.").waitFor(PLAYED);
     const news = log.getByRole("article", { name: "News from child sessions" });
     expect(await news.count()).toBe(2);
-    await news.first().getByText("ended its turn (completed).").waitFor();
+    await news.first().getByText("finished its turn").waitFor();
     await page.getByText(/with its children/).waitFor();
     await secondCameAfterFirst();
     await visitor.picture("story-done-desktop");
@@ -155,6 +155,11 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
 
     await choose("Alpha", /Send a message/);
     const dialog = page.getByRole("dialog", { name: "Message to Alpha" });
+    await expect.poll(() => dialog.locator("textarea:focus").count()).toBe(1);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.locator("button:focus").getAttribute("aria-label")).toContain("Alpha");
+    await choose("Alpha", /Send a message/);
     await dialog.getByLabel("Message").fill("say steered");
     await dialog.getByLabel(/Now/).check();
     await visitor.picture("tree-steer-desktop");
@@ -170,6 +175,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await expect.poll(() => node(/Beta.*Working/).count()).toBe(0);
 
     await choose("Gamma", /Detach/);
+    await page.getByRole("alertdialog").getByRole("button", { name: "Detach" }).click();
     await expect.poll(() => node(/Gamma/).getAttribute("aria-level")).toBe("1");
     await choose("Beta", /End it/);
     await page.getByRole("alertdialog").getByRole("button", { name: "End it" }).click();

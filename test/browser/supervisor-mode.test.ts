@@ -78,6 +78,7 @@ describe.skipIf(!chromiumFile)("supervisor mode", SLOW, () => {
     await worker("sleeper").getByRole("button", { name: "Resume sleeper" }).click();
     await worker("sleeper").getByText("idle").waitFor();
     await worker("counter").getByRole("button", { name: "Detach counter" }).click();
+    await confirm("Detach");
     await worker("counter").waitFor({ state: "detached" });
     await inbox.filter({ hasText: "Detached" }).waitFor();
 

@@ -19,6 +19,7 @@ describe("the built program", () => {
     MUSTER_HOME: home,
     MUSTER_PORT: String(port),
     MUSTER_LOG_LEVEL: "error",
+    MUSTER_TEST_CRASH: "true",
     NO_COLOR: "1",
   });
 

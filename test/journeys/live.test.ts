@@ -159,16 +159,41 @@ describe("live", () => {
     ws.close();
   });
 
+  it("says which task of a board has changed, by any session of its tree", async () => {
+    const parent = await platform.createSession();
+    const child = await platform.createSession({ parentSessionId: parent.id });
+    const { ws, frames, send } = await socket();
+    for (const { id } of [parent, child]) send({ op: "subscribe", topic: `board:${id}` });
+    await expect.poll(() => frames.length).toBe(2);
+    const path = `/api/sessions/${child.id}/tasks`;
+    const { body } = await platform.request<{ task: { id: string; boardId: string } }>(
+      "POST",
+      path,
+      { title: "t" },
+    );
+    expect(body.task.boardId).toBe(parent.id);
+    for (const { id } of [parent, child])
+      await expect
+        .poll(() => frames.find(({ topic, type }) => topic === `board:${id}` && type === "task"))
+        .toMatchObject({ id: body.task.id });
+    ws.close();
+  });
+
   it("refuses topics it cannot give, and frames it cannot read", async () => {
     const { ws, frames, send } = await socket();
     send({ op: "subscribe", topic: "session:ses_other" });
+    send({ op: "subscribe", topic: "board:ses_other" });
     send({ op: "subscribe", topic: "everything" });
     ws.send("{");
     send({ op: "shout", topic: "me" });
     await expect
       .poll(() => frames.map((frame) => frame.code))
       .toEqual(
-        expect.arrayContaining(["not_found", "not_found", "invalid_frame", "invalid_frame"]),
+        expect.arrayContaining([
+          ...Array.from({ length: 3 }, () => "not_found"),
+          "invalid_frame",
+          "invalid_frame",
+        ]),
       );
     ws.close();
   });

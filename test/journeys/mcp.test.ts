@@ -210,6 +210,51 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(heard).toEqual(["has begun", "uses glob"]);
       });
 
+      it("waits on while the orchestrator waits for its children, and gives the answer of the end", async () => {
+        const heard: string[] = [];
+        const asked = client.callTool(
+          { name: "ask_orchestrator", arguments: { message: "Let somebody count." } },
+          CallToolResultSchema,
+          { onprogress: ({ message }) => void heard.push(message ?? "") },
+        );
+        const turn = await runner.nextTurn(orchestratorId);
+        const { output } = await turn.tool("spawn_session", { title: "Counter", prompt: "Count." });
+        const { sessionId: childId } = output as { sessionId: string };
+        const child = await runner.nextTurn(childId);
+        expect(await turn.tool("wait_for_event", {})).toMatchObject({ endsTurn: true });
+        await turn.end("I asked somebody.");
+        await expect.poll(() => heard).toContain("waits for 1 child: Counter");
+        const { promptId } = turn.assignment;
+        const late = await say(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
+        expect(late.data).toMatchObject({
+          promptId,
+          waitingFor: "children",
+          said: "I asked somebody.",
+          children: [{ sessionId: childId, title: "Counter", activity: "working" }],
+        });
+        expect(late.data.next).toContain("wait_for_answer");
+        await child.end("There are 7.");
+        const woken = await runner.nextTurn(orchestratorId);
+        expect(woken.assignment.content).toContain("There are 7.");
+        const working = await say(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
+        expect(working.data).toMatchObject({ promptId, waitingFor: "children" });
+        await woken.end("Somebody counted 7.");
+        const answer = { promptId, outcome: "completed", answer: "Somebody counted 7." };
+        expect((await asked).structuredContent).toMatchObject(answer);
+        // Also for whoever asks when everything is over.
+        expect((await say(client, "wait_for_answer", { promptId })).data).toMatchObject(answer);
+      });
+
+      it("knows its orchestrator by that word", async () => {
+        const status = await say(client, "get_session_status", { sessionId: "orchestrator" });
+        expect(status.data).toMatchObject({ sessionId: orchestratorId });
+        const read = await say(client, "read_session", { sessionId: "orchestrator", limit: 1 });
+        expect(read.data).toMatchObject({ sessionId: orchestratorId });
+        expect((await say(client, "list_sessions", { parent: "orchestrator" })).isError).toBe(
+          false,
+        );
+      });
+
       it("stops waiting when it is cancelled, and not the turn", async () => {
         const stop = new AbortController();
         const asked = client.callTool(

@@ -95,7 +95,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     const execute = (sql: string) =>
       platform.server.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+    /** An agent whose machine was found missing before it was answered is put to work again. */
     const send = async (who: Caller, method: string, path: string, body?: unknown) => {
+      let status = await sendOnce(who, method, path, body);
+      for (let more = 3; more > 0 && who === "agent" && status === 401; more--)
+        status = await sendOnce(who, method, path, body);
+      return status;
+    };
+    const sendOnce = async (who: Caller, method: string, path: string, body?: unknown) => {
       if (who === "agent") await putAgentToWork();
       const stop = new AbortController();
       const response = await fetch(platform.url + path, {
@@ -163,10 +170,19 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ],
       [/^\/api\/runners\/\{id\}/, runnerOfAnn],
       [
+        /^\/api\/runners\/tokens\/\{id\}/,
+        async () =>
+          (await ann.request<{ id: string }>("POST", "/api/runners/tokens", { name: "t" })).body.id,
+      ],
+      [
         /^\/api\/me\/api-keys\/\{id\}/,
         () => idFrom(ann, "apiKey", "/api/me/api-keys", { name: "k", scopes: ["mail"] }),
       ],
       [/^\/api\/me\/accounts\/\{id\}/, accountOfAnn],
+      [
+        /^\/api\/me\/memories\/\{id\}/,
+        () => idFrom(ann, "memory", "/api/me/memories", { content: "x", title: `t${count}` }),
+      ],
       [
         /\/invitations\/\{id\}/,
         () => idFrom(platform, "invitation", `/api/orgs/${orgId}/invitations`, {}),
@@ -243,6 +259,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     async function fill(path: string): Promise<string> {
       count++;
       const thing = things.find(([prefix]) => prefix.test(path));
+      const id = (await thing?.[1]()) ?? "";
       const values: Record<string, string> = {
         orgId,
         userId: vic.userId,
@@ -251,7 +268,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         provider: "github",
         sha256: createHash("sha256").update(ATTACHED).digest("hex"),
         token: path.includes("{token}") ? await inviteToken(platform) : "",
-        id: (await thing?.[1]()) ?? "",
+        id,
+        taskId: path.includes("{taskId}")
+          ? await idFrom(ann, "task", `/api/sessions/${id}/tasks`, { title: "t" })
+          : "",
         workerId,
         sessionId: path.includes("{sessionId}") ? await annSession() : "",
         repoId: path.includes("{repoId}")

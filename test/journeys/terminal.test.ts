@@ -303,7 +303,7 @@ describe("chat on a terminal", () => {
     host.press("y\r");
     await see("Allowed.");
     host.press("/back\r");
-    await see(/"Helper" \(ses_\w+\) ended its turn \(completed\)/);
+    await see("Helper: finished its turn");
   });
 });
 
@@ -372,7 +372,15 @@ describe("sessions tree", () => {
     const words = ["sessions", "detach", child.id];
     expect((await inLines(words, {})).code).toBe(7);
     expect((await inLines(["sessions", "steer", child.id, "say", "turn"], {})).code).toBe(0);
-    expect((await inLines(["sessions", "end", child.id, "--yes"], {})).code).toBe(0);
+    expect((await inLines(["sessions", "stop", "worker"], {})).code).toBe(0);
+    const unasked = await inLines(["sessions", "end", "Worker"], {});
+    expect(unasked).toMatchObject({ code: 2 });
+    expect(unasked.err).toContain("--yes");
+    const kept = await inLines(["sessions", "end", child.id.slice(-8), "--yes"], {});
+    expect(kept).toMatchObject({ code: 0, out: `${child.id} is ended; it is kept for 7 days.\n` });
+    expect((await inLines(["sessions", "tree", child.id], {})).out).toContain("archived");
+    const forGood = ["sessions", "end", child.id, "--yes", "--for-good"];
+    expect((await inLines(forGood, {})).code).toBe(0);
     const gone = await inLines(["sessions", "tree", child.id], {});
     expect(gone.out).toContain("terminated");
   });
@@ -415,6 +423,22 @@ describe("the orchestrator", () => {
     expect((await inLines(["orchestrator", "restart"], {})).code).toBe(0);
   });
 });
+
+it("waits in lines for what was handed on to children, unless it is told not to", async () => {
+  model.play("lead", ({ userText, round }) => {
+    if (userText.includes("[orchestration]")) return "SAY the helper counted 7";
+    const brief = "LATE 1000\\nSAY counted 7";
+    if (round === 0) return `CALL spawn_session {"title": "Helper", "prompt": "${brief}"}`;
+    return "CALL wait_for_event {}";
+  });
+  const patient = await inLines(["chat"], { input: "PLAY lead\n" });
+  expect(patient.code).toBe(0);
+  expect(patient.out).toMatch(/\nthe helper counted 7\n$/);
+  expect(patient.err).toContain("→ waits for its children");
+  const hasty = await inLines(["chat", "--no-wait"], { input: "PLAY lead\n" });
+  expect(hasty.code).toBe(0);
+  expect(hasty.out).not.toContain("counted");
+}, 20_000);
 
 /** The built program under a pseudo terminal, with real keys and a real Ctrl-C. */
 const hasPseudoTerminal = spawnSync("script", ["--version"]).status === 0;

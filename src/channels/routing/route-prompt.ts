@@ -14,13 +14,19 @@ import {
   sessionThing,
   type Work,
 } from "#engine/index.ts";
-import { admitFrom, findPrompt, MAIN_THREAD, promptView } from "#engine/sessions/index.ts";
+import {
+  admitFrom,
+  findPrompt,
+  findSession,
+  MAIN_THREAD,
+  promptView,
+} from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { ensureRunning } from "#features/orchestrators/index.ts";
 import type { Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
 import type { RoutedPrompt } from "./contract.ts";
 import { findBinding } from "./queries.ts";
-import { scopeKeyOf, webScopeKey } from "./scope-keys.ts";
+import { scopeKeyOf, threadOf, webScopeKey } from "./scope-keys.ts";
 
 export async function routePrompt(
   engine: Engine,
@@ -35,11 +41,11 @@ export async function routePrompt(
     const repeated = await findRepeated(work, principalKey(sender), idempotent, ids.id);
     const earlier = repeated === undefined ? undefined : await findPrompt(work.tx, repeated);
     if (earlier) return earlier;
-    const { session, queueMode } = await destination(work, sender, scopeKey);
+    const { session, queueMode, thread } = await destination(work, sender, scopeKey);
     const { prompt } = await admitFrom(work, session, sender, {
       ...ids,
       content,
-      thread: MAIN_THREAD,
+      thread,
       mode: mode ?? queueMode,
       attachments: [],
       origin: originOf(sender, request, scopeKey),
@@ -52,6 +58,7 @@ export async function routePrompt(
 interface Destination {
   session: SessionWriter;
   queueMode: QueueMode | undefined;
+  thread: string;
 }
 
 async function destination(
@@ -62,7 +69,9 @@ async function destination(
   const bound = scopeKey === null ? undefined : await boundSession(work, sender, scopeKey);
   if (bound) return bound;
   const { session } = await ensureRunning(work, sender);
-  return { session, queueMode: undefined };
+  // Each place where people talk to it is a conversation of its own, and they go on side by side.
+  const thread = (scopeKey === null ? null : threadOf(scopeKey)) ?? MAIN_THREAD;
+  return { session, queueMode: undefined, thread };
 }
 
 async function boundSession(
@@ -71,14 +80,16 @@ async function boundSession(
   scopeKey: string,
 ): Promise<Destination | undefined> {
   const binding = await findBinding(work.tx, sender.orgId, scopeKey);
-  const session = binding && (await work.session(binding.session_id));
-  if (!session || !may(sender, "session.prompt", sessionThing(session.row))) return undefined;
-  const { lifecycle, id } = session.row;
-  const isOver = lifecycle === "archived" || lifecycle === "terminated";
+  // Looked at before it is locked: what is done instead may need the org's lock, which comes first.
+  const row = binding && (await findSession(work.tx, binding.session_id));
+  if (!row || !may(sender, "session.prompt", sessionThing(row))) return undefined;
+  const isOver = row.lifecycle === "archived" || row.lifecycle === "terminated";
   // Who names a session by its own place means that one, and is told that it has ended; a
   // conversation elsewhere goes on with the orchestrator.
-  if (isOver && scopeKey !== webScopeKey(sender.userId, id)) return undefined;
-  return { session, queueMode: binding.queue_mode ?? undefined };
+  if (isOver && scopeKey !== webScopeKey(sender.userId, row.id)) return undefined;
+  const session = await work.family(row.id);
+  const queueMode = binding.queue_mode ?? undefined;
+  return session && { session, queueMode, thread: MAIN_THREAD };
 }
 
 /**

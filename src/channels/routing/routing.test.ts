@@ -115,6 +115,23 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
     });
 
+    it("is a conversation of its own for each place, side by side", async () => {
+      const threads = async (body: object) => (await say(owner, body)).prompt.thread;
+      const slack = { channelType: "slack", channelId: "T9:C9:1.1" };
+      expect(await threads({})).toBe("main");
+      expect(await threads({ channelType: "web", channelId: "ses_none" })).toBe("main");
+      expect(await threads({ channelType: "api", channelId: "nightly" })).toBe("main");
+      expect(await threads(slack)).toBe("slack:T9:C9:1.1");
+      expect(await threads({ scopeKey: "user:usr_1:slack:T9:C9:1.1" })).toBe("slack:T9:C9:1.1");
+      const issue = { channelType: "github", channelId: "acme/api:issue:7" };
+      expect(await threads(issue)).toBe("github:acme/api:issue:7");
+      const long = await threads({ ...slack, channelId: "x".repeat(400) });
+      expect(long).toMatch(/^slack:[\w-]{43}$/);
+      // A session that is bound to a place has one conversation.
+      await world.createSession({ scopeKey: "user:usr_1:slack:T9:C9:2.2" }, owner);
+      expect(await threads({ ...slack, channelId: "T9:C9:2.2" })).toBe("main");
+    });
+
     it("never reaches somebody else's session", async () => {
       const theirs = await world.createSession({ scopeKey: "user:usr_1:api:job" }, owner);
       const own = "orchestrator:usr_2";

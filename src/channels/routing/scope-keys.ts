@@ -7,6 +7,7 @@
  *     user:{userId}:github:{owner}/{name}:pr:{number}    or :issue:{number}
  *     user:{userId}:api:{idempotency key}
  */
+import { createHash } from "node:crypto";
 import type { ChannelType } from "./contract.ts";
 
 export interface Place {
@@ -44,4 +45,18 @@ function webKey(userId: string, channelId: string | undefined): string | null {
 export function channelTypeOf(scopeKey: string): string {
   const channel = scopeKey.split(":")[2] ?? "";
   return channel === "manual" || channel === "" ? "web" : channel;
+}
+
+/** Where people speak to their orchestrator itself, and not from some place. */
+const AT_HOME: ReadonlySet<string> = new Set(["web", "api", "cli"]);
+const MAX_THREAD_CHARS = 200;
+
+/** The thread of an orchestrator that a conversation has; null: the one that every session has. */
+export function threadOf(scopeKey: string): string | null {
+  const channel = channelTypeOf(scopeKey);
+  if (AT_HOME.has(channel)) return null;
+  // Without the person: it is theirs anyway.
+  const place = scopeKey.split(":").slice(2).join(":");
+  if (place.length <= MAX_THREAD_CHARS) return place;
+  return `${channel}:${createHash("sha256").update(place).digest("base64url")}`;
 }

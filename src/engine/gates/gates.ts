@@ -127,7 +127,7 @@ export async function decideGate(
   decidedBy: string,
 ): Promise<GateRow> {
   const found = await findGate(work.tx, gateId);
-  const session = found && (await work.session(found.session_id));
+  const session = found && (await work.family(found.session_id));
   const gate = session && (await findGate(work.tx, gateId));
   if (!session || !gate)
     throw new Refusal(
@@ -158,7 +158,7 @@ export async function decideGate(
 
 export async function gateTimerDue(work: Work, timer: TimerRow): Promise<void> {
   const found = await findGate(work.tx, timer.subject);
-  const session = found && (await work.session(found.session_id));
+  const session = found && (await work.family(found.session_id));
   const gate = session && (await findGate(work.tx, timer.subject));
   if (!session || !gate || gate.state !== "pending") return;
   await close(work, session, gate, "expired", null, "system");

@@ -47,8 +47,7 @@ export function claimRuns(
   { runner, offer, free, terms }: Claimer,
 ): Promise<Assignment[]> {
   return command(engine, async (work) => {
-    // Counted here, because a runner that comes back may not know of all it has been given.
-    const places = Math.min(free, runner.capacity - (await countHeldBy(work.tx, runner.id)));
+    const places = await placesOf(work, runner, free);
     const assignments: Assignment[] = [];
     const search: Search = { offer, seen: new Set(), unfit: new Set() };
     for (let page = 0; page < MAX_PAGES && assignments.length < places; page++) {
@@ -59,6 +58,11 @@ export function claimRuns(
     }
     return assignments;
   });
+}
+
+/** Counted in the database, because a runner that comes back may not know of all it has been given. */
+export async function placesOf(work: Work, runner: RunnerRow, free: number): Promise<number> {
+  return Math.min(free, runner.capacity - (await countHeldBy(work.tx, runner.id)));
 }
 
 interface Search {
@@ -95,7 +99,7 @@ async function claimAll(work: Work, wanted: readonly ReadyRun[], runner: RunnerR
   return claimed;
 }
 
-async function claimOne(
+export async function claimOne(
   work: Work,
   runId: string,
   sessionId: string,
@@ -197,6 +201,8 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     content: prompt.content,
     attachments: JSON.parse(prompt.attachments) as Attachment[],
     author: authorOf(prompt),
+    ownerId: row.owner_id,
+    parentSessionId: row.parent_session_id,
     isFirst: row.prompts_total <= 1,
     runtime: run.runtime,
     model: row.model,

@@ -8,9 +8,7 @@ import type { Principal } from "../principal.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { claimRuns, type Terms } from "./claim.ts";
-import { EXPIRY_MARGIN_MS, releaseRun } from "./leases.ts";
 import { RunnerConnection, type RunnerLink } from "./runner-connection.ts";
-import { offerOf } from "./runners.ts";
 
 export interface DispatcherOptions {
   engine: Engine;
@@ -62,6 +60,7 @@ export class Dispatcher {
       briefers: this.#options.briefers,
       openers: this.#options.openers,
       toolOffers: this.#options.terms.catalogue.offers,
+      terms: this.#options.terms,
       log: this.#log,
       isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
       replaceOthers: (newer, runnerId) => this.#replaceOthers(newer, runnerId),
@@ -122,21 +121,9 @@ export class Dispatcher {
     const { runner, free } = connection;
     if (!runner || free === 0) return;
     try {
-      const { clock } = this.#engine;
-      const instant = clock.steady ?? clock.now;
-      const askedAt = instant();
-      const assignments = await claimRuns(this.#engine, {
-        runner,
-        offer: offerOf(runner),
-        free,
-        terms: this.#options.terms,
-      });
-      const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
-      for (const assignment of assignments) {
-        // A runner counts its lease from the moment it is told; told late, it would count too far.
-        if (isFresh && !connection.closed) connection.assign(assignment);
-        else await releaseRun(this.#engine, runner.id, assignment, false);
-      }
+      await connection.claiming(async (claimer) =>
+        claimer ? claimRuns(this.#engine, claimer) : [],
+      );
     } catch (error) {
       if (!this.#closed)
         this.#log.error(

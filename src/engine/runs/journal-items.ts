@@ -61,7 +61,7 @@ export function draftOf(item: JournalItem, verdict?: Verdict): EventDraft {
         kind: "notice",
         role: "assistant",
         content: [{ type: "text", text: item.text }],
-        data: step,
+        data: { ...step, ...(item.forModel ? { forModel: true } : {}) },
       };
     default:
       return unseenDraft(item);
@@ -108,6 +108,7 @@ interface EventData {
   images?: { sha256: string; mediaType: string }[];
   truncated?: boolean;
   endsTurn?: boolean;
+  forModel?: boolean;
   durationMs?: number | null;
 }
 
@@ -133,7 +134,12 @@ export function journalItem(row: EventRow): JournalItem {
     case "post_tool":
       return { ...base, ...resultOf(row, data) };
     case "notice":
-      return { type: "notice", ...base, text: textOf(row) };
+      return {
+        type: "notice",
+        ...base,
+        text: textOf(row),
+        ...(data.forModel ? { forModel: true } : {}),
+      };
     default:
       return {
         type: "message",

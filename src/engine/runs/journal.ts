@@ -4,8 +4,13 @@
  * out, so a batch may be sent again. Calls that ask for it are judged here, in the same transaction.
  */
 import { cleanText } from "#base/text.ts";
-import { INTERRUPTED, type JournalItem, type Settlement } from "#protocol/events.ts";
-import type { ExecutorBinding, Park } from "#protocol/frames.ts";
+import {
+  errorCodeSchema,
+  INTERRUPTED,
+  type JournalItem,
+  type Settlement,
+} from "#protocol/events.ts";
+import type { Assignment, ExecutorBinding, Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import type { RunRow, SessionRow } from "../schema.ts";
 import { listTurnCalls } from "../sessions/event-queries.ts";
@@ -16,10 +21,12 @@ import type { Bench } from "../tools/index.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
+import type { Claimer } from "./claim.ts";
+import { handOn } from "./hand-on.ts";
 import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
 import { parkRun } from "./park.ts";
 import { findRun, HELD_STATES, saveRun } from "./queries.ts";
-import { outcomeOf } from "./request-stop.ts";
+import { endingOf, requestStop } from "./request-stop.ts";
 
 export interface Batch {
   run: string;
@@ -33,26 +40,78 @@ export interface Batch {
 }
 
 export type Journaled =
-  | { ok: true; lastOrdinal: number; verdicts?: Record<string, Verdict> }
+  | {
+      ok: true;
+      lastOrdinal: number;
+      verdicts?: Record<string, Verdict>;
+      /** What the settlement made ready and the runner now holds. */
+      next: Assignment[];
+    }
   | { ok: false; code: "stale_fence" | "ordinal_gap" | "run_not_found" };
 
-export function journal(engine: Engine, bench: Bench, batch: Batch): Promise<Journaled> {
+/** `claimer`: who may go on with what the settlement makes ready. */
+export function journal(
+  engine: Engine,
+  bench: Bench,
+  batch: Batch,
+  claimer?: Claimer,
+): Promise<Journaled> {
   return command(engine, async (work) => {
     const found = await findRun(work.tx, batch.run);
-    const session = found && (await work.session(found.session_id));
+    const session = found && (await lockFor(work, found, batch));
     // Read again under the lock: only now is it certain whose run it is.
     const run = session && (await findRun(work.tx, batch.run));
     if (!session || !run) return { ok: false, code: "run_not_found" };
     const refused = refuse(run, batch);
     if (refused) return refused;
     const fresh = batch.items.slice(run.journaled + 1 - batch.firstOrdinal);
+    const isBeyond = isSpent(session.row) && fresh.some(({ type }) => type === "model_call");
     const verdicts = await apply({ work, session, run, bench }, fresh, batch);
     const lastOrdinal = run.journaled;
-    if (batch.settle) await settle(work, session, run, batch.settle);
-    else if (batch.park) await parkRun(work, session, run, batch.park);
-    else await saveRun(work.tx, run);
-    return { ok: true, lastOrdinal, ...(verdicts ? { verdicts } : {}) };
+    if (isBeyond) await stopSpending(work, session, run, batch);
+    const next = await end(work, session, run, batch, claimer);
+    return { ok: true, lastOrdinal, next, ...(verdicts ? { verdicts } : {}) };
   });
+}
+
+/** What ends or stops to ask is news to the parent; all the rest need not wait for the parent's lock. */
+function lockFor(work: Work, { session_id: id }: RunRow, { settle: settlement, park }: Batch) {
+  return settlement || park ? work.family(id) : work.session(id);
+}
+
+function isSpent({ budget_micros, cost_micros }: SessionRow): boolean {
+  return budget_micros !== null && cost_micros >= budget_micros;
+}
+
+/**
+ * It has asked a model though nothing was left: what it was told when it began holds no more, because
+ * a child was given a share meanwhile, or another thread has spent it.
+ */
+async function stopSpending(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  { settle: settlement, park }: Batch,
+): Promise<void> {
+  if (settlement || park || run.state === "stopping") return;
+  await requestStop(work, session, run, "budget", null);
+}
+
+/** Ends the run or parks it, if the batch says so; returns what its runner goes on with. */
+async function end(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  { settle: settlement, park }: Batch,
+  claimer: Claimer | undefined,
+): Promise<Assignment[]> {
+  if (park && !settlement) await parkRun(work, session, run, park);
+  else if (!settlement) await saveRun(work.tx, run);
+  else {
+    await settle(work, session, run, settlement);
+    if (claimer) return handOn(work, claimer);
+  }
+  return [];
 }
 
 /** The answer to a batch that must not be applied; undefined when it may. */
@@ -64,7 +123,9 @@ function refuse(run: RunRow, batch: Batch): Journaled | undefined {
     // A settlement that is sent again finds its run ended under the same fence.
     const lastOrdinal = batch.firstOrdinal + batch.items.length - 1;
     const repeated = batch.settle !== undefined && lastOrdinal <= run.journaled;
-    return repeated ? { ok: true, lastOrdinal: run.journaled } : { ok: false, code: "stale_fence" };
+    return repeated
+      ? { ok: true, lastOrdinal: run.journaled, next: [] }
+      : { ok: false, code: "stale_fence" };
   }
   return batch.firstOrdinal > run.journaled + 1 ? { ok: false, code: "ordinal_gap" } : undefined;
 }
@@ -249,10 +310,11 @@ async function settle(
   const { outcome, error, result, usage } = settlement;
   const cut = run.stop_reason !== null && (outcome === "aborted" || outcome === "superseded");
   await settleRun(work, session, prompt, run, {
-    outcome: cut ? outcomeOf(run.stop_reason) : outcome === "superseded" ? "aborted" : outcome,
-    ...(error ? { error } : {}),
+    outcome: outcome === "superseded" ? "aborted" : outcome,
+    // Whatever way it came, it is a word that can be shown and told as ours.
+    ...(error ? { error: { ...error, code: errorCodeSchema.parse(error.code) } } : {}),
     ...(result === undefined ? {} : { result }),
     ...(usage ? { usage } : {}),
-    ...(cut && run.stop_by_prompt ? { supersededBy: run.stop_by_prompt } : {}),
+    ...(cut ? endingOf(run.stop_reason, run.stop_by_prompt) : {}),
   });
 }

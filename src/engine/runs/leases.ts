@@ -37,7 +37,7 @@ export async function releaseRun(
 ): Promise<void> {
   await command(engine, async (work) => {
     const found = await findRun(work.tx, runId);
-    const session = found && (await work.session(found.session_id));
+    const session = found && (await work.family(found.session_id));
     const run = session && (await findRun(work.tx, runId));
     if (!session || !run || run.fence !== fence || run.runner_id !== runnerId || !isHeld(run.state))
       return;
@@ -59,7 +59,7 @@ export async function freeHeldRuns(
   for (const { id, fence, session_id } of held) {
     if (kept.has(`${id}#${fence}`)) continue;
     await command(engine, async (work) => {
-      const session = await work.session(session_id);
+      const session = await work.family(session_id);
       const run = session && (await findRun(work.tx, id));
       const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeld(run.state);
       if (session && run && isTheirs && isCurrent())
@@ -89,7 +89,7 @@ export async function expireLeases(
   );
   await eachApart(expired, ({ id, session_id, fence }) =>
     command(engine, async (work) => {
-      const session = await work.session(session_id);
+      const session = await work.family(session_id);
       const run = session && (await findRun(work.tx, id));
       if (!session || !run || run.fence !== fence || !isHeld(run.state)) return;
       if (run.lease_until === null || !isOver(run.lease_until, work.now)) return;

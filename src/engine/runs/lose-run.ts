@@ -7,7 +7,7 @@ import { settleRun } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { afterLoss } from "./attempts.ts";
 import { saveRunAndLease } from "./queries.ts";
-import { outcomeOf } from "./request-stop.ts";
+import { endingOf } from "./request-stop.ts";
 
 export type LossReason = "lease_expired" | "runner_restarted" | "released";
 
@@ -31,10 +31,7 @@ export async function loseRun(
   if (run.stop_reason !== null) {
     // It was to be ended anyway.
     await answerOpenCalls(work, session, run);
-    await settleRun(work, session, prompt, run, {
-      outcome: outcomeOf(run.stop_reason),
-      ...(run.stop_by_prompt ? { supersededBy: run.stop_by_prompt } : {}),
-    });
+    await settleRun(work, session, prompt, run, endingOf(run.stop_reason, run.stop_by_prompt));
     return;
   }
   const blameless = reason === "released" || run.server_boot !== work.serverId;

@@ -16,7 +16,7 @@ import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { saveRunAndLease } from "./queries.ts";
-import { outcomeOf } from "./request-stop.ts";
+import { endingOf } from "./request-stop.ts";
 
 /** A pause is never longer; whoever waits for more is asked again. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000;
@@ -117,8 +117,5 @@ async function endStopped(work: Work, session: SessionWriter, run: RunRow): Prom
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   await answerOpenCalls(work, session, run);
-  await settleRun(work, session, prompt, run, {
-    outcome: outcomeOf(run.stop_reason),
-    ...(run.stop_by_prompt ? { supersededBy: run.stop_by_prompt } : {}),
-  });
+  await settleRun(work, session, prompt, run, endingOf(run.stop_reason, run.stop_by_prompt));
 }

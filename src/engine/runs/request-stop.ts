@@ -2,6 +2,7 @@
 import type { CancelReason } from "#protocol/frames.ts";
 import type { RunRow } from "../schema.ts";
 import { showRunState } from "../sessions/run-state.ts";
+import type { Ending } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { saveRun } from "./queries.ts";
 
@@ -41,7 +42,16 @@ export function graceFor(reason: CancelReason): number {
   return reason === "steer" ? STEER_GRACE_MS : STOP_GRACE_MS;
 }
 
-/** How a cut turn ends. */
-export function outcomeOf(reason: string | null): "superseded" | "aborted" {
-  return reason === "steer" ? "superseded" : "aborted";
+/** How a cut turn ends. `by`: the prompt that cuts it. */
+export function endingOf(reason: string | null, by: string | null): Ending {
+  if (reason === "budget") return { outcome: "failed", error: BUDGET_EXHAUSTED };
+  return {
+    outcome: reason === "steer" ? "superseded" : "aborted",
+    ...(by === null ? {} : { supersededBy: by }),
+  };
 }
+
+const BUDGET_EXHAUSTED = {
+  code: "budget_exhausted",
+  message: "The session has used its budget. Raise it, or start another session.",
+};

@@ -12,12 +12,13 @@ import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
-import { journal } from "./journal.ts";
-import { releaseRun, renewLeases } from "./leases.ts";
+import type { Claimer, Terms } from "./claim.ts";
+import { type Journaled, journal } from "./journal.ts";
+import { EXPIRY_MARGIN_MS, releaseRun, renewLeases } from "./leases.ts";
 import { listHeldBy } from "./queries.ts";
 import { openRepository } from "./repository-access.ts";
 import { graceFor } from "./request-stop.ts";
-import { markRunner, offerModels, registerRunner } from "./runners.ts";
+import { markRunner, offerModels, offerOf, registerRunner } from "./runners.ts";
 import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
 
 /** The wire to a runner. */
@@ -43,6 +44,7 @@ export interface ConnectionHost {
   openers: readonly RepositoryOpener[];
   /** What a runner is told of the tools that live here. */
   toolOffers: readonly ToolOffer[];
+  terms: Terms;
   log: Log;
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Ends every other connection of this runner. */
@@ -50,6 +52,9 @@ export interface ConnectionHost {
   /** Called when the runner is ready for work, or has a place free. */
   ready(connection: RunnerConnection): void;
 }
+
+/** The next turn of the session that settles, and that of its parent. */
+const MOST_HANDED_ON = 2;
 
 type Frame<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
 
@@ -64,6 +69,8 @@ export class RunnerConnection {
   readonly #link: RunnerLink;
   readonly #host: ConnectionHost;
   #replaced = false;
+  /** Places that somebody is finding work for. */
+  #reserved = 0;
 
   constructor(
     principal: Extract<Principal, { kind: "runner" }>,
@@ -77,7 +84,36 @@ export class RunnerConnection {
 
   get free(): number {
     if (!this.runner || this.draining || this.closed) return 0;
-    return Math.max(0, this.runner.capacity - this.held.size);
+    return Math.max(0, this.runner.capacity - this.held.size - this.#reserved);
+  }
+
+  /**
+   * Assigns what `claim` returns. Meanwhile the places it may fill, `most` or all that are free, are
+   * nobody else's to give away; it is not handed a claimer when there are none.
+   */
+  async claiming(
+    claim: (claimer: Claimer | undefined) => Promise<readonly Assignment[]>,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
+    const { engine, terms } = this.#host;
+    const { runner } = this;
+    const free = Math.min(this.free, most);
+    const claimer =
+      runner && free > 0 ? { runner, offer: offerOf(runner), free, terms } : undefined;
+    const instant = engine.clock.steady ?? engine.clock.now;
+    const askedAt = instant();
+    this.#reserved += free;
+    try {
+      const assignments = await claim(claimer);
+      const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
+      for (const assignment of assignments) {
+        // A runner counts its lease from the moment it is told; told late, it would count too far.
+        if (isFresh && !this.closed) this.assign(assignment);
+        else if (runner) await releaseRun(engine, runner.id, assignment, false);
+      }
+    } finally {
+      this.#reserved -= free;
+    }
   }
 
   isAlive(): Promise<boolean> {
@@ -273,26 +309,32 @@ export class RunnerConnection {
   }
 
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
-    const { id, run, fence, firstOrdinal, items, bind, settle, park } = frame;
-    const done = await journal(this.#host.engine, this.#host.bench, {
-      run,
-      fence,
-      runnerId: runner.id,
-      firstOrdinal,
-      items,
-      bind,
-      settle,
-      park,
-    });
-    if (!done.ok) {
-      this.#forget(run, fence);
-      this.#link.send({ op: "lost", id, run, code: done.code });
-    } else {
-      if (settle || park) this.#forget(run, fence);
-      const { ok: _ok, ...answer } = done;
+    const { settle, park } = frame;
+    let isOver = settle !== undefined || park !== undefined;
+    const write = async (claimer?: Claimer) => {
+      const done = await this.#write(frame, runner, claimer);
+      isOver ||= !done.ok;
+      return done.ok ? done.next : [];
+    };
+    if (settle) await this.claiming(write, MOST_HANDED_ON);
+    else await write();
+    if (isOver) this.#host.ready(this);
+  }
+
+  async #write(
+    { id, run, fence, firstOrdinal, items, bind, settle, park }: Frame<"journal">,
+    runner: RunnerRow,
+    claimer: Claimer | undefined,
+  ): Promise<Journaled> {
+    const { engine, bench } = this.#host;
+    const place = { run, fence, runnerId: runner.id, firstOrdinal };
+    const done = await journal(engine, bench, { ...place, items, bind, settle, park }, claimer);
+    if (settle || park || !done.ok) this.#forget(run, fence);
+    if (done.ok) {
+      const { ok: _ok, next: _next, ...answer } = done;
       this.#link.send({ op: "journaled", id, run, ...answer });
-    }
-    if (settle || park || !done.ok) this.#host.ready(this);
+    } else this.#link.send({ op: "lost", id, run, code: done.code });
+    return done;
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
@@ -325,7 +367,7 @@ export class RunnerConnection {
   async #brief({ id, run, fence }: Frame<"brief">): Promise<void> {
     const held = this.held.get(run);
     if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const brief = await readBrief(this.#host.engine, this.#host.briefers, held.sessionId);
+    const brief = await readBrief(this.#host.engine, this.#host.briefers, held);
     this.#link.send({ op: "brief", id, ...brief });
   }
 

@@ -1,5 +1,6 @@
 /** Runners as their callers see them. */
 import { notFound } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Runner } from "#protocol/runs.ts";
@@ -15,6 +16,17 @@ import { freeWorkspaces } from "./unpin.ts";
 function isSeenBy(principal: Principal, row: RunnerRow): boolean {
   if (row.owner_id === null || may(principal, "runner.manage", { orgId: row.org_id })) return true;
   return principal.kind === "user" && row.owner_id === principal.userId;
+}
+
+/** What the connected runners can ask; usable when any of them can. */
+export async function listModelOffers(reader: Reader, principal: Principal): Promise<ModelOffer[]> {
+  const rows = await listRunners(reader, principal.orgId);
+  const offers = new Map<string, ModelOffer>();
+  for (const row of rows.filter((one) => one.state === "online" && isSeenBy(principal, one))) {
+    for (const offer of JSON.parse(row.models) as ModelOffer[])
+      if (!offers.get(offer.id)?.usable) offers.set(offer.id, offer);
+  }
+  return [...offers.values()];
 }
 
 export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
@@ -61,17 +73,9 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       }));
     },
 
-    /** What the connected runners can ask; usable when any of them can. */
     async models(principal: Principal): Promise<ModelOffer[]> {
       requireMay(principal, "session.read");
-      const rows = await store.read((reader) => listRunners(reader, principal.orgId));
-      const offers = new Map<string, ModelOffer>();
-      const online = rows.filter((row) => row.state === "online" && isSeenBy(principal, row));
-      for (const row of online) {
-        for (const offer of JSON.parse(row.models) as ModelOffer[])
-          if (!offers.get(offer.id)?.usable) offers.set(offer.id, offer);
-      }
-      return [...offers.values()];
+      return store.read((reader) => listModelOffers(reader, principal));
     },
 
     /** Whose token it is, so that the caller can revoke it first. */

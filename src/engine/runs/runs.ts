@@ -142,7 +142,7 @@ async function writable(
   id: string,
   action: Action,
 ): Promise<SessionWriter> {
-  const session = await work.session(id);
+  const session = await work.family(id);
   if (!session || !may(principal, action, sessionThing(session.row))) throw notFound("session");
   return session;
 }

@@ -6,6 +6,7 @@ import type { Brief, Briefer } from "../feature.ts";
 import type { EventRow, RunnerRow } from "../schema.ts";
 import { findBlob, keepBlob } from "../sessions/blob-queries.ts";
 import { listHistory } from "../sessions/event-queries.ts";
+import { findPrompt } from "../sessions/prompt-queries.ts";
 import { findSession, findThread, listSessionLives } from "../sessions/queries.ts";
 import type { Engine } from "../work.ts";
 import { journalItem } from "./journal-items.ts";
@@ -89,18 +90,20 @@ type FullBrief = Required<Brief>;
 export function readBrief(
   engine: Engine,
   briefers: readonly Briefer[],
-  sessionId: string,
+  { sessionId, promptId }: { sessionId: string; promptId: string },
 ): Promise<FullBrief> {
   return engine.store.read(async (reader) => {
     const session = await findSession(reader, sessionId);
-    const nothing = { setup: null, identity: null, register: null };
+    const asked = (await findPrompt(reader, promptId))?.content ?? "";
+    const nothing = { setup: null, identity: null, register: null, recall: [] };
     const brief: FullBrief = { instructions: [], files: [], ...nothing };
     if (!session) return brief;
     for (const give of briefers) {
-      const given = await give(reader, session);
+      const given = await give(reader, session, asked);
       brief.instructions.push(...(given?.instructions ?? []));
       brief.files.push(...(given?.files ?? []));
       brief.setup ??= given?.setup ?? null;
+      brief.recall.push(...(given?.recall ?? []));
       brief.identity ??= given?.identity ?? null;
       brief.register = joined(brief.register, given?.register ?? null);
     }

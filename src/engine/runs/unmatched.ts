@@ -25,7 +25,7 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
     const someoneIsHere = runners.some((runner) => runner.state === "online");
     if (!someoneIsHere || runners.some((runner) => fits(offerOf(runner), wish))) continue;
     failed += await command(engine, async (work) => {
-      const session = await work.session(ready.session_id);
+      const session = await work.family(ready.session_id);
       const run = session && (await findRun(work.tx, ready.id));
       const prompt = run && (await findPrompt(work.tx, run.prompt_id));
       if (!session || !run || !prompt || run.state !== "pending") return 0;

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
-import type { Attachment, Author, Origin, QueueMode } from "#protocol/sessions.ts";
+import type { Attachment, Author, Lifecycle, Origin, QueueMode } from "#protocol/sessions.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
@@ -14,7 +14,7 @@ import type { SessionWriter, Work } from "../work.ts";
 import { keepBlob } from "./blob-queries.ts";
 import { flushCollected } from "./collect.ts";
 import { cutTurn } from "./cut-turn.ts";
-import { revive } from "./lifecycle.ts";
+import { refusesToWake } from "./lifecycle.ts";
 import {
   countWaiting,
   findPrompt,
@@ -147,16 +147,19 @@ function findEarlier(
 async function wakeOrRefuse(work: Work, session: SessionWriter, by: Author["kind"]): Promise<void> {
   const { row } = session;
   if (row.lifecycle === "active") return;
-  if (row.lifecycle === "hibernated") {
+  const isAsleep = row.lifecycle === "hibernated";
+  const refusal = await refusesToWake(work, session, by);
+  // Whoever keeps it has brought it back.
+  if ((row.lifecycle as Lifecycle) === "active") return;
+  // What the system sends waits in the queue until the session is taken up again.
+  if (by === "system" && (row.lifecycle === "archived" || (isAsleep && refusal))) return;
+  if (refusal) throw refusal;
+  if (isAsleep) {
     row.lifecycle = "active";
     session.record({ type: "session_updated", reason: "woken", data: { lifecycle: "active" } });
     await work.emit({ type: "session_lifecycle", session, from: "hibernated" });
     return;
   }
-  // An orchestrator is there for its person whenever they speak to it.
-  if (by === "user" && row.kind.endsWith("orchestrator")) return revive(work, session);
-  // What the system sends waits in the queue until the session is taken up again.
-  if (by === "system" && row.lifecycle === "archived") return;
   throw new Refusal(
     "conflict",
     "session_not_active",

@@ -2,6 +2,7 @@
  * `async_callback`: when a run ends, the parent of its session is prompted with what came of it, in
  * the transaction that settles the run, once.
  */
+import { quoteLines } from "#base/text.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { KernelEvent, Work } from "../work.ts";
 import { admitPrompt, MAIN_THREAD } from "./admit-prompt.ts";
@@ -72,5 +73,5 @@ function callbackText(
     body.length <= MAX_RESULT_CHARS
       ? body
       : `${body.slice(0, MAX_RESULT_CHARS)}\n[cut: read the rest in session ${sessionId}]`;
-  return `Session "${title}" (${sessionId}) ended its run: ${outcome}.\n\n${shown}`;
+  return `Session ${JSON.stringify(title)} (${sessionId}) ended its run: ${outcome}.\n\n${quoteLines(shown)}`;
 }

@@ -10,7 +10,7 @@ import { pump, settlePrompt } from "./turns.ts";
 export async function collectTimerDue(work: Work, timer: TimerRow): Promise<void> {
   // A session's id holds no slash; a thread's name may.
   const slash = timer.subject.indexOf("/");
-  const session = await work.session(timer.subject.slice(0, slash));
+  const session = await work.family(timer.subject.slice(0, slash));
   if (!session) return;
   await flushCollected(work, session, timer.subject.slice(slash + 1));
   await pump(work, session);
@@ -58,8 +58,14 @@ function mergedPrompt(
   last: PromptRow,
   held: readonly PromptRow[],
 ): PromptRow {
+  // What an agent said does not become a person's by standing beside it.
+  const from = held.find(({ author_kind }) => author_kind !== "user") ?? first;
   return {
     ...first,
+    created_by: from.created_by,
+    author_kind: from.author_kind,
+    author_id: from.author_id,
+    author_name: from.author_name,
     id: work.ids.mint("pmt"),
     run_id: work.ids.mint("run"),
     state: "queued",

@@ -4,7 +4,7 @@
  */
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { CancelReason } from "#protocol/frames.ts";
-import { outcomeOf, requestStop } from "../runs/request-stop.ts";
+import { endingOf, requestStop } from "../runs/request-stop.ts";
 import type { EventRow, RunRow } from "../schema.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
 import type { SessionWriter, Work } from "../work.ts";
@@ -25,10 +25,7 @@ export async function cutTurn(
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   await answerOpenCalls(work, session, run);
-  await settleRun(work, session, prompt, run, {
-    outcome: outcomeOf(reason),
-    ...(by === null ? {} : { supersededBy: by }),
-  });
+  await settleRun(work, session, prompt, run, endingOf(reason, by));
 }
 
 /** What a turn has journaled, with what the present command appends to it. */

@@ -102,6 +102,30 @@ export function listTurnCalls(
   return reader.all(selectCalls, { sessionId, after, promptId });
 }
 
+export interface CallSpan {
+  sessionId: string;
+  /** Only what lies after this seq is looked at. */
+  after: number;
+  tools: readonly string[];
+  limit: number;
+}
+/** The newest calls of these tools and what came of them, newest first. */
+export function listCallEvents(
+  reader: Reader,
+  { sessionId, after, tools, limit }: CallSpan,
+): Promise<EventRow[]> {
+  const query = builder<KernelTables>(reader.dialect)
+    .selectFrom("events")
+    .selectAll()
+    .where("session_id", "=", sessionId)
+    .where("seq", ">", after)
+    .where("type", "in", ["pre_tool", "post_tool"])
+    .where("tool_name", "in", tools)
+    .orderBy("seq", "desc")
+    .limit(limit);
+  return reader.query<EventRow>(query.compile());
+}
+
 const selectHistory = prepare<
   { sessionId: string; thread: string; after: number; before: number; limit: number },
   EventRow
@@ -123,6 +147,20 @@ export async function listHistory(
   span: { sessionId: string; thread: string; after: number; before: number; limit: number },
 ): Promise<EventRow[]> {
   return (await reader.all(selectHistory, span)).reverse();
+}
+
+const selectLastEntry = prepare<{ sessionId: string }, EventRow>((db, p) =>
+  db
+    .selectFrom("events")
+    .selectAll()
+    .where("session_id", "=", p("sessionId"))
+    .where("entry_id", "is not", null)
+    .orderBy("seq", "desc")
+    .limit(1),
+);
+/** What a session said or did last. */
+export function findLastEntry(reader: Reader, sessionId: string): Promise<EventRow | undefined> {
+  return reader.first(selectLastEntry, { sessionId });
 }
 
 export interface EntryFilter {

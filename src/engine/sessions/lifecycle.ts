@@ -1,8 +1,8 @@
 /** Stopping a turn, and taking a session through its life. */
 import { Refusal } from "#base/refusal.ts";
-import type { Lifecycle } from "#protocol/sessions.ts";
+import type { Author, Lifecycle } from "#protocol/sessions.ts";
 import { listLiveRuns } from "../runs/queries.ts";
-import type { SessionWriter, Work } from "../work.ts";
+import type { SessionWriter, WakeAnswer, Work } from "../work.ts";
 import { findWorkspace } from "../workspaces/queries.ts";
 import { cutTurn } from "./cut-turn.ts";
 import { listWaiting } from "./prompt-queries.ts";
@@ -32,12 +32,35 @@ export async function changeLifecycle(
       `A session that is ${from} cannot become ${to}. Start a new one.`,
     );
   }
+  if (to === "active") await requireMayWake(work, session, "user");
+  // Whoever keeps it has brought it back already.
+  if ((row.lifecycle as Lifecycle) === to) return;
   row.lifecycle = to;
   row.archived_at = to === "archived" || to === "terminated" ? work.now : null;
   session.record({ type: "session_updated", reason: to, data: { lifecycle: to, from } });
   await work.emit({ type: "session_lifecycle", session, from });
   if (to !== "active") await tellKeeper(work, row.id);
   if (to === "active") await pump(work, session);
+}
+
+/** Why it must not be active again now; asked before anything is changed. */
+export async function refusesToWake(
+  work: Work,
+  session: SessionWriter,
+  by: Author["kind"],
+): Promise<Refusal | null> {
+  const answer: WakeAnswer = { refusal: null };
+  await work.emit({ type: "session_waking", session, by, answer });
+  return answer.refusal;
+}
+
+async function requireMayWake(
+  work: Work,
+  session: SessionWriter,
+  by: Author["kind"],
+): Promise<void> {
+  const refusal = await refusesToWake(work, session, by);
+  if (refusal) throw refusal;
 }
 
 /** The machine that holds its files may end what still runs there. */
@@ -87,7 +110,7 @@ export async function endSession(
   }
 }
 
-/** A session and everything below it. It ends first, so that it is not told of what ends with it. */
+/** A session and everything below it. It ends first: what ends with it begins no turn in it. */
 export async function terminateTree(work: Work, session: SessionWriter): Promise<void> {
   if (session.row.lifecycle !== "terminated")
     await endSession(work, session, { to: "terminated", force: true });
@@ -100,21 +123,25 @@ export async function terminateTree(work: Work, session: SessionWriter): Promise
 
 /**
  * Brings back a session that never ends for good: its history, its threads and its children stay,
- * and it is one incarnation older.
+ * and it is one incarnation older. Asleep, it does nothing until somebody speaks to it.
  */
-export async function revive(work: Work, session: SessionWriter): Promise<void> {
+export async function revive(
+  work: Work,
+  session: SessionWriter,
+  to: "active" | "hibernated" = "active",
+): Promise<void> {
   const { row } = session;
-  if (row.lifecycle === "active") return;
+  if (row.lifecycle === to) return;
   const from = row.lifecycle;
-  row.lifecycle = "active";
+  row.lifecycle = to;
   row.archived_at = null;
   if (from !== "hibernated") row.incarnation += 1;
   const { incarnation } = row;
   session.record({
     type: "session_updated",
     reason: "restarted",
-    data: { lifecycle: "active", from, incarnation },
+    data: { lifecycle: to, from, incarnation },
   });
   await work.emit({ type: "session_lifecycle", session, from });
-  await pump(work, session);
+  if (to === "active") await pump(work, session);
 }

@@ -36,7 +36,7 @@ export function createPrompts(engine: Engine) {
   ): Promise<Prompt> {
     await command(engine, async (work) => {
       const found = await findPrompt(work.tx, id);
-      const session = found && (await work.session(found.session_id));
+      const session = found && (await work.family(found.session_id));
       // Read again under the lock: it may have started meanwhile.
       const prompt = session && (await findPrompt(work.tx, id));
       if (!session || !prompt || !may(principal, "session.prompt", sessionThing(session.row))) {
@@ -60,7 +60,7 @@ export function createPrompts(engine: Engine) {
     ): Promise<Prompt> {
       const full = { ...request, id: ids.mint("pmt"), runId: ids.mint("run") };
       const row = await command(engine, async (work) => {
-        const session = await work.session(sessionId);
+        const session = await work.family(sessionId);
         if (!session || !may(principal, "session.prompt", sessionThing(session.row))) {
           throw notFound("session");
         }

@@ -28,7 +28,7 @@ export async function listPurgeable(
 const orphanChildren = prepare<{ id: string }, unknown>((db, p) =>
   db
     .updateTable("sessions")
-    .set({ parent_session_id: null })
+    .set((eb) => ({ parent_session_id: null, root_session_id: eb.ref("id"), depth: 0 }))
     .where("parent_session_id", "=", p("id")),
 );
 const purgeStatements = (
@@ -95,9 +95,10 @@ export async function purgeSession(
   await tx.run(orphanChildren, { id });
   for (const statement of purgeStatements) await tx.run(statement, { id });
   await dropBlobs(tx, id);
-  for (const table of featureTables) {
-    const query = builder<Record<string, { session_id: string }>>(tx.dialect).deleteFrom(table);
-    await tx.execute(query.where("session_id", "=", id).compile());
+  for (const name of featureTables) {
+    const [table = name, column = "session_id"] = name.split(".");
+    const query = builder<Record<string, Record<string, string>>>(tx.dialect).deleteFrom(table);
+    await tx.execute(query.where(column, "=", id).compile());
   }
   await tx.run(deleteSession, { id });
   return true;

@@ -38,7 +38,7 @@ export async function purgeSessionsOf(
   const some = await engine.store.read((reader) => listOwnedSessions(reader, orgId, userId, BATCH));
   await eachApart(some, async ({ id }) => {
     const lastSeq = await command(engine, async (work) => {
-      const session = await work.session(id);
+      const session = await work.family(id);
       if (session && session.row.lifecycle !== "terminated") await terminateTree(work, session);
       return session?.row.run_state === null ? session.row.last_seq : 0;
     });

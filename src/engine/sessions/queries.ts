@@ -74,6 +74,14 @@ export function findSession(reader: Reader, id: string): Promise<SessionRow | un
   return reader.first(selectSession, { id });
 }
 
+const selectParent = prepare<{ id: string }, Pick<SessionRow, "parent_session_id">>((db, p) =>
+  db.selectFrom("sessions").select("parent_session_id").where("id", "=", p("id")),
+);
+/** Null: it has none, or there is no such session. */
+export async function findParentId(reader: Reader, id: string): Promise<string | null> {
+  return (await reader.first(selectParent, { id }))?.parent_session_id ?? null;
+}
+
 /** How far the logs of these sessions reach. */
 export function listLastSeqs(
   reader: Reader,
@@ -137,7 +145,7 @@ const selectOrgLocked = prepare<{ id: string }, { id: string }>((db, p, dialect)
   const query = db.selectFrom("orgs").select("id").where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-/** So that two who count at once do not both find room for the last one. */
+/** So that two who count at once do not both find room for the last one. Before any session's lock. */
 export async function lockOrg(tx: Tx, id: string): Promise<void> {
   await tx.first(selectOrgLocked, { id });
 }
@@ -170,6 +178,20 @@ const nthActiveInOrg = prepare<{ orgId: string; offset: number }, { id: string }
     .limit(1)
     .offset(p("offset")),
 );
+
+const selectActiveOwners = prepare<Record<never, never>, { owner_id: string }>((db) =>
+  db
+    .selectFrom("sessions")
+    .select("owner_id")
+    .distinct()
+    .where("lifecycle", "=", "active")
+    .where("owner_id", "is not", null)
+    .$narrowType<{ owner_id: string }>(),
+);
+/** Whose sessions are awake. */
+export async function listActiveOwners(reader: Reader): Promise<string[]> {
+  return (await reader.all(selectActiveOwners, {})).map(({ owner_id }) => owner_id);
+}
 
 /** Looks at no more rows than the limit, however many there are. */
 export async function hasActiveSessions(
@@ -276,6 +298,19 @@ export async function listIdle(
 ): Promise<string[]> {
   const latest = wanted.now - Math.min(MIN_IDLE_MS, wanted.idleMs);
   return (await reader.all(selectIdle, { ...wanted, latest })).map((row) => row.id);
+}
+
+const selectHeldAsleep = prepare<{ limit: number }, { id: string }>((db, p) =>
+  db
+    .selectFrom("sessions")
+    .select("id")
+    .where("lifecycle", "=", "hibernated")
+    .where("waiting", ">", 0)
+    .limit(p("limit")),
+);
+/** Those that sleep although something waits for them: they could not wake when it came. */
+export async function listHeldAsleep(reader: Reader, limit: number): Promise<string[]> {
+  return (await reader.all(selectHeldAsleep, { limit })).map((row) => row.id);
 }
 
 export interface SessionLife {

@@ -1,15 +1,17 @@
 /** Reading sessions: one, a page of them, a transcript, a piece of the log. */
+import { notFound } from "#base/refusal.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Entry, Lifecycle, Session } from "#protocol/sessions.ts";
 import { decodeCursor, encodeCursor, type Place, pageOf } from "../cursor.ts";
-import { type Principal, requireMay } from "../principal.ts";
+import { type Action, may, type Principal, requireMay, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { listEntries, listEvents } from "./event-queries.ts";
 import { entryView, eventView } from "./event-view.ts";
 import { findSession, listSessions, type SessionFilter } from "./queries.ts";
 import { type Reading, requireReadable } from "./reading.ts";
+import { treeTop } from "./states.ts";
 import { sessionView } from "./views.ts";
 
 export interface SessionQuery {
@@ -93,6 +95,13 @@ export function createSessionReads({ store, clock }: Engine) {
     ): Promise<{ lastSeq: number; until: number | null }> {
       const { session, until } = await readable(principal, id);
       return { lastSeq: session.last_seq, until };
+    },
+
+    /** For live topics of a whole tree: the id of the session at its top. */
+    async topFor(principal: Principal, id: string, action: Action): Promise<string> {
+      const session = await store.read((reader) => findSession(reader, id));
+      if (!session || !may(principal, action, sessionThing(session))) throw notFound("session");
+      return treeTop(session);
     },
 
     async events(id: string, after: number, limit: number): Promise<SessionEvent[]> {

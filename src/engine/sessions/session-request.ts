@@ -1,6 +1,6 @@
 /** What a caller may say about a new session, and what the server makes of it. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
+import { type QueueMode, type SessionKind, TRIAL_RUNTIMES } from "#protocol/sessions.ts";
 import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Work } from "../work.ts";
@@ -45,6 +45,7 @@ export async function newSession(
   }
   const parent = await parentOf(work, principal, request.parentSessionId);
   refuseFolder(principal, request, parent);
+  refuseTrialRuntime(principal, request, parent);
   const said = { ...UNSAID, ...withoutUndefined(request) };
   return {
     id,
@@ -92,6 +93,21 @@ function refuseFolder(
     "forbidden",
     "folder_not_allowed",
     "Only an admin may let a session work in a folder of a runner's machine. Use a repository's web address, or ask an admin.",
+  );
+}
+
+/** What it is told there it does without a model, so nobody's rules for agents hold for it. */
+function refuseTrialRuntime(
+  principal: Principal,
+  { runtime }: SessionRequest,
+  parent: SessionRow | null,
+): void {
+  if (principal.kind !== "session" || runtime === undefined) return;
+  if (!TRIAL_RUNTIMES.includes(runtime) || runtime === parent?.runtime) return;
+  throw new Refusal(
+    "forbidden",
+    "runtime_not_allowed",
+    `${runtime} is for people who try things out. Leave runtime out to use your own.`,
   );
 }
 

@@ -31,7 +31,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
     make: (work: Work, session: SessionWriter) => Promise<unknown>,
   ): Promise<Session> {
     return command(engine, async (work) => {
-      const session = await work.session(id);
+      const session = await work.family(id);
       if (!session || !may(principal, "session.manage", sessionThing(session.row))) {
         throw notFound("session");
       }

@@ -27,6 +27,15 @@ import type {
   WorkerState,
 } from "#protocol/sessions.ts";
 
+/** The id of the session at the top of its tree: its own, when it has no parent. */
+export function treeTop(row: {
+  id: string;
+  parent_session_id: string | null;
+  root_session_id: string;
+}): string {
+  return row.parent_session_id === null ? row.id : row.root_session_id;
+}
+
 export interface SessionFacts {
   lifecycle: Lifecycle;
   runState: RunState | null;

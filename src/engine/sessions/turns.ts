@@ -78,6 +78,7 @@ async function start(work: Work, session: SessionWriter, prompt: PromptRow): Pro
   const workspace = session.isNew ? undefined : await findWorkspace(work.tx, session.row.id);
   const run = newRun(work, session.row, prompt, workspace?.runner_id ?? null);
   await insertRun(work.tx, run);
+  work.begun.push(run);
   session.record({ type: "run_created", thread: run.thread, promptId: prompt.id, runId: run.id });
   work.tx.afterCommit(() => work.announcer.runsReady());
   return run;

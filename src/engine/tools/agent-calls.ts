@@ -40,14 +40,15 @@ export function callAsAgent(
   return answering(async () => {
     try {
       return await command(parts.engine, async (work) => {
-        const caller = await findCaller(work, ref, call.callId);
+        const tool = parts.catalogue.findTool(call.name);
+        const caller = await findCaller(work, ref, call.callId, tool);
         return caller ? judgeAndPerform(parts, work, caller, call) : LOST;
       });
     } catch (error) {
       // What was refused was undone with everything that told of it; that it was tried is told again.
       if (error instanceof Refusal && error.kind !== "unavailable")
         await command(parts.engine, async (work) => {
-          const caller = await findCaller(work, ref, call.callId);
+          const caller = await findCaller(work, ref, call.callId, undefined);
           if (caller) await tellEnd(work, caller, call, failed(error.code));
         });
       throw error;

@@ -26,7 +26,8 @@ export function createAgents({ tokens, ...parts }: AgentsOptions) {
       return engine.store.read(async (reader) => {
         const run = await findRun(reader, ref.runId);
         const isHeld = run && (HELD_STATES as readonly string[]).includes(run.state);
-        if (!isHeld || run.fence !== ref.fence) return undefined;
+        // One that waits for a decision keeps its fence until it is claimed again, but nobody holds it.
+        if (!isHeld || run.lease_until === null || run.fence !== ref.fence) return undefined;
         const session = await findSession(reader, run.session_id);
         if (!session) return undefined;
         const { org_id: orgId, id: sessionId, owner_id: ownerId, title } = session;

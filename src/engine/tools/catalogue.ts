@@ -36,7 +36,7 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     findTool: (name) => serverTools.get(name),
     namesFor(session) {
       const user = toolUserOf(session);
-      const key = `${user.role} ${user.hasRepo}`;
+      const key = `${user.role} ${user.hasRepo} ${user.hasMemory}`;
       const known = names.get(key) ?? offered([...workspaceTools, ...tools], user);
       names.set(key, known);
       return known;
@@ -60,7 +60,9 @@ function offered(tools: readonly ToolSpec[], user: ToolUser): string[] {
 }
 
 export function toolUserOf(session: SessionRow): ToolUser {
-  return { role: roleOf(session), hasRepo: session.repo !== null };
+  // Orchestrators always remember; others do when their persona or whoever made them said so.
+  const hasMemory = session.kind.endsWith("orchestrator") || session.enable_memory === 1;
+  return { role: roleOf(session), hasRepo: session.repo !== null, hasMemory };
 }
 
 export function roleOf({

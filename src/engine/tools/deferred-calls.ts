@@ -3,6 +3,7 @@
  * exactly as they were shown, once, and the session is woken with what came of it.
  */
 import { Refusal } from "#base/refusal.ts";
+import { quoteLines } from "#base/text.ts";
 import type { Deliverer } from "../feature.ts";
 import { decisionOf } from "../gates/gates.ts";
 import { findGate } from "../gates/queries.ts";
@@ -13,7 +14,7 @@ import { admitPrompt } from "../sessions/admit-prompt.ts";
 import { command, type Engine, type Listener, type SessionWriter, type Work } from "../work.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { ToolResult } from "./tool.ts";
-import { failed, perform } from "./tools.ts";
+import { failed, lockCaller, perform } from "./tools.ts";
 
 export const DEFERRED_CALL = "deferred_call";
 const MAX_RESULT_CHARS = 16_000;
@@ -46,11 +47,13 @@ async function carryOut(
   known?: ToolResult,
 ): Promise<void> {
   const gate = await findGate(work.tx, gateId);
-  const session = gate && (await work.session(gate.session_id));
+  const session = gate && (await lockCaller(work, gate, catalogue.findTool(gate.tool)));
   // Nobody is left to be told, nor to have wanted it.
   if (!gate || !session || session.row.lifecycle === "terminated") return;
   const { allowed, reason } = decisionOf(gate);
   const result = allowed ? (known ?? (await performGate(work, catalogue, session, gate))) : null;
+  // It said that nothing more is to be done: waiting, or the end of the session.
+  if (result?.endsTurn && result.error === null) return;
   await wake(work, session, gate, result ? resultText(gate, result) : denialText(gate, reason));
 }
 
@@ -75,10 +78,10 @@ async function performGate(
 
 function resultText({ id, tool }: GateRow, { output, error }: ToolResult): string {
   if (error !== null)
-    return `[approval] Your call of ${tool} (${id}) was allowed, but it failed:\n${error}`;
+    return `[approval] Your call of ${tool} (${id}) was allowed, but it failed:\n${quoteLines(error)}`;
   const text = typeof output === "string" ? output : JSON.stringify(output);
   const cut = text.length > MAX_RESULT_CHARS ? `${text.slice(0, MAX_RESULT_CHARS)}\n[cut]` : text;
-  return `[approval] Your call of ${tool} (${id}) was allowed and has been done; do not make it again. Its result:\n${cut}`;
+  return `[approval] Your call of ${tool} (${id}) was allowed and has been done; do not make it again. Its result:\n${quoteLines(cut)}`;
 }
 
 function denialText({ id, tool }: GateRow, reason: string | null): string {

@@ -18,16 +18,22 @@ export interface ToolCaller {
   callId: string;
 }
 
-export interface Tool extends ToolSpec {
+export interface Tool extends ToolSpec, Needs {
   /** Writes through `work` alone; a `Refusal` undoes it and is told to the model. */
   handle(work: Work, caller: ToolCaller, input: unknown): Promise<ToolResult>;
 }
 
+interface Needs {
+  /** It makes sessions, which are counted under the lock of the org; that comes before all others. */
+  makesSessions?: boolean;
+}
+
 /** Keeps the input's type between the schema and the handler. */
 export function defineTool<S extends z.ZodType>(
-  tool: ToolSpec<S> & {
-    handle(work: Work, caller: ToolCaller, input: z.infer<S>): Promise<ToolResult>;
-  },
+  tool: ToolSpec<S> &
+    Needs & {
+      handle(work: Work, caller: ToolCaller, input: z.infer<S>): Promise<ToolResult>;
+    },
 ): Tool {
   return tool as unknown as Tool;
 }

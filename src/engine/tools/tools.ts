@@ -8,10 +8,11 @@ import { Refusal } from "#base/refusal.ts";
 import { findGateByCall } from "../gates/queries.ts";
 import { findRun, HELD_STATES } from "../runs/queries.ts";
 import type { RunRow } from "../schema.ts";
-import { command, type Engine, type Work } from "../work.ts";
+import { lockOrg } from "../sessions/queries.ts";
+import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { findJudgedCall, findToolResult, type JournaledCall, keepToolResult } from "./queries.ts";
-import { invalidInput, type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
+import { invalidInput, type Tool, type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
 
 export interface ToolCall {
   runId: string;
@@ -32,7 +33,7 @@ export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
     call: ({ runId, fence, runnerId, callId }, name) =>
       answering(() =>
         command(engine, async (work) => {
-          const caller = await findCaller(work, { runId, fence }, callId);
+          const caller = await findCaller(work, { runId, fence }, callId, catalogue.findTool(name));
           if (caller?.run.runner_id !== runnerId) return LOST;
           const { session, run } = caller;
           const judged = await findJudgedCall(work.tx, run, callId);
@@ -62,12 +63,24 @@ export async function findCaller(
   work: Work,
   { runId, fence }: { runId: string; fence: number },
   callId: string,
+  /** What is to be called, if it is one of the server's. */
+  tool: Tool | undefined,
 ): Promise<ToolCaller | undefined> {
   const found = await findRun(work.tx, runId);
-  const session = found && (await work.session(found.session_id));
+  const session = found && (await lockCaller(work, found, tool));
   const run = session && (await findRun(work.tx, runId));
   if (!session || run?.fence !== fence || !isHeld(run)) return undefined;
   return { session, run, callId };
+}
+
+/** In the order of all locks: what a tool may reach besides the caller must not come before it. */
+export async function lockCaller(
+  work: Work,
+  { org_id, session_id }: Pick<RunRow, "org_id" | "session_id">,
+  tool: Tool | undefined,
+): Promise<SessionWriter | undefined> {
+  if (tool?.makesSessions) await lockOrg(work.tx, org_id);
+  return work.family(session_id);
 }
 
 async function wasAllowed(

@@ -146,6 +146,8 @@ export function assignmentOf(given: Partial<Assignment> & { run: string }): Assi
     content: "hello",
     attachments: [],
     author: { kind: "user", id: "usr_1", name: "Ada" },
+    ownerId: "usr_1",
+    parentSessionId: null,
     isFirst: true,
     runtime: "echo",
     model: null,

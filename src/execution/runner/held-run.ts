@@ -43,6 +43,7 @@ const OUTCOME_OF = {
   stop: "aborted",
   interrupt: "aborted",
   timeout: "aborted",
+  budget: "aborted",
   steer: "superseded",
 } as const;
 const RESOLVED = Promise.resolve();

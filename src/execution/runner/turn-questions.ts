@@ -37,8 +37,8 @@ export class TurnQuestions {
   async brief(): Promise<Brief | null> {
     const answer = await this.ask({ op: "brief", ...this.#ref });
     if (answer.op !== "brief") return null;
-    const { instructions, files, setup, identity } = answer;
-    return { instructions, files, setup, identity };
+    const { op: _op, id: _id, ...brief } = answer;
+    return brief;
   }
 
   async repository(): Promise<RepositoryAccess | null> {

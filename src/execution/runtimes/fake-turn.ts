@@ -59,6 +59,8 @@ export class FakeTurn implements Turn {
       content: "hello",
       attachments: [],
       author: { kind: "user", id: "usr_1", name: "Ada" },
+      ownerId: "usr_1",
+      parentSessionId: null,
       isFirst: true,
       runtime: "test",
       model: null,

@@ -68,6 +68,8 @@ export interface Brief {
   identity?: GitIdentity | null;
   /** What it must still know when its history was summed up. */
   register?: string | null;
+  /** What it may need to know for this prompt, a line each. */
+  recall?: string[];
 }
 
 /** Earlier entries of the thread, and what takes the place of those that are no longer given. */

@@ -33,7 +33,7 @@ export function decide(
 /** Locks its session. Missing and not yours answer alike. */
 async function requireGate(work: Work, user: UserPrincipal, id: string): Promise<GateRow> {
   const gate = await findGate(work.tx, id);
-  const session = gate && (await work.session(gate.session_id));
+  const session = gate && (await work.family(gate.session_id));
   const isYours =
     session &&
     may(user, "approval.decide", { orgId: session.row.org_id, ownerId: session.row.owner_id });

@@ -20,7 +20,7 @@ const SIGN_IN: Readonly<Record<string, ChangeEntry["action"]>> = {
 
 /** An area that is not known here is a setting, so that a new feature has nothing to add. */
 export function actionOf(area: string, change: string): ChangeEntry["action"] {
-  if (area === "orchestration") return "orchestrated";
+  if (area === "orchestration" || area === "agent") return "orchestrated";
   if (area === "sign_in") return SIGN_IN[change] ?? "access_changed";
   if (PEOPLE.has(area)) return "person_changed";
   return ACCESS.has(area) ? "access_changed" : "setting_changed";

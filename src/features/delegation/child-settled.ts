@@ -1,34 +1,41 @@
 /** The end of a turn: what its parent hears of it, and what follows for the session itself. */
 import type { KernelEvent, PromptRow, RunRow, SessionWriter, Work } from "#engine/index.ts";
 import { parseRunOptions } from "#engine/runs/index.ts";
-import { endSession } from "#engine/sessions/index.ts";
+import { endSession, findPrompt } from "#engine/sessions/index.ts";
 import { returnBudget } from "./budget.ts";
 import type { WorkerEventPayload } from "./contract.ts";
 import { eventOf } from "./events.ts";
 import { silence } from "./link.ts";
+import { isGone } from "./lives.ts";
 import { purgeSoon } from "./purge-child.ts";
-import { deleteCompletion, findCompletion, findLink, saveLink } from "./queries.ts";
+import { findLink, findReplaced, saveLink } from "./queries.ts";
 import type { LinkRow } from "./schema.ts";
 import { tellParent } from "./tell-parent.ts";
+import { deleteCompletion, findCompletion } from "./wait-queries.ts";
 
 /** The whole of what a child said last is given up to here; the rest is in its transcript. */
 const MAX_TEXT_CHARS = 32_000;
 const WITHDRAWN = "Somebody took back what you had asked of it, before it began.";
+const CLEARED =
+  "Its context is fresh now: it no longer sees what was said before, and has nothing to do.";
+const REPLACED_BY_NOTHING = "Somebody stopped it to have it do something else, and took that back.";
 
 type Settled = Extract<KernelEvent, { type: "prompt_settled" }>;
 
 export async function childSettled(work: Work, settled: Settled): Promise<void> {
   const { session, prompt, run } = settled;
   const { id, parent_session_id } = session.row;
-  // Without a run nothing has begun: it was taken back, or went with its session.
-  if (!run && prompt.outcome !== "withdrawn") return;
+  // Without a run nothing has begun: it was taken back, was merged, or went with its session. What
+  // clears a context is done without one.
+  if (!run && prompt.outcome !== "withdrawn" && prompt.outcome !== "completed") return;
   const link = parent_session_id === null ? undefined : await findLink(work.tx, id);
   const completion = run ? await findCompletion(work.tx, id, run.id) : undefined;
   const isUnmade = link !== undefined && isNeverMade(session, prompt, link);
   if (link) await tellEnding(work, settled, link, { summary: completion?.summary, isUnmade });
+  if (link && prompt.outcome === "withdrawn") await tellReplaced(work, settled, link);
   if (completion) await completeSession(work, session, prompt, link);
   if (link && isUnmade) await removeUnmade(work, session, link);
-  if (link && isGone(session)) await settleUp(work, session);
+  if (link && isGone(session.row)) await settleUp(work, session);
 }
 
 interface Said {
@@ -43,15 +50,15 @@ async function tellEnding(
   link: LinkRow,
   { summary, isUnmade }: Said,
 ): Promise<void> {
-  if (prompt.outcome === null || link.quiet_run === prompt.run_id) return;
-  // Its caller asked to be told in another way.
-  if (parseRunOptions(prompt.run_options).executionMode === "async_callback") return;
+  if (prompt.outcome === null || isTheParentsDoing(prompt, link) || isToldElsewhere(prompt)) return;
+  const isParents = prompt.created_by === `session:${link.parent_session_id}`;
+  if (!run && !isParents) return;
   const type = eventOf({
     outcome: prompt.outcome,
     code: prompt.error_code,
-    isReplaced: prompt.superseded_by !== null || (run?.stop_by_prompt ?? null) !== null,
-    isGone: isGone(session),
-    isParents: prompt.created_by === `session:${link.parent_session_id}`,
+    isReplaced: await isReplaced(work, prompt, run),
+    isGone: isGone(session.row),
+    isParents,
   });
   if (!type) return;
   const payload: WorkerEventPayload = {
@@ -64,14 +71,70 @@ async function tellEnding(
   await tellParent(work, session, link, { type, payload, causeKey: `ended:${prompt.run_id}` });
 }
 
+/** A turn that its parent stopped, and that did stop: what it came to all the same is news. */
+function isTheParentsDoing({ run_id, outcome }: PromptRow, { quiet_run }: LinkRow): boolean {
+  return quiet_run === run_id && (outcome === "aborted" || outcome === "superseded");
+}
+
+/** Its caller asked to be told in another way. */
+function isToldElsewhere({ run_options }: PromptRow): boolean {
+  return parseRunOptions(run_options).executionMode === "async_callback";
+}
+
+/** The child goes on with another prompt: one that waits, works, or has had a turn of its own. */
+async function isReplaced(work: Work, prompt: PromptRow, run: RunRow | null): Promise<boolean> {
+  const by = prompt.superseded_by ?? run?.stop_by_prompt ?? null;
+  const next = by === null ? undefined : await findPrompt(work.tx, by);
+  if (!next) return false;
+  return next.state !== "settled" || next.started_at !== null || next.outcome === "merged";
+}
+
+/** What took the place of a turn is taken back before it began: now the turn has just ended. */
+async function tellReplaced(
+  work: Work,
+  { session, prompt }: Settled,
+  link: LinkRow,
+): Promise<void> {
+  // Of what it had asked itself it is told as such.
+  const isParents = prompt.created_by === `session:${link.parent_session_id}`;
+  const replaced = isParents ? undefined : await findReplaced(work.tx, prompt);
+  if (!replaced || isGone(session.row)) return;
+  const isOver = replaced.outcome === "superseded" || replaced.outcome === "aborted";
+  if (!isOver || isTheParentsDoing(replaced, link) || isToldElsewhere(replaced)) return;
+  const { error_code: code, id: promptId, run_id } = replaced;
+  await tellParent(work, session, link, {
+    type: "worker.stopped_without_end",
+    payload: { outcome: "aborted", code, text: REPLACED_BY_NOTHING, promptId },
+    causeKey: `ended:${run_id}`,
+  });
+}
+
 function textOf(prompt: PromptRow, run: RunRow | null, summary: string | undefined) {
-  const withdrawn = prompt.outcome === "withdrawn" ? WITHDRAWN : "";
-  const text = summary ?? run?.result ?? prompt.error_message ?? withdrawn;
+  const text = summary ?? run?.result ?? prompt.error_message ?? (run ? "" : wordsFor(prompt));
   return { text: text.slice(0, MAX_TEXT_CHARS), isCut: text.length > MAX_TEXT_CHARS };
 }
 
-function isGone({ row }: SessionWriter): boolean {
-  return row.lifecycle === "archived" || row.lifecycle === "terminated";
+function wordsFor({ outcome }: PromptRow): string {
+  return outcome === "withdrawn" ? WITHDRAWN : CLEARED;
+}
+
+/** It was to be done when a person allowed it, and no turn runs any more that could end with it. */
+export async function completeNow(
+  work: Work,
+  session: SessionWriter,
+  summary: string,
+): Promise<boolean> {
+  const { row } = session;
+  if (row.waiting > 0 || isGone(row)) return false;
+  const link = await findLink(work.tx, row.id);
+  if (link) {
+    const payload = { outcome: "completed", code: null, text: summary, isCut: false } as const;
+    const causeKey = `completed:${row.id}:${row.last_seq}`;
+    await tellParent(work, session, link, { type: "worker.ended", payload, causeKey });
+    await silence(work, link);
+  }
+  await endSession(work, session, { to: "archived", force: true });
+  return true;
 }
 
 /** It has said that it is done: it is put away, unless more was asked of it meanwhile. */

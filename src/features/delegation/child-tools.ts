@@ -1,14 +1,24 @@
 /** The tools of a child: to say something to its parent, and to be done. */
 import * as z from "zod";
 import { cleanText } from "#base/text.ts";
-import { admitPrompt } from "#engine/sessions/index.ts";
+import { listLiveRuns } from "#engine/runs/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
-import { deleteCompletion, findLink, insertCompletion } from "./queries.ts";
-import { quote } from "./wake-text.ts";
+import { completeNow } from "./child-settled.ts";
+import { countUntoldNotices } from "./inbox-queries.ts";
+import { isGone } from "./lives.ts";
+import { findLink } from "./queries.ts";
+import { tellParent } from "./tell-parent.ts";
+import { deleteCompletion, insertCompletion } from "./wait-queries.ts";
 
 const MAX_TEXT_CHARS = 32_000;
-const PARENT_IS_AWAY =
-  "Your parent session is put away and cannot be told now. It gets your result when it is back: go on, and say everything in it.";
+/** What its parent has not read yet; a child that says more than that is not heard, it is in the way. */
+const MAX_UNTOLD = 20;
+const ENOUGH = `Your parent has ${MAX_UNTOLD} messages of yours that it has not read yet. Go on with your task, and say the rest in your result.`;
+const NOT_HEARD =
+  "Your parent has put this session away and is told nothing more of it. Come to an end.";
+
+const STILL_ASKED =
+  "More was asked of you meanwhile, so the session goes on. Say that it is done when it is.";
 
 const notifyParent = defineTool({
   name: "notify_parent",
@@ -21,27 +31,21 @@ const notifyParent = defineTool({
     message: z.string().min(1).max(MAX_TEXT_CHARS).describe("What your parent should know."),
   }),
   async handle(work, { session, run, callId }, { message }) {
-    const { id, title } = session.row;
+    const { id } = session.row;
     const link = await findLink(work.tx, id);
     const parent = link && (await work.session(link.parent_session_id));
     if (!link || !parent) return { output: null, error: "You have no parent session any more." };
-    if (parent.row.lifecycle === "archived" || parent.row.lifecycle === "terminated")
-      return { output: null, error: PARENT_IS_AWAY };
-    await admitPrompt(work, parent, {
-      id: work.ids.mint("pmt"),
-      runId: work.ids.mint("run"),
-      content: `[Message from child session ${JSON.stringify(title ?? id)} (${id})]\n${quote(message)}`,
-      thread: link.parent_thread,
-      mode: "followup",
-      author: { kind: "session", id, name: title ?? id },
-      origin: { channelType: "session", channelId: id, scopeKey: null, replyRef: null },
-      createdBy: `session:${id}`,
-      dispatchId: `notify:${run.id}:${callId}`,
-      causeKey: null,
-      attachments: [],
-      runOptions: null,
+    if (link.is_silent === 1) return { output: null, error: NOT_HEARD };
+    if ((await countUntoldNotices(work.tx, parent.row.id, id)) >= MAX_UNTOLD)
+      return { output: null, error: ENOUGH };
+    await tellParent(work, session, link, {
+      type: "worker.notified",
+      payload: { text: cleanText(message) },
+      causeKey: `notified:${run.id}:${callId}`,
     });
-    return { output: "Your parent will read it. Go on with your task.", error: null };
+    const when = isGone(parent.row) ? "It is put away now, and reads it when it is back." : "";
+    const output = `Your parent will read it. ${when} Go on with your task.`.replace("  ", " ");
+    return { output, error: null };
   },
 });
 
@@ -58,7 +62,16 @@ const completeSession = defineTool({
   async handle(work, { session, run }, { summary }) {
     const { id, org_id } = session.row;
     await deleteCompletion(work.tx, id);
-    const row = { session_id: id, org_id, run_id: run.id, summary: cleanText(summary) };
+    // One that had to be approved is performed when its own turn is long over.
+    const isOver = run.outcome !== null;
+    const [live] = isOver ? await listLiveRuns(work.tx, id) : [run];
+    if (!live) {
+      const isDone = await completeNow(work, session, cleanText(summary));
+      return isDone
+        ? { output: "The session has ended.", error: null, endsTurn: true }
+        : { output: STILL_ASKED, error: null };
+    }
+    const row = { session_id: id, org_id, run_id: live.id, summary: cleanText(summary) };
     await insertCompletion(work.tx, row);
     return { output: "The session ends with this turn.", error: null, endsTurn: true };
   },

@@ -1,15 +1,18 @@
 /** What a parent, and whoever looks on, sees of its children. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { entryView, isoTime, listEntries, viewSession } from "#engine/sessions/index.ts";
+import { entryView, findLastEntry, isoTime, viewSession } from "#engine/sessions/index.ts";
 import { findWorkspace } from "#engine/workspaces/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Child } from "./contract.ts";
+import { firstLine } from "./words.ts";
 
 const MAX_LINE_CHARS = 160;
 
-export function viewChild(row: SessionRow) {
+export function viewChild(
+  row: Pick<SessionRow, "lifecycle" | "run_state" | "last_outcome" | "awaiting">,
+) {
   return viewSession({
     lifecycle: row.lifecycle,
     runState: row.run_state,
@@ -53,7 +56,7 @@ export async function findChanges(
 }
 
 export async function lastLine(reader: Reader, sessionId: string): Promise<string | null> {
-  const [row] = await listEntries(reader, { sessionId, limit: 1 });
+  const row = await findLastEntry(reader, sessionId);
   return row ? lineOf(entryView(row)) : null;
 }
 
@@ -62,12 +65,8 @@ export function lineOf({ kind, text, tool }: Pick<Entry, "kind" | "text" | "tool
   if (tool) {
     const input = tool.verdict?.target ?? "";
     const verb = kind === "tool_result" ? "did" : "does";
-    return clip(input === "" ? `${verb} ${tool.name}` : `${verb} ${tool.name}: ${input}`);
+    const words = input === "" ? `${verb} ${tool.name}` : `${verb} ${tool.name}: ${input}`;
+    return firstLine(words, MAX_LINE_CHARS);
   }
-  return clip(text ?? "");
-}
-
-function clip(text: string): string {
-  const line = text.trim().split("\n", 1)[0] ?? "";
-  return line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS - 1)}…`;
+  return firstLine(text ?? "", MAX_LINE_CHARS);
 }

@@ -1,7 +1,7 @@
 /** Wiping a parent's inbox. */
 import type { SessionWriter, Work } from "#engine/index.ts";
+import { deleteInbox, listOpenThreads } from "./inbox-queries.ts";
 import { hintInbox } from "./note.ts";
-import { deleteInbox, listOpenThreads } from "./queries.ts";
 import { readUntold } from "./tell-parent.ts";
 
 /** At a person's wish: all of it goes, also what was not told yet. */

@@ -1,6 +1,6 @@
 /** Ending a wait: its row and its timer go together. */
 import { clearTimer, type Work } from "#engine/index.ts";
-import { deleteWait } from "./queries.ts";
+import { deleteWait } from "./wait-queries.ts";
 
 export const WAIT_TIMER = "delegation.wait";
 

@@ -14,6 +14,8 @@ export const WORKER_EVENT_TYPES = [
   "worker.deleted",
   /** Somebody else took the child out of its parent's hands. */
   "worker.detached",
+  /** The child said something to its parent while it works on. */
+  "worker.notified",
 ] as const;
 export type WorkerEventType = (typeof WORKER_EVENT_TYPES)[number];
 

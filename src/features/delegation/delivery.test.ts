@@ -103,6 +103,11 @@ const CHILD: Record<string, Cause> = {
     happen: ({ turn }) =>
       turn.journal([], { park: { kind: "pause", waitMs: 60_000, code: "c", message: "m" } }),
   },
+  "says something meanwhile": {
+    told: "worker.notified",
+    happen: async ({ turn }) =>
+      expect((await turn.tool("notify_parent", { message: "half of it" })).error).toBeNull(),
+  },
   "says that it is done": {
     told: "worker.ended",
     async happen({ at, childId, turn }) {
@@ -160,6 +165,18 @@ const PERSON: Record<string, Cause> = {
       await at.turnOf(childId);
     },
   },
+  "steers and takes that back before the turn has ended, of": {
+    told: "worker.stopped_without_end",
+    async happen({ at, childId, turn }) {
+      const { id } = await at.say(childId, "not so", "main", "steer");
+      await at.world.kernel.prompts.withdraw(owner, id);
+      await at.settle(turn, { outcome: "superseded" });
+    },
+  },
+  "clears the context of": {
+    told: null,
+    happen: ({ at, childId }) => at.say(childId, "/clear"),
+  },
   "answers the question of": {
     told: "worker.ask_user",
     async happen(scene) {
@@ -187,6 +204,13 @@ const PARENT: Record<string, Cause> = {
     async happen(scene) {
       await doIt(scene, (work, { child, link }) => interruptChild(work, child, link));
       await scene.at.settle(scene.turn, { outcome: "aborted" });
+    },
+  },
+  "interrupts, and it comes to its end all the same,": {
+    told: "worker.ended",
+    async happen(scene) {
+      await doIt(scene, (work, { child, link }) => interruptChild(work, child, link));
+      await scene.at.settle(scene.turn, { outcome: "completed", result: "done already" });
     },
   },
   archives: {

@@ -171,17 +171,20 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       },
     );
 
-    it("quotes what a child tells its parent, and says so when the parent is away", async () => {
+    it("quotes what a child tells its parent, also to one that is away", async () => {
       const { parentId, childId, turn } = await at.family();
       const said = await turn.tool("notify_parent", { message: "a\n[orchestration] 9 events" });
       expect(said.error).toBeNull();
       const told = await at.turnOf(parentId);
       expect(told.assignment.content).toBe(
-        `[Message from child session "counter" (${childId})]\n> a\n> [orchestration] 9 events`,
+        `[orchestration] 1 event from your child sessions.\n\n1. worker.notified: "counter" (${childId}) has something to tell you, and works on.\n> a\n> [orchestration] 9 events`,
       );
       await at.settle(told, done("ok"));
       await sessions().archive(owner, parentId, false);
-      expect((await turn.tool("notify_parent", { message: "b" })).error).toMatch(/is put away/);
+      const away = await turn.tool("notify_parent", { message: "b" });
+      expect(away.output).toMatch(/reads it when it is back/);
+      await sessions().wake(owner, parentId);
+      expect((await at.turnOf(parentId)).assignment.content).toContain("> b");
     });
 
     describe("a child whose repository cannot be cloned", () => {

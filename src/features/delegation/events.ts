@@ -21,7 +21,7 @@ const LOST: ReadonlySet<string> = new Set([
 export interface TurnEnding {
   outcome: Outcome;
   code: string | null;
-  /** Another prompt took its place. */
+  /** Another prompt took its place, and was not taken back. */
   isReplaced: boolean;
   /** The session itself has been ended, which its parent knows of or is told of. */
   isGone: boolean;
@@ -39,6 +39,7 @@ export function eventOf(ending: TurnEnding): WorkerEventType | null {
       if (code !== null && RETRIED_IN_VAIN.has(code)) return "worker.auto_retry_failed";
       return code !== null && LOST.has(code) ? "worker.stopped_without_end" : "worker.ended";
     case "aborted":
+    case "superseded":
       return isReplaced || isGone ? null : "worker.stopped_without_end";
     case "withdrawn":
       return isParents && !isGone ? "worker.stopped_without_end" : null;

@@ -3,27 +3,19 @@ import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { describeChild } from "./children.ts";
 import type { Child, Family } from "./contract.ts";
-import { listChildSessions } from "./queries.ts";
+import { addUpChildren, listChildSessions } from "./queries.ts";
 
 /** As many are described; the rest is counted. */
 const DESCRIBED = 100;
 
 export async function readFamily(reader: Reader, parent: SessionRow): Promise<Family> {
-  const rows = await listChildSessions(reader, parent.id);
-  const newest = rows.toReversed();
-  const shown = [...newest.filter(isLive), ...newest.filter((row) => !isLive(row))];
+  const { count, costMicros, isCostUnknown } = await addUpChildren(reader, parent.id);
   const items: Child[] = [];
-  for (const row of shown.slice(0, DESCRIBED)) items.push(await describeChild(reader, row));
-  const spent = [parent, ...rows];
+  for (const row of await listChildSessions(reader, parent.id, DESCRIBED))
+    items.push(await describeChild(reader, row));
   return {
     items,
-    more: rows.length - items.length,
-    treeCost: spent.some((row) => row.cost_unknown === 1)
-      ? null
-      : spent.reduce((sum, row) => sum + row.cost_micros, 0),
+    more: Math.max(0, count - items.length),
+    treeCost: isCostUnknown || parent.cost_unknown === 1 ? null : parent.cost_micros + costMicros,
   };
-}
-
-function isLive({ lifecycle }: SessionRow): boolean {
-  return lifecycle === "active" || lifecycle === "hibernated";
 }

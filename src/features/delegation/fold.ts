@@ -1,8 +1,9 @@
 /** Events nobody was told of, when there are too many to keep each: the oldest become one that names all. */
 import type { Work } from "#engine/index.ts";
 import type { WorkerEventPayload } from "./contract.ts";
-import { deleteEvents, savePayload } from "./queries.ts";
+import { deleteEvents, savePayload } from "./inbox-queries.ts";
 import type { WorkerEventRow } from "./schema.ts";
+import { inQuotes } from "./words.ts";
 
 export interface FoldedEvent {
   workerId: string;
@@ -11,13 +12,8 @@ export interface FoldedEvent {
   count: number;
 }
 
-/** `untold`: oldest first; `kept`: how many may be left. */
-export async function foldEvents(
-  work: Work,
-  untold: readonly WorkerEventRow[],
-  kept: number,
-): Promise<void> {
-  const folded = untold.slice(0, untold.length - kept + 1);
+/** The first stays and stands for all. */
+export async function foldEvents(work: Work, folded: readonly WorkerEventRow[]): Promise<void> {
   const [first, ...others] = folded;
   if (!first || others.length === 0) return;
   await savePayload(work.tx, first.id, JSON.stringify(foldedPayload(folded)));
@@ -31,7 +27,7 @@ export function foldedPayload(rows: readonly WorkerEventRow[]): WorkerEventPaylo
   const workers = mergeFolded(rows.flatMap(foldedOf));
   const count = workers.reduce((sum, worker) => sum + worker.count, 0);
   const lines = workers.map(
-    (one) => `${one.type} × ${one.count}: ${JSON.stringify(one.workerName)} (${one.workerId})`,
+    (one) => `${one.type} × ${one.count}: ${inQuotes(one.workerName)} (${one.workerId})`,
   );
   return {
     count,
@@ -40,7 +36,8 @@ export function foldedPayload(rows: readonly WorkerEventRow[]): WorkerEventPaylo
   };
 }
 
-function foldedOf({ payload, child_id, child_name, type }: WorkerEventRow): FoldedEvent[] {
+/** Each child that it tells of, and how. */
+export function foldedOf({ payload, child_id, child_name, type }: WorkerEventRow): FoldedEvent[] {
   const { workers } = JSON.parse(payload) as WorkerEventPayload;
   return workers ?? [{ workerId: child_id, workerName: child_name, type, count: 1 }];
 }

@@ -7,17 +7,29 @@ import type { Work } from "#engine/index.ts";
 import { isoTime } from "#engine/sessions/index.ts";
 import type { InboxItem, WorkerEventPayload } from "./contract.ts";
 import { foldEvents } from "./fold.ts";
-import { countInbox, deleteEvents, type EventWithFate, listInbox } from "./queries.ts";
+import {
+  countInbox,
+  deleteEvents,
+  type EventHead,
+  type EventWithFate,
+  getEvents,
+  listEventHeads,
+  listInbox,
+} from "./inbox-queries.ts";
+import { cutPayload } from "./words.ts";
 
 export const INBOX_KEPT = 200;
 /** Counted to be sure that all of them are seen. */
 const INBOX_SEEN = INBOX_KEPT * 2;
+/** Of what a child said, in a list; the whole is in its transcript. */
+const LISTED_CHARS = 2_000;
 
 export async function readInbox(reader: Reader, parentId: string): Promise<InboxItem[]> {
-  return (await listInbox(reader, parentId, INBOX_SEEN)).map(itemOf);
+  return (await listInbox(reader, parentId, INBOX_KEPT)).map(itemOf);
 }
 
 function itemOf(row: EventWithFate): InboxItem {
+  const payload = JSON.parse(row.payload) as WorkerEventPayload & Record<string, unknown>;
   return {
     id: row.id,
     type: row.type,
@@ -25,28 +37,44 @@ function itemOf(row: EventWithFate): InboxItem {
     workerName: row.child_name,
     at: isoTime(row.at),
     delivered: isTold(row),
-    payload: JSON.parse(row.payload) as WorkerEventPayload & Record<string, unknown>,
+    payload: cutPayload(payload, LISTED_CHARS),
   };
 }
 
-const isTold = ({ read_at, started_at }: EventWithFate) => read_at !== null || started_at !== null;
+const isTold = ({ read_at, started_at }: EventHead) => read_at !== null || started_at !== null;
 
 /** A thread is told of its own children only, so what is folded is of one thread: the fullest. */
-function fullestThread(rows: readonly EventWithFate[]): EventWithFate[] {
+function fullestThread(rows: readonly EventHead[]): EventHead[] {
   const threads = Map.groupBy(rows, ({ thread }) => thread);
   return [...threads.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+}
+
+/** What children said in passing is folded before what became of them. */
+function leastTellingFirst(rows: readonly EventHead[]): EventHead[] {
+  const isNotice = ({ type }: EventHead) => type === "worker.notified";
+  return [...rows.filter(isNotice), ...rows.filter((row) => !isNotice(row))];
 }
 
 export async function makeRoom(work: Work, parentId: string): Promise<void> {
   const tooMany = (await countInbox(work.tx, parentId)) - INBOX_KEPT;
   if (tooMany <= 0) return;
-  const rows = (await listInbox(work.tx, parentId, INBOX_SEEN)).reverse();
-  const told = rows.filter(isTold).slice(0, tooMany);
+  const heads = await listEventHeads(work.tx, parentId, INBOX_SEEN);
+  const told = heads.filter(isTold).slice(0, tooMany);
   await deleteEvents(
     work.tx,
     told.map(({ id }) => id),
   );
   if (told.length === tooMany) return;
-  const fullest = fullestThread(rows.filter((row) => !isTold(row)));
-  await foldEvents(work, fullest, fullest.length - (tooMany - told.length));
+  // One of them stays, for all.
+  const folded = leastTellingFirst(fullestThread(heads.filter((head) => !isTold(head)))).slice(
+    0,
+    tooMany - told.length + 1,
+  );
+  await foldEvents(
+    work,
+    await getEvents(
+      work.tx,
+      folded.map(({ id }) => id),
+    ),
+  );
 }

@@ -25,7 +25,14 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
       const register = await childRegister(reader, session);
       return register === null ? undefined : { instructions: [], files: [], setup: null, register };
     },
-    sessionTables: ["session_links", "worker_events", "session_waits", "session_completions"],
+    sessionTables: [
+      "session_links",
+      "session_links.parent_session_id",
+      "worker_events",
+      "session_waits",
+      "session_completions",
+      "session_unattended",
+    ],
   };
 }
 
@@ -34,21 +41,27 @@ export { clearInbox } from "./clear-inbox.ts";
 export { type Child, type InboxItem, inboxItemSchema } from "./contract.ts";
 export { detachByPerson, detachChild, endChild, interruptChild } from "./end-child.ts";
 export { readInbox } from "./inbox.ts";
+export { countUntold } from "./inbox-queries.ts";
 export { DEFAULT_LIMITS, type DelegationLimits, requireChild, requireChildRow } from "./link.ts";
+export { isGone, isLive } from "./lives.ts";
 export { messageChild, type Sent } from "./message-child.ts";
-export { hintInbox, note, ORCHESTRATION, type OrchestrationAction } from "./note.ts";
+export { hintInbox, note, ORCHESTRATION, trace } from "./note.ts";
 export { purgeSoon } from "./purge-child.ts";
 export {
+  addUpChildren,
   countLiveChildren,
-  countUntold,
   findLink,
+  hasLiveChild,
   listChildSessions,
   listLinks,
+  listNewestLinks,
 } from "./queries.ts";
 export { questionsOf } from "./question.ts";
 export type { LinkRow } from "./schema.ts";
 export { type SpawnRequest, spawnChild } from "./spawn.ts";
 export { readUntold, toldOf } from "./tell-parent.ts";
 export { forwardMessages, readMessages } from "./transcript.ts";
+export { isHeldBack } from "./unattended.ts";
 export { beginWait } from "./wait.ts";
 export { wakeText } from "./wake-text.ts";
+export { cutPayload, inQuotes, shareOf } from "./words.ts";

@@ -4,8 +4,10 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
-import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import type { KernelEvent, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { findSession, MAIN_THREAD } from "#engine/sessions/index.ts";
+import { reserveBudget } from "./budget.ts";
+import { endDeafWaits } from "./deaf-waits.ts";
 import { countLiveChildren, deleteLink, findLink, insertLink, saveLink } from "./queries.ts";
 import type { LinkRow } from "./schema.ts";
 
@@ -16,12 +18,16 @@ export interface DelegationLimits {
   childrenPerOrchestrator: number;
   /** How far below its root a session may be. */
   maxDepth: number;
+  /** Turns that agents and wake-ups may begin in a tree until a person says something. */
+  unattendedTurns: number;
 }
 
 export const DEFAULT_LIMITS: DelegationLimits = {
   workersPerSupervisor: 8,
   childrenPerOrchestrator: 100,
   maxDepth: 1,
+  // As many children as an orchestrator may have can be started, and each can report.
+  unattendedTurns: 200,
 };
 
 export async function linkChild(
@@ -47,6 +53,7 @@ export async function linkChild(
   // Locked, so that of two that come at once only those that fit get in.
   const parent = await work.session(row.parent_session_id);
   if (parent) await requirePlace(work, parent.row, limits);
+  const reserved = parent ? reserveBudget(parent.row, row) : null;
   await insertLink(work.tx, {
     session_id: row.id,
     org_id: row.org_id,
@@ -56,44 +63,65 @@ export async function linkChild(
     is_silent: 0,
     quiet_run: null,
     returned_micros: 0,
+    reserved_micros: reserved,
     created_at: work.now,
   });
 }
 
 /** A child that comes back to life takes a place again. */
-export async function requirePlaceFor(
+export async function refusePlace(
   work: Work,
-  { row }: SessionWriter,
+  { session: { row }, by }: Pick<Waking, "session" | "by">,
   limits: DelegationLimits,
-): Promise<void> {
+): Promise<Refusal | null> {
   const parent =
     row.parent_session_id === null ? undefined : await work.session(row.parent_session_id);
-  if (parent) await requirePlace(work, parent.row, limits);
+  const full = parent && (await findFullLimit(work, parent.row, limits));
+  return full === undefined ? null : noPlace(by === "session" ? forAgent(full) : forPerson(full));
 }
+
+type Waking = Extract<KernelEvent, { type: "session_waking" }>;
 
 async function requirePlace(
   work: Work,
   parent: SessionRow,
-  { workersPerSupervisor, childrenPerOrchestrator }: DelegationLimits,
+  limits: DelegationLimits,
 ): Promise<void> {
+  const full = await findFullLimit(work, parent, limits);
+  if (full !== undefined) throw noPlace(forAgent(full));
+}
+
+/** The limit that has been reached; undefined while there is room. */
+async function findFullLimit(
+  work: Work,
+  parent: SessionRow,
+  { workersPerSupervisor, childrenPerOrchestrator }: DelegationLimits,
+): Promise<number | undefined> {
   const isOrchestrator = parent.kind.endsWith("orchestrator");
   const limit = isOrchestrator ? childrenPerOrchestrator : workersPerSupervisor;
-  if ((await countLiveChildren(work.tx, parent.id)) < limit) return;
-  throw new Refusal(
-    "limit",
-    "fanout_limit_exceeded",
-    `There are ${limit} live child sessions already, which is all this session may have at once. End or detach one you no longer need, or wait until one is done and end it.`,
-  );
+  return (await countLiveChildren(work.tx, parent.id)) < limit ? undefined : limit;
+}
+
+const forAgent = (limit: number) =>
+  `There are ${limit} live child sessions already, which is all this session may have at once. End or detach one you no longer need, or wait until one is done and end it.`;
+const forPerson = (limit: number) =>
+  `This session is asleep, and the one that leads it has ${limit} others at work, which is all it may have at once. End, detach or hibernate one of them, or detach this one; then send it again.`;
+
+function noPlace(words: string): Refusal {
+  return new Refusal("limit", "fanout_limit_exceeded", words);
 }
 
 /** From now on it is nobody's child. What it was told to do, it goes on with. */
 export async function detach(work: Work, child: SessionWriter): Promise<void> {
   const from = child.row.parent_session_id;
+  const parent = from === null ? undefined : await work.session(from);
   await deleteLink(work.tx, child.row.id);
   child.row.parent_session_id = null;
   child.row.root_session_id = child.row.id;
   child.row.depth = 0;
   child.record({ type: "session_updated", reason: "detached", data: { from } });
+  await work.emit({ type: "session_changed", session: child, fields: ["parentSessionId"] });
+  if (parent) await endDeafWaits(work, parent, child.row.id);
 }
 
 /** What its parent does to it is no news to the parent. */
@@ -134,7 +162,7 @@ export async function requireChildRow(
 
 function notLinked(childId: string, code: string): Refusal {
   return new Refusal(
-    "not_found",
+    code === "worker_not_linked" ? "conflict" : "not_found",
     code,
     `You have no child session ${childId}. List your children to see which there are.`,
   );

@@ -2,11 +2,16 @@
 import type { KernelEvent, Listener, SessionWriter, Work } from "#engine/index.ts";
 import { returnBudget, takeBudgetAgain } from "./budget.ts";
 import { childSettled } from "./child-settled.ts";
-import { type DelegationLimits, linkChild, requirePlaceFor } from "./link.ts";
+import { endDeafWaits } from "./deaf-waits.ts";
+import { takeBackAnnounced } from "./inbox-queries.ts";
+import { type DelegationLimits, linkChild, refusePlace } from "./link.ts";
+import { isGone } from "./lives.ts";
 import { note } from "./note.ts";
-import { findLink, hasWait, saveLink, takeBackAnnounced } from "./queries.ts";
+import { findLink, saveLink } from "./queries.ts";
 import { questionClosed, questionOpened } from "./question.ts";
-import { endWait, tellParent, tellWhatWaits, WAKE_CHANNEL } from "./tell-parent.ts";
+import { endWait, tellParent, tellWhatWaits } from "./tell-parent.ts";
+import { attend, countAgentTurn, countWakeTurn, isWake } from "./unattended.ts";
+import { hasWait } from "./wait-queries.ts";
 
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 
@@ -15,12 +20,15 @@ export function createListener(limits: DelegationLimits): Listener {
     switch (event.type) {
       case "session_created":
         return linkChild(work, event.session, limits);
+      case "session_waking":
+        event.answer.refusal ??= await refusePlace(work, event, limits);
+        return;
       case "session_lifecycle":
-        return lifecycleChanged(work, event, limits);
+        return lifecycleChanged(work, event);
       case "prompt_admitted":
-        return promptAdmitted(work, event);
+        return promptAdmitted(work, event, limits);
       case "prompt_started":
-        return promptStarted(work, event);
+        return promptStarted(work, event, limits);
       case "prompt_settled":
         return promptSettled(work, event);
       case "gate_opened":
@@ -35,16 +43,12 @@ export function createListener(limits: DelegationLimits): Listener {
 async function lifecycleChanged(
   work: Work,
   { session, from }: EventOf<"session_lifecycle">,
-  limits: DelegationLimits,
 ): Promise<void> {
-  const { lifecycle } = session.row;
-  if (lifecycle === "active") {
-    await requirePlaceFor(work, session, limits);
+  if (session.row.lifecycle === "active") {
     if (from === "archived") await cameBack(work, session);
     return tellWhatWaits(work, session);
   }
-  const isGone = lifecycle === "archived" || lifecycle === "terminated";
-  if (isGone && from !== "archived") await wentAway(work, session);
+  if (isGone(session.row) && from !== "archived") await wentAway(work, session);
 }
 
 async function wentAway(work: Work, session: SessionWriter): Promise<void> {
@@ -54,11 +58,20 @@ async function wentAway(work: Work, session: SessionWriter): Promise<void> {
   if (!link || !parent) return;
   returnBudget(parent.row, session.row, link);
   await saveLink(work.tx, link);
-  await tellParent(work, session, link, {
-    type: "worker.deleted",
-    payload: { outcome: lifecycle },
-    causeKey: `deleted:${id}:${last_seq}`,
-  });
+  if (!endsNow(parent))
+    await tellParent(work, session, link, {
+      type: "worker.deleted",
+      payload: { outcome: lifecycle },
+      causeKey: `deleted:${id}:${last_seq}`,
+    });
+  await endDeafWaits(work, parent, id);
+}
+
+/** Whoever ends a parent with all its children tells it nothing by that, also if it comes back. */
+function endsNow(parent: SessionWriter): boolean {
+  return parent.appended.some(
+    ({ type, reason }) => type === "session_updated" && reason === "terminated",
+  );
 }
 
 /** It is its parent's again: what becomes of it now is news. */
@@ -74,31 +87,39 @@ async function cameBack(work: Work, session: SessionWriter): Promise<void> {
 async function promptAdmitted(
   work: Work,
   { session, prompt }: EventOf<"prompt_admitted">,
+  { unattendedTurns }: DelegationLimits,
 ): Promise<void> {
-  if (!isWake(prompt.origin)) await endWait(work, session, prompt.thread);
+  if (prompt.author_kind === "session") await countAgentTurn(work, session, unattendedTurns);
+  if (prompt.author_kind === "user" || prompt.author_kind === "channel")
+    await personSpoke(work, session);
+  if (!isWake(prompt)) await endWait(work, session, prompt.thread);
+}
+
+/** Whoever of a tree they speak to, all of it may go on. */
+async function personSpoke(work: Work, { row }: SessionWriter): Promise<void> {
+  if (!(await attend(work, row.root_session_id))) return;
+  const root = await work.session(row.root_session_id);
+  if (root) await tellWhatWaits(work, root);
 }
 
 async function promptStarted(
   work: Work,
   { session, prompt }: EventOf<"prompt_started">,
+  { unattendedTurns }: DelegationLimits,
 ): Promise<void> {
-  if (isWake(prompt.origin))
-    await note(work, session.row, { action: "wake_delivered", by: "system" });
+  // Whatever the platform tells, of children or of something else, begins a turn that no person asked for.
+  if (prompt.author_kind === "system") await countWakeTurn(work, session, unattendedTurns);
+  if (isWake(prompt)) await note(work, session.row, { action: "wake_delivered", by: "system" });
 }
 
 async function promptSettled(work: Work, event: EventOf<"prompt_settled">): Promise<void> {
   const { session, prompt } = event;
   const { id, kind } = session.row;
-  if (prompt.outcome === "failed" && isWake(prompt.origin))
+  if (prompt.outcome === "failed" && isWake(prompt))
     await note(work, session.row, { action: "wake_failed", by: "system" });
   // Nobody was told by a prompt that never began.
-  if (prompt.started_at === null && isWake(prompt.origin))
-    await takeBackAnnounced(work.tx, prompt.id);
+  if (prompt.started_at === null && isWake(prompt)) await takeBackAnnounced(work.tx, prompt.id);
   if (!kind.endsWith("orchestrator")) return childSettled(work, event);
   // Another of its threads may still wait.
   session.row.awaiting = (await hasWait(work.tx, id)) ? 1 : 0;
-}
-
-function isWake(origin: string): boolean {
-  return (JSON.parse(origin) as { channelType?: string }).channelType === WAKE_CHANNEL;
 }

@@ -3,9 +3,10 @@
 import type { Reader } from "#base/store/index.ts";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
-import { admitPrompt, MAIN_THREAD } from "#engine/sessions/index.ts";
+import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
 import { questionsOf } from "./question.ts";
+import { sayAsAgent } from "./say.ts";
 
 export type Sent = { as: "answer"; gateId: string } | { as: "prompt"; promptId: string };
 
@@ -29,26 +30,9 @@ export async function messageChild(
       return { as: "answer", gateId: question.id };
     }
   }
-  const { prompt } = await admitPrompt(work, child, {
-    id: work.ids.mint("pmt"),
-    runId: work.ids.mint("run"),
-    content: message,
-    thread: MAIN_THREAD,
-    mode,
-    author: { kind: "session", id: parent.row.id, name: parent.row.title ?? parent.row.id },
-    origin: {
-      channelType: "session",
-      channelId: parent.row.id,
-      scopeKey: null,
-      replyRef: null,
-    },
-    createdBy: `session:${parent.row.id}`,
-    dispatchId: null,
-    causeKey: null,
-    attachments: [],
-    runOptions: null,
-  });
-  return { as: "prompt", promptId: prompt.id };
+  const words = { content: message, thread: MAIN_THREAD, mode };
+  const { id } = await sayAsAgent(work, parent.row, child, words);
+  return { as: "prompt", promptId: id };
 }
 
 export async function findQuestion(reader: Reader, childId: string) {

@@ -2,7 +2,7 @@
  * What is done in leading others leaves a trace: who did it, what it was, to which child. The trail
  * and the log are told by the same words, and neither hears what anybody said.
  */
-import type { SessionRow, Work } from "#engine/index.ts";
+import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
 
 /** The area of these changes, among all that are told. */
 export const ORCHESTRATION = "orchestration";
@@ -22,7 +22,8 @@ export type OrchestrationAction =
   | "inbox_read"
   | "inbox_cleared"
   | "wake_delivered"
-  | "wake_failed";
+  | "wake_failed"
+  | "wake_held";
 
 export interface Note {
   action: OrchestrationAction;
@@ -48,6 +49,17 @@ export function note(
     session: parent,
     ...(detail === undefined ? {} : { detail }),
   });
+}
+
+/** What an agent did to whom, for those who look into it later; nothing of what was said. */
+export function trace(
+  work: Work,
+  { row }: SessionWriter,
+  action: OrchestrationAction,
+  childId?: string,
+): Promise<void> {
+  const by = `session:${row.id}`;
+  return note(work, row, { action, by, ...(childId === undefined ? {} : { childId }) });
 }
 
 /** Whoever looks at this parent's inbox looks again. A hint: nothing depends on it. */

@@ -2,7 +2,8 @@
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
 import type { WorkerEventPayload } from "./contract.ts";
-import { findEvent, findLink, markRead, savePayload } from "./queries.ts";
+import { findEvent, markRead, savePayload } from "./inbox-queries.ts";
+import { findLink } from "./queries.ts";
 import type { WorkerEventRow } from "./schema.ts";
 import { retell, tellParent } from "./tell-parent.ts";
 

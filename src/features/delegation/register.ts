@@ -1,21 +1,29 @@
-/** The register of live children: what a parent must still know when its history was summed up. */
+/**
+ * The register of live children: what a parent must still know when its history was summed up. It is
+ * read at every turn of a parent, so it is one query, and it is bounded.
+ */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { lastLine, viewChild } from "./children.ts";
-import { listChildSessions } from "./queries.ts";
+import { entryView } from "#engine/sessions/index.ts";
+import { lineOf, viewChild } from "./children.ts";
+import { type ChildWithEntry, listLiveChildren } from "./queries.ts";
+import { inQuotes } from "./words.ts";
+
+const LISTED = 100;
 
 export async function childRegister(reader: Reader, session: SessionRow): Promise<string | null> {
   if (session.parent_session_id !== null) return null;
-  const lines: string[] = [];
-  for (const row of await listChildSessions(reader, session.id)) {
-    if (row.lifecycle !== "active" && row.lifecycle !== "hibernated") continue;
-    const { id, title, repo } = row;
-    const where = repo === null ? "" : ` on ${repo}`;
-    const doing = await lastLine(reader, id);
-    const what = doing === null || doing === "" ? "" : `: ${doing}`;
-    lines.push(
-      `- ${JSON.stringify(title ?? id)} (${id}), ${viewChild(row).activity}${where}${what}`,
-    );
-  }
-  return lines.length === 0 ? null : `[Your child sessions now]\n${lines.join("\n")}`;
+  const children = await listLiveChildren(reader, session.id, LISTED + 1);
+  if (children.length === 0) return null;
+  const lines = children.slice(0, LISTED).map(registerLine);
+  if (children.length > LISTED) lines.push("- and more; list your children to see them");
+  return `[Your child sessions now]\n${lines.join("\n")}`;
+}
+
+function registerLine({ child, entry }: ChildWithEntry): string {
+  const where = child.repo === null ? "" : ` on ${inQuotes(child.repo)}`;
+  const doing = entry ? lineOf(entryView(entry)) : "";
+  const what = doing === "" ? "" : `: ${inQuotes(doing)}`;
+  const name = inQuotes(child.title ?? child.id);
+  return `- ${name} (${child.id}), ${viewChild(child).activity}${where}${what}`;
 }

@@ -42,7 +42,7 @@ export const delegationRoutes: readonly Route[] = [
     async handle({ engine, principal, params }) {
       const { id = "" } = params;
       return command(engine, async (work) => {
-        const child = await work.session(id);
+        const child = await work.family(id);
         if (!child || !may(principal, "session.manage", sessionThing(child.row)))
           throw notFound("session");
         const link = await findLink(work.tx, id);

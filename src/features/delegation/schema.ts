@@ -21,6 +21,8 @@ export interface LinkRow {
   quiet_run: string | null;
   /** What of its budget its parent has back; it gets that again when it is woken. */
   returned_micros: number;
+  /** What of its parent's budget it has or has spent; null: its parent had none to take it from. */
+  reserved_micros: number | null;
   created_at: number;
 }
 
@@ -61,7 +63,21 @@ export interface CompletionRow {
   summary: string;
 }
 
+/** How far a tree has gone since a person last said something in it. */
+export interface UnattendedRow {
+  /** The root. */
+  session_id: string;
+  org_id: string;
+  /** Begun by agents and by wake-ups. */
+  turns: number;
+  /** 1: they are as many as there may be. */
+  is_held: number;
+  /** 1: a notice says so. */
+  is_said: number;
+}
+
 export interface DelegationTables {
+  session_unattended: UnattendedRow;
   session_completions: CompletionRow;
   session_links: LinkRow;
   worker_events: WorkerEventRow;
@@ -91,6 +107,22 @@ create table session_waits (
 );
 `;
 
+/** What an agent gave its child was taken out of its own; what a person gave a child was not. */
+const bounds = `
+alter table session_links add column reserved_micros bigint;
+update session_links set reserved_micros = (
+  select child.budget_micros from sessions child
+  join sessions parent on parent.id = session_links.parent_session_id
+  where child.id = session_links.session_id and parent.budget_micros is not null
+  and child.created_by = 'session:' || session_links.parent_session_id
+);
+create table session_unattended (
+  session_id ID primary key, org_id ID not null, turns integer not null,
+  is_held integer not null, is_said integer not null
+);
+`;
+
 export const delegationMigrations: readonly Migration[] = [
   { id: "delegation-0001-links", statements: (dialect) => ddl(dialect, tables) },
+  { id: "delegation-0002-bounds", statements: (dialect) => ddl(dialect, bounds) },
 ];

@@ -4,14 +4,13 @@
  */
 import type { Principal, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import {
-  admitPrompt,
   createSession,
   MAIN_THREAD,
   newSession,
   type SessionRequest,
 } from "#engine/sessions/index.ts";
-import { reserveBudget } from "./budget.ts";
 import { findLink, saveLink } from "./queries.ts";
+import { sayAsAgent } from "./say.ts";
 
 export interface SpawnRequest extends Omit<SessionRequest, "parentSessionId" | "kind" | "prompt"> {
   prompt: string;
@@ -38,25 +37,12 @@ export async function spawnChild(
     {
       ...asked,
       projectDir: isSameProject && row.repo === null ? row.project_dir : asked.projectDir,
-      budgetMicros: reserveBudget(row, asked.budgetMicros),
     },
     work.defaults.limits,
   );
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
-  await admitPrompt(work, child, {
-    id: work.ids.mint("pmt"),
-    runId: work.ids.mint("run"),
-    content: briefText(prompt, contextSummary),
-    thread: MAIN_THREAD,
-    mode: undefined,
-    author: { kind: "session", id: row.id, name: principal.name },
-    origin: { channelType: "session", channelId: row.id, scopeKey: null, replyRef: null },
-    createdBy: `session:${row.id}`,
-    dispatchId: null,
-    causeKey: null,
-    attachments: [],
-    runOptions: null,
-  });
+  const content = briefText(prompt, contextSummary);
+  await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
   return child;
 }
 

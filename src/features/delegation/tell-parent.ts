@@ -6,24 +6,26 @@
  * read it by itself; until then more rows join the same prompt.
  */
 import type { PromptRow, SessionWriter, Work } from "#engine/index.ts";
-import { admitPrompt, editPrompt, findPrompt, withdrawPrompt } from "#engine/sessions/index.ts";
+import { editPrompt, findPrompt, withdrawPrompt } from "#engine/sessions/index.ts";
 import { closeWait } from "./close-wait.ts";
 import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
+import { foldedOf } from "./fold.ts";
 import { makeRoom } from "./inbox.ts";
-import { hintInbox, note } from "./note.ts";
 import {
   findEvent,
-  findWait,
   insertEvent,
   listUntold,
   listUntoldThreads,
   markAnnounced,
   markRead,
-} from "./queries.ts";
+} from "./inbox-queries.ts";
+import { isGone } from "./lives.ts";
+import { hintInbox, note } from "./note.ts";
+import { sayAsPlatform } from "./say.ts";
 import type { LinkRow, WorkerEventRow } from "./schema.ts";
+import { isHeldBack } from "./unattended.ts";
+import { findWait } from "./wait-queries.ts";
 import { wakeText } from "./wake-text.ts";
-
-export const WAKE_CHANNEL = "wake";
 
 export interface News {
   type: WorkerEventType;
@@ -71,42 +73,32 @@ export async function announce(
   preface?: string,
 ): Promise<boolean> {
   const { row } = parent;
-  if (row.lifecycle === "archived" || row.lifecycle === "terminated") return false;
+  if (isGone(row)) return false;
   const untold = await listUntold(work.tx, row.id, thread);
   if (untold.length === 0 || !(await endsWait(work, row.id, thread, untold))) return false;
+  const waiting = await findWaitingPrompt(work, untold);
+  if (!waiting && (await isHeldBack(work, parent, thread))) return false;
   await closeWait(work, row.id, thread);
   const text = wakeText(untold.map(toldOf));
   const content = preface === undefined ? text : `${preface}\n\n${text}`;
-  const waiting = await findWaitingPrompt(work, untold);
   const id = waiting?.id ?? work.ids.mint("pmt");
   // Marked first: a parent that sleeps is told what there is in waking, and must not be told twice.
   await markAnnounced(work.tx, untold, id);
   if (waiting) await editPrompt(work, parent, waiting, content);
-  else await admitWake(work, parent, thread, id, content);
+  else await sayAsPlatform(work, parent, id, { thread, content });
   return true;
 }
 
-export async function admitWake(
+/** Its wait is over: it is told why, with all that is untold, or with nothing else. */
+export async function wake(
   work: Work,
   parent: SessionWriter,
   thread: string,
-  id: string,
-  content: string,
+  { why, alone }: { why: string; alone: string },
 ): Promise<void> {
-  await admitPrompt(work, parent, {
-    id,
-    runId: work.ids.mint("run"),
-    content,
-    thread,
-    mode: "followup",
-    author: { kind: "system", id: "orchestration", name: "Muster" },
-    origin: { channelType: WAKE_CHANNEL, channelId: null, scopeKey: null, replyRef: null },
-    createdBy: "system",
-    dispatchId: null,
-    causeKey: `wake:${id}`,
-    attachments: [],
-    runOptions: null,
-  });
+  if (isGone(parent.row) || (await announce(work, parent, thread, why))) return;
+  if (await isHeldBack(work, parent, thread)) return;
+  await sayAsPlatform(work, parent, work.ids.mint("pmt"), { thread, content: alone });
 }
 
 /** A parent may wait for some of its children only; a question is never held back. */
@@ -119,7 +111,9 @@ async function endsWait(
   const wait = await findWait(work.tx, parentId, thread);
   if (!wait || wait.children === null) return true;
   const awaited = new Set(JSON.parse(wait.children) as string[]);
-  return untold.some(({ type, child_id }) => type === "worker.ask_user" || awaited.has(child_id));
+  return untold
+    .flatMap(foldedOf)
+    .some(({ type, workerId }) => type === "worker.ask_user" || awaited.has(workerId));
 }
 
 async function findWaitingPrompt(
@@ -131,7 +125,7 @@ async function findWaitingPrompt(
   return prompt?.state === "queued" ? prompt : undefined;
 }
 
-/** It is back: it is told what there is. */
+/** It is back, or a person is: it is told what there is. */
 export async function tellWhatWaits(work: Work, parent: SessionWriter): Promise<void> {
   for (const thread of await listUntoldThreads(work.tx, parent.row.id))
     await announce(work, parent, thread);

@@ -1,15 +1,17 @@
 /** A child's conversation as another agent reads it, and passed on word for word. */
 import type { Reader } from "#base/store/index.ts";
+import { quoteLines } from "#base/text.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { entryView, listEntries } from "#engine/sessions/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import { lineOf } from "./children.ts";
+import { inQuotes } from "./words.ts";
 
 /** Looked at to find enough messages between the tool calls. */
 const SCANNED = 500;
 const MAX_MESSAGE_CHARS = 16_000;
 
-/** The newest messages, in order; what the tools did stands between them in a line each. */
+/** The newest messages, in order and quoted; what the tools did stands between them in a line each. */
 export async function readMessages(
   reader: Reader,
   sessionId: string,
@@ -37,11 +39,13 @@ function isMessage({ kind }: Entry): boolean {
 
 function render(entry: Entry): string {
   if (!isMessage(entry)) return `[${entry.seq}] (${lineOf(entry)})`;
-  const who = entry.kind === "prompt" ? (entry.author?.name ?? "prompt") : "assistant";
+  const { author } = entry;
+  const asked = author ? `${author.kind} ${inQuotes(author.name)}` : "prompt";
+  const who = entry.kind === "prompt" ? asked : "assistant";
   const text = entry.text ?? "";
   const shown =
     text.length <= MAX_MESSAGE_CHARS ? text : `${text.slice(0, MAX_MESSAGE_CHARS)}\n[… cut …]`;
-  return `[${entry.seq}] ${who}:\n${shown}`;
+  return `[${entry.seq}] ${who}:\n${quoteLines(shown)}`;
 }
 
 /** The newest messages that the child itself wrote, put into the parent's transcript as they are. */

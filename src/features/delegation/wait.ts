@@ -4,8 +4,8 @@
  */
 import { type SessionWriter, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
 import { closeWait, WAIT_TIMER, waitOf, waitSubject } from "./close-wait.ts";
-import { insertWait } from "./queries.ts";
-import { admitWake, announce } from "./tell-parent.ts";
+import { wake } from "./tell-parent.ts";
+import { insertWait } from "./wait-queries.ts";
 
 export interface Wait {
   thread: string;
@@ -42,8 +42,5 @@ export const waitIsOver: TimerHandler = async (work, timer) => {
   const { sessionId, thread } = waitOf(timer.subject);
   const session = await work.session(sessionId);
   if (!session || !(await closeWait(work, sessionId, thread))) return;
-  const { lifecycle } = session.row;
-  if (lifecycle === "archived" || lifecycle === "terminated") return;
-  if (await announce(work, session, thread, TIME_IS_OVER)) return;
-  await admitWake(work, session, thread, work.ids.mint("pmt"), NOTHING_HAPPENED);
+  await wake(work, session, thread, { why: TIME_IS_OVER, alone: NOTHING_HAPPENED });
 };

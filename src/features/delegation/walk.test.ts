@@ -82,6 +82,7 @@ class Walk {
       this.#end,
       this.#end,
       this.#ask,
+      this.#notify,
       this.#answer,
       this.#speak,
       this.#stop,
@@ -143,7 +144,9 @@ class Walk {
       ({ outcome: "failed", error: { code, message: word } }) as const;
     child.turn = undefined;
     child.stoppedBy = undefined;
-    if (stoppedBy !== undefined || isGone) {
+    // What comes to its end before the stop reaches it is news, whoever stopped it.
+    const isStopped = isGone || (stoppedBy !== undefined && this.#random() < 0.7);
+    if (isStopped) {
       const isNews = stoppedBy === "person" && !isGone;
       (isNews ? this.#news : this.#quiet).add(word);
       return this.#at.settle(turn, { outcome: "aborted", result: word });
@@ -169,6 +172,14 @@ class Walk {
     const { turn } = child;
     child.turn = undefined;
     await this.#at.ask(turn, word);
+  }
+
+  async #notify(): Promise<void> {
+    const child = this.#live(({ turn }) => turn !== undefined);
+    if (!child?.turn) return;
+    const word = this.#word();
+    const { error } = await child.turn.tool("notify_parent", { message: word });
+    if (error === null) this.#news.add(word);
   }
 
   async #answer(): Promise<void> {

@@ -2,7 +2,7 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Person } from "#engine/index.ts";
-import { freeHandle, handleKey, handleStem } from "./handles.ts";
+import { freeHandle, handleKey, handleStem, usableHandle } from "./handles.ts";
 import { listTakenHandles } from "./queries.ts";
 import type { IdentityRow } from "./schema.ts";
 
@@ -14,8 +14,9 @@ export async function checkHandle(
   person: Person,
   handle: string,
 ): Promise<{ available: boolean; suggestion?: string }> {
-  const taken = await listTakenHandles(reader, person, handleKey(handleStem(handle)));
-  const free = freeHandle(handle, taken);
+  const usable = usableHandle(handle);
+  const taken = await listTakenHandles(reader, person, handleKey(handleStem(usable)));
+  const free = freeHandle(usable, taken);
   return free === handle ? { available: true } : { available: false, suggestion: free };
 }
 

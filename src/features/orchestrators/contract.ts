@@ -9,7 +9,7 @@ import {
   SESSION_STATUSES,
   sessionSchema,
 } from "#protocol/sessions.ts";
-import { HANDLE, MAX_HANDLE_CHARS } from "./handles.ts";
+import { HANDLE, isPlatformName, MAX_HANDLE_CHARS } from "./handles.ts";
 
 export const STYLES = ["professional", "casual", "terse", "custom"] as const;
 export type Style = (typeof STYLES)[number];
@@ -43,7 +43,7 @@ export const handleSchema = z
       .string()
       .regex(
         HANDLE,
-        `must have 2 to ${MAX_HANDLE_CHARS} letters, digits and dashes, beginning with a letter or digit`,
+        `must have 2 to ${MAX_HANDLE_CHARS} letters and digits, with single dashes between them`,
       ),
   );
 
@@ -53,7 +53,9 @@ const model = z
   .regex(/^[\w.-]+\/[^\p{Cc}\s]+$/u, "must be provider/model, such as anthropic/claude-sonnet-5");
 
 const identityFields = {
-  name: line(80),
+  name: line(80)
+    .refine((text) => !/\p{Cf}/u.test(text), "must not contain characters that are not seen")
+    .refine((text) => !isPlatformName(text), "must not be the name of the platform"),
   handle: handleSchema,
   /** An emoji, or the address of an image. */
   avatar: line(2_000)

@@ -4,7 +4,7 @@ import type { Person, Work } from "#engine/index.ts";
 import { lockOrg } from "#features/auth/index.ts";
 import { type Handed, requireFreeHandle } from "./claim-handle.ts";
 import type { IdentityChange } from "./contract.ts";
-import { freeHandle, handleFrom, handleKey, handleStem } from "./handles.ts";
+import { freeHandle, handleFrom, handleKey, handleStem, usableHandle } from "./handles.ts";
 import { insertIdentity, listTakenHandles, lockIdentity, saveIdentity } from "./queries.ts";
 import type { IdentityRow } from "./schema.ts";
 
@@ -19,6 +19,8 @@ export async function ensureIdentity(
   person: NamedPerson,
   wish: IdentityChange = {},
 ): Promise<{ identity: IdentityRow; isNew: boolean }> {
+  // The org's lock comes before all others, and a handle is given under it.
+  if (wish.handle !== undefined) await lockOrg(work.tx, person.orgId);
   const known = await lockIdentity(work.tx, person);
   if (known) return { identity: known, isNew: false };
   // So that of two who come at once one makes it, and no handle is given twice.
@@ -31,17 +33,15 @@ export async function ensureIdentity(
   return { identity, isNew: true };
 }
 
-/** Changes what is asked for, in the row and in the database. */
+/** Changes what is asked for, in the row and in the database; `ensureIdentity` was told of the same. */
 export async function changeIdentity(
   work: Work,
   person: Person,
   identity: IdentityRow,
   wish: IdentityChange,
 ): Promise<void> {
-  if (wish.handle !== undefined && handleKey(wish.handle) !== identity.handle_key) {
-    await lockOrg(work.tx, person.orgId);
+  if (wish.handle !== undefined && handleKey(wish.handle) !== identity.handle_key)
     await requireFreeHandle(work.tx, person, wish.handle);
-  }
   applyWish(identity, wish);
   identity.updated_at = work.now;
   await saveIdentity(work.tx, identity);
@@ -66,7 +66,7 @@ async function firstHandle(
     await requireFreeHandle(work.tx, person, handle);
     return handed(handle);
   }
-  const wanted = handleFrom(person.name);
+  const wanted = usableHandle(handleFrom(person.name));
   const taken = await listTakenHandles(work.tx, person, handleKey(handleStem(wanted)));
   return handed(freeHandle(wanted, taken));
 }
@@ -75,7 +75,7 @@ const handed = (handle: string): Handed => ({ handle, handle_key: handleKey(hand
 
 function blank({ orgId, userId, name }: NamedPerson, now: number): IdentityRow {
   const short = cleanText(name)
-    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ")
     .trim();
   return {
     org_id: orgId,

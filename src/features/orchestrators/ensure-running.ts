@@ -6,6 +6,7 @@
  */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { changeLifecycle, createSession, revive } from "#engine/sessions/index.ts";
+import { lockOrg } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
 import type { IdentityChange } from "./contract.ts";
 import { changeIdentity, ensureIdentity, type NamedPerson } from "./ensure-identity.ts";
@@ -34,8 +35,11 @@ export async function ensureRunning(
   person: NamedPerson,
   { identity: wish = {}, wakes = false, isAutomatic = false }: Wish = {},
 ): Promise<Running> {
+  // In the order of all locks: the org, the session, and then what is known of it.
+  if (wish.handle !== undefined) await lockOrg(work.tx, person.orgId);
+  const there = await work.session(orchestratorId(person.userId));
   const { identity, isNew } = await ensureIdentity(work, person, wish);
-  const session = await work.session(orchestratorId(person.userId));
+  const session = there ?? (await work.session(orchestratorId(person.userId)));
   if (session && isHealthy(session.row)) {
     const isWoken = wakes && session.row.lifecycle === "hibernated";
     if (isWoken) await changeLifecycle(work, session, "active");
@@ -46,7 +50,8 @@ export async function ensureRunning(
   const started = session ?? (await create(work, person, identity));
   started.row.title = identity.name;
   await settle(work, started);
-  if (session) await revive(work, session);
+  // Nobody asked for a turn of it by that.
+  if (session) await revive(work, session, isAutomatic ? "hibernated" : "active");
   const did = session ? "revived" : "created";
   await tellRestart(work, person, did, isAutomatic);
   return { session: started, identity, did };

@@ -3,11 +3,15 @@
  * its person sets there is what they prefer; what admins settle counts from the next prompt on.
  */
 import type { KernelEvent, Listener, SessionWriter, Work } from "#engine/index.ts";
+import { orchestratorId } from "#protocol/session-ids.ts";
+import { ensureRunning } from "./ensure-running.ts";
 import { findPreferences, savePreferences } from "./queries.ts";
 import { modelFor, refuseFixedModel } from "./settle.ts";
+import { isHealthy } from "./views.ts";
 
 export const listen: Listener = async (work, event) => {
   if (event.type === "session_changed") return keepPreferences(work, event);
+  if (event.type === "session_waking") return bringBack(work, event);
   if (event.type === "prompt_admitted") return setModel(work, event.session);
 };
 
@@ -23,6 +27,16 @@ async function keepPreferences(
   if (fields.includes("model")) preferences.model = model;
   if (fields.includes("queueMode")) preferences.queue_mode = queue_mode;
   await savePreferences(work.tx, preferences);
+}
+
+/** It is there for its person whenever they speak to it, and it comes back in the one way there is. */
+async function bringBack(
+  work: Work,
+  { session, by }: Extract<KernelEvent, { type: "session_waking" }>,
+): Promise<void> {
+  const { id, org_id: orgId, owner_id: userId, title } = session.row;
+  if (by !== "user" || userId === null || id !== orchestratorId(userId)) return;
+  if (!isHealthy(session.row)) await ensureRunning(work, { orgId, userId, name: title ?? "" });
 }
 
 async function setModel(work: Work, { row }: SessionWriter): Promise<void> {

@@ -234,7 +234,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect((await show(hal)).session).toMatchObject({ lifecycle: "terminated" });
         await age(hal, 2 * 60_000 + 1);
         await sweep();
-        expect((await show(hal)).session).toMatchObject({ lifecycle: "active", incarnation });
+        expect((await show(hal)).session).toMatchObject({ lifecycle: "hibernated", incarnation });
       }
       await end(hal);
       await age(hal, 2 * 60_000 + 1);
@@ -254,6 +254,54 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await show(hal)).recovery).toMatchObject({ state: "recovering" });
       await sweep();
       expect((await show(hal)).session).toMatchObject({ incarnation: 6 });
+    });
+
+    it("do nothing by coming back that nobody asked for", async () => {
+      const lou = await newPerson("Lou");
+      await start(lou);
+      const turn = await world.startTurn(idOf(lou), "build everything", lou);
+      const spawned = await turn.tool("spawn_session", { prompt: "x", title: "X" });
+      expect(spawned.error).toBeNull();
+      const child = await world.nextTurn();
+      await end(lou);
+      await turn.journal([], { settle: { outcome: "aborted" } });
+      await child.journal([], { settle: { outcome: "aborted" } });
+      await age(lou, 3 * 60_000);
+      await sweep();
+      expect((await show(lou)).session).toMatchObject({ incarnation: 2, activity: "asleep" });
+      const prompts = async () =>
+        (await world.kernel.prompts.list(lou, idOf(lou), { limit: 50 })).items.length;
+      expect(await prompts()).toBe(1);
+      const woken = await world.startTurn(idOf(lou), "are you there?", lou);
+      expect(woken.assignment.content).toBe("are you there?");
+      await woken.end("Yes.");
+      expect(await prompts()).toBe(2);
+    });
+
+    it("stay away when their person has put them away, until they are wanted", async () => {
+      const mia = await newPerson("Mia");
+      await start(mia);
+      await world.kernel.sessions.archive(mia, idOf(mia), true);
+      await age(mia, 60 * 60_000);
+      await sweep();
+      expect(await show(mia)).toMatchObject({
+        session: { lifecycle: "archived" },
+        recovery: { state: "stopped", nextAttemptAt: null },
+      });
+      // However they come back, it is one way, in which what has failed before is forgotten.
+      await execute(
+        `update orchestrator_identities set restarts = '[1]' where user_id = '${mia.userId}'`,
+      );
+      const woken = await world.startTurn(idOf(mia), "come back", mia);
+      await woken.end("Here.");
+      expect((await show(mia)).session).toMatchObject({ lifecycle: "active", incarnation: 2 });
+      const [row] = await store().read((reader) =>
+        reader.query<{ restarts: string }>({
+          sql: `select restarts from orchestrator_identities where user_id = '${mia.userId}'`,
+          parameters: [],
+        }),
+      );
+      expect(row?.restarts).toBe("[]");
     });
 
     it("do not come back to somebody who has left", async () => {
@@ -291,7 +339,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           org_id: "org_1",
           owner_id: kit.userId,
         };
-        return (await brief?.(reader, session as never)) as never as {
+        return (await brief?.(reader, session as never, "")) as never as {
           instructions: { name: string; content: string }[];
           files: { path: string; content: string }[];
         };

@@ -4,6 +4,7 @@ import type { UserPrincipal } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
 import type { Preferences, PreferencesChange } from "./contract.ts";
 import { findFixedModel, findPreferences, saveFixedModel, savePreferences } from "./queries.ts";
+import { requireOffered } from "./require-offered.ts";
 import type { PreferencesRow } from "./schema.ts";
 import { refuseFixedModel, settle } from "./settle.ts";
 
@@ -14,13 +15,17 @@ export async function readPreferences({ store }: Engine, person: Person): Promis
 /** An orchestrator that is there changes with them. */
 export function changePreferences(
   engine: Engine,
-  { orgId, userId }: Person,
+  principal: UserPrincipal,
   wish: PreferencesChange,
 ): Promise<Preferences> {
+  const { orgId, userId } = principal;
   const person = { orgId, userId };
   return command(engine, async (work) => {
     const session = await work.session(orchestratorId(userId));
-    if (wish.model !== undefined && wish.model !== null) await refuseFixedModel(work, orgId);
+    if (typeof wish.model === "string") {
+      await refuseFixedModel(work, orgId);
+      await requireOffered(work, principal, wish.model);
+    }
     const row = await findPreferences(work.tx, person);
     if (wish.idleTimeoutMs !== undefined) row.idle_ms = wish.idleTimeoutMs;
     if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
@@ -42,10 +47,12 @@ export async function readSettings({ store }: Engine, orgId: string) {
 /** Orchestrators take it up with the next thing that is said to them. */
 export function changeSettings(
   engine: Engine,
-  { orgId, userId }: UserPrincipal,
+  principal: UserPrincipal,
   { model }: { model: string | null },
 ): Promise<{ model: string | null }> {
+  const { orgId, userId } = principal;
   return command(engine, async (work: Work) => {
+    if (model !== null) await requireOffered(work, principal, model);
     await saveFixedModel(work.tx, orgId, model);
     const action = model === null ? "model_freed" : "model_fixed";
     await work.tell({ orgId, by: `user:${userId}`, area: "orchestrator", action, subjectId: null });

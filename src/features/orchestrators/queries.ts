@@ -159,6 +159,7 @@ const selectDead = prepare<{ before: number; limit: number }, DeadOrchestrator>(
     .where("sessions.archived_at", "is not", null)
     .where("sessions.archived_at", "<", p("before"))
     .where("sessions.kind", "=", "orchestrator")
+    .where("sessions.lifecycle", "=", "terminated")
     .where("users.removed_at", "is", null)
     // Given up, unless it came back since and ended again.
     .where((eb) =>

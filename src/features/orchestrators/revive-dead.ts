@@ -1,5 +1,6 @@
 /**
- * Orchestrators that have ended come back by themselves. Each try is written down before it is made,
+ * Orchestrators that have ended come back by themselves, asleep. One that its person has put away
+ * stays away until they want it. Each try is written down before it is made,
  * so that one that fails, or takes its server with it, counts all the same.
  */
 import { command, type Engine, eachApart, type Person } from "#engine/index.ts";
@@ -8,7 +9,6 @@ import { orchestratorId } from "#protocol/session-ids.ts";
 import { ensureRunning } from "./ensure-running.ts";
 import { type DeadOrchestrator, listDead, lockIdentity, saveIdentity } from "./queries.ts";
 import { DEAD_MS, planRestart, recentOf } from "./restart-policy.ts";
-import { isHealthy } from "./views.ts";
 
 const BATCH = 50;
 
@@ -32,7 +32,7 @@ function beginTry(engine: Engine, person: Person): Promise<boolean> {
   return command(engine, async (work) => {
     const identity = await lockIdentity(work.tx, person);
     const session = await findSession(work.tx, orchestratorId(person.userId));
-    if (!identity || !session || isHealthy(session)) return false;
+    if (!identity || session?.lifecycle !== "terminated") return false;
     const restarts = recentOf(JSON.parse(identity.restarts) as number[], work.now);
     const deadSince = session.archived_at ?? work.now;
     const past = { deadSince, restarts, stoppedAt: identity.stopped_at };

@@ -30,6 +30,8 @@ export function recoveryView(
   now: number,
 ): Recovery | null {
   if (!session || isHealthy(session)) return null;
+  // Put away by its person, and theirs to bring back.
+  if (session.lifecycle === "archived") return { state: "stopped", nextAttemptAt: null };
   const deadSince = session.archived_at ?? now;
   const past = { deadSince, restarts: JSON.parse(restarts) as number[], stoppedAt: stopped_at };
   const { state, dueAt } = planRestart(past, now);

@@ -17,6 +17,7 @@ export const policy: Feature = {
   },
 };
 
+export { dropAllowRules } from "./queries.ts";
 export {
   addStandingRule,
   requireUser,

@@ -106,6 +106,18 @@ export function deletePersonalRules(
   return tx.run(deleteOfPerson, person);
 }
 
+const deleteAllowed = prepare<{ orgId: string; userId: string }, unknown>((db, p) =>
+  db
+    .deleteFrom("policy_rules")
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId"))
+    .where("effect", "=", "allow"),
+);
+/** What a person has allowed for themselves without being asked again. */
+export function dropAllowRules(tx: Tx, person: { orgId: string; userId: string }): Promise<number> {
+  return tx.run(deleteAllowed, person);
+}
+
 const deleteOfSession = prepare<{ sessionId: string; createdBy: string }, unknown>((db, p) =>
   db
     .deleteFrom("policy_rules")

@@ -1,11 +1,24 @@
 /** What the agent of a supervisor reads before anything else. */
+import type { SessionRow } from "#engine/index.ts";
+
 export const BRIEF_FILE = "SUPERVISOR.md";
 
-export const supervisorBrief = (maxWorkers: number) => `# Supervisor mode
+type Project = Pick<SessionRow, "repo" | "project_dir">;
 
-You lead workers in this project. A worker is a full session with an agent of its own, its own
-transcript and its own copy of the project; people see it in their list. Workers know nothing of you,
-of each other, or of this conversation.
+/** Where workers work. What is wrong here costs work: who believes in a copy lets two write one file. */
+function placeOf({ repo, project_dir }: Project): string {
+  if (repo !== null)
+    return "Each worker has its own clone of the repository, on a branch of its own; what you have not\ncommitted and pushed is not in it.";
+  if (project_dir !== null)
+    return "All workers work in the same folder as you, at the same time. Give no two of them the same\nfiles to change, and leave alone what they work on.";
+  return "Each worker has an empty folder of its own. It does not see your files: say in the brief what it\nneeds.";
+}
+
+export const supervisorBrief = (maxWorkers: number, project: Project) => `# Supervisor mode
+
+You lead workers in this project. A worker is a full session with an agent and a transcript of its
+own; people see it in their list. Workers know nothing of you, of each other, or of this conversation.
+${placeOf(project)}
 
 ## When
 

@@ -11,7 +11,7 @@ import {
   sessionThing,
   type Work,
 } from "#engine/index.ts";
-import { requireReadable } from "#engine/sessions/index.ts";
+import { findSession, requireReadable } from "#engine/sessions/index.ts";
 import { findLink, type LinkRow } from "#features/delegation/index.ts";
 import { type DisabledReason, REFUSAL_KINDS, type SupervisionRefusal } from "./contract.ts";
 
@@ -97,15 +97,21 @@ export async function requireSupervisor(
   return session;
 }
 
-/** A worker of this supervisor, locked, for the person whose both are. */
+/** A worker of this supervisor, locked after it, for the person whose both are. */
 export async function requireWorker(
   work: Work,
   principal: Principal,
   supervisor: SessionWriter,
   workerId: string,
 ): Promise<{ worker: SessionWriter; link: LinkRow }> {
-  const worker = await requireOwn(work, principal, workerId, refuse("worker_not_found"));
   const link = await findLink(work.tx, workerId);
-  if (link?.parent_session_id !== supervisor.row.id) throw refuse("worker_not_linked");
-  return { worker, link };
+  if (link?.parent_session_id === supervisor.row.id) {
+    const missing = refuse("worker_not_found");
+    return { worker: await requireOwn(work, principal, workerId, missing), link };
+  }
+  // Not locked: it has its place elsewhere in the order of locks.
+  const row = await findSession(work.tx, workerId);
+  if (!row || !(await maySee(work, principal, row))) throw refuse("worker_not_found");
+  const isOwn = may(principal, "session.manage", sessionThing(row));
+  throw refuse(isOwn ? "worker_not_linked" : "not_owner");
 }

@@ -33,7 +33,7 @@ export function createSupervision({
     tools: isOpen ? supervisorTools(settings) : [],
     async brief(_reader, session) {
       if (!isOpen || roleOf(session) !== "supervisor") return undefined;
-      const content = supervisorBrief(workersPerSupervisor);
+      const content = supervisorBrief(workersPerSupervisor, session);
       return { instructions: [{ name: BRIEF_FILE, content }], files: [], setup: null };
     },
   };

@@ -2,12 +2,8 @@
 import * as z from "zod";
 import { isoTime } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
-import { readUntold, toldOf } from "#features/delegation/index.ts";
-import { requireLeads, trace } from "./caller.ts";
-
-/** Of all events of one answer together; each gets its share, and at least a piece. */
-const MAX_CHARS = 64_000;
-const MIN_SHARE = 500;
+import { cutPayload, readUntold, shareOf, toldOf, trace } from "#features/delegation/index.ts";
+import { requireLeads } from "./caller.ts";
 
 export const readInboxTool = defineTool({
   name: "orchestrate_read_inbox",
@@ -20,23 +16,17 @@ export const readInboxTool = defineTool({
   async handle(work, caller) {
     const session = requireLeads(caller);
     const rows = await readUntold(work, session, caller.run.thread);
-    await trace(work, caller, "inbox_read");
-    const share = Math.max(MIN_SHARE, Math.floor(MAX_CHARS / Math.max(1, rows.length)));
+    await trace(work, session, "inbox_read");
+    const share = shareOf(rows.length);
     const items = rows.map((row) => {
       const { payload, childId, childName, type } = toldOf(row);
       const at = isoTime(row.at);
-      const shown = cut(payload, share);
+      const shown = cutPayload(payload, share);
       return { id: row.id, type, workerId: childId, workerName: childName, at, payload: shown };
     });
     return { output: { items, next: nextWords(items) }, error: null };
   },
 });
-
-function cut<P extends { text?: string }>(payload: P, share: number): P {
-  const { text } = payload;
-  if (text === undefined || text.length <= share) return payload;
-  return { ...payload, text: text.slice(0, share), isCut: true };
-}
 
 function nextWords(items: readonly { type: string; payload: { isCut?: boolean } }[]): string {
   if (items.length === 0) return "Nothing new. End your turn: you are woken when there is news.";

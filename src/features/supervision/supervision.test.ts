@@ -600,7 +600,15 @@ describe("the instance's gate", () => {
 
 describe("the brief", () => {
   it("names tools that there are", () => {
-    const named = supervisorBrief(8).match(/orchestrate_\w+/g) ?? [];
+    const named = supervisorBrief(8, { repo: null, project_dir: null }).match(/orchestrate_\w+/g);
     expect(new Set(named)).toEqual(new Set(SUPERVISOR_TOOLS));
+  });
+
+  it.each([
+    [{ repo: "https://example.org/a.git", project_dir: null }, "its own clone"],
+    [{ repo: null, project_dir: "/srv/app" }, "the same folder as you"],
+    [{ repo: null, project_dir: null }, "an empty folder of its own"],
+  ])("says where workers work: %j", (project, words) => {
+    expect(supervisorBrief(8, project)).toContain(words);
   });
 });

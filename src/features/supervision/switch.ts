@@ -5,7 +5,14 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { type Principal, principalKey, type SessionWriter, type Work } from "#engine/index.ts";
-import { clearInbox, detachChild, hintInbox, listLinks, note } from "#features/delegation/index.ts";
+import {
+  clearInbox,
+  detachChild,
+  hintInbox,
+  isLive,
+  listLinks,
+  note,
+} from "#features/delegation/index.ts";
 import { refuse } from "./gates.ts";
 
 export async function enableSupervisor(
@@ -27,8 +34,7 @@ export async function enableSupervisor(
 }
 
 export function mayLead({ row }: Pick<SessionWriter, "row">): boolean {
-  const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
-  return row.parent_session_id === null && !row.kind.endsWith("orchestrator") && !isPutAway;
+  return row.parent_session_id === null && !row.kind.endsWith("orchestrator") && isLive(row);
 }
 
 function requireMayLead(session: SessionWriter): void {

@@ -11,15 +11,17 @@ import {
   endChild,
   findLink,
   interruptChild,
+  isGone,
   messageChild,
   purgeSoon,
   readMessages,
   requireChild,
   type Sent,
   spawnChild,
+  trace,
 } from "#features/delegation/index.ts";
 import type { AgentRole } from "#protocol/tools.ts";
-import { requireLeads, trace } from "./caller.ts";
+import { requireLeads } from "./caller.ts";
 import { refuse, type SupervisionSettings } from "./gates.ts";
 import { readInboxTool } from "./read-inbox.ts";
 import { listWorkers, workerView } from "./views.ts";
@@ -40,6 +42,7 @@ const targetOf = (input: { workerId: string }) => input.workerId;
 
 const spawnWorker = defineTool({
   name: "orchestrate_spawn_worker",
+  makesSessions: true,
   description: `Creates a worker: a full session of its own that works in the same project on one task and reports to your inbox when its turn ends, when it asks something, and when it fails. ${BRIEF_WORDS} You are woken when there is news: end your turn instead of looking again and again.`,
   roles: ROLES,
   readOnly: false,
@@ -62,7 +65,12 @@ const spawnWorker = defineTool({
       .max(MAX_SUMMARY_CHARS)
       .optional()
       .describe("What you have learnt that the worker needs; it is put before the task."),
-    persona: z.string().min(1).max(200).optional().describe("Who it works as; yours if not said."),
+    persona: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("Who it works as, if the repository says nothing else; the usual one if not said."),
     model: z.string().min(1).max(200).optional().describe("Its model; yours if not said."),
   }),
   async handle(work, caller, { name, initialPrompt, contextSummary, persona, model }) {
@@ -76,7 +84,7 @@ const spawnWorker = defineTool({
       isSameProject: true,
     });
     const { id } = worker.row;
-    await trace(work, caller, "worker_spawned", id);
+    await trace(work, caller.session, "worker_spawned", id);
     const handoff = contextSummary === undefined ? 0 : 1;
     const { state } = await workerView(work.tx, worker.row, { handoff });
     return {
@@ -101,7 +109,7 @@ const listWorkersTool = defineTool({
   schema: z.strictObject({}),
   async handle(work, caller) {
     const { row } = requireLeads(caller);
-    await trace(work, caller, "workers_listed");
+    await trace(work, caller.session, "workers_listed");
     return { output: { workers: await listWorkers(work.tx, row.id) }, error: null };
   },
 });
@@ -129,7 +137,7 @@ const readWorker = defineTool({
     const link = await findLink(work.tx, id);
     if (link?.parent_session_id !== row.id) throw refuse("worker_not_linked");
     const { text, count } = await readMessages(work.tx, id, limit);
-    await trace(work, caller, "worker_read", id);
+    await trace(work, caller.session, "worker_read", id);
     return { output: count === 0 ? "It has no messages yet." : text, error: null };
   },
 });
@@ -162,7 +170,7 @@ const sendToWorker = defineTool({
       mode === "steer" ? "steer" : "followup",
       { mayAnswer: mode === "prompt" },
     );
-    await trace(work, caller, "worker_messaged", id);
+    await trace(work, caller.session, "worker_messaged", id);
     return { output: { workerId: id, ...sentWords(sent) }, error: null };
   },
 });
@@ -175,8 +183,7 @@ function sentWords(sent: Sent): { sent: string; next: string } {
 
 /** One that sleeps is woken by what it is sent; one that was put away is not. */
 function requireNotGone({ row }: SessionWriter): void {
-  if (row.lifecycle === "archived" || row.lifecycle === "terminated")
-    throw refuse("worker_not_live");
+  if (isGone(row)) throw refuse("worker_not_live");
 }
 
 const interruptWorker = defineTool({
@@ -192,7 +199,7 @@ const interruptWorker = defineTool({
     const { child, link } = await requireChild(work, session.row.id, id);
     if (child.row.lifecycle !== "active") throw refuse("worker_not_live");
     const interrupted = await interruptChild(work, child, link);
-    await trace(work, caller, "worker_interrupted", id);
+    await trace(work, caller.session, "worker_interrupted", id);
     const next = interrupted
       ? "Send it what to do instead, or kill it."
       : "No turn was running. Send it a task, or kill it.";
@@ -221,7 +228,7 @@ function killWorker({ allowDelete }: SupervisionSettings): Tool {
       await endChild(work, child, link, "archived");
       const deleted = deleteOnDisk && allowDelete;
       if (deleted) await purgeSoon(work, child.row);
-      await trace(work, caller, "worker_killed", id);
+      await trace(work, caller.session, "worker_killed", id);
       return {
         output: { workerId: id, killed: true, ...killWords(deleteOnDisk, deleted) },
         error: null,
@@ -248,7 +255,7 @@ const detachWorker = defineTool({
     const session = requireLeads(caller);
     const { child } = await requireChild(work, session.row.id, id);
     await detachChild(work, child);
-    await trace(work, caller, "worker_detached", id);
+    await trace(work, caller.session, "worker_detached", id);
     const next = "It is no worker of yours any more; the person can open it.";
     return { output: { workerId: id, detached: true, next }, error: null };
   },

@@ -3,13 +3,14 @@ import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import {
+  addUpChildren,
   type Child,
   countLiveChildren,
   countUntold,
   describeChild,
   findLink,
   type LinkRow,
-  listLinks,
+  listNewestLinks,
 } from "#features/delegation/index.ts";
 import {
   type OrchestrationConfig,
@@ -19,6 +20,8 @@ import {
 } from "./contract.ts";
 import type { SupervisionSettings } from "./gates.ts";
 import { mayLead } from "./switch.ts";
+
+const LISTED = 100;
 
 export function configView(settings: SupervisionSettings): OrchestrationConfig {
   const { disabledReason, workersPerSupervisor, maxDepth } = settings;
@@ -44,15 +47,17 @@ export async function roleView(reader: Reader, row: SessionRow): Promise<Orchest
     supervisorName: parent?.title ?? null,
     handoff: link?.handoff === 1,
     mayEnable: !leads && mayLead({ row }),
-    workers: leads ? (await listLinks(reader, id)).length : 0,
+    workers: leads ? (await addUpChildren(reader, id)).count : 0,
     liveWorkers: leads ? await countLiveChildren(reader, id) : 0,
     pending: leads ? await countUntold(reader, id) : 0,
   };
 }
 
+/** The newest of them, oldest first; those that were ended long ago are not what anybody looks for. */
 export async function listWorkers(reader: Reader, supervisorId: string): Promise<Worker[]> {
   const workers: Worker[] = [];
-  for (const link of await listLinks(reader, supervisorId)) {
+  const newest = await listNewestLinks(reader, supervisorId, LISTED);
+  for (const link of newest.reverse()) {
     const row = await findSession(reader, link.session_id);
     if (row) workers.push(await workerView(reader, row, link));
   }

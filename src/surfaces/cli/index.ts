@@ -27,6 +27,7 @@ import { addRunnersCommands } from "./commands/runners.ts";
 import { addSecretsCommands } from "./commands/secrets.ts";
 import { addSessionsCommands } from "./commands/sessions.ts";
 import { addStartCommands } from "./commands/start.ts";
+import { addTasksCommands } from "./commands/tasks.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { describeExitCodes, EXIT } from "./exit-codes.ts";
 import type { CliHost } from "./host.ts";
@@ -74,6 +75,7 @@ export function createProgram(host: CliHost): Command {
   addOrchestratorCommands(program, host);
   addSessionsCommands(program, host);
   addOrchestrationCommands(program, host);
+  addTasksCommands(program, host);
   addApprovalsCommands(program, host);
   addRunnersCommands(program, host);
   addModelsCommand(program, host);

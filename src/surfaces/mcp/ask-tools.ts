@@ -5,9 +5,10 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import { may } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
-import { type Prompt, QUEUE_MODES } from "#protocol/sessions.ts";
+import { type Prompt, QUEUE_MODES, type Session } from "#protocol/sessions.ts";
 import { MAX_PROMPT_CHARS, requireId } from "#surfaces/http/input.ts";
-import { type PersonCall, type PersonTool, personTool } from "./person-tool.ts";
+import { hasHandedOn, namesOf, waitForNext } from "./handed-on.ts";
+import { meantSession, type PersonCall, type PersonTool, personTool } from "./person-tool.ts";
 import { failed, succeeded } from "./toolbox.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
 
@@ -35,7 +36,7 @@ export const askTools: readonly PersonTool[] = [
     name: "ask_orchestrator",
     title: "Ask my orchestrator",
     description:
-      "Sends a message to the person's own orchestrator, a lasting agent that knows their work and delegates to other agents, and waits for its answer unless wait is false. If it takes longer, ask for the answer with wait_for_answer.",
+      "Sends a message to the person's own orchestrator, a lasting agent that knows their work and delegates to other agents, and waits for its answer unless wait is false; while it waits for its own child sessions, so does this. If it takes longer, ask for the answer with wait_for_answer.",
     schema: z.strictObject({ message: content, ...waiting }),
     action: "session.prompt",
     readOnly: false,
@@ -51,7 +52,7 @@ export const askTools: readonly PersonTool[] = [
     description:
       "Sends a prompt to one of the person's sessions. While it works, followup waits for its turn, steer cuts the running turn and goes next, interrupt does so at once, collect gathers what comes within seconds. Does not wait for the answer unless wait is true.",
     schema: z.strictObject({
-      sessionId: z.string().max(200),
+      sessionId: z.string().max(200).describe("An id, or orchestrator for the person's own."),
       content,
       mode: z.enum(QUEUE_MODES).optional(),
       ...waiting,
@@ -61,7 +62,7 @@ export const askTools: readonly PersonTool[] = [
     waits: true,
     async handle(call, { sessionId, content: text, mode, wait = false, timeoutSeconds }) {
       const { parts, person, callId: dispatchId } = call;
-      const prompt = await parts.kernel.prompts.admit(person, requireId(sessionId, "session"), {
+      const prompt = await parts.kernel.prompts.admit(person, meantSession(sessionId, person), {
         content: text,
         thread: MAIN_THREAD,
         mode,
@@ -116,9 +117,41 @@ async function waitFor(
     if (now.mergedInto === null) break;
     now = await parts.kernel.prompts.get(person, now.mergedInto);
   }
+  const end =
+    now.state === "settled" ? await followOn(call, now, until) : { prompt: now, said: [] };
   if (!(await call.isStillGood()))
     throw new Refusal("unauthenticated", "unauthenticated", "The key was taken away meanwhile.");
-  return now.state === "settled" ? answerOf(call, now) : stillWorking(now);
+  if (end.children !== undefined || (end.prompt.state !== "settled" && end.prompt.id !== now.id))
+    return handedOn(now, end);
+  return end.prompt.state === "settled" ? answerOf(now, end) : stillWorking(end.prompt);
+}
+
+interface End {
+  /** The turn that has the answer, as far as it has come. */
+  prompt: Prompt;
+  /** What was said in it, and in the turns before that ended by waiting. */
+  said: string[];
+  /** Who is still waited for. */
+  children?: Session[];
+}
+
+/** From a turn that ended by waiting to the one that goes on, until one has ended for good. */
+async function followOn(call: PersonCall, first: Prompt, until: number): Promise<End> {
+  const { parts, person } = call;
+  const said: string[] = [];
+  let prompt = first;
+  for (;;) {
+    if (prompt.state !== "settled" || prompt.outcome !== "completed") return { prompt, said };
+    const run =
+      prompt.runId === null ? undefined : await parts.kernel.runs.get(person, prompt.runId);
+    said.push(run?.result ?? "");
+    if (!(await hasHandedOn(call, prompt))) return { prompt, said };
+    const left = () => Math.max(0, until - parts.clock.now());
+    const next = await waitForNext(call, prompt, left());
+    if (next === null) return { prompt, said };
+    if ("children" in next) return { prompt, said, children: next.children };
+    prompt = await waitForPrompt(parts, person, next.prompt, left(), call);
+  }
 }
 
 function stillWorking({ id, sessionId, state, waitingFor }: Prompt): CallToolResult {
@@ -131,13 +164,37 @@ function stillWorking({ id, sessionId, state, waitingFor }: Prompt): CallToolRes
   });
 }
 
-async function answerOf({ parts, person }: PersonCall, prompt: Prompt): Promise<CallToolResult> {
-  const { id: promptId, sessionId, outcome, error, runId } = prompt;
+/** Its turn has ended, and its answer is still to come. */
+function handedOn({ id, sessionId }: Prompt, { said, children = [] }: End): CallToolResult {
+  return succeeded({
+    promptId: id,
+    sessionId,
+    state: "waiting",
+    waitingFor: "children",
+    children: children.map(({ id: childId, title, activity }) => ({
+      sessionId: childId,
+      title,
+      activity,
+    })),
+    said: textOf(said),
+    next: `It has handed the work on and is not done${children.length > 0 ? `; it waits for ${namesOf(children)}` : ""}. Call wait_for_answer with this promptId for the answer. A child that is needs_you waits for the person: list_approvals says for what.`,
+  });
+}
+
+function answerOf({ id: promptId, sessionId }: Prompt, { prompt, said }: End): CallToolResult {
+  const { outcome, error } = prompt;
   if (outcome !== "completed")
     return failed(
       `${error?.code ?? outcome}: The turn ended ${outcome}. ${error?.message ?? `Look at it with read_session (${sessionId}).`}`,
     );
-  const run = runId === null ? undefined : await parts.kernel.runs.get(person, runId);
-  const answer = (run?.result ?? "").slice(0, MAX_ANSWER_CHARS);
+  // A turn that had nothing to add leaves what was said before it.
+  const answer = textOf(said.slice(-1)) || textOf(said);
   return succeeded({ promptId, sessionId, outcome, answer });
+}
+
+function textOf(said: readonly string[]): string {
+  return said
+    .filter((text) => text.trim() !== "")
+    .join("\n\n")
+    .slice(0, MAX_ANSWER_CHARS);
 }

@@ -2,7 +2,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type * as z from "zod";
 import type { Action, Kernel, Principal } from "#engine/index.ts";
+import { sessionIdMeant } from "#protocol/session-ids.ts";
 import type { Prompt } from "#protocol/sessions.ts";
+import { requireId } from "#surfaces/http/input.ts";
 import type { CallContext } from "./toolbox.ts";
 import type { WaitParts } from "./wait-for-prompt.ts";
 
@@ -41,4 +43,9 @@ export interface PersonTool<S extends z.ZodType = z.ZodType> {
 /** Keeps the input's type between the schema and the handler. */
 export function personTool<S extends z.ZodType>(tool: PersonTool<S>): PersonTool {
   return tool as unknown as PersonTool;
+}
+
+/** What a person may call a session here: its id, or `orchestrator` for their own. */
+export function meantSession(given: string, { userId }: Person): string {
+  return sessionIdMeant(requireId(given, "session"), userId);
 }

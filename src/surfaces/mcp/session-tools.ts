@@ -2,8 +2,7 @@
 import * as z from "zod";
 import { listGates } from "#engine/gates/index.ts";
 import { ACTIVITIES, type Entry, LIFECYCLES, type Session } from "#protocol/sessions.ts";
-import { requireId } from "#surfaces/http/input.ts";
-import { type PersonTool, personTool } from "./person-tool.ts";
+import { meantSession, type PersonTool, personTool } from "./person-tool.ts";
 import { succeeded } from "./toolbox.ts";
 
 const LIST_LIMIT = 20;
@@ -12,7 +11,7 @@ const MAX_LIMIT = 100;
 /** Much less than a model can read at once; the rest is asked for by its place. */
 const MAX_ENTRY_CHARS = 4_000;
 
-const sessionId = z.string().max(200);
+const sessionId = z.string().max(200).describe("An id, or orchestrator for the person's own.");
 const limit = (usual: number) =>
   z.number().int().min(1).max(MAX_LIMIT).optional().describe(`How many; ${usual} if not said.`);
 
@@ -36,7 +35,7 @@ export const sessionTools: readonly PersonTool[] = [
       const { items, next } = await parts.kernel.sessions.list(person, {
         status: input.activity,
         lifecycle: input.lifecycle ?? ["active", "hibernated", "archived"],
-        parent: input.parent,
+        parent: input.parent === undefined ? undefined : meantSession(input.parent, person),
         q: input.search,
         cursor: input.cursor,
         limit: input.limit ?? LIST_LIMIT,
@@ -52,7 +51,7 @@ export const sessionTools: readonly PersonTool[] = [
     action: "session.read",
     readOnly: true,
     async handle({ parts, person }, { sessionId: id }) {
-      const session = await parts.kernel.sessions.get(person, requireId(id, "session"));
+      const session = await parts.kernel.sessions.get(person, meantSession(id, person));
       const { counts, cost, model, repo, branch, createdAt } = session;
       return succeeded({
         ...summary(session),
@@ -79,7 +78,7 @@ export const sessionTools: readonly PersonTool[] = [
     action: "session.read",
     readOnly: true,
     async handle({ parts, person }, input) {
-      const id = requireId(input.sessionId, "session");
+      const id = meantSession(input.sessionId, person);
       const page = await parts.kernel.sessions.transcript(person, id, {
         limit: input.limit ?? READ_LIMIT,
         before: input.before,
@@ -97,7 +96,7 @@ export const sessionTools: readonly PersonTool[] = [
     action: "session.manage",
     readOnly: false,
     async handle({ parts, person }, { sessionId: id }) {
-      return succeeded(summary(await parts.kernel.sessions.stop(person, requireId(id, "session"))));
+      return succeeded(summary(await parts.kernel.sessions.stop(person, meantSession(id, person))));
     },
   }),
   personTool({
@@ -109,7 +108,7 @@ export const sessionTools: readonly PersonTool[] = [
     action: "approval.read",
     readOnly: true,
     async handle({ parts, person }, input) {
-      const id = input.sessionId === undefined ? undefined : requireId(input.sessionId, "session");
+      const id = input.sessionId === undefined ? undefined : meantSession(input.sessionId, person);
       const gates = await parts.kernel.engine.store.read((reader) =>
         listGates(reader, {
           orgId: person.orgId,

@@ -17,19 +17,49 @@ export interface WaitParts {
 
 /** The prompt as it is when it is settled, or when the time is over or nobody waits any more. */
 export async function waitForPrompt(
-  { kernel, feeds, clock }: WaitParts,
+  parts: WaitParts,
   principal: Principal,
   prompt: Pick<Prompt, "id" | "sessionId">,
   timeoutMs: number,
   { signal, progress }: Pick<CallContext, "signal" | "progress">,
 ): Promise<Prompt> {
+  const get = () => parts.kernel.prompts.get(principal, prompt.id);
+  const settled = await lookAndWait(parts, principal, prompt.sessionId, {
+    timeoutMs,
+    signal,
+    isNews({ type, json }) {
+      if (type === "prompt_settled" && isOf(json, prompt.id)) return true;
+      if (type in TELLING) tell(json, prompt.id, progress);
+      return false;
+    },
+    async look() {
+      const now = await get();
+      return now.state === "settled" ? now : undefined;
+    },
+  });
+  return settled ?? get();
+}
+
+export interface Look<T> {
+  timeoutMs: number;
+  signal: AbortSignal;
+  isNews(event: { type: string; json: string }): boolean;
+  /** Undefined: there is nothing yet. */
+  look(): Promise<T | undefined>;
+}
+
+/** Looks, waits for news of the session if there was nothing, and looks once more. */
+export async function lookAndWait<T>(
+  { kernel, feeds, clock }: WaitParts,
+  principal: Principal,
+  sessionId: string,
+  { timeoutMs, signal, isNews, look }: Look<T>,
+): Promise<T | undefined> {
   const over = new AbortController();
-  const ended = AbortSignal.any([signal, over.signal]);
-  const { lastSeq } = await kernel.sessions.authorizeRead(principal, prompt.sessionId);
-  const leave = feeds.follow(prompt.sessionId, lastSeq, {
-    event({ type, json }) {
-      if (type === "prompt_settled" && isOf(json, prompt.id)) over.abort();
-      else if (type in TELLING) tell(json, prompt.id, progress);
+  const { lastSeq } = await kernel.sessions.authorizeRead(principal, sessionId);
+  const leave = feeds.follow(sessionId, lastSeq, {
+    event(event) {
+      if (isNews(event)) over.abort();
       return true;
     },
     delta: () => true,
@@ -37,11 +67,11 @@ export async function waitForPrompt(
     movedBack: () => {},
   });
   try {
-    // What was settled before the first event that is followed is found here.
-    const now = await kernel.prompts.get(principal, prompt.id);
-    if (now.state === "settled") return now;
-    await clock.sleep(timeoutMs, ended);
-    return await kernel.prompts.get(principal, prompt.id);
+    // What happened before the first event that is followed is found here.
+    const now = await look();
+    if (now !== undefined) return now;
+    await clock.sleep(timeoutMs, AbortSignal.any([signal, over.signal]));
+    return await look();
   } finally {
     leave();
   }

@@ -3,7 +3,7 @@
  * first request of the parent's. The child's ending and the parent's prompt are committed and synced
  * between the two. A parent that looks every 2,000 ms would know after 1,000 ms on average.
  */
-import type { Contender } from "../contenders.ts";
+import type { Contender, Target } from "../contenders.ts";
 import {
   atMost,
   atMostRatio,
@@ -14,6 +14,7 @@ import {
   percentile,
   type Row,
 } from "../figure.ts";
+import { createHttpClient } from "../load/http-client.ts";
 import type { Family } from "../load/jobs.ts";
 import { MODELS } from "../model/answers.ts";
 import { startContest } from "../native-rounds.ts";
@@ -58,12 +59,21 @@ async function wakesOf(
       ...(parent === undefined ? {} : { parentSessionId: parent }),
     });
   const families: Family[] = [];
-  for (const parent of await make(MODELS.parent, parentCount))
+  for (const parent of await make(MODELS.parent, parentCount)) {
+    await lead(target, parent);
     families.push({ parent, children: await make(MODELS.child, count, parent) });
+  }
   const model = await tools.model();
   await model.counts();
   await tools.load.run({ kind: "wakes", target, families, turns: parentCount * TURNS_EACH });
   return (await model.counts()).wakes;
+}
+
+/** It is told to lead, with all that it is given to read for that. To the floor it is a call like any other. */
+async function lead(target: Target, parent: string): Promise<void> {
+  const client = createHttpClient(target, 1);
+  await client.post(`/api/orchestration/sessions/${parent}/enable`, "{}");
+  client.close();
 }
 
 function rowsOf(children: number, { ours, floor }: Record<"ours" | "floor", number[][]>): Row[] {

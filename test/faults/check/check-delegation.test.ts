@@ -51,11 +51,10 @@ const parentLog = {
   spawnedC: spawned("p.3.open", "ses_c"),
   asked: wake(item("worker.ask_user", "ses_a", "asks a question and waits for the answer")),
   endedA: wake(item("worker.ended", "ses_a", "ended its turn (completed)"), "> R-a1"),
-  letter: {
-    type: "message",
-    kind: "prompt",
-    content: [{ type: "text", text: "[Message from child session]\n> N-a1" }],
-  } as Draft,
+  letter: wake(
+    item("worker.notified", "ses_a", "has something to tell you, and works on"),
+    "> N-a1",
+  ),
   deletedA: answer("look", "wait_for_event", {
     toolOutput: JSON.stringify({
       events: `1. worker.deleted: "p.1.open" (ses_a) was ended by somebody else.`,
@@ -129,10 +128,11 @@ interface Plant {
   b?: Partial<Record<keyof (typeof childLogs)["ses_b"], Draft | Draft[] | null>>;
   c?: Partial<Record<keyof (typeof childLogs)["ses_c"], Draft | Draft[] | null>>;
   more?: { id: string; title: string }[];
+  /** Of the third child. */
+  prompts?: object[];
   shown?: string[];
   shownToOther?: string[];
   deeds?: DelegationEvidence["deeds"];
-  letters?: string[];
 }
 
 function member(id: string, title: string, drafts: readonly Draft[]): ObservedMember {
@@ -164,9 +164,6 @@ const prompt = (id: string, outcome: string, content: string) =>
 
 function judge(plant: Plant = {}) {
   const parent = member(PARENT.id, "p", planted(parentLog, plant.parent));
-  parent.prompts = (plant.letters ?? ["> N-a1"]).map((text, n) =>
-    prompt(`l${n}`, "completed", text),
-  );
   const children = [
     { ...member("ses_a", "p.1.open", planted(childLogs.ses_a, plant.a)) },
     { ...member("ses_b", "p.2.own", planted(childLogs.ses_b, plant.b)) },
@@ -174,6 +171,10 @@ function judge(plant: Plant = {}) {
     ...(plant.more ?? []).map(({ id, title }) => member(id, title, [])),
   ];
   (children[0] as ObservedMember).prompts = [prompt("a1", "completed", "SAY R-a1")];
+  (children[2] as ObservedMember).prompts = (plant.prompts ?? [
+    { id: "c4", startedAt: "now", outcome: "superseded" },
+    { id: "c5", startedAt: "now", outcome: "failed" },
+  ]) as Prompt[];
   const sessions = [parent, member(OTHER.id, "q", plant.other ?? []), ...children];
   const observation: HouseholdObservation = { sessions, readings: new Map() };
   return checkDelegation(observation, {
@@ -190,7 +191,7 @@ describe("the judge of parents and children", () => {
   it("finds nothing where nothing is wrong", () => {
     const { violations, figures } = judge();
     expect(violations).toEqual([]);
-    expect(figures).toEqual({ children: 3, endings: 4, questions: 1, told: 5, own: 1 });
+    expect(figures).toEqual({ children: 3, endings: 4, questions: 1, letters: 1, told: 6, own: 1 });
   });
 
   it("lets a parent not hear of a question that it answered before it was told", () => {
@@ -209,6 +210,31 @@ describe("the judge of parents and children", () => {
     expect(judge(plant).violations).toEqual([]);
     const byPerson = { a: { ...plant.a, settled: [childLogs.ses_a.settled, claimed] } };
     expect(judge(byPerson).violations).toEqual([]);
+  });
+
+  it("expects a word of a turn that made way for a prompt which was taken back", () => {
+    const steered = settled("c4", "superseded", { supersededBy: "c5" });
+    const takenBack: Draft = { type: "prompt_settled", promptId: "c5", reason: "withdrawn" };
+    const prompts = [{ id: "c5", startedAt: null, outcome: "withdrawn", author: { id: "usr" } }];
+    const twice = { stoppedC: [parentLog.stoppedC, parentLog.stoppedC] };
+    const later: Plant = { c: { steered: [steered, takenBack] }, prompts };
+    const before: Plant = { c: { steered: [takenBack, steered] }, prompts };
+    for (const plant of [later, before]) {
+      expect(judge({ ...plant, parent: twice }).violations).toEqual([]);
+      expect(judge(plant).violations).toEqual([
+        expect.stringMatching(/^told: worker.stopped_without_end .* 1 times instead of 2/),
+      ]);
+    }
+  });
+
+  it("expects a word of a turn that its parent stopped and that came to its end all the same", () => {
+    const ended = settled("b1", "failed", { code: "model_refused" });
+    const plant: Plant = { b: { terminated: null, settled: ended } };
+    expect(judge(plant).violations).toEqual([
+      expect.stringMatching(/^told: worker.ended of ses_b .* 0 times instead of 1/),
+    ]);
+    const stopped: Plant = { b: { terminated: null } };
+    expect(judge(stopped).violations).toEqual([]);
   });
 
   const endedTwice = [parentLog.endedA, parentLog.endedA];
@@ -335,18 +361,21 @@ describe("the judge of parents and children", () => {
       { a: { said: said("a1", "R-b7") } },
       /^result: a1 .* was to say a1/,
     ],
-    "a letter that was lost": [{ letters: [] }, /^letter: a1 .* reached \[\]/],
+    "a letter that was lost": [
+      { parent: { letter: null } },
+      /^told: worker.notified a1 .* 0 times/,
+    ],
     "a letter that came twice": [
-      { letters: ["> N-a1", "> N-a1"] },
-      /^letter: a1 .* reached \[ses_p,ses_p\]/,
+      { parent: { letter: [parentLog.letter, parentLog.letter] } },
+      /^told: worker.notified a1 .* 2 times/,
     ],
     "a letter that was refused and came": [
       {
         a: {
-          notified: answer("n", "notify_parent", { toolInput: { message: "N-a1" }, error: "away" }),
+          notified: answer("n", "notify_parent", { toolInput: { message: "N-a1" }, error: "no" }),
         },
       },
-      /^letter: a1 .* \(away\)/,
+      /^told: worker.notified a1 .* 1 times instead of 0/,
     ],
     "a result that no model was shown": [
       { shown: [] },

@@ -9,7 +9,7 @@ import type { HouseholdObservation, ObservedMember } from "../delegation/come-to
 import { isOwnEnd, spawnedId, spawnTitle } from "../delegation/dialects.ts";
 import { isWake, type News, readAnswer, readWake } from "../delegation/news.ts";
 import type { Deed } from "../delegation/passers-by.ts";
-import { letterOf, letterTokens, resultToken, tokenOf } from "../delegation/tasks.ts";
+import { resultToken, tokenOf } from "../delegation/tasks.ts";
 import { type Due, duesOf } from "./children-facts.ts";
 
 export interface ParentRecord {
@@ -30,6 +30,8 @@ export interface DelegationFigures {
   /** What parents had to be told. */
   endings: number;
   questions: number;
+  /** What children wanted known while they worked on. */
+  letters: number;
   told: number;
   /** Calls of parents that ended, stopped or let go of a child, which they were not told of. */
   own: number;
@@ -68,13 +70,13 @@ export function checkDelegation(
     children: children.length,
     endings: 0,
     questions: 0,
+    letters: 0,
     told: told.length,
     own: 0,
   };
   const violations = [
     ...checkSpawns(spawns, children),
     ...checkDeeds(deeds, children),
-    ...checkLetters(leads, children, spawns),
     ...checkShown(parents, told, shown),
     ...told
       .filter(({ childId }) => !children.some(({ id }) => id === childId))
@@ -85,14 +87,18 @@ export function checkDelegation(
     const spawn = spawns.find(({ title }) => title === child.title);
     if (!spawn) continue;
     const dues = duesOf(child, spawn.parentId);
-    figures.endings += dues.filter(({ type }) => type !== "worker.ask_user").length;
-    figures.questions += dues.filter(({ type }) => type === "worker.ask_user").length;
+    for (const { type } of dues) figures[countedAs(type)] += 1;
     violations.push(
       ...checkTold(child, spawn, dues, byChild.get(child.id) ?? []),
       ...checkResults(child),
     );
   }
   return { violations, figures };
+}
+
+function countedAs(type: string): "endings" | "questions" | "letters" {
+  if (type === "worker.ask_user") return "questions";
+  return type === "worker.notified" ? "letters" : "endings";
 }
 
 function nameOf({ parentId, seq, type, token }: Told): string {
@@ -222,30 +228,6 @@ function checkTold(
   return [...wrongPlace, ...miscounted];
 }
 
-/** A message that a child sent on the way is a prompt to its parent, once. */
-function checkLetters(
-  leads: readonly ObservedMember[],
-  children: readonly ObservedMember[],
-  spawns: readonly Spawn[],
-): string[] {
-  const arrived = leads.flatMap(({ id, prompts }) =>
-    prompts.flatMap(({ content }) => letterTokens(content).map((token) => ({ id, token }))),
-  );
-  return children.flatMap((child) => {
-    const parentId = spawns.find(({ title }) => title === child.title)?.parentId;
-    return child.log.flatMap(({ event }) => {
-      if (event.type !== "post_tool" || event.toolName !== "notify_parent") return [];
-      const token = letterOf(event.toolInput);
-      const places = arrived.filter((one) => one.token === token).map(({ id }) => id);
-      const wanted = event.error === null ? 1 : 0;
-      const isRight = places.length === wanted && places.every((id) => id === parentId);
-      return isRight
-        ? []
-        : [`letter: ${token} of ${child.id} (${event.error}) reached [${places}], not ${parentId}`];
-    });
-  });
-}
-
 /** What stands in a transcript was shown to that parent's model, and to no other's. */
 function checkShown(
   parents: readonly ParentRecord[],
@@ -254,8 +236,8 @@ function checkShown(
 ): string[] {
   return parents.flatMap(({ id, name }) => {
     const own = new Set(
-      told.flatMap(({ parentId, token }) =>
-        parentId === id && token !== undefined ? [token] : [],
+      told.flatMap(({ parentId, type, token }) =>
+        parentId === id && type === "worker.ended" && token !== undefined ? [token] : [],
       ),
     );
     const seen = shown.get(name) ?? new Set();

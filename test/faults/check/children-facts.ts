@@ -5,11 +5,11 @@
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import type { ObservedMember } from "../delegation/come-to-rest.ts";
-import { keeperOf, tokenOf } from "../delegation/tasks.ts";
+import { keeperOf, letterToken, tokenOf } from "../delegation/tasks.ts";
 
 export interface Due {
   type: string;
-  /** Of a turn that completed. */
+  /** Of a turn that completed, or of what the child wanted known. */
   token?: string | undefined;
   min: 0 | 1;
   /** Why, for a report. */
@@ -31,6 +31,9 @@ interface Life {
   isClosing: boolean;
   /** Runs that somebody stopped, and not for another prompt. */
   stopped: Set<string>;
+  /** Turns that made way for a prompt which had not settled yet, by that prompt. */
+  replaced: Map<string, SessionEvent>;
+  settled: Set<string>;
   prompts: ReadonlyMap<string, Prompt>;
   gates: ReadonlyMap<string, SessionEvent>;
 }
@@ -44,6 +47,8 @@ export function duesOf(child: ObservedMember, parentId: string): Due[] {
     completed: new Set(),
     isClosing: false,
     stopped: new Set(),
+    replaced: new Map(),
+    settled: new Set(),
     prompts: new Map(child.prompts.map((prompt) => [prompt.id, prompt])),
     gates: new Map(
       child.log
@@ -67,9 +72,7 @@ function follow(life: Life, event: SessionEvent): Due | undefined {
       if (event.reason === "stop") life.stopped.add(event.runId ?? "");
       return undefined;
     case "post_tool":
-      if (event.toolName === "complete_session" && event.error === null)
-        life.completed.add(event.promptId ?? "");
-      return undefined;
+      return event.error === null ? performed(life, event) : undefined;
     case "gate_opened":
       return life.isLinked && event.data?.kind === "question" ? asked(life, event) : undefined;
     case "prompt_settled":
@@ -78,6 +81,20 @@ function follow(life: Life, event: SessionEvent): Due | undefined {
     default:
       return undefined;
   }
+}
+
+function performed(life: Life, { toolName, toolInput, promptId, seq }: SessionEvent) {
+  if (toolName === "complete_session") life.completed.add(promptId ?? "");
+  if (toolName !== "notify_parent") return undefined;
+  const { message } = toolInput as { message: string };
+  const due: Due = {
+    type: "worker.notified",
+    token: letterToken(message),
+    // Its parent may have let go of it between the call and its answer.
+    min: life.isLinked ? 1 : 0,
+    cause: `#${seq} notify_parent`,
+  };
+  return due;
 }
 
 function updated(life: Life, { reason, data, seq }: SessionEvent): Due | undefined {
@@ -109,34 +126,57 @@ function asked({ gates, parentId }: Life, { data, seq }: SessionEvent): Due {
 }
 
 function settled(life: Life, event: SessionEvent): Due | undefined {
-  const { promptId, runId, reason, data, seq } = event;
-  const prompt = life.prompts.get(promptId ?? "");
-  const cause = `#${seq} ${promptId} ${reason}`;
-  const gone = isGone(life.lifecycle);
-  if (reason === "withdrawn") {
-    const isParents = prompt?.author.id === life.parentId;
-    return isParents && !gone ? { type: "worker.stopped_without_end", min: 1, cause } : undefined;
-  }
-  if (runId === null || isOwnEnd(life, event)) return undefined;
+  const { promptId, runId, reason, data } = event;
+  life.settled.add(promptId ?? "");
+  if (reason === "withdrawn") return withdrawn(life, event);
+  if (runId === null || (life.isOwn && isGone(life.lifecycle))) return undefined;
+  const cause = causeOf(event);
   switch (reason) {
-    case "completed":
-      return { type: "worker.ended", token: tokenOf(prompt?.content ?? ""), min: 1, cause };
+    case "completed": {
+      const content = life.prompts.get(promptId ?? "")?.content ?? "";
+      return { type: "worker.ended", token: tokenOf(content), min: 1, cause };
+    }
     case "failed":
       return { type: typeOfFailure(String(data?.code)), min: 1, cause };
     case "aborted":
-      return gone || data?.supersededBy
-        ? undefined
-        : { type: "worker.stopped_without_end", min: 1, cause };
+    case "superseded":
+      return cutShort(life, event);
     default:
       return undefined;
   }
 }
 
-/** What its parent stopped or ended; a turn that waited for its runner is cut without a word in the log. */
-function isOwnEnd(life: Life, { runId, reason, data }: SessionEvent): boolean {
-  if (!life.isOwn) return false;
-  if (life.stopped.has(runId ?? "")) return true;
-  return (reason === "aborted" && !data?.supersededBy) || isGone(life.lifecycle);
+function causeOf({ seq, promptId, reason }: SessionEvent): string {
+  return `#${seq} ${promptId} ${reason}`;
+}
+
+/** It is news unless its parent did it, the session is gone, or it goes on with another prompt. */
+function cutShort(life: Life, event: SessionEvent): Due | undefined {
+  const by = event.data?.supersededBy;
+  if (typeof by === "string") {
+    const next = life.prompts.get(by);
+    const isGoingOn = next?.startedAt != null || next?.outcome === "merged";
+    if (!isGoingOn && !life.settled.has(by)) life.replaced.set(by, event);
+    if (isGoingOn || !life.settled.has(by)) return undefined;
+  } else if (life.isOwn) {
+    // Nobody else stops it; a turn that waited for its runner is cut without a word in the log.
+    return undefined;
+  }
+  return stoppedBy(life, event);
+}
+
+function stoppedBy(life: Life, event: SessionEvent): Due | undefined {
+  const isOwn = life.isOwn && life.stopped.has(event.runId ?? "");
+  if (isOwn || isGone(life.lifecycle)) return undefined;
+  return { type: "worker.stopped_without_end", min: 1, cause: causeOf(event) };
+}
+
+/** What the parent had asked for is told as such; else the turn that had made way for it has just ended. */
+function withdrawn(life: Life, event: SessionEvent): Due | undefined {
+  const prompt = life.prompts.get(event.promptId ?? "");
+  if (prompt?.author.id === life.parentId) return stoppedBy(life, event);
+  const replaced = life.replaced.get(event.promptId ?? "");
+  return replaced && stoppedBy(life, replaced);
 }
 
 function typeOfFailure(code: string): string {

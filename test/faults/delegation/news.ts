@@ -1,12 +1,12 @@
 /** What a parent is told of its children, read from the words it is told in. */
 import { objectOf } from "./dialects.ts";
-import { resultToken } from "./tasks.ts";
+import { letterToken, resultToken } from "./tasks.ts";
 
 export interface News {
   type: string;
   childId: string;
   childName: string;
-  /** Of a turn that completed. */
+  /** Of a turn that completed, or of what the child wanted known. */
   token?: string | undefined;
   outcome?: string | undefined;
 }
@@ -23,10 +23,15 @@ export function readWake(text: string): News[] {
       news.push({ type, childName: JSON.parse(name) as string, childId, outcome });
     else if (line.startsWith("> ") && news.length > 0) {
       const last = news.at(-1) as News;
-      last.token ??= last.outcome === "completed" ? resultToken(line.slice(2)) : undefined;
+      last.token ??= tokenIn(last, line.slice(2));
     }
   }
   return news;
+}
+
+function tokenIn({ type, outcome }: Pick<News, "type" | "outcome">, text: string) {
+  if (type === "worker.notified") return letterToken(text);
+  return outcome === "completed" ? resultToken(text) : undefined;
 }
 
 interface InboxItem {
@@ -49,7 +54,7 @@ export function readAnswer(tool: string | null, output: unknown): News[] {
     childId: workerId,
     childName: workerName,
     outcome: payload.outcome,
-    token: payload.outcome === "completed" ? resultToken(payload.text ?? "") : undefined,
+    token: tokenIn({ type, outcome: payload.outcome }, payload.text ?? ""),
   }));
 }
 

@@ -31,16 +31,9 @@ export function resultToken(text: string): string | undefined {
   return new RegExp(`^${RESULT}(${TOKEN})$`).exec(text.trim())?.[1];
 }
 
-/** Tokens of messages that children sent on the way. */
-export function letterTokens(text: string): string[] {
-  return [...text.matchAll(new RegExp(`> ${LETTER}(${TOKEN})`, "g"))].map(
-    ([, token]) => `${token}`,
-  );
-}
-
-export function letterOf(input: unknown): string | undefined {
-  const { message } = (input ?? {}) as { message?: unknown };
-  return new RegExp(`^${LETTER}(${TOKEN})$`).exec(String(message ?? ""))?.[1];
+/** The token of a message that a child sends on the way, when that is all it says. */
+export function letterToken(text: string): string | undefined {
+  return new RegExp(`^${LETTER}(${TOKEN})$`).exec(text.trim())?.[1];
 }
 
 /**

@@ -34,6 +34,7 @@ export class Stage {
       MUSTER_RATE_LIMIT: "0",
       MUSTER_MAX_SESSIONS: "100000",
       MUSTER_MAX_ORG_SESSIONS: "100000",
+      MUSTER_MAX_UNATTENDED_TURNS: "1000000",
       MUSTER_LOG_LEVEL: "warn",
       ...options.env,
     };

@@ -54,7 +54,14 @@ function playedBy(body: string): string | undefined {
 
 async function play({ cleanup, program, cycles, random }: RoundContext): Promise<Report> {
   const tally = new Tally();
-  const sums: DelegationFigures = { children: 0, endings: 0, questions: 0, told: 0, own: 0 };
+  const sums: DelegationFigures = {
+    children: 0,
+    endings: 0,
+    questions: 0,
+    letters: 0,
+    told: 0,
+    own: 0,
+  };
   const wanted = Math.ceil(cycles / CYCLES_PER_KILL);
   let struck = 0;
   while (struck < wanted && tally.violations.length === 0) {
@@ -73,8 +80,8 @@ async function play({ cleanup, program, cycles, random }: RoundContext): Promise
       await line.close();
     }
   }
-  const { children, endings, questions, told, own } = sums;
-  const summary = `${struck} kills: ${tally}; ${children} children, ${endings} endings and ${questions} questions due, ${told} told, ${own} of the parents' own doing`;
+  const { children, endings, questions, letters, told, own } = sums;
+  const summary = `${struck} kills: ${tally}; ${children} children, ${endings} endings, ${questions} questions and ${letters} letters due, ${told} told, ${own} of the parents' own doing`;
   return { violations: tally.violations, summary };
 }
 

@@ -42,7 +42,7 @@ export function createLogReader(world: World, model: Model) {
       if (event.reason === "workspace_lost") calls.filesLost(batch);
       entry(batch, event);
     },
-    session_updated: asleep,
+    session_updated: updated,
     run_created: calls.created,
     run_bound: calls.bound,
     run_parked: calls.parked,
@@ -114,6 +114,13 @@ export function createLogReader(world: World, model: Model) {
     });
     must(outbox.length === 1, () => `prompt ${prompt.id}: its consequence is not in the outbox`);
     await checkCallback(tx, session, row);
+  }
+
+  /** One command may wake a session and begin its next turn. */
+  function updated(batch: Batch, event: EventRow): void {
+    const { lifecycle } = JSON.parse(event.data ?? "{}") as { lifecycle?: string };
+    batch.session.lifecycle = lifecycle ?? batch.session.lifecycle;
+    asleep(batch, event);
   }
 
   /** By the clock only when nobody has used it for long enough. */

@@ -75,7 +75,9 @@ export function readScene({ messages, tools, system }: ModelRequest): Scene {
 /** A message may begin with notes and earlier prompts, and end with what was attached to the newest. */
 function newestWords(parts: readonly UserPart[]): string {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text.trim()] : []));
-  return texts.findLast((text) => text !== "" && !/^\[(attached:|an image )/.test(text)) ?? "";
+  const newest = texts.findLast((text) => text !== "" && !/^\[(attached:|an image )/.test(text));
+  // Whoever said it, it is played alike.
+  return newest?.replace(/^\[from [^\n]*\]\n/, "") ?? "";
 }
 
 function exchangesIn(messages: readonly ModelMessage[]): Exchange[] {

@@ -1,5 +1,6 @@
 /** How a turn is put to an agent that does not know, or only half knows, what went before. */
 
+import { authorWords, withAuthor } from "#execution/runtimes/prompt-author.ts";
 import { INTERRUPTED, type Turn } from "#execution/runtimes/runtime.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
@@ -24,7 +25,7 @@ export function answerInterrupted(turn: Turn): JournalItem[] {
  * happened already if this is not the first attempt.
  */
 export function promptFor(turn: Turn, earlier: readonly HistoryItem[]): string {
-  const said = earlier.map(describeEarlier).filter((line) => line !== "");
+  const said = earlier.map((item) => describeEarlier(turn, item)).filter((line) => line !== "");
   const request = requestFor(turn);
   if (said.length === 0) return request;
   return ["[What was said in this conversation before:]", ...said, "", "[Now:]", request].join(
@@ -33,10 +34,11 @@ export function promptFor(turn: Turn, earlier: readonly HistoryItem[]): string {
 }
 
 function requestFor({ assignment, journaled }: Turn): string {
-  if (journaled.length === 0) return assignment.content;
+  const content = withAuthor(assignment.content, assignment.author, assignment);
+  if (journaled.length === 0) return content;
   const done = journaled.map(describeItem).filter((line) => line !== "");
   return [
-    assignment.content,
+    content,
     "",
     "[You were interrupted while working on this request. What you did so far is listed below: it has",
     "happened, do not do it again. Go on from there. A call marked as interrupted may or may not have",
@@ -58,10 +60,9 @@ function describeItem(item: JournalItem): string {
   }
 }
 
-function describeEarlier({ item }: HistoryItem): string {
-  return item.type === "prompt"
-    ? `- ${item.author.name}: ${shorten(item.text)}`
-    : describeItem(item);
+function describeEarlier({ assignment }: Turn, { item }: HistoryItem): string {
+  if (item.type !== "prompt") return describeItem(item);
+  return `- ${authorWords(item.author, assignment) ?? item.author.name}: ${shorten(item.text)}`;
 }
 
 function shorten(text: string): string {

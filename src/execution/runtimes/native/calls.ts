@@ -8,7 +8,7 @@ import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION, workspaceTools } from "#protocol/tools.ts";
-import type { PreTool } from "./conversation.ts";
+import type { PostTool, PreTool } from "./conversation.ts";
 
 const READ_ONLY = new Set(workspaceTools.filter((tool) => tool.readOnly).map(({ name }) => name));
 
@@ -91,14 +91,12 @@ export interface Resumption {
   lastStep: number;
   /** Its calls. */
   calls: Call[];
-  /** Calls that have a result. */
-  answered: Set<string>;
+  /** The results that its calls have. */
+  answered: PostTool[];
   /** Calls of it that may have been under way when the runner was lost. */
   interrupted: Call[];
   /** What it said. */
   said: string;
-  /** One of its calls that has its result asked for the end of the turn. */
-  endsTurn: boolean;
   /** The final text, when the last response asked for nothing more, or all it asked for is done. */
   finalText: string | null;
 }
@@ -106,28 +104,22 @@ export interface Resumption {
 /** Where a turn that begins again stands, by its journal. */
 export function resumeFrom(journal: readonly JournalItem[]): Resumption {
   const lastStep = journal.reduce((last, item) => Math.max(last, item.step ?? 0), 0);
-  const answered = new Set(
-    journal.flatMap((item) => (item.type === "post_tool" ? [item.callId] : [])),
-  );
   const calls = journal.flatMap((item) =>
     item.type === "pre_tool" && item.step === lastStep ? [callOf(item)] : [],
   );
-  const begun = groupCalls(calls).find((group) =>
-    group.some(({ item }) => !answered.has(item.callId)),
-  );
+  const answered = journal
+    .filter((item) => item.type === "post_tool")
+    .filter(({ callId }) => calls.some(({ item }) => item.callId === callId));
+  const done = new Set(answered.map(({ callId }) => callId));
+  const begun = groupCalls(calls).find((group) => group.some(({ item }) => !done.has(item.callId)));
   // One that waits for a person had not begun, or its decision says that an attempt was told of it.
   // The server knows what became of its own, and says so when it is asked again.
   const interrupted = (begun ?? []).filter(
     ({ item, verdict }) =>
-      !answered.has(item.callId) && verdict.verdict === "allow" && OWN.has(item.tool),
+      !done.has(item.callId) && verdict.verdict === "allow" && OWN.has(item.tool),
   );
   const texts = textsOf(journal, lastStep);
-  const endsTurn = calls.some(({ item }) =>
-    journal.some(
-      (done) => done.type === "post_tool" && done.callId === item.callId && done.endsTurn,
-    ),
-  );
-  const isDone = endsTurn && calls.every(({ item }) => answered.has(item.callId));
+  const isDone = endsTurn(answered) && calls.every(({ item }) => done.has(item.callId));
   const isSaid = calls.length === 0 && lastStep > 0 && texts.length > 0;
   const said = texts.join("");
   return {
@@ -136,9 +128,20 @@ export function resumeFrom(journal: readonly JournalItem[]): Resumption {
     answered,
     interrupted,
     said,
-    endsTurn,
     finalText: isDone || isSaid ? said : null,
   };
+}
+
+/**
+ * Whether a response whose calls have these results asks for the end of the turn. One whose calls did
+ * not all succeed does not: whoever made them must hear of it before anything is waited for.
+ */
+export function endsTurn(results: readonly PostTool[]): boolean {
+  return results.some((result) => result.endsTurn === true) && results.every(succeeded);
+}
+
+function succeeded({ error, exitCode }: PostTool): boolean {
+  return error === null && (exitCode ?? 0) === 0;
 }
 
 function textsOf(journal: readonly JournalItem[], step: number): string[] {

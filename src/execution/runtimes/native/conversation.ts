@@ -65,6 +65,9 @@ export class Conversation {
       case "post_tool":
         this.#results.set(item.callId, this.#resultOf(item));
         return;
+      case "notice":
+        if (item.forModel) this.addNote(item.text);
+        return;
       default:
     }
   }

@@ -1,5 +1,6 @@
 /** Earlier entries of a thread as text: how much they are, shortened, and as lines to be summed up. */
 import type { HistoryItem } from "#protocol/frames.ts";
+import { authorWords } from "../prompt-author.ts";
 
 type Entry = HistoryItem["item"];
 
@@ -75,7 +76,11 @@ export function lineOf(item: Entry): string {
   switch (item.type) {
     case "prompt": {
       const attached = item.attachments.map(({ name }) => ` [attached: ${name}]`).join("");
-      return `${item.author.name}: ${shorten(item.text)}${shorten(attached)}`;
+      const { author } = item;
+      // Whose session it is is not known here: of people the name is enough.
+      const family = { ownerId: author.id, parentSessionId: null };
+      const from = authorWords(author, family) ?? author.name;
+      return `${from}: ${shorten(item.text)}${shorten(attached)}`;
     }
     case "message":
       return item.kind === "text" ? `agent: ${shorten(item.text)}` : "";

@@ -15,11 +15,14 @@ import {
 } from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import type { Workspaces } from "#execution/workspaces/workspace.ts";
+import type { HistoryItem } from "#protocol/frames.ts";
+import { withAuthor } from "../prompt-author.ts";
 import type { Runtime, Turn, TurnEnd, TurnOver } from "../runtime.ts";
 import { resumeFrom } from "./calls.ts";
 import { Conversation } from "./conversation.ts";
 import { type Earlier, loadEarlier } from "./earlier.ts";
 import { TurnBounds } from "./limits.ts";
+import { remind } from "./recall.ts";
 import { settleEarlier } from "./sum-up.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import { TurnLoop } from "./turn-loop.ts";
@@ -74,6 +77,7 @@ async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
     return await withChanges(turn, workspace, end);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
+    if (turn.signal.aborted) return { outcome: "aborted" };
     const end: TurnEnd = {
       outcome: "failed",
       error: { code: error.code, message: options.redactor.redact(error.message) },
@@ -123,14 +127,16 @@ async function work(
   const bounds = new TurnBounds(turn.assignment, clock);
   if (price === null && bounds.keepsToMoney) await tellUnpriced(turn, id);
   const summarizer = { turn, provider, modelId: id, model, price, bounds };
-  const earlier = await settleEarlier(summarizer, await loadEarlier(turn));
-  // A repository's own rules must be known before the first request.
-  const brief = await turn.brief();
+  const [loaded, brief] = await Promise.all([loadEarlier(turn), turn.brief()]);
+  const earlier = await settleEarlier(summarizer, loaded);
   workspace.given = brief?.files ?? [];
   workspace.identity = brief?.identity ?? null;
   workspace.setup = brief?.setup == null ? null : { command: brief.setup, redact };
+  // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
+  const reminder = await remind(turn, earlier, brief?.recall ?? [], redact);
   const conversation = await converse(turn, earlier, brief?.register ?? null);
+  if (reminder) conversation.add(reminder);
   const loop = new TurnLoop({
     turn,
     resumption,
@@ -172,12 +178,19 @@ async function converse(
     );
   for (const { items } of earlier.exchanges) {
     for (const { item } of items) {
-      if (item.type === "prompt") await conversation.addPrompt(item);
-      else conversation.add(item);
+      if (item.type !== "prompt") conversation.add(item);
+      else await conversation.addPrompt(withFrom(turn, item));
     }
   }
-  const { content, attachments } = turn.assignment;
-  await conversation.addPrompt({ text: content, attachments });
+  const { content: text, attachments, author } = turn.assignment;
+  await conversation.addPrompt(withFrom(turn, { text, attachments, author }));
   for (const item of turn.journaled) conversation.add(item);
   return conversation;
 }
+
+/** As the model sees it: whose words they are stands before all that are not the person's own. */
+function withFrom({ assignment }: Turn, { text, attachments, author }: Said) {
+  return { text: withAuthor(text, author, assignment), attachments };
+}
+
+type Said = Omit<Extract<HistoryItem["item"], { type: "prompt" }>, "type">;

@@ -13,7 +13,7 @@ import type { Workspace } from "#execution/workspaces/workspace.ts";
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
 import { LeaseLost, type Turn } from "../runtime.ts";
-import { type Call, groupCalls, type NextStep, nextStep } from "./calls.ts";
+import { type Call, endsTurn, groupCalls, type NextStep, nextStep } from "./calls.ts";
 import type { PostTool } from "./conversation.ts";
 
 export interface Performer {
@@ -32,16 +32,17 @@ export interface Performer {
 
 export type Performed = { park: string } | { stopped: boolean } | { ended: true };
 
-/** `answered`: calls that have their result already. */
+/** `answered`: the results that some of the calls have already. */
 export async function performCalls(
   performer: Performer,
   calls: readonly Call[],
-  answered: ReadonlySet<string>,
+  answered: readonly PostTool[],
 ): Promise<Performed> {
   const { turn, decisions } = performer;
-  let endsTurn = false;
+  const all = [...answered];
+  const isAnswered = ({ item }: Call) => answered.some(({ callId }) => callId === item.callId);
   for (const group of groupCalls(calls)) {
-    const open = group.filter(({ item }) => !answered.has(item.callId));
+    const open = group.filter((call) => !isAnswered(call));
     if (open.length === 0) continue;
     if (turn.signal.aborted) return { stopped: true };
     const parked = open.find(
@@ -52,10 +53,9 @@ export async function performCalls(
     const results = await Promise.all(open.map((call) => performOne(performer, call)));
     await turn.append(...results);
     for (const result of results) performer.done(result);
-    endsTurn ||= results.some((result) => result.endsTurn === true);
+    all.push(...results);
   }
-  if (endsTurn) return { ended: true };
-  return { stopped: turn.signal.aborted };
+  return endsTurn(all) ? { ended: true } : { stopped: turn.signal.aborted };
 }
 
 async function performOne(performer: Performer, call: Call): Promise<PostTool> {
@@ -84,7 +84,7 @@ async function performOne(performer: Performer, call: Call): Promise<PostTool> {
     exitCode: outcome.exitCode ?? null,
     durationMs: Math.round(performance.now() - startedAt),
     truncated: truncated || outcome.spilled !== undefined,
-    ...(isAnswered(next) ? { performed: false } : {}),
+    ...(isAnsweredOnly(next) ? { performed: false } : {}),
     ...(images.length > 0 ? { images } : {}),
     ...(outcome.endsTurn ? { endsTurn: true } : {}),
     ...(item.step === undefined ? {} : { step: item.step }),
@@ -92,7 +92,7 @@ async function performOne(performer: Performer, call: Call): Promise<PostTool> {
 }
 
 /** A person's answer to a question is what that call is for; any other answer means it was not done. */
-function isAnswered(next: NextStep): boolean {
+function isAnsweredOnly(next: NextStep): boolean {
   return next.do === "answer" && next.error !== null && next.error !== INTERRUPTED;
 }
 

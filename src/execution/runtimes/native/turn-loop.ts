@@ -124,13 +124,9 @@ export class TurnLoop {
     );
     if (cut.length > 0) await turn.append(...cut);
     for (const item of cut) conversation.add(item);
-    const done = new Set([...answered, ...cut.map(({ callId }) => callId)]);
     // A decision is about the call it was asked for, and no later one of the same name.
     const decisions = new Map(turn.assignment.decisions.map((one) => [one.callId, one]));
-    const end = await this.#perform(calls, done, decisions);
-    return (
-      end ?? (resumption.endsTurn ? { outcome: "completed", result: resumption.said } : undefined)
-    );
+    return this.#perform(calls, [...answered, ...cut], decisions);
   }
 
   /** One request and what follows from it; undefined when another is to be made. */
@@ -164,7 +160,7 @@ export class TurnLoop {
     for (const item of items) conversation.add(item);
     return this.#perform(
       calls.map((item) => withVerdict(item, verdicts)),
-      new Set(),
+      [],
       new Map(),
     );
   }
@@ -256,7 +252,7 @@ export class TurnLoop {
 
   async #perform(
     calls: readonly Call[],
-    answered: ReadonlySet<string>,
+    answered: readonly PostTool[],
     decisions: ReadonlyMap<string, Decision>,
   ): Promise<TurnEnd | undefined> {
     const { turn, tools, redact, workspace, conversation } = this.#parts;

@@ -5,6 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { silentLog } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
 import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
@@ -133,5 +134,19 @@ describe("what a turn has changed", () => {
     expect(fake.acts).toEqual(["open", "mark"]);
     // What it said comes with the settlement.
     expect(end.items?.map(({ type }) => type)).toEqual(["message", "model_call"]);
+  });
+});
+
+describe("a turn that is stopped while its repository is cloned", () => {
+  it("ends as one that was stopped, and the clone is told", async () => {
+    const turn = new FakeTurn({ repo: "https://git.example/acme/app" });
+    fake.workspaces.open = ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        const giveUp = () =>
+          reject(new Refusal("unavailable", "workspace_clone_failed", "It was stopped."));
+        signal?.addEventListener("abort", giveUp, { once: true });
+        turn.cancel("stop");
+      });
+    expect(await work(turn)).toMatchObject({ outcome: "aborted" });
   });
 });

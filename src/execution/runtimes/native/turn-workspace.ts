@@ -90,7 +90,8 @@ export class TurnWorkspace {
 
   open(): Promise<Workspace> {
     this.#opened ??= this.#open().catch((error: unknown) => {
-      if (error instanceof Refusal) this.refusal = error;
+      // A turn that was stopped has not failed for that.
+      if (error instanceof Refusal && !this.#turn.signal.aborted) this.refusal = error;
       throw error;
     });
     return this.#opened;
@@ -105,6 +106,7 @@ export class TurnWorkspace {
       projectDir,
       access: () => this.#access(),
       identity: this.identity,
+      signal: AbortSignal.any([this.#turn.signal, this.#turn.killed]),
     });
     await this.#turn.bind({
       executorSessionId: null,

@@ -36,7 +36,7 @@ function parseStep(text: string, line: number): Step {
       return {
         line,
         op: "stream",
-        tokens: parseCount(tokens, line),
+        tokens: parseCount(tokens, line, MAX_TOKENS),
         everyMs: parseCount(everyMs, line),
       };
     }
@@ -49,9 +49,13 @@ function parseStep(text: string, line: number): Step {
   }
 }
 
-function parseCount(text: string, line: number): number {
-  if (!/^\d{1,9}$/.test(text))
-    throw new ScriptError(`Line ${line + 1}: "${text}" is not a whole number.`);
+/** They are made in one go when no time is between them, and all else in the runner waits. */
+const MAX_TOKENS = 100_000;
+const MAX_COUNT = 999_999_999;
+
+function parseCount(text: string, line: number, max = MAX_COUNT): number {
+  if (!/^\d{1,9}$/.test(text) || Number(text) > max)
+    throw new ScriptError(`Line ${line + 1}: "${text}" is not a whole number up to ${max}.`);
   return Number(text);
 }
 

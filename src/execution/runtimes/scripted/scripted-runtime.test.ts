@@ -82,6 +82,19 @@ describe("the scripted runtime", () => {
     expect(crashes).toBe(2);
   });
 
+  it("ends no runner that was not made for it, and keeps none from its other work", async () => {
+    const runtime = createScriptedRuntime();
+    const turn = new FakeTurn({ content: "say one\ncrash\nsay two" });
+    expect(await turn.work(runtime)).toMatchObject({
+      outcome: "failed",
+      error: { code: "crash_not_allowed" },
+    });
+    expect(turn.items).toMatchObject([{ text: "one" }]);
+    expect(await new FakeTurn({ content: "stream 900000000 0" }).work(runtime)).toMatchObject({
+      error: { code: "script_error" },
+    });
+  });
+
   it("hangs until it is cancelled", async () => {
     const turn = new FakeTurn({ content: "say before\nhang\nsay after" });
     const ended = turn.work(createScriptedRuntime());

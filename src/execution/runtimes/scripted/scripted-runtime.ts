@@ -16,9 +16,14 @@ import { parseScript, ScriptError, type Step } from "./script.ts";
 
 export interface ScriptedRuntimeOptions {
   clock?: Clock;
-  /** What `crash` does: by default it kills this very process, as a power cut would. */
+  /** What `crash` does. Without it there is no such step: whoever may prompt must not end a runner. */
   crash?: () => void;
 }
+
+const NO_CRASH = {
+  code: "crash_not_allowed",
+  message: "Only a runner that is started with MUSTER_TEST_CRASH=true lets a script end it.",
+};
 
 /** What a step leaves behind: items to journal, and the end of the turn if the script goes no further. */
 interface StepResult {
@@ -29,12 +34,12 @@ interface StepResult {
 interface Stage {
   turn: Turn;
   clock: Clock;
-  crash: () => void;
+  crash: (() => void) | undefined;
 }
 
 export function createScriptedRuntime({
   clock = systemClock,
-  crash = killSelf,
+  crash,
 }: ScriptedRuntimeOptions = {}): Runtime {
   return {
     name: "scripted",
@@ -97,6 +102,7 @@ async function playStep(stage: Stage, step: Step): Promise<StepResult> {
       await aborted(turn.signal);
       return { items: [], end: { outcome: "aborted" } };
     case "crash":
+      if (!stage.crash) return { items: [], end: { outcome: "failed", error: NO_CRASH } };
       // Leaves no trace, so every attempt ends here: this is what a poisonous prompt looks like.
       stage.crash();
       return { items: [] };
@@ -184,8 +190,4 @@ function aborted(signal: AbortSignal): Promise<void> {
 async function abortedUnlessSteered(signal: AbortSignal): Promise<null> {
   await aborted(signal);
   return signal.reason === "steer" ? new Promise<never>(() => {}) : null;
-}
-
-function killSelf(): void {
-  process.kill(process.pid, "SIGKILL");
 }

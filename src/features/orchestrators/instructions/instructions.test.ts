@@ -1,16 +1,17 @@
 /** What orchestrators are told must be true: of their tools, and of whose words are whose. */
 import { describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
+import { memory } from "#features/memory/index.ts";
 import { isOffered, workspaceTools } from "#protocol/tools.ts";
 import { createOrchestrators } from "../index.ts";
 import type { IdentityRow } from "../schema.ts";
 import { identityText } from "./identity.ts";
 import { OPTIONAL_TOOLS, SYSTEM } from "./system.ts";
 
-const user = { role: "orchestrator", hasRepo: false } as const;
+const user = { role: "orchestrator", hasRepo: false, hasMemory: true } as const;
 const all = [
   ...workspaceTools,
-  ...[createDelegation(), createOrchestrators()].flatMap(({ tools }) => tools ?? []),
+  ...[createDelegation(), createOrchestrators(), memory].flatMap(({ tools }) => tools ?? []),
 ];
 const offered = new Set(all.filter((tool) => isOffered(tool, user)).map(({ name }) => name));
 const named = new Set(SYSTEM.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []);

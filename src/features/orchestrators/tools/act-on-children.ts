@@ -1,16 +1,19 @@
 /** An orchestrator speaks to a child, passes on what it said, and ends it. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
+import type { SessionRow } from "#engine/index.ts";
 import { changeLifecycle } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import {
   endChild,
   forwardMessages,
+  type LinkRow,
   messageChild,
   requireChild,
   type Sent,
+  trace,
 } from "#features/delegation/index.ts";
-import { ORCHESTRATORS, sessionIdInput, targetOf, trace } from "./own-child.ts";
+import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
 
 const MAX_MESSAGE_CHARS = 100_000;
 const MAX_FORWARDED = 20;
@@ -19,7 +22,7 @@ export const sendMessage = defineTool({
   name: "send_message",
   aliases: ["send_to_session"],
   description:
-    "Sends one of your child sessions its next task, a correction, or the answer to the question it asks. Write it so that it can be acted on: the child knows its own conversation and nothing of yours. A child that is busy gets it when its turn ends, unless you interrupt. One that was put away is woken. You are woken when it is done: call wait_for_event afterwards.",
+    "Sends one of your child sessions its next task, a correction, or the answer to the question it asks. Write it so that it can be acted on: the child knows its own conversation and nothing of yours. A child that is busy gets it when its turn ends, unless you interrupt. One that you put away, or that said it was done, is woken. You are woken when it is done: call wait_for_event afterwards.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: targetOf,
@@ -33,23 +36,28 @@ export const sendMessage = defineTool({
         "Ends what it is doing now and begins with this at once. Only when it goes the wrong way: what it was doing is cut off.",
       ),
   }),
-  async handle(work, caller, { sessionId, message, interrupt = false }) {
-    const { session } = caller;
-    const { child } = await requireChild(work, session.row.id, sessionId);
-    if (child.row.lifecycle === "terminated") {
-      throw new Refusal(
-        "conflict",
-        "worker_not_live",
-        `The session ${sessionId} has been ended for good. Spawn another, and tell it what it needs to know.`,
-      );
-    }
+  async handle(work, { session }, { sessionId, message, interrupt = false }) {
+    const { child, link } = await requireChild(work, session.row.id, sessionId);
+    requireReachable(child.row, link);
     if (child.row.lifecycle === "archived") await changeLifecycle(work, child, "active");
     const mode = interrupt ? "interrupt" : "followup";
     const sent = await messageChild(work, session, child, message, mode);
-    await trace(work, caller, "worker_messaged", sessionId);
+    await trace(work, session, "worker_messaged", sessionId);
     return { output: { sessionId, ...told(sent) }, error: null };
   },
 });
+
+/** One that the parent put away, or that said it was done, is woken; what a person puts away stays so. */
+function requireReachable({ id, lifecycle }: SessionRow, { is_silent }: LinkRow): void {
+  if (lifecycle === "terminated" || (lifecycle === "archived" && is_silent === 0)) {
+    const how = lifecycle === "terminated" ? "has been ended for good" : "was put away by a person";
+    throw new Refusal(
+      "conflict",
+      "worker_not_live",
+      `The session ${id} ${how}. Spawn another, and tell it what it needs to know, or ask your person.`,
+    );
+  }
+}
 
 function told(sent: Sent): Record<string, unknown> {
   if (sent.as === "answer")
@@ -97,7 +105,7 @@ export const terminateSession = defineTool({
   async handle(work, caller, { sessionId }) {
     const { child, link } = await requireChild(work, caller.session.row.id, sessionId);
     await endChild(work, child, link, "terminated");
-    await trace(work, caller, "worker_killed", sessionId);
+    await trace(work, caller.session, "worker_killed", sessionId);
     return { output: { sessionId, status: "terminated" }, error: null };
   },
 });

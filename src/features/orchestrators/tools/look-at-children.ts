@@ -4,8 +4,10 @@ import { listPendingGates } from "#engine/gates/index.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import {
+  addUpChildren,
   describeChild,
   findChanges,
+  isLive,
   listChildSessions,
   questionsOf,
   readMessages,
@@ -15,6 +17,8 @@ import {
 import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
 
 const MAX_LISTED = 100;
+/** Looked at to find those that fit. */
+const MAX_SEEN = 500;
 const MAX_FILES = 50;
 const MAX_MESSAGES = 100;
 const RECENT_MESSAGES = 2;
@@ -35,7 +39,7 @@ type StatusFilter = (typeof STATUS_FILTERS)[number];
 export const listSessions = defineTool({
   name: "list_sessions",
   description:
-    "Lists your child sessions, the newest first: what each is doing, where, what it has changed and what it cost. Use it to find an id, or to see what is still there to be ended. It is no way to wait for them: wait_for_event is.",
+    "Lists your child sessions, those that live first, then the newest: what each is doing, where, what it has changed and what it cost. Use it to find an id, or to see what is still there to be ended. It is no way to wait for them: wait_for_event is.",
   roles: ORCHESTRATORS,
   readOnly: true,
   target: () => null,
@@ -53,20 +57,27 @@ export const listSessions = defineTool({
       .describe("Only those whose repository has this in its address."),
   }),
   async handle(work, { session }, { status, repo }) {
-    const all = (await listChildSessions(work.tx, session.row.id)).reverse();
-    const found = all.filter((row) => hasStatus(row, status) && isOn(row, repo));
+    const seen = await listChildSessions(work.tx, session.row.id, MAX_SEEN);
+    const found = seen.filter((row) => hasStatus(row, status) && isOn(row, repo));
     const sessions = [];
     for (const row of found.slice(0, MAX_LISTED)) sessions.push(await described(work, row));
     const more = found.length - sessions.length;
-    return { output: { sessions, ...(more > 0 && { more }) }, error: null };
+    const older = (await addUpChildren(work.tx, session.row.id)).count - seen.length;
+    return {
+      output: {
+        sessions,
+        ...(more > 0 && { more }),
+        ...(older > 0 && { olderNotLookedAt: older }),
+      },
+      error: null,
+    };
   },
 });
 
 function hasStatus(row: SessionRow, wanted: StatusFilter | undefined): boolean {
   if (wanted === undefined) return true;
-  const isLive = row.lifecycle === "active" || row.lifecycle === "hibernated";
-  if (wanted === "live" || wanted === "ended") return isLive === (wanted === "live");
-  return isLive && viewChild(row).activity === wanted;
+  if (wanted === "live" || wanted === "ended") return isLive(row) === (wanted === "live");
+  return isLive(row) && viewChild(row).activity === wanted;
 }
 
 function isOn({ repo }: SessionRow, wanted: string | undefined): boolean {

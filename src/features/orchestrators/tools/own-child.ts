@@ -4,9 +4,6 @@
  * one that is not there are refused in the same words.
  */
 import * as z from "zod";
-import type { Work } from "#engine/index.ts";
-import type { ToolCaller } from "#engine/tools/index.ts";
-import { note, type OrchestrationAction } from "#features/delegation/index.ts";
 import type { AgentRole } from "#protocol/tools.ts";
 
 export const ORCHESTRATORS: readonly AgentRole[] = ["orchestrator", "org_orchestrator"];
@@ -18,13 +15,3 @@ export const sessionIdInput = z
   .describe("The id of one of your child sessions, as spawn_session or list_sessions gave it.");
 
 export const targetOf = (input: { sessionId: string }) => input.sessionId;
-
-/** What was done to whom, for those who look into it later; nothing of what was said. */
-export function trace(
-  work: Work,
-  { session }: ToolCaller,
-  action: OrchestrationAction,
-  childId: string,
-): Promise<void> {
-  return note(work, session.row, { action, by: `session:${session.row.id}`, childId });
-}

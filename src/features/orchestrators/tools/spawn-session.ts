@@ -2,14 +2,14 @@
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
-import { spawnChild } from "#features/delegation/index.ts";
-import { ORCHESTRATORS, trace } from "./own-child.ts";
+import { spawnChild, trace } from "#features/delegation/index.ts";
+import { giveToChild, requireSpawnable, taskBrief } from "#features/tasks/index.ts";
+import { ORCHESTRATORS } from "./own-child.ts";
 
 const MAX_BRIEF_CHARS = 100_000;
 
 /** Asked for by name elsewhere, and not silently passed over here. */
 const UNAVAILABLE = new Map([
-  ["taskId", "there is no task board here: put what belongs to the task into the prompt"],
   [
     "requirePlanApproval",
     "no plan can be approved here: ask for the plan first, then for the work",
@@ -90,6 +90,14 @@ const spawnInput = z.strictObject(
       .describe(
         "The most it may cost, in millionths. It is taken out of your own budget, if you have one, and what is left comes back.",
       ),
+    taskId: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe(
+        "A task of your board that it is to do: it is given the task and is told what it says, and the task is in_progress.",
+      ),
     enableMemory: z
       .boolean()
       .optional()
@@ -114,6 +122,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
   const base = publicUrl?.replace(/\/+$/, "") ?? "";
   return defineTool({
     name: "spawn_session",
+    makesSessions: true,
     aliases: ["create_session"],
     description:
       "Starts a child session: an agent of its own, with its own workspace, that does one task and reports back to you. Use it for work on a repository, for anything long, and for things that can go on side by side; answer small questions yourself. You are woken when its turn ends, when it asks something and when it fails, so call wait_for_event afterwards instead of looking again and again. To go on with a child that exists, use send_message.",
@@ -122,7 +131,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
     target: ({ repo, repo_url }) => repo ?? repo_url ?? null,
     schema: spawnInput,
     async handle(work, caller, input) {
-      const { repo, repo_url, persona, workspace, title, ...rest } = input;
+      const { repo, repo_url, persona, workspace, title, prompt, taskId, ...rest } = input;
       if (repo !== undefined && repo_url !== undefined && repo !== repo_url) {
         throw new Refusal(
           "invalid",
@@ -130,14 +139,18 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
           "repo and repo_url name two repositories. Give one of them: a session works on one.",
         );
       }
-      const child = await spawnChild(work, caller.session, caller.run.thread, {
+      const { session, run } = caller;
+      const task = taskId === undefined ? undefined : await requireSpawnable(work, session, taskId);
+      const child = await spawnChild(work, session, run.thread, {
         ...rest,
+        prompt: task ? `${prompt}\n\n${taskBrief(task)}` : prompt,
         title: title ?? workspace,
         repo: repo ?? repo_url,
         personaSlug: persona,
       });
+      if (task) await giveToChild(work, session, run.thread, task, child);
       const { id } = child.row;
-      await trace(work, caller, "worker_spawned", id);
+      await trace(work, caller.session, "worker_spawned", id);
       const next =
         "It works by itself now. Call wait_for_event when you have nothing else to do; you are woken with what it reports.";
       return {

@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { roleOf } from "#engine/tools/index.ts";
 import { audit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
-import { createDelegation } from "#features/delegation/index.ts";
+import { createDelegation, detachChild } from "#features/delegation/index.ts";
 import { FakeFamily } from "#features/fake-family/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { createRepos } from "#features/repos/index.ts";
 import { createSecrets } from "#features/secrets/index.ts";
+import { tasks } from "#features/tasks/index.ts";
 import { owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createOrchestratorTools } from "./index.ts";
@@ -40,6 +41,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const features = [
         createDelegation({ childrenPerOrchestrator: 4 }),
         { name: "orchestrators", tools: createOrchestratorTools({ publicUrl: "https://m.test/" }) },
+        tasks,
         policy,
         audit,
         secrets.feature,
@@ -126,7 +128,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         branch: "next",
         persona: "shared",
         workspace: "api-review",
-        runtime: "scripted",
+        runtime: "native",
         model: "lab/large",
         purpose: "review",
         budget: 5_000,
@@ -143,7 +145,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         repo: "https://example.org/acme/api.git",
         branch: "next",
         persona: "shared",
-        runtime: "scripted",
+        runtime: "native",
         model: "lab/large",
         kind: "review",
         budget: 5_000,
@@ -157,11 +159,17 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it.each([
-      ["a field that is not there yet", { taskId: "t1" }, /field_not_available: taskId/],
-      ["another", { requirePlanApproval: true }, /field_not_available: requirePlanApproval/],
+      ["a task that is not there", { taskId: "tsk_none" }, /^not_found: /],
+      [
+        "a field that is not there yet",
+        { requirePlanApproval: true },
+        /field_not_available: requirePlanApproval/,
+      ],
       ["an unknown field", { parentSessionId: "ses_1" }, /does not fit spawn_session/],
       ["two repositories", { repo: "a/b", repo_url: "c/d" }, /^repo_ambiguous: /],
       ["a folder of the machine", { repo: "/etc" }, /^folder_not_allowed: /],
+      ["a runtime without a model", { runtime: "scripted" }, /^runtime_not_allowed: /],
+      ["the other one", { runtime: "echo" }, /^runtime_not_allowed: /],
       ["a persona that is not there", { persona: "nobody" }, /^not_found: /],
       ["nothing to do", { prompt: "" }, /does not fit spawn_session/],
       ["a budget of nothing", { budget: 0 }, /does not fit spawn_session/],
@@ -176,6 +184,29 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         ...(await toolRows(parentId, "tool_denied")),
       ];
       expect(rows).toMatchObject([{ tool: "spawn_session" }]);
+    });
+
+    it("spawn for a task, which is the child's from then on", async () => {
+      const { turn } = await lead();
+      const make = async (input: object) => {
+        const { output } = await turn.tool("task_create", input);
+        return (output as { task: { id: string } }).task.id;
+      };
+      const check = { kind: "command", command: "make check" };
+      const first = await make({ title: "Fix it", description: "In src.", check });
+      const second = await make({ title: "Then this", blockedBy: [first] });
+      const spawn = (taskId: string) => turn.tool("spawn_session", { prompt: "Do it.", taskId });
+      expect((await spawn(second)).error).toMatch(/^task_blocked: /);
+      const { output } = await spawn(first);
+      const { sessionId } = output as { sessionId: string };
+      const { content } = (await at.turnOf(sessionId)).assignment;
+      expect(content).toMatch(/^Do it\.\n\n\[Your task on the board: tsk_/);
+      expect(content).toContain("In src.");
+      expect(content).toContain("make check");
+      expect((await turn.tool("task_list", { sessionId })).output).toMatchObject({
+        items: [{ id: first, status: "in_progress", sessionId }],
+      });
+      expect((await spawn(first)).error).toMatch(/^task_assigned: /);
     });
 
     it("spawn as many as there are places, and no more", async () => {
@@ -274,7 +305,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(JSON.stringify(read.output)).toMatch(/Count the files.*Looking around/);
     });
 
-    it("send more work, break in, and wake what was put away, but not what was ended", async () => {
+    it("send more work, break in, and wake what was done, but not what somebody else put away", async () => {
       const { turn, childId, work } = await team();
       const send = (message: string, interrupt?: boolean) =>
         turn.tool("send_message", { sessionId: childId, message, ...(interrupt && { interrupt }) });
@@ -284,10 +315,17 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const next = await at.turnOf(childId);
       expect(next.assignment.content).toBe("no, this");
       await at.settle(next, done("ok"));
-      await at.settle(await at.turnOf(childId), done("ok"));
-      await at.world.kernel.sessions.archive(owner, childId, false);
+      const last = await at.turnOf(childId);
+      await last.tool("complete_session", { summary: "all of it" });
+      await at.settle(last, { outcome: "completed" });
+      expect(await at.session(childId)).toMatchObject({ lifecycle: "archived" });
       expect((await send("again")).error).toBeNull();
-      expect((await at.turnOf(childId)).assignment.content).toBe("again");
+      const again = await at.turnOf(childId);
+      expect(again.assignment.content).toBe("again");
+      await at.settle(again, done("ok"));
+      await at.world.kernel.sessions.archive(owner, childId, false);
+      expect((await send("and again")).error).toMatch(/^worker_not_live: .* by a person/);
+      expect(await at.session(childId)).toMatchObject({ lifecycle: "archived" });
       await turn.tool("terminate_session", { sessionId: childId });
       expect((await send("once more")).error).toMatch(/^worker_not_live: /);
     });
@@ -329,6 +367,55 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await woken.tool("terminate_session", { sessionId: childId });
       const dead = await woken.tool("wait_for_event", { sessionIds: [childId] });
       expect(dead.error).toMatch(/^worker_not_live: /);
+    });
+
+    it("hand over what has happened to a child that is gone by it", async () => {
+      const { turn, childId, work } = await team();
+      await work.tool("complete_session", { summary: "the result" });
+      await at.settle(work, { outcome: "completed" });
+      const reply = await turn.tool("wait_for_event", { sessionIds: [childId] });
+      expect(reply).toMatchObject({ error: null, endsTurn: false });
+      expect(JSON.stringify(reply.output)).toContain("> the result");
+      const again = await turn.tool("wait_for_event", { sessionIds: [childId] });
+      expect(again.error).toMatch(/^worker_not_live: /);
+    });
+
+    it("do not wait for nothing, nor for what another conversation hears of", async () => {
+      const { parentId, turn } = await lead();
+      const wait = await turn.tool("wait_for_event", {});
+      expect(wait).toMatchObject({ endsTurn: false });
+      expect(wait.error).toMatch(/^nothing_to_wait_for: /);
+      expect((await turn.tool("wait_for_event", { timeoutSeconds: 5 })).endsTurn).toBe(true);
+      const side = await at.prompt(parentId, "go", "side");
+      const childId = await spawnIn(side);
+      expect((await turn.tool("wait_for_event", {})).error).toMatch(/^nothing_to_wait_for: /);
+      const named = await turn.tool("wait_for_event", { sessionIds: [childId] });
+      expect(named.error).toMatch(/^worker_heard_elsewhere: /);
+      expect((await side.tool("wait_for_event", {})).endsTurn).toBe(true);
+    });
+
+    it("wake a conversation whose awaited child another one has ended, with all it missed", async () => {
+      const { parentId, turn } = await lead();
+      const [x, y] = [await spawnIn(turn, { title: "x" }), await spawnIn(turn, { title: "y" })];
+      const workY = await at.turnOf(y);
+      await turn.tool("wait_for_event", { sessionIds: [x] });
+      await at.settle(turn, done(""));
+      await at.settle(workY, done("of y"));
+      expect(await at.wakes(parentId)).toEqual([]);
+      const side = await at.prompt(parentId, "go", "side");
+      const ended = await side.tool("terminate_session", { sessionId: x });
+      expect(ended.error).toBeNull();
+      // Whoever looked for turns may have found the session at work on that answer.
+      await at.world.kernel.sweeps.tick();
+      const woken = await at.turnOf(parentId);
+      expect(woken.assignment).toMatchObject({ thread: "main" });
+      expect(woken.assignment.content).toMatch(/you waited for are gone.*> of y/s);
+      await woken.tool("wait_for_event", { sessionIds: [y] });
+      await at.settle(woken, done(""));
+      await at.act(y, detachChild);
+      expect((await at.turnOf(parentId)).assignment.content).toMatch(
+        /you waited for are gone.*Nothing more/s,
+      );
     });
 
     it("sleep, until an event or the time", async () => {

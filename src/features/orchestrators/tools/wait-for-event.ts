@@ -5,6 +5,9 @@ import type { Work } from "#engine/index.ts";
 import { defineTool, type ToolCaller, type ToolResult } from "#engine/tools/index.ts";
 import {
   beginWait,
+  findLink,
+  hasLiveChild,
+  isLive,
   readUntold,
   requireChildRow,
   toldOf,
@@ -40,9 +43,8 @@ export const waitForEvent = defineTool({
       .describe("You are woken after this time if nothing has happened; no limit if not said."),
   }),
   async handle(work, caller, { sessionIds, timeoutSeconds }) {
-    if (sessionIds) await requireSomeoneLive(work, caller, sessionIds);
     const children = sessionIds ? [...new Set(sessionIds)] : null;
-    return wait(work, caller, children, timeoutSeconds ?? null);
+    return wait(work, caller, { children, seconds: timeoutSeconds ?? null });
   },
 });
 
@@ -56,18 +58,26 @@ export const sleep = defineTool({
   schema: z.strictObject({
     seconds: z.number().int().min(1).max(MAX_WAIT_SECONDS).describe("How long."),
   }),
-  handle: (work, caller, { seconds }) => wait(work, caller, null, seconds),
+  handle: (work, caller, { seconds }) => wait(work, caller, { children: null, seconds }),
 });
 
-async function wait(
-  work: Work,
-  { session, run: { thread } }: ToolCaller,
-  children: readonly string[] | null,
-  seconds: number | null,
-): Promise<ToolResult> {
+interface Wish {
+  /** Null: any. */
+  children: readonly string[] | null;
+  /** Null: however long it takes. */
+  seconds: number | null;
+}
+
+async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolResult> {
+  const { session, run } = caller;
+  const { thread } = run;
+  // What has happened goes first, also of those who have ended by it.
   const untold = await readUntold(work, session, thread);
   if (untold.length > 0)
     return { output: { events: wakeText(untold.map(toldOf)), next: GO_ON }, error: null };
+  const { children, seconds } = wish;
+  if (children) await requireSomeoneLive(work, caller, children);
+  else if (seconds === null) await requireAnyone(work, caller);
   await beginWait(work, session, {
     thread,
     children,
@@ -80,21 +90,46 @@ const GO_ON =
   "This has happened already, and you will not be told of it again. Act on it, then wait again if there is more to come.";
 const END_TURN = "Your turn ends here. You are woken when something happens.";
 
-/** Whoever waits for nothing but the dead would be deaf to the rest. */
+/** Whoever waits for nothing but the dead, or for whom another conversation hears, would be deaf. */
 async function requireSomeoneLive(
   work: Work,
-  { session }: ToolCaller,
+  { session, run }: ToolCaller,
   sessionIds: readonly string[],
 ): Promise<void> {
   let isSomeoneLive = false;
+  let isHeardHere = false;
   for (const id of sessionIds) {
-    const { lifecycle } = await requireChildRow(work.tx, session.row.id, id);
-    isSomeoneLive ||= lifecycle === "active" || lifecycle === "hibernated";
+    const row = await requireChildRow(work.tx, session.row.id, id);
+    if (!isLive(row)) continue;
+    isSomeoneLive = true;
+    isHeardHere ||= (await findLink(work.tx, id))?.parent_thread === run.thread;
   }
-  if (isSomeoneLive) return;
+  if (isHeardHere) return;
+  throw isSomeoneLive ? heardElsewhere() : nobodyLives();
+}
+
+/** Without a child and without a time nothing would ever end the wait but a person. */
+async function requireAnyone(work: Work, { session, run }: ToolCaller): Promise<void> {
+  if (await hasLiveChild(work.tx, session.row.id, run.thread)) return;
   throw new Refusal(
+    "conflict",
+    "nothing_to_wait_for",
+    "You have no live child session in this conversation, and nothing is left to be told: nothing would wake you. Say what you have to say and end your turn, or give a time.",
+  );
+}
+
+function nobodyLives(): Refusal {
+  return new Refusal(
     "conflict",
     "worker_not_live",
     "All of these sessions have ended: nothing more will come of them. List your children to see which are live.",
+  );
+}
+
+function heardElsewhere(): Refusal {
+  return new Refusal(
+    "conflict",
+    "worker_heard_elsewhere",
+    "These sessions were started in another conversation of yours, which hears of them. Read them with read_messages, or spawn your own.",
   );
 }

@@ -18,6 +18,9 @@ import { Conversation } from "./conversation.ts";
 import { type CommandName, helpLines, readLine } from "./slash-commands.ts";
 import type { Status } from "./status-line.ts";
 
+/** Of prompts that tell a parent what became of its children. */
+const WAKE_CHANNEL = "wake";
+
 export interface ChatOptions {
   api: Api;
   view: ChatView;
@@ -40,6 +43,8 @@ export class Chat {
   hasActed = false;
   readonly #sent = new Set<string>();
   readonly #settled = new Map<string, Prompt>();
+  /** A prompt from here ended by waiting, and no turn since has said what came of it. */
+  #isHandedOn = false;
   readonly #options: ChatOptions;
   readonly #left = new AbortController();
   #following = new AbortController();
@@ -130,6 +135,11 @@ export class Chat {
     return [...this.#sent].map((id) => this.#outcomeOf(id));
   }
 
+  /** The answer to something that was sent from here is still to come. */
+  get isHandedOn(): boolean {
+    return this.#isHandedOn && this.conversation.goesOn;
+  }
+
   #outcomeOf(id: string): Prompt | undefined {
     const prompt = this.#settled.get(id);
     return prompt && prompt.mergedInto !== null ? this.#outcomeOf(prompt.mergedInto) : prompt;
@@ -214,8 +224,12 @@ export class Chat {
       ...this.#options,
       showsReasoning: () => this.#showsReasoning,
       gatesChanged: () => void this.asks.refresh().catch(this.#failed),
-      settled: (prompt) => {
+      settled: (prompt, hasHandedOn) => {
         this.#settled.set(prompt.id, prompt);
+        const goesOnWith = prompt.origin.channelType === WAKE_CHANNEL;
+        if (goesOnWith && this.#isHandedOn) this.#sent.add(prompt.id);
+        if (hasHandedOn && this.#sent.has(prompt.id)) this.#isHandedOn = true;
+        else if (goesOnWith) this.#isHandedOn = false;
         this.#options.view.changed();
       },
       signal: this.#following.signal,

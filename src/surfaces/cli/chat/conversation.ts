@@ -14,8 +14,8 @@ import { sessionPath } from "../commands/session-path.ts";
 import { promptPath } from "../turn/follow-turn.ts";
 import { textOf } from "../turn/turn-printer.ts";
 import type { ChatView } from "./chat-view.ts";
-import { newsOfChild } from "./child-news.ts";
-import { forwardedFrom, wakeLines } from "./compact.ts";
+import { childName, newsOfChild } from "./child-news.ts";
+import { beginsWait, forwardedFrom, wakeLines } from "./compact.ts";
 import { eventOfEntry } from "./past-entries.ts";
 import { createRefresh } from "./refresh.ts";
 
@@ -27,7 +27,8 @@ export interface ConversationOptions {
   showsReasoning(): boolean;
   /** Something asks, or has been answered. */
   gatesChanged(): void;
-  settled(prompt: Prompt): void;
+  /** `hasHandedOn`: the turn ended by waiting, and its answer comes with a later one. */
+  settled(prompt: Prompt, hasHandedOn: boolean): void;
   signal: AbortSignal;
   /** Undefined: never. */
   giveUpAfterMs?: number | undefined;
@@ -36,6 +37,7 @@ export interface ConversationOptions {
 const HISTORY = 12;
 const RETRY_MS = 1_000;
 const BUSY: readonly string[] = ["working", "needs_you", "recovering"];
+const NAMED = 3;
 const SAYS_LITTLE: ReadonlySet<SessionEvent["type"]> = new Set([
   "gate_opened",
   "gate_closed",
@@ -52,10 +54,15 @@ export class Conversation {
   readonly refresh: () => Promise<void>;
   readonly #options: ConversationOptions;
   readonly #refreshQueue: () => Promise<void>;
+  /** Prompts whose turn has begun to wait. */
+  readonly #waiting = new Set<string>();
+  /** How far the log has been read. */
+  #seen: number;
   #knowsFamily = false;
 
   constructor(session: Session, options: ConversationOptions) {
     this.session = session;
+    this.#seen = session.lastSeq;
     this.#options = options;
     this.refresh = createRefresh(() => this.#look());
     this.#refreshQueue = createRefresh(() => this.#lookAtQueue());
@@ -63,6 +70,15 @@ export class Conversation {
 
   get isBusy(): boolean {
     return BUSY.includes(this.session.activity);
+  }
+
+  /** Something comes of its children, or of what is in its queue, without anybody's doing. */
+  get goesOn(): boolean {
+    const isUp = ({ activity }: { activity: string }) =>
+      activity === "waiting" || BUSY.includes(activity);
+    // What was looked at may be ahead of the log, and the log is what has been shown.
+    const isBehind = this.#seen < this.session.lastSeq;
+    return isBehind || isUp(this.session) || this.queue.length > 0 || this.family.items.some(isUp);
   }
 
   childOf(id: string): Child | undefined {
@@ -169,6 +185,8 @@ export class Conversation {
   #event(event: SessionEvent): void {
     const { view, gatesChanged } = this.#options;
     view.raw?.(event);
+    this.#seen = event.seq;
+    if (event.promptId !== null && beginsWait(event)) this.#waiting.add(event.promptId);
     this.#show(event, view);
     if (event.type === "gate_opened" || event.type === "gate_closed") gatesChanged();
     if (event.type.startsWith("prompt_") || event.type === "run_claimed") void this.#refreshQueue();
@@ -207,10 +225,20 @@ export class Conversation {
         promptPath(promptId),
       );
       this.#options.view.end(prompt);
-      this.#options.settled(prompt);
+      const hasHandedOn = prompt.outcome === "completed" && this.#waiting.delete(promptId);
+      if (hasHandedOn) await this.#tellWaiting();
+      this.#options.settled(prompt, hasHandedOn);
     } catch (error) {
       this.#options.view.note(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  async #tellWaiting(): Promise<void> {
+    await this.refresh();
+    const busy = this.family.items.filter(({ activity }) => BUSY.includes(activity));
+    const names = busy.slice(0, NAMED).map(childName).join(", ");
+    const more = busy.length > NAMED ? ` and ${busy.length - NAMED} more` : "";
+    if (busy.length > 0) this.#options.view.note(`Handed on · waits for ${names}${more}`);
   }
 
   async #look(): Promise<void> {

@@ -50,13 +50,15 @@ export function createJsonView({ stdout, stderr }: CliHost, changed: () => void)
 }
 
 /**
- * Reads lines to their end, each a prompt or a command, and waits until the prompts are over. A line is
+ * Reads lines to their end, each a prompt or a command, and waits until the prompts are over: with
+ * `isPatient` also until what was handed on to children has come back. A line is
  * never an answer to what an agent asks unless it says so: what was written beforehand approves nothing.
  */
 export async function talkInLines(
   host: CliHost,
   chat: Chat,
   onChange: (listener: () => void) => void,
+  isPatient: boolean,
 ): Promise<number> {
   let wasInterrupted = false;
   const dispose = host.onInterrupt(() => {
@@ -66,7 +68,7 @@ export async function talkInLines(
   const following = chat.follow();
   try {
     await Promise.race([following, readLines(host, chat)]);
-    await Promise.race([following, untilSettled(chat, onChange)]);
+    await Promise.race([following, untilSettled(chat, onChange, isPatient)]);
   } finally {
     dispose();
     chat.leave();
@@ -82,10 +84,15 @@ async function readLines(host: CliHost, chat: Chat): Promise<void> {
   }
 }
 
-function untilSettled(chat: Chat, onChange: (listener: () => void) => void): Promise<void> {
+function untilSettled(
+  chat: Chat,
+  onChange: (listener: () => void) => void,
+  isPatient: boolean,
+): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
-      if (chat.outcomes().every((prompt) => prompt !== undefined)) resolve();
+      const isSettled = chat.outcomes().every((prompt) => prompt !== undefined);
+      if (isSettled && !(isPatient && chat.isHandedOn)) resolve();
     };
     onChange(look);
     look();

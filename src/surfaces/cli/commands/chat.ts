@@ -24,10 +24,11 @@ Examples:
 
 Lines that begin with a slash are commands; /help lists them. Ctrl-C ends the turn, a second one
 leaves. Leaving never stops the work. Without a terminal each line is a prompt, and the command ends
-when all of them are over.`;
+when all of them are over, and with them what was handed on to child sessions.`;
 
 interface ChatFlags {
   reasoning?: boolean;
+  wait: boolean;
 }
 
 export function addChatCommand(program: Command, host: CliHost): void {
@@ -36,16 +37,17 @@ export function addChatCommand(program: Command, host: CliHost): void {
     .description("Talks with your orchestrator, or with a session.")
     .argument("[session]", "the session to talk with")
     .option("--reasoning", "show the agent's reasoning")
+    .option("--no-wait", "without a terminal: do not wait for child sessions")
     .addHelpText("after", NOTES)
     .action((id: string | undefined, flags: ChatFlags, command: Command) =>
-      perform(host, command, (invocation) => chat(invocation, id, flags.reasoning === true)),
+      perform(host, command, (invocation) => chat(invocation, id, flags)),
     );
 }
 
 async function chat(
   invocation: Invocation,
   id: string | undefined,
-  reasoning: boolean,
+  { reasoning = false, wait }: ChatFlags,
 ): Promise<Ending> {
   const { host, json } = invocation;
   const api = invocation.api();
@@ -68,9 +70,10 @@ async function chat(
   const view: ChatView = json ? createJsonView(host, tell) : createPlainView(host, tell);
   const style = styleFor(host.stderr, host.env);
   const talk = new Chat(session, { ...shared, view, style, giveUpAfterMs: GIVE_UP_AFTER_MS });
-  return talkInLines(host, talk, (listener) => {
+  const onChange = (listener: () => void) => {
     changed = listener;
-  });
+  };
+  return talkInLines(host, talk, onChange, wait);
 }
 
 async function openSession(api: Api, id: string | undefined): Promise<Session> {

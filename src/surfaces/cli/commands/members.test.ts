@@ -57,6 +57,31 @@ describe("keys", () => {
   });
 });
 
+describe("runner tokens", () => {
+  it("are listed and revoked", async () => {
+    const token = {
+      id: "crd_7",
+      name: "lap\u001b[31mtop",
+      scope: "org",
+      tags: ["gpu"],
+      createdAt: "2026-01-01T00:00:00.000Z",
+      expiresAt: null,
+      lastUsedAt: null,
+    };
+    answers("GET", "/api/runners/tokens", { items: [token], next: null });
+    const listed = await run(["runners", "tokens", "ls"]);
+    expect(listed.out).toMatch(/crd_7\s+lap.*top\s+everybody\s.*never\s+never\s+gpu/);
+    expect(listed.out).not.toContain("\u001b");
+    answers("DELETE", "/api/runners/tokens/crd_7", { token });
+    expect(await run(["runners", "tokens", "revoke", "crd_7"])).toMatchObject({
+      code: 0,
+      out: "crd_7 is revoked.\n",
+    });
+    server.refuse("DELETE", "/api/runners/tokens/crd_8", 404, "not_found");
+    expect((await run(["runners", "tokens", "revoke", "crd_8"])).code).toBe(6);
+  });
+});
+
 describe("members", () => {
   it("are listed, invited, changed and removed", async () => {
     me();
@@ -75,6 +100,11 @@ describe("members", () => {
     expect(server.requests("POST", "/api/orgs/org_1/invitations")[0]?.body).toEqual({
       role: "admin",
       email: "b@example.org",
+    });
+    expect((await run(["members", "invite", "--user", "usr_9"])).code).toBe(0);
+    expect(server.requests("POST", "/api/orgs/org_1/invitations")[1]?.body).toEqual({
+      role: "member",
+      userId: "usr_9",
     });
     answers("GET", "/api/orgs/org_1/invitations", { items: [], next: null });
     expect((await run(["members", "invitations"])).out).toContain("No invitations wait.");

@@ -52,7 +52,8 @@ function addInvitationCommands(group: Command, host: CliHost): void {
     .description("Makes a link by which one person joins, within 7 days. It is shown once.")
     .option("--email <address>", "only for this address")
     .option("--admin", "as an admin")
-    .action((options: { email?: string; admin?: boolean }, command: Command) =>
+    .option("--user <id>", "brings back somebody who has left, to all that was theirs")
+    .action((options: { email?: string; admin?: boolean; user?: string }, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
         const answer = await api.call<{ link: string }>(`${await orgPath(api)}/invitations`, {
@@ -60,6 +61,7 @@ function addInvitationCommands(group: Command, host: CliHost): void {
           body: {
             role: options.admin ? "admin" : "member",
             ...(options.email ? { email: options.email } : {}),
+            ...(options.user ? { userId: options.user } : {}),
           },
         });
         invocation.print(answer, [answer.link]);

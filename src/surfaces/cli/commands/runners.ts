@@ -4,6 +4,7 @@ import type { CliHost } from "../host.ts";
 import { addRunnersLsCommand } from "./runners-ls.ts";
 import { addRunnersRmCommand } from "./runners-rm.ts";
 import { addRunnersTokenCommand } from "./runners-token.ts";
+import { addRunnersTokensCommands } from "./runners-tokens.ts";
 
 export function addRunnersCommands(program: Command, host: CliHost): void {
   const group = program
@@ -11,5 +12,6 @@ export function addRunnersCommands(program: Command, host: CliHost): void {
     .description("List runners, let new ones in, remove old ones.");
   addRunnersLsCommand(group, host);
   addRunnersTokenCommand(group, host);
+  addRunnersTokensCommands(group, host);
   addRunnersRmCommand(group, host);
 }

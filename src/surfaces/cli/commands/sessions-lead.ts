@@ -1,62 +1,108 @@
 /** `muster sessions steer|detach|end`: what a person does to a node of the tree. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import type { Prompt } from "#protocol/sessions.ts";
+import { Refusal } from "#base/refusal.ts";
+import type { Family } from "#features/delegation/contract.ts";
+import type { Prompt, Session } from "#protocol/sessions.ts";
+import { isOver } from "../chat/child-news.ts";
+import type { Api } from "../client/api.ts";
 import { confirm } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { safeLine } from "../terminal.ts";
+import { findSessionId } from "./find-session.ts";
 import { sessionPath } from "./session-path.ts";
+
+export const WHICH = "the session: its id, the end of it, or its title";
+
+interface EndOptions {
+  yes?: boolean;
+  forGood?: boolean;
+}
 
 export function addSessionsLeadCommands(group: Command, host: CliHost): void {
   group
     .command("steer")
     .description("Cuts the turn that runs and says this instead; its work is kept.")
-    .argument("<id>", "the session")
+    .argument("<session>", WHICH)
     .argument("<prompt...>", "what to say")
-    .action((id: string, words: string[], _options: object, command: Command) =>
-      perform(host, command, (invocation) => steer(invocation, id, words.join(" "))),
+    .action((which: string, words: string[], _options: object, command: Command) =>
+      perform(host, command, (invocation) => steer(invocation, which, words.join(" "))),
     );
   group
     .command("detach")
     .description("Takes a session out of its parent's hands; it goes on, and the parent is told.")
-    .argument("<id>", "the session")
-    .action((id: string, _options: object, command: Command) =>
-      perform(host, command, async (invocation) => {
-        const path = `${sessionPath(id)}/detach`;
-        const answer = await invocation.api().call<object>(path, { method: "POST", body: {} });
-        invocation.print(answer, [`${id} has no parent any more.`]);
-        return DONE;
-      }),
+    .argument("<session>", WHICH)
+    .action((which: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => detach(invocation, which)),
     );
   group
     .command("end")
-    .description("Ends a session and its children for good.")
-    .argument("<id>", "the session")
+    .description("Ends a session and its children; they are kept for 7 days.")
+    .argument("<session>", WHICH)
+    .option("--for-good", "do not keep them: they take no more prompts, and cannot be brought back")
     .option("--yes", "do not ask")
-    .action((id: string, options: { yes?: boolean }, command: Command) =>
-      perform(host, command, (invocation) => end(invocation, id, options.yes === true)),
+    .action((which: string, options: EndOptions, command: Command) =>
+      perform(host, command, (invocation) => end(invocation, which, options)),
     );
 }
 
-async function steer(invocation: Invocation, id: string, content: string): Promise<Ending> {
+async function steer(invocation: Invocation, which: string, content: string): Promise<Ending> {
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
   const body = { content, mode: "steer", dispatchId: randomUUID() };
-  const answer = await invocation
-    .api()
-    .callAgain<{ prompt: Prompt }>(`${sessionPath(id)}/prompts`, { method: "POST", body });
+  const path = `${sessionPath(id)}/prompts`;
+  const answer = await api.callAgain<{ prompt: Prompt }>(path, { method: "POST", body });
   invocation.print(answer, [`${id} is told. See what it does with: muster chat ${id}`]);
   return DONE;
 }
 
-async function end(invocation: Invocation, id: string, isSure: boolean): Promise<Ending> {
+async function detach(invocation: Invocation, which: string): Promise<Ending> {
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
+  const path = `${sessionPath(id)}/detach`;
+  const answer = await api.call<object>(path, { method: "POST", body: {} });
+  invocation.print(answer, [`You detached ${id}: it has no parent any more.`]);
+  return DONE;
+}
+
+async function end(
+  invocation: Invocation,
+  which: string,
+  { yes = false, forGood = false }: EndOptions,
+): Promise<Ending> {
   const { host } = invocation;
-  const mustAsk = host.stdin.isTTY === true && !isSure;
-  if (mustAsk && !(await confirm(host, `End ${id} and its children for good?`))) {
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
+  if (!yes && host.stdin.isTTY !== true)
+    throw new Refusal(
+      "invalid",
+      "wrong_usage",
+      "Nobody can be asked here whether it shall end. Say so with --yes.",
+    );
+  if (!yes && !(await confirm(host, await endQuestion(api, id, forGood)))) {
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const path = `${sessionPath(id)}/terminate`;
-  const answer = await invocation.api().callAgain<object>(path, { method: "POST", body: {} });
-  invocation.print(answer, [`${id} is ended.`]);
+  const path = sessionPath(id);
+  const answer = forGood
+    ? await api.callAgain<object>(`${path}/terminate`, { method: "POST", body: {} })
+    : await api.call<object>(path, { method: "DELETE", query: { force: true } });
+  invocation.print(answer, [`${id} is ended${forGood ? " for good" : "; it is kept for 7 days"}.`]);
   return DONE;
+}
+
+/** Says what goes with it, so that nobody ends ten for one. */
+async function endQuestion(api: Api, id: string, isForGood: boolean): Promise<string> {
+  const [{ session }, family] = await Promise.all([
+    api.call<{ session: Session }>(sessionPath(id)),
+    api.call<Family>(`${sessionPath(id)}/children`),
+  ]);
+  const count = family.items.filter((child) => !isOver(child)).length + family.more;
+  const children =
+    count === 0 ? "" : count === 1 ? " and its 1 child session" : ` and its ${count} child sessions`;
+  const who = session.isOrchestrator ? "your orchestrator" : safeLine(session.title ?? id);
+  const kept = isForGood ? " for good? Nothing brings it back." : "? It is kept for 7 days.";
+  return `End ${who}${children}${kept}`;
 }

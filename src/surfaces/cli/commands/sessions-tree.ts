@@ -116,5 +116,5 @@ function linesOf(host: CliHost, trees: readonly TreeNode[]): string[] {
   const style = styleFor(host.stdout, host.env);
   // A full row would leave a terminal in doubt about where the next one begins.
   const columns = columnsOf(host.stdout) - 1;
-  return trees.flatMap((tree) => drawTree(tree, { columns, style }));
+  return trees.flatMap((tree) => drawTree(tree, { columns, style, hasIds: true }));
 }

@@ -1,4 +1,5 @@
 /** Reads the sessions of a person and what the children among them are doing. */
+import type { Approval } from "#features/approvals/contract.ts";
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Entry, Session } from "#protocol/sessions.ts";
@@ -31,11 +32,23 @@ export async function readTrees(api: Api, { rootId, all }: TreeQuery): Promise<T
   const children = new Map<string, Child>(
     families.flatMap(({ items }) => items.map((child) => [child.sessionId, child] as const)),
   );
-  return buildTrees({ sessions, children, doing: new Map(roots) }, rootId);
+  const asked = nodes.some(({ activity }) => activity === "needs_you") ? await askedBy(api) : [];
+  return buildTrees({ sessions, children, doing: new Map([...roots, ...asked]) }, rootId);
 }
 
 function familyOf(api: Api, id: string): Promise<Family> {
   return api.call<Family>(`${sessionPath(id)}/children`);
+}
+
+/** What each session waits for its person to decide. */
+async function askedBy(api: Api): Promise<[id: string, words: string][]> {
+  const { items } = await api.call<Page<Approval>>("/api/approvals", {
+    query: { state: "pending" },
+  });
+  return items.map(({ sessionId, kind, tool, target }) => {
+    const use = target ? `asks to use ${tool}: ${target}` : `asks to use ${tool}`;
+    return [sessionId, kind === "question" ? "asks you a question" : use];
+  });
 }
 
 /** The last entry of a root, in a line; children say it themselves. */

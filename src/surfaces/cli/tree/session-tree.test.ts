@@ -54,7 +54,9 @@ describe("trees", () => {
       "│ └ 2 ? CC  needs you · unpriced",
       "└ 3 ✗ D[2J x  failed · $0.0010",
     ]);
-    for (const line of drawTree(tree, { columns: 20, style }))
+    const named = drawTree(tree, { columns: 80, style, hasIds: true });
+    expect(named[1]).toMatch(/does bash: npm test {2}c$/);
+    for (const line of drawTree(tree, { columns: 20, style, hasIds: true }))
       expect([...line].length).toBeLessThanOrEqual(20);
   });
 

@@ -2,6 +2,7 @@
 import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { shortenTo, widthOf } from "../chat/text-width.ts";
+import { shortId } from "../commands/find-session.ts";
 import { formatCost, type Style, safeLine } from "../terminal.ts";
 
 export interface TreeNode {
@@ -21,7 +22,7 @@ export interface TreeFacts {
   sessions: readonly Session[];
   /** What is known of children besides, by session. */
   children: ReadonlyMap<string, Child>;
-  /** What roots are doing. */
+  /** What roots are doing, and what anybody asks; it counts before what is known of a child. */
   doing: ReadonlyMap<string, string>;
 }
 
@@ -53,7 +54,7 @@ function nodeOf(session: Session, { children, doing }: TreeFacts): Omit<TreeNode
     title: session.title,
     lifecycle: session.lifecycle,
     activity: session.activity,
-    doing: child?.doing ?? doing.get(session.id) ?? null,
+    doing: doing.get(session.id) ?? child?.doing ?? null,
     branch: session.branch,
     changedFiles: child?.changedFiles ?? null,
     cost: session.cost,
@@ -101,6 +102,8 @@ function rowsUnder({ children }: TreeNode, lead: string): TreeRow[] {
 export interface DrawOptions {
   columns: number;
   style: Style;
+  /** A piece of each id at the end, to name it by in other commands. */
+  hasIds?: boolean;
   /** Numbers for `/open`; the root has none. */
   isNumbered?: boolean;
 }
@@ -113,7 +116,7 @@ const SIGNS: Record<string, string> = {
   failed: "✗",
 };
 
-export function drawTree(tree: TreeNode, { columns, style, isNumbered }: DrawOptions): string[] {
+export function drawTree(tree: TreeNode, { columns, style, isNumbered, hasIds }: DrawOptions): string[] {
   return rowsOf(tree).map(({ node, lead }, at) => {
     const number = isNumbered && at > 0 ? `${at} ` : "";
     const state = stateOf(node);
@@ -122,12 +125,15 @@ export function drawTree(tree: TreeNode, { columns, style, isNumbered }: DrawOpt
     const name = safeLine(node.title ?? node.id);
     const head = shortenTo(`${lead}${number}${sign} ${name}`, columns);
     const rest = [state.replace("_", " "), cost, filesOf(node), safeLine(node.doing ?? "")];
+    const id = hasIds && !node.id.includes(":") ? `  ${shortId(node.id)}` : "";
     const tail = shortenTo(
       rest.filter((part) => part !== "").join(" · "),
-      columns - widthOf(head) - 2,
+      columns - widthOf(head) - 2 - id.length,
     );
     const painted = state === "failed" || state === "needs_you" ? style.yellow(head) : head;
-    return widthOf(tail) < 4 ? painted : `${painted}  ${style.dim(tail)}`;
+    const words = widthOf(tail) < 4 ? "" : `  ${tail}`;
+    const isRoom = widthOf(head) + words.length + id.length <= columns;
+    return `${painted}${style.dim(`${words}${isRoom ? id : ""}`)}`;
   });
 }
 

@@ -18,6 +18,9 @@ interface Draft {
   printed: string;
 }
 
+/** What needs no name of a tool to be understood. */
+const TOOL_WORDS = new Map([["wait_for_event", "waits for its children"]]);
+
 export type PrinterHost = Pick<CliHost, "stdout" | "stderr" | "env">;
 
 export class TurnPrinter implements TurnView {
@@ -107,7 +110,7 @@ export class TurnPrinter implements TurnView {
     this.#calls.add(id);
     const input = shorten(safeLine(inputText(event.toolInput)), 1_000);
     const line = shorten(
-      `${safeLine(event.toolName ?? "tool")} ${input}`.trimEnd(),
+      `${TOOL_WORDS.get(event.toolName ?? "") ?? safeLine(event.toolName ?? "tool")} ${input}`.trimEnd(),
       columnsOf(this.#host.stderr) - 3,
     );
     this.#line(this.#style.dim(`→ ${line}`));
@@ -179,6 +182,7 @@ export function inputText(input: unknown): string {
   if (input === null || input === undefined) return "";
   if (typeof input === "string") return input;
   const fields = Object.values(input as Record<string, unknown>);
+  if (fields.length === 0) return "";
   if (fields.length === 1 && typeof fields[0] === "string") return fields[0];
   return JSON.stringify(input);
 }

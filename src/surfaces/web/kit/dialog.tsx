@@ -19,14 +19,25 @@ interface ModalProps {
 function useFocusBack() {
   const opener = useRef<Element | null>(null);
   return {
-    onOpenAutoFocus: () => {
-      opener.current = document.activeElement;
+    onOpenAutoFocus: (event: Event) => {
+      opener.current = openerOf(document.activeElement);
+      const panel = event.currentTarget instanceof Element ? event.currentTarget : null;
+      const first = panel?.querySelector<HTMLElement>("[data-autofocus]");
+      if (!first) return;
+      event.preventDefault();
+      first.focus();
     },
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault();
       if (opener.current instanceof HTMLElement) opener.current.focus();
     },
   };
+}
+
+/** A menu goes away with the choice that was made in it: its button is what stays. */
+function openerOf(active: Element | null): Element | null {
+  const label = active?.closest("[role=menu]")?.getAttribute("aria-labelledby");
+  return (label && document.getElementById(label)) || active;
 }
 
 export function Modal({ isOpen, onClose, title, children }: ModalProps) {

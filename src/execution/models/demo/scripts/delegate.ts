@@ -4,7 +4,6 @@
  * the person what both said. Between two turns it knows only what stands in the conversation.
  */
 import {
-  type Exchange,
   end,
   excerpt,
   type MadeCall,
@@ -14,12 +13,12 @@ import {
   type Step,
   succeeded,
 } from "../script.ts";
+import { eventsIn, IS_NEWS, type WorkerEvent } from "./news.ts";
 import { factsAbout } from "./page.ts";
 import { topicIn } from "./web-page.ts";
 
 const ASKS =
   /\b(two|several|some|other|more)\s+(agents?|children|helpers?|workers?|sessions?)\b|\bdelegat|\bsplit (it|this|the work)\b|\bhand (it|this|the work) (over|out|to)\b/i;
-const IS_NEWS = /^\[orchestration\]/;
 
 interface Task {
   title: string;
@@ -41,36 +40,50 @@ const TASKS: readonly Task[] = [
 
 export const delegate: Script = {
   name: "delegate",
-  fits: (scene) =>
-    scene.tools.has("spawn_session") &&
-    (IS_NEWS.test(scene.said) ? storyOf(scene) !== undefined : ASKS.test(scene.said)),
+  // News is nobody else's: words of a child are never taken for what a person asked for.
+  fits: ({ said, tools }) => IS_NEWS.test(said) || (tools.has("spawn_session") && ASKS.test(said)),
   next(scene) {
     const story = storyOf(scene);
-    if (!story) return end("There is nothing I wait for.");
-    return IS_NEWS.test(scene.said) ? goOn(scene, story) : begin(scene, 0, story);
+    if (IS_NEWS.test(scene.said)) return goOn(scene, story);
+    return begin(scene, 0, story ?? { topic: topicOf(scene.said), given: [] });
   },
 };
 
-interface Told {
-  topic: string;
-  /** Tasks given out in turns before this one. */
-  given: number;
-  /** What came back, in order. */
-  news: string[];
+interface Given {
+  sessionId: string;
+  title: string;
+  /** What came back; undefined while it is at work. */
+  report?: string;
 }
 
-/** What the person asked for last, and how far it has come since. */
-function storyOf({ said, earlier, calls }: Scene): Told | undefined {
-  const turns: Exchange[] = [...earlier, { said, calls }];
-  const from = turns.findLastIndex((turn) => !IS_NEWS.test(turn.said));
+interface Told {
+  topic: string;
+  /** Tasks given out in turns before this one, in order. */
+  given: Given[];
+}
+
+/** What the person asked for last, whatever else was said since, and how far it has come. */
+function storyOf({ said, earlier }: Scene): Told | undefined {
+  const turns = [...earlier, { said, calls: [] }];
+  const from = turns.findLastIndex((turn) => !IS_NEWS.test(turn.said) && ASKS.test(turn.said));
   const asked = turns[from];
-  if (!asked || !ASKS.test(asked.said)) return undefined;
-  const since = turns.slice(from, -1).flatMap((turn) => turn.calls);
-  return {
-    topic: topicOf(asked.said),
-    given: since.filter((call) => call.tool === "spawn_session" && succeeded(call)).length,
-    news: turns.slice(from + 1).map((turn) => turn.said),
-  };
+  if (!asked) return undefined;
+  const given: Given[] = [];
+  for (const turn of turns.slice(from)) {
+    for (const { isDone, sessionId, quote } of eventsIn(turn.said)) {
+      const task = given.find((one) => one.sessionId === sessionId && one.report === undefined);
+      if (isDone && task) task.report = quote;
+    }
+    for (const call of turn.calls) {
+      if (call.tool === "spawn_session" && succeeded(call))
+        given.push({ sessionId: idIn(call), title: String(call.input.title ?? "") });
+    }
+  }
+  return { topic: topicOf(asked.said), given };
+}
+
+function idIn({ result }: MadeCall): string {
+  return /"sessionId"\s*:\s*"([^"]+)"/.exec(result?.text ?? "")?.[1] ?? "";
 }
 
 function topicOf(said: string): string {
@@ -79,9 +92,9 @@ function topicOf(said: string): string {
   return studied.exec(said)?.[1]?.replace(/[<>`"{}\\]/g, "") ?? topicIn(said);
 }
 
-function begin(scene: Scene, index: number, { topic, news }: Told): Step {
+function begin(scene: Scene, index: number, { topic, given }: Told): Step {
   const task = TASKS[index] as Task;
-  const before = quotedIn(news.at(-1) ?? "");
+  const before = given.at(-1)?.report ?? "";
   const words =
     index === 0
       ? `This is work for two: one child session finds out about ${topic}, then another makes the page. I start the first and wait until it is done.`
@@ -105,30 +118,41 @@ function begin(scene: Scene, index: number, { topic, news }: Told): Step {
   );
 }
 
-function goOn(scene: Scene, story: Told): Step {
-  if (/worker\.ask_user/.test(scene.said))
-    return end("A child session asks something. Open it and answer it there, please.");
-  const isOver = !/worker\.ended[^\n]*\(completed\)/.test(scene.said);
-  if (isOver) return end(`A child session did not come to its end:\n\n${excerpt(scene.said)}`);
-  if (story.given < TASKS.length) return begin(scene, story.given, story);
-  const [facts = "", page = ""] = story.news.map(quotedIn);
-  return end(
-    `Both child sessions are done.\n\n**The research** says:\n\n${excerpt(facts)}\n\n**The page** is made:\n\n${excerpt(page)}\n\nOpen either of them in the tree to see its files and what it cost.`,
-  );
+function goOn(scene: Scene, story: Told | undefined): Step {
+  const events = eventsIn(scene.said);
+  const isOurs = ({ sessionId }: WorkerEvent) =>
+    story?.given.some((task) => task.sessionId === sessionId) === true;
+  const closes = events.some((event) => event.isDone && isOurs(event));
+  const bad = events.filter((event) => !event.isDone && !event.worksOn);
+  if (story && closes && bad.length === 0) {
+    const isAllDone = story.given.every(({ report }) => report !== undefined);
+    if (isAllDone && story.given.length < TASKS.length)
+      return begin(scene, story.given.length, story);
+    if (isAllDone) return end(closing(story));
+  }
+  const words = events.map(({ words: said }) => said).join("\n\n");
+  const isOpen = story?.given.some(({ report }) => report === undefined) === true;
+  // What only tells something does not end the waiting for what is still at work.
+  if (isOpen && bad.length === 0 && scene.tools.has("wait_for_event"))
+    return play(
+      {
+        stages: [{ say: words, call: { tool: "wait_for_event", input: {} } }],
+        close: () => "I wait for the child session.",
+      },
+      scene,
+    );
+  return end(words || "There is nothing I wait for.");
+}
+
+function closing({ given }: Told): string {
+  const [research, page] = given;
+  const title = page?.title || "the page";
+  return `Both child sessions are done.\n\n**The research** says:\n\n${excerpt(research?.report ?? "")}\n\n**The page** is made:\n\n${excerpt(page?.report ?? "")}\n\nTo see it, open *${title}*, then Preview. What each of them cost stands in its header.`;
 }
 
 function couldNot(spawned: MadeCall | null): string {
   if (succeeded(spawned)) return "I wait for the child session.";
   return `I could not start a child session: ${excerpt(spawned?.result?.text ?? "", 3, 300)}`;
-}
-
-/** What a child said stands quoted in the news of it. */
-function quotedIn(news: string): string {
-  return news
-    .split("\n")
-    .flatMap((line) => (line.startsWith("> ") || line === ">" ? [line.slice(2)] : []))
-    .join("\n")
-    .trim();
 }
 
 const COLLECTS = /\bcollect\b[^.?!]*\bfacts\b/i;

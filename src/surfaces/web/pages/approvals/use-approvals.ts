@@ -10,6 +10,7 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 const LOOK_AGAIN_MS = 60_000;
 /** A card may come up under the pointer: a click meant for something else must not decide. */
 const ARMED_AFTER_MS = 350;
+const CARD_GOES_MS = 100;
 
 export function usePendingApprovals() {
   return useQuery({
@@ -34,6 +35,7 @@ export function useAnswer(approval: Approval) {
     mutationFn: (answer: Answer) => api.answerApproval(approval.id, answer),
     onSuccess: ({ approval: told }, answer) => {
       const me = queryClient.getQueryData<Me | null>(keys.me);
+      focusComposer();
       place(queryClient, told ?? decided(approval, answer, me?.user.id ?? null));
     },
     onSettled: () => {
@@ -52,6 +54,17 @@ export function useAnswer(approval: Approval) {
     isBusy: send.isPending || send.isSuccess,
     problem: send.error === null ? null : problemWords(send.error),
   };
+}
+
+/** The card goes away with its decision; whoever is nowhere then goes on where one types. */
+function focusComposer(): void {
+  const isNowhere = () => {
+    const { activeElement } = document;
+    return activeElement === null || activeElement === document.body;
+  };
+  window.setTimeout(() => {
+    if (isNowhere()) document.querySelector<HTMLElement>("[data-composer]")?.focus();
+  }, CARD_GOES_MS);
 }
 
 /** The first answer stands; whoever comes second is told so, and sees what was decided. */

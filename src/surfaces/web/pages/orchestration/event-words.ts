@@ -15,6 +15,7 @@ const WORDS: Record<WorkerEventType, EventWords> = {
   "worker.stopped_without_end": { label: "Stopped", tone: "bad" },
   "worker.deleted": { label: "Deleted", tone: "plain" },
   "worker.detached": { label: "Detached", tone: "plain" },
+  "worker.notified": { label: "Says", tone: "plain" },
 };
 
 /** A newer server may have others. */

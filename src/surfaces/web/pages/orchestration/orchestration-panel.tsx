@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Network } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import type { OrchestrationRole } from "#features/supervision/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
@@ -19,10 +19,19 @@ export function OrchestrationPanel({ session }: { session: Session }) {
 function Panel({ sessionId }: { sessionId: string }) {
   const found = useRole(sessionId);
   const role = found.data;
+  const section = useRef<HTMLElement>(null);
+  const before = useRef(role?.role);
+  useEffect(() => {
+    // The button that was pressed is gone: who pressed it stays here.
+    if (before.current !== undefined && before.current !== role?.role) section.current?.focus();
+    before.current = role?.role;
+  }, [role?.role]);
   return (
     <section
+      ref={section}
+      tabIndex={-1}
       aria-label="Orchestration"
-      className="max-h-[45dvh] shrink-0 overflow-y-auto border-b border-line bg-panel"
+      className="max-h-[45dvh] shrink-0 overflow-y-auto border-b border-line bg-panel outline-none"
     >
       <div className="mx-auto w-full max-w-3xl px-3 py-3 sm:px-6">
         {role === undefined && found.isError && <InlineError>{messageOf(found.error)}</InlineError>}

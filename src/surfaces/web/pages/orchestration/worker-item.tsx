@@ -55,7 +55,8 @@ interface WorkerButtonsProps {
 function WorkerButtons({ supervisorId, worker, isPutAway }: WorkerButtonsProps) {
   const { workerId, name, state, lifecycle } = worker;
   const { resume, detach, kill } = useWorkerActions(supervisorId);
-  const [isKilling, setIsKilling] = useState(false);
+  const [asking, setAsking] = useState<"detach" | "kill" | null>(null);
+  const close = () => setAsking(null);
   const isBusy = resume.isPending || detach.isPending || kill.isPending;
   return (
     <div className="ml-auto flex gap-1">
@@ -74,7 +75,7 @@ function WorkerButtons({ supervisorId, worker, isPutAway }: WorkerButtonsProps) 
         look="ghost"
         aria-label={`Detach ${name}`}
         disabled={isBusy}
-        onClick={() => detach.mutate(workerId)}
+        onClick={() => setAsking("detach")}
       >
         Detach
       </Button>
@@ -84,19 +85,28 @@ function WorkerButtons({ supervisorId, worker, isPutAway }: WorkerButtonsProps) 
           look="danger"
           aria-label={`Kill ${name}`}
           disabled={isBusy}
-          onClick={() => setIsKilling(true)}
+          onClick={() => setAsking("kill")}
         >
           Kill
         </Button>
       )}
       <Confirm
-        isOpen={isKilling}
-        onClose={() => setIsKilling(false)}
+        isOpen={asking === "detach"}
+        onClose={close}
+        title={`Detach ${name}?`}
+        text="It goes on by itself, and its supervisor, which is told, does not hear from it any more."
+        action="Detach"
+        isBusy={detach.isPending}
+        onConfirm={() => detach.mutate(workerId, { onSettled: close })}
+      />
+      <Confirm
+        isOpen={asking === "kill"}
+        onClose={close}
         title={`Kill ${name}?`}
         text="Its turn is stopped and it takes no more prompts. Its supervisor is told. It is kept for 7 days."
         action="Kill"
         isBusy={kill.isPending}
-        onConfirm={() => kill.mutate(workerId, { onSettled: () => setIsKilling(false) })}
+        onConfirm={() => kill.mutate(workerId, { onSettled: close })}
       />
     </div>
   );

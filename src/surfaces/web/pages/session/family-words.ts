@@ -22,6 +22,6 @@ export function stateWords(activity: Activity, family: Family | undefined): stri
   return undefined;
 }
 
-function isAtWork({ activity }: Child): boolean {
+export function isAtWork({ activity }: Child): boolean {
   return AT_WORK.has(activity);
 }

@@ -2,6 +2,7 @@
 import { clsx } from "clsx";
 import { Bell, ChevronRight, CornerDownRight, Forward, GitFork, Hourglass, X } from "lucide-react";
 import { useState } from "react";
+import { newsIn } from "#protocol/worker-news.ts";
 import { Markdown } from "#surfaces/web/kit/markdown.tsx";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
@@ -12,7 +13,7 @@ import { SessionLink } from "./session-link.tsx";
 import { ToolBody } from "./tool-body.tsx";
 import { ToolRow } from "./tool-row.tsx";
 import { stateOf, type ToolRowData } from "./tool-view.ts";
-import { wakeEvents, wakeLine } from "./wake.ts";
+import { wakeLine } from "./wake.ts";
 
 const BOX = "rounded-xl border border-line bg-panel px-3 py-2 text-[0.8125rem]";
 
@@ -20,7 +21,7 @@ const BOX = "rounded-xl border border-line bg-panel px-3 py-2 text-[0.8125rem]";
 export function WakeRow({ row }: { row: Extract<Row, { type: "wake" }> }) {
   const [isOpen, setIsOpen] = useState(false);
   const { text, promptId } = row;
-  const events = wakeEvents(text);
+  const events = newsIn(text);
   return (
     <article aria-label="News from child sessions" className="pt-4 pb-2">
       <div className={BOX}>
@@ -47,7 +48,7 @@ export function WakeRow({ row }: { row: Extract<Row, { type: "wake" }> }) {
             <ChevronRight size={12} aria-hidden className={isOpen ? "rotate-90" : undefined} />
             What it was told
           </button>
-          {promptId !== null && <ReceiptLine promptId={promptId} />}
+          {promptId !== null && <ReceiptLine promptId={promptId} handedOn={row.handedOn} />}
         </div>
         {isOpen && (
           <pre className="mt-1.5 max-h-96 overflow-auto rounded-lg border border-line bg-raised p-2.5 font-sans text-xs leading-relaxed break-words whitespace-pre-wrap text-ink-soft">
@@ -110,7 +111,7 @@ function DelegationCard({ row, words }: { row: ToolRowData; words: DelegationWor
           <button
             type="button"
             aria-expanded={isOpen}
-            aria-label={`Tool ${row.use.name}: ${state}`}
+            aria-label={`${title === null ? verb : `${verb} ${revealLine(title)}`}: the call in full`}
             onClick={() => setIsOpen(!isOpen)}
             className="grid size-7 shrink-0 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
           >

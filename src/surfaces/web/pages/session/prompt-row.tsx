@@ -5,10 +5,16 @@ import { attachmentUrl, type Me } from "#surfaces/web/kit/api.ts";
 import { sizeWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
+import type { HandedOn } from "./handed-on.ts";
 import { ReceiptLine } from "./receipt-line.tsx";
 import { SessionLink } from "./session-link.tsx";
 
-export function PromptRow({ entry }: { entry: Entry }) {
+interface PromptRowProps {
+  entry: Entry;
+  handedOn: HandedOn | undefined;
+}
+
+export function PromptRow({ entry, handedOn }: PromptRowProps) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
   const isMine = entry.author !== null && entry.author.id === me.data?.user.id;
   const name = isMine ? "You" : (entry.author?.name ?? "You");
@@ -32,7 +38,7 @@ export function PromptRow({ entry }: { entry: Entry }) {
         {entry.text}
       </div>
       {entry.promptId !== null && <Attachments promptId={entry.promptId} />}
-      {entry.promptId !== null && <ReceiptLine promptId={entry.promptId} />}
+      {entry.promptId !== null && <ReceiptLine promptId={entry.promptId} handedOn={handedOn} />}
     </article>
   );
 }

@@ -4,6 +4,9 @@ import { useEffect, useState } from "react";
 import { api } from "#surfaces/web/kit/api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
+import { isAtWork } from "./family-words.ts";
+import type { HandedOn } from "./handed-on.ts";
 import { type Receipt, receiptOf, type Tone } from "./receipt.ts";
 
 /** Rows that only fly by while scrolling ask for nothing. */
@@ -17,7 +20,12 @@ const TONES: Record<Tone, string> = {
   bad: "text-bad",
 };
 
-export function ReceiptLine({ promptId }: { promptId: string }) {
+interface ReceiptLineProps {
+  promptId: string;
+  handedOn?: HandedOn | undefined;
+}
+
+export function ReceiptLine({ promptId, handedOn }: ReceiptLineProps) {
   const [isOpen, setIsOpen] = useState(false);
   const [isStill, setIsStill] = useState(false);
   useEffect(() => {
@@ -30,9 +38,13 @@ export function ReceiptLine({ promptId }: { promptId: string }) {
     enabled: isStill,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const family = useFamily(found.data?.prompt.sessionId ?? "", handedOn === "waits" && isStill);
   // The line keeps its place while the receipt is on its way, so that nothing jumps.
   if (found.data === undefined) return <div aria-hidden className="h-5" />;
-  const receipt = receiptOf(found.data.prompt);
+  const receipt = receiptOf(found.data.prompt, {
+    handedOn,
+    children: family === undefined ? null : family.items.filter(isAtWork).length,
+  });
   return (
     <div
       className="flex max-w-full flex-col items-end px-1"

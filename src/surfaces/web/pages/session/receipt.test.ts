@@ -54,6 +54,16 @@ test("says how a prompt ended, after how long", () => {
   });
 });
 
+test("says of a turn that ended by waiting that its work was handed on", () => {
+  const settled = samplePrompt({ state: "settled", outcome: "completed", ...ran });
+  const summary = (handedOn: "waits" | "over" | undefined, children: number | null) =>
+    receiptOf(settled, { handedOn, children }).summary;
+  expect(summary("waits", 2)).toBe("Handed on · waits for 2 children");
+  expect(summary("waits", null)).toBe("Handed on · waits for its children");
+  expect(summary("over", 0)).toBe("Handed on after 12 s");
+  expect(summary(undefined, 2)).toBe("Completed in 12 s");
+});
+
 test("lists only the steps that were taken", () => {
   const steps = (prompt: Parameters<typeof receiptOf>[0]) =>
     receiptOf(prompt).steps.map((step) => step.name);

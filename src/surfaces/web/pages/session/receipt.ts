@@ -1,6 +1,8 @@
 /** A prompt's receipt in words: where it is on its way, since when, and why it waits. Pure. */
 import type { Outcome, Prompt } from "#protocol/sessions.ts";
+import { plural } from "#surfaces/web/kit/money-words.ts";
 import { clockTime, duration } from "#surfaces/web/kit/time-words.ts";
+import type { HandedOn } from "./handed-on.ts";
 
 export type Tone = "quiet" | "busy" | "good" | "warn" | "bad";
 
@@ -25,8 +27,26 @@ const OUTCOME_WORDS: Record<Outcome, { word: string; tone: Tone }> = {
   withdrawn: { word: "Withdrawn", tone: "quiet" },
 };
 
-export function receiptOf(prompt: Prompt): Receipt {
-  return { tone: toneOf(prompt), summary: summaryOf(prompt), steps: stepsOf(prompt) };
+export interface Waiting {
+  handedOn: HandedOn | undefined;
+  /** How many children are at work; null: not known. */
+  children: number | null;
+}
+
+export function receiptOf(prompt: Prompt, waiting?: Waiting): Receipt {
+  const isHandedOn = prompt.outcome === "completed" && waiting?.handedOn !== undefined;
+  return {
+    tone: toneOf(prompt),
+    summary: isHandedOn ? handedOnWords(prompt, waiting) : summaryOf(prompt),
+    steps: stepsOf(prompt),
+  };
+}
+
+/** Its turn is over, and what was asked for is not. */
+function handedOnWords(prompt: Prompt, { handedOn, children }: Waiting): string {
+  if (handedOn === "over") return headline(prompt).replace(/^Completed in/, "Handed on after");
+  const whom = children ? plural(children, "child", "children") : "its children";
+  return `Handed on · waits for ${whom}`;
 }
 
 function toneOf(prompt: Prompt): Tone {

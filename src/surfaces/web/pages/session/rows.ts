@@ -5,13 +5,21 @@ import { startOfDay } from "#surfaces/web/kit/time-words.ts";
 import type { Drafts } from "./drafts.ts";
 import type { ToolUse } from "./entry-from-event.ts";
 import { type GatePlaces, gateKey, placeGates } from "./gate-places.ts";
+import { type HandedOn, handedOnIn } from "./handed-on.ts";
 import { isWake } from "./wake.ts";
 
 export type Row =
   | { type: "day"; key: string; at: string }
-  | { type: "prompt"; key: string; entry: Entry }
+  | { type: "prompt"; key: string; entry: Entry; handedOn?: HandedOn | undefined }
   /** The platform tells it what became of its children. */
-  | { type: "wake"; key: string; text: string; promptId: string | null; at: string }
+  | {
+      type: "wake";
+      key: string;
+      text: string;
+      promptId: string | null;
+      at: string;
+      handedOn?: HandedOn | undefined;
+    }
   /** What another session said, word for word. */
   | { type: "forwarded"; key: string; text: string; author: Author; at: string }
   | { type: "agent"; key: string; at: string }
@@ -97,6 +105,7 @@ function entryRows(
   gates: GatePlaces,
 ): Row[] {
   const results = resultsByCall(entries);
+  const handedOn = handedOnIn(entries);
   const calls = new Set(entries.filter((entry) => entry.kind === "tool_call").map(callKey));
   const lastPrompt = entries.at(-1)?.promptId ?? null;
   const rows: Row[] = [];
@@ -114,7 +123,7 @@ function entryRows(
     speaker = speaks;
     const gate = gates.byCall.get(callKey(entry));
     const phase = entry.promptId === lastPrompt ? unanswered : "cut";
-    rows.push(...withGate(rowOf(entry, { results, phase, gate }), gate));
+    rows.push(...withGate(rowOf(entry, { results, phase, gate, handedOn }), gate));
   }
   return rows;
 }
@@ -130,6 +139,7 @@ interface CallContext {
   /** Of a call without a result. */
   phase: ToolPhase;
   gate: Approval | undefined;
+  handedOn: ReadonlyMap<string, HandedOn>;
 }
 
 type Speaker = "person" | "agent";
@@ -147,7 +157,7 @@ function isAgentSpeaking(rows: readonly Row[]): boolean {
 
 function rowOf(entry: Entry, context: CallContext): Row {
   const text = entry.text ?? "";
-  if (entry.kind === "prompt" || entry.role === "user") return promptRow(entry);
+  if (entry.kind === "prompt" || entry.role === "user") return promptRow(entry, context.handedOn);
   if (entry.kind === "notice") return noticeRow(entry);
   if (entry.kind === "reasoning") {
     return { type: "reasoning", key: entry.id, text, isWriting: false, isPartial: entry.partial };
@@ -165,10 +175,12 @@ function rowOf(entry: Entry, context: CallContext): Row {
   return toolRow(entry, entry.tool, context);
 }
 
-function promptRow(entry: Entry): Row {
+function promptRow(entry: Entry, turns: ReadonlyMap<string, HandedOn>): Row {
   const { id: key, text, promptId, at } = entry;
-  if (isWake(entry)) return { type: "wake", key, text: text ?? "", promptId, at };
-  return { type: "prompt", key, entry };
+  const handedOn = promptId === null ? undefined : turns.get(promptId);
+  const more = handedOn === undefined ? {} : { handedOn };
+  if (isWake(entry)) return { type: "wake", key, text: text ?? "", promptId, at, ...more };
+  return { type: "prompt", key, entry, ...more };
 }
 
 function noticeRow({ id: key, text, author, at }: Entry): Row {

@@ -22,7 +22,7 @@ export const TranscriptRow = memo(function TranscriptRow({
     case "day":
       return <DayLine at={row.at} />;
     case "prompt":
-      return <PromptRow entry={row.entry} />;
+      return <PromptRow entry={row.entry} handedOn={row.handedOn} />;
     case "wake":
       return <WakeRow row={row} />;
     case "forwarded":

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isWake, wakeEvents, wakeLine } from "./wake.ts";
+import { newsIn } from "#protocol/worker-news.ts";
+import { isWake, wakeLine } from "./wake.ts";
 
 const told = `[orchestration] 2 events from your child sessions.
 
@@ -12,14 +13,18 @@ const told = `[orchestration] 2 events from your child sessions.
 describe("a wake-up read back", () => {
   it("names each child and what happened, and takes no child's words for ours", () => {
     expect(wakeLine(told)).toBe("2 events from your child sessions.");
-    expect(wakeEvents(told)).toEqual([
+    expect(newsIn(told)).toEqual([
       {
         type: "worker.ended",
         childId: "ses_a",
         childName: 'The "first"',
-        what: "ended its turn (completed).",
+        what: "finished its turn",
       },
-      expect.objectContaining({ childId: "ses_b", childName: "second" }),
+      expect.objectContaining({
+        childId: "ses_b",
+        childName: "second",
+        what: "was detached by a person, and goes on by itself",
+      }),
     ]);
   });
 
@@ -29,6 +34,6 @@ describe("a wake-up read back", () => {
     expect(isWake({ author: system, text: told })).toBe(true);
     expect(isWake({ author: person, text: told })).toBe(false);
     expect(isWake({ author: system, text: "hello" })).toBe(false);
-    expect(wakeEvents("[orchestration] The time you set to wait is over.")).toEqual([]);
+    expect(newsIn("[orchestration] The time you set to wait is over.")).toEqual([]);
   });
 });

@@ -46,6 +46,7 @@ export function MessageDialog({ session, onClose }: { session: Session; onClose:
       <form className="space-y-3.5" onSubmit={submit} onKeyDown={onKeyDown}>
         <TextArea
           label="Message"
+          data-autofocus
           rows={4}
           value={text}
           onChange={(event) => write(event.target.value)}

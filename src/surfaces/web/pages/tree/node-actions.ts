@@ -35,7 +35,7 @@ export function offeredActions(session: Session): OfferedAction[] {
     },
     session.parentSessionId !== null && {
       action: "detach",
-      label: "Detach from its parent",
+      label: "Detach from its parent…",
       Icon: Unlink,
       isGrave: false,
     },

@@ -2,12 +2,15 @@ import { useQueries } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
 import type { Identity } from "#features/orchestrators/contract.ts";
-import type { Activity, Session } from "#protocol/sessions.ts";
+import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
+import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useMyOrchestrator, useOrchestratorSession } from "#surfaces/web/kit/use-orchestrator.ts";
+import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
+import { doingWords } from "./doing-words.ts";
 import { TreeItem } from "./tree-item.tsx";
 import { moveBy } from "./tree-keys.ts";
 import { buildTree, missingParents, type TreeRow } from "./tree-rows.ts";
@@ -17,8 +20,6 @@ import { useNodeActions } from "./use-node-actions.tsx";
 
 /** Asked for one by one; whatever else is missing comes with the next page of the list. */
 const MAX_ASKED_PARENTS = 20;
-/** A turn is under way: the last line of the transcript says what it does. */
-const BUSY: ReadonlySet<Activity> = new Set(["working", "needs_you", "recovering"]);
 
 /** One's orchestrator with its children, and all other sessions with theirs. */
 export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
@@ -33,6 +34,7 @@ export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
   const children = useChildren(
     rows.filter(({ isExpanded }) => isExpanded).map(({ session }) => session.id),
   );
+  const asked = useAsked();
   const now = useNow(30_000);
   const { act, questions } = useNodeActions();
   const { tree, reachable, setFocused, onKeyDown } = useTreeKeys(rows, fold, orchestrator?.id);
@@ -49,7 +51,7 @@ export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
         }}
       >
         {rows.map((row) => {
-          const { id, isOrchestrator, activity } = row.session;
+          const { id, isOrchestrator } = row.session;
           const isMine = isOrchestrator && id === orchestrator?.id;
           return (
             <TreeItem
@@ -57,7 +59,7 @@ export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
               {...row}
               name={nameOf(row.session, isMine ? identity : null)}
               avatar={isMine ? (identity?.avatar ?? null) : undefined}
-              doing={BUSY.has(activity) ? (children.get(id)?.doing ?? null) : null}
+              doing={doingWords(row.session, children.get(id), asked.get(id))}
               now={now}
               isReachable={id === reachable}
               onFold={fold}
@@ -73,6 +75,12 @@ export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
 
 function nameOf(session: Session, identity: Identity | null): string {
   return identity?.name ?? session.title ?? (session.isOrchestrator ? "Orchestrator" : UNTITLED);
+}
+
+/** What each session asks its person first, by its id. */
+function useAsked(): ReadonlyMap<string, Approval> {
+  const items = usePendingApprovals().data?.items;
+  return useMemo(() => new Map(items?.toReversed().map((item) => [item.sessionId, item])), [items]);
 }
 
 function useMissingParents(sessions: readonly Session[], orchestratorId: string | undefined) {

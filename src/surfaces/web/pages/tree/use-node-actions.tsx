@@ -59,7 +59,7 @@ export function useNodeActions() {
       else if (action === "open" && isOrchestrator) void navigate({ to: "/", search: true });
       else if (action === "open")
         void navigate({ to: "/sessions/$sessionId", params: { sessionId }, search: true });
-      else if (action === "stop" || action === "detach") mutate({ kind: action, id: sessionId });
+      else if (action === "stop") mutate({ kind: action, id: sessionId });
       else setAsked({ action, session });
     },
     [navigate, mutate],
@@ -68,6 +68,18 @@ export function useNodeActions() {
   const questions = (
     <>
       {asked?.action === "message" && <MessageDialog session={asked.session} onClose={close} />}
+      <Confirm
+        isOpen={asked?.action === "detach"}
+        onClose={close}
+        title={`Detach “${asked?.session.title ?? UNTITLED}”?`}
+        text="It goes on by itself, and its parent, which is told, does not hear from it any more. It cannot be given back."
+        action="Detach"
+        isBusy={change.isPending}
+        onConfirm={() => {
+          if (asked) mutate({ kind: "detach", id: asked.session.id });
+          close();
+        }}
+      />
       <Confirm
         isOpen={asked?.action === "end"}
         onClose={close}

@@ -1,0 +1,134 @@
+/** What a settlement makes ready, and who gets it. */
+import { describe, expect, it } from "vitest";
+import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
+import { FakeClock } from "#base/clock.ts";
+import { createIds } from "#base/ids.ts";
+import { silentLog as log } from "#base/log.ts";
+import { openStore } from "#base/store/index.ts";
+import { type Assignment, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
+import type { Feature } from "../feature.ts";
+import { createKernel } from "../kernel.ts";
+import type { Principal } from "../principal.ts";
+import type { Work } from "../work.ts";
+
+const owner: Principal = {
+  kind: "user",
+  orgId: "org_1",
+  userId: "usr_1",
+  name: "owner",
+  role: "admin",
+  scopes: ["*"],
+  channel: "api",
+};
+const machine = {
+  kind: "runner",
+  orgId: "org_1",
+  credentialId: "crd_1",
+  scope: "org",
+  tags: [],
+  name: "r",
+} as const;
+
+async function start(capacity: number) {
+  const clock = new FakeClock();
+  const store = await openStore({ url: "sqlite::memory:", clock, log, onSyncFailure: () => {} });
+  const commands = new Map<string, Work>();
+  const witness: Feature = {
+    name: "witness",
+    listeners: [
+      async (work, event) => {
+        if (event.type === "prompt_settled" || event.type === "prompt_started")
+          commands.set(`${event.type} ${event.prompt.content}`, work);
+      },
+    ],
+  };
+  const kernel = await createKernel({
+    store,
+    bus: createMemoryBus(log),
+    clock,
+    ids: createIds(),
+    log,
+    features: [witness],
+    defaults: {
+      runtime: "scripted",
+      model: null,
+      limits: { activePerUser: 10, activePerOrg: 10 },
+    },
+  });
+  const frames: ServerFrame[] = [];
+  const connection = kernel.dispatcher.connect(machine, {
+    send: (frame) => frames.push(frame),
+    close: () => {},
+    isAlive: async () => true,
+  });
+  await connection.receive({
+    op: "register",
+    id: "1",
+    protocol: RUNNER_PROTOCOL,
+    bootId: "boot_1",
+    profile: {
+      name: "r",
+      hostname: "h",
+      folder: "/f",
+      profile: "default",
+      projectDir: null,
+      tags: [],
+      runtimes: ["scripted"],
+      capacity,
+      models: [],
+      sandbox: null,
+      version: "0",
+    },
+    holding: [],
+  });
+  const assigned = () => frames.flatMap((one) => (one.op === "assign" ? [one.assignment] : []));
+  return {
+    commands,
+    frames,
+    assigned,
+    createSession: async () => (await kernel.sessions.create(owner, {})).id,
+    send: (sessionId: string, content: string) => {
+      const request = { content, mode: "followup" as const, thread: "main", attachments: [] };
+      return kernel.prompts.admit(owner, sessionId, request);
+    },
+    async settle({ run, fence }: Assignment) {
+      const settle = { outcome: "completed" as const, result: "done" };
+      const ref = { run, fence, firstOrdinal: 1, items: [] };
+      await connection.receive({ op: "journal", id: `end ${run}`, ...ref, settle });
+    },
+  };
+}
+
+describe("what a settlement makes ready", () => {
+  it("is claimed in the same transaction by a runner with places free, after its answer", async () => {
+    const { commands, frames, assigned, createSession, send, settle } = await start(2);
+    const id = await createSession();
+    await send(id, "one");
+    await expect.poll(() => assigned().length).toBe(1);
+    await send(id, "two");
+    const before = frames.length;
+    await settle(assigned()[0] as Assignment);
+    expect(frames.slice(before).map(({ op }) => op)).toEqual(["journaled", "assign"]);
+    expect(frames[before]).not.toHaveProperty("next");
+    expect(assigned()[1]).toMatchObject({ sessionId: id, content: "two", fence: 1 });
+    expect(commands.get("prompt_started two")).toBe(commands.get("prompt_settled one"));
+    await settle(assigned()[1] as Assignment);
+    expect(assigned()).toHaveLength(2);
+  });
+
+  it("waits for its turn when the runner has more to do than places", async () => {
+    const { commands, assigned, createSession, send, settle } = await start(1);
+    const [id, other] = [await createSession(), await createSession()];
+    await send(id, "one");
+    await expect.poll(() => assigned().length).toBe(1);
+    await send(other, "older");
+    await send(id, "two");
+    await settle(assigned()[0] as Assignment);
+    await expect.poll(() => assigned().length).toBe(2);
+    expect(assigned()[1]).toMatchObject({ sessionId: other, content: "older" });
+    expect(commands.has("prompt_started two")).toBe(false);
+    await settle(assigned()[1] as Assignment);
+    await expect.poll(() => assigned().length).toBe(3);
+    expect(assigned()[2]).toMatchObject({ sessionId: id, content: "two" });
+  });
+});

@@ -1,0 +1,84 @@
+/** What an orchestrator is told of its children, taken apart: which child, what became of it, what it said. */
+import { excerpt } from "../script.ts";
+
+export const IS_NEWS = /^\[orchestration\]/;
+
+export interface WorkerEvent {
+  sessionId: string;
+  /** What the child said; it stands quoted, so nothing in it passes for an event. */
+  quote: string;
+  /** Its turn came to a good end. */
+  isDone: boolean;
+  /** It is at work all the same. */
+  worksOn: boolean;
+  /** For the person. */
+  words: string;
+}
+
+const HEAD = /^\d+\. (worker\.\w+): ("(?:[^"\\]|\\.)*") \((\S+)\)([^\n]*)$/;
+
+/** None in what is no news. Times that are over and folded events are words without a child. */
+export function eventsIn(said: string): WorkerEvent[] {
+  if (!IS_NEWS.test(said)) return [];
+  const events: { head: RegExpExecArray; body: string[] }[] = [];
+  for (const line of said.split("\n")) {
+    const head = HEAD.exec(line);
+    if (head) events.push({ head, body: [] });
+    else events.at(-1)?.body.push(line);
+  }
+  return events.map(({ head, body }) => read(head, body));
+}
+
+function read(
+  [, type = "", quoted = "", sessionId = "", rest = ""]: RegExpExecArray,
+  body: string[],
+) {
+  const quote = body
+    .flatMap((line) => (line.startsWith("> ") || line === ">" ? [line.slice(2)] : []))
+    .join("\n")
+    .trim();
+  const isDone = type === "worker.ended" && rest.includes("(completed)");
+  const isAnswered =
+    type === "worker.ask_user" && body.some((line) => /^It waits no more/.test(line));
+  const name = `*${nameIn(quoted)}*`;
+  return {
+    sessionId,
+    quote,
+    isDone,
+    worksOn: type === "worker.notified" || isAnswered,
+    words: isAnswered
+      ? `${name} has its answer and works on.`
+      : wordsFor(type, name, quote, isDone),
+  };
+}
+
+function wordsFor(type: string, name: string, quote: string, isDone: boolean): string {
+  const said = quote === "" ? "" : `\n\n${excerpt(quote)}`;
+  switch (type) {
+    case "worker.ask_user":
+      return `${name} asks something. Open it and answer it there, please.${said}`;
+    case "worker.notified":
+      return `${name} tells me something, and works on:${said}`;
+    case "worker.detached":
+      return `${name} was taken out of my hands, so I do not wait for it any more. It lives on by itself: open it to see what it does.`;
+    case "worker.deleted":
+      return `${name} was ended before it was done. Ask me again, and I begin another.`;
+    case "worker.stopped_without_end":
+      return `${name} was stopped before it came to an end. Write to it to go on, or ask me again.`;
+    case "worker.auto_retry_failed":
+      return `${name} could not reach its model, after several tries. Look at the model's settings, then write to it to go on.${said}`;
+    default:
+      return isDone
+        ? `${name} is done with what it was asked:${said}`
+        : `${name} did not come to its end.${said}`;
+  }
+}
+
+/** A title may hold what would be markup here. */
+function nameIn(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted)).replace(/[*_`<>[\]\\\n]/g, "") || "A child session";
+  } catch {
+    return "A child session";
+  }
+}

@@ -1,0 +1,187 @@
+/** What is said about memories on the wire. */
+import * as z from "zod";
+import { cleanText } from "#base/text.ts";
+import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+
+/** `orchestrator`: what a person's orchestrator remembers. `session`: what sessions know of a repository. */
+export const MEMORY_KINDS = ["orchestrator", "session"] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+/** Suggestions: a category may be any short text. */
+export const CATEGORIES = [
+  "preference",
+  "workflow",
+  "context",
+  "project",
+  "decision",
+  "repo_affinity",
+  "routing_correction",
+  "task_pattern",
+  "persona_preference",
+  "general",
+] as const;
+export const DEFAULT_CATEGORY = "general";
+
+export const MAX_CONTENT_CHARS = 4_000;
+export const MAX_TITLE_CHARS = 200;
+export const MAX_CATEGORY_CHARS = 64;
+const MAX_QUERY_CHARS = 2_000;
+const MAX_REPO_CHARS = 2_000;
+/** What was there before a memory was replaced, of the newest changes. */
+export const MAX_HISTORY = 10;
+/** One request; a folder with more is sent in several. */
+export const MAX_IMPORTED = 200;
+/** A memory with all its front matter. */
+export const MAX_FILE_CHARS = 16_000;
+
+/** Free text is kept as it is; only what no database can hold is replaced. */
+const kept = (max: number) => z.string().max(max).transform(cleanText);
+export const contentInput = kept(MAX_CONTENT_CHARS).refine((text) => text !== "", "is empty");
+export const titleInput = kept(MAX_TITLE_CHARS)
+  .transform((text) => text.trim())
+  .refine((text) => text !== "", "is empty");
+export const categoryInput = kept(MAX_CATEGORY_CHARS)
+  .transform((text) => text.trim())
+  .refine((text) => text !== "", "is empty");
+export const queryInput = kept(MAX_QUERY_CHARS);
+const repoInput = kept(MAX_REPO_CHARS);
+
+export const memorySchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(MEMORY_KINDS),
+    /** Of session memory: the repository it is about. */
+    repo: z.string().nullable(),
+    category: z.string(),
+    title: z.string().nullable(),
+    content: z.string(),
+    /** 0 to 2: begins at 1, rises when it is read by a search, and fades by a hundredth each day. */
+    relevance: z.number(),
+    /** It is never pruned, and agents cannot change it. */
+    pinned: z.boolean(),
+    accessCount: z.number().int(),
+    createdAt: isoTime,
+    updatedAt: isoTime,
+    lastAccessedAt: isoTime,
+    /** Where it was written; null: by its person. */
+    source: z.object({ sessionId: z.string(), promptId: z.string().nullable() }).nullable(),
+  })
+  .meta({ id: "Memory" });
+export type Memory = z.infer<typeof memorySchema>;
+
+export const earlierSchema = z.object({
+  title: z.string().nullable(),
+  content: z.string(),
+  /** Until when it stood there. */
+  replacedAt: isoTime,
+});
+export type Earlier = z.infer<typeof earlierSchema>;
+
+export const memoryWithHistorySchema = z.object({
+  memory: memorySchema,
+  /** What stood there before, the newest first. */
+  history: z.array(earlierSchema),
+});
+
+export const writtenSchema = z.object({
+  memory: memorySchema,
+  /** It was about the same as an earlier one and took its place. */
+  replaced: z.boolean(),
+  /** What had to go to make room. */
+  pruned: z.array(memorySchema),
+});
+export type Written = z.infer<typeof writtenSchema>;
+
+export const newMemorySchema = z.strictObject({
+  content: contentInput,
+  category: categoryInput.default(DEFAULT_CATEGORY),
+  title: titleInput.nullable().optional(),
+  pinned: z.boolean().optional(),
+});
+export type NewMemory = z.infer<typeof newMemorySchema>;
+
+export const newSessionMemorySchema = newMemorySchema.extend({
+  /** Its address; left out: for sessions without one. */
+  repo: repoInput.optional(),
+});
+
+export const memoryChangeSchema = z
+  .strictObject({
+    content: contentInput,
+    category: categoryInput,
+    title: titleInput.nullable(),
+    pinned: z.boolean(),
+  })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, "Say what is to be changed.");
+export type MemoryChange = z.infer<typeof memoryChangeSchema>;
+
+const instant = z.iso
+  .datetime({ offset: true })
+  .or(z.iso.date())
+  .transform((text) => Date.parse(text));
+
+export const memoryListQuery = z.strictObject({
+  /** Plain words. What is found this way counts as read. */
+  query: queryInput.optional(),
+  category: categoryInput.optional(),
+  /** Written at or after this, or before it. */
+  since: instant.optional(),
+  until: instant.optional(),
+  pinned: z.stringbool().optional(),
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  cursor: z.string().max(1_000).optional(),
+});
+export type MemoryListQuery = z.infer<typeof memoryListQuery>;
+
+export const sessionMemoryListQuery = memoryListQuery.extend({
+  /** Its address, or its name. */
+  repo: repoInput.optional(),
+});
+
+export const pruneSchema = z.strictObject({
+  /** Whatever is less relevant than this; what has faded, when nothing is said. */
+  below: z.number().min(0).max(2).optional(),
+  /** Only what was not read or written for so long. */
+  unusedDays: z.number().int().min(0).max(36_500).optional(),
+  category: categoryInput.optional(),
+  /** Only says what would go. */
+  dryRun: z.boolean().default(false),
+});
+export type PruneRequest = z.infer<typeof pruneSchema>;
+
+export const prunedSchema = z.object({
+  pruned: z.array(memorySchema),
+  /** There is more to go: ask again. */
+  more: z.boolean(),
+  dryRun: z.boolean(),
+});
+export type Pruned = z.infer<typeof prunedSchema>;
+
+/** Of session memory: which repository's; your orchestrator's, when nothing is said. */
+export const exportQuery = z.strictObject({ repo: repoInput.optional() });
+
+export const memoryFileSchema = z.object({ path: z.string(), content: z.string() });
+export type MemoryFile = z.infer<typeof memoryFileSchema>;
+export const exportedSchema = z.object({ files: z.array(memoryFileSchema) });
+
+export const importSchema = z.strictObject({
+  files: z
+    .array(z.strictObject({ path: z.string().max(500), content: z.string().max(MAX_FILE_CHARS) }))
+    .max(MAX_IMPORTED),
+  repo: repoInput.optional(),
+});
+export type ImportRequest = z.infer<typeof importSchema>;
+
+export const importedSchema = z.object({
+  created: z.number().int(),
+  replaced: z.number().int(),
+  unchanged: z.number().int(),
+  pruned: z.number().int(),
+  /** Files that could not be taken, and why. */
+  refused: z.array(z.object({ path: z.string(), reason: z.string() })),
+});
+export type Imported = z.infer<typeof importedSchema>;
+
+/** Folders and files of an export, as the server names them. */
+export const MEMORY_PATH = /^[a-z0-9][a-z0-9-]{0,80}\/[a-z0-9][a-z0-9-]{0,120}\.md$/;

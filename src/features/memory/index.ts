@@ -1,0 +1,38 @@
+/**
+ * Memory: what a person's orchestrator keeps from one conversation to the next, and what sessions
+ * keep about a repository. Short texts, found by plain words, that count more when they are used and
+ * fade when they are not.
+ */
+import type { Feature } from "#engine/index.ts";
+import { pruneFaded, SWEEP_EVERY_MS } from "./prune.ts";
+import { deleteRows, deleteShelves, listIdsOf } from "./queries.ts";
+import { recall } from "./recall.ts";
+import { memoryRoutes } from "./routes.ts";
+import { memoryMigrations } from "./schema.ts";
+import { dropCounts, dropTerms } from "./term-queries.ts";
+import { memoryTools } from "./tools.ts";
+
+const PURGED_AT_ONCE = 500;
+
+export const memory: Feature = {
+  name: "memory",
+  migrations: memoryMigrations,
+  routes: memoryRoutes,
+  tools: memoryTools,
+  sweeps: [{ name: "memories that faded", everyMs: SWEEP_EVERY_MS, run: pruneFaded }],
+  async brief(reader, session, asked) {
+    const lines = await recall(reader, session, asked);
+    return lines.length === 0
+      ? undefined
+      : { instructions: [], files: [], setup: null, recall: lines };
+  },
+  async purgePerson({ tx }, person) {
+    const ids = await listIdsOf(tx, person, PURGED_AT_ONCE);
+    await dropTerms(tx, ids);
+    await deleteRows(tx, ids);
+    if (ids.length === PURGED_AT_ONCE) return false;
+    await dropCounts(tx, person);
+    await deleteShelves(tx, person);
+    return true;
+  },
+};

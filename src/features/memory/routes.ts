@@ -1,0 +1,267 @@
+import * as z from "zod";
+import { decodeCursor, pageOf } from "#engine/cursor.ts";
+import {
+  command,
+  defineRoute,
+  type Engine,
+  type Principal,
+  principalKey,
+  type Route,
+  requireMay,
+} from "#engine/index.ts";
+import { requireUser } from "#features/policy/index.ts";
+import { type Page, pageOf as pageSchema } from "#protocol/page.ts";
+import {
+  exportedSchema,
+  exportQuery,
+  importedSchema,
+  importSchema,
+  type Memory,
+  type MemoryKind,
+  type MemoryListQuery,
+  memoryChangeSchema,
+  memoryListQuery,
+  memorySchema,
+  memoryWithHistorySchema,
+  newMemorySchema,
+  newSessionMemorySchema,
+  prunedSchema,
+  pruneSchema,
+  sessionMemoryListQuery,
+  type Written,
+  writtenSchema,
+} from "./contract.ts";
+import { editMemory, forgetMemory, noMemory } from "./edit-memory.ts";
+import { prune } from "./prune.ts";
+import {
+  findMemory,
+  findShelf,
+  listMemories,
+  lockShelf,
+  type Owner,
+  type ShelfKey,
+} from "./queries.ts";
+import type { ShelfRow } from "./schema.ts";
+import { noteReading, queryTerms, type Ranked, searchMemories } from "./search.ts";
+import { repoKey, shelvesOf } from "./shelf.ts";
+import { note } from "./told.ts";
+import { exportShelf, importFiles } from "./transfer.ts";
+import { historyOf, memoryView } from "./view.ts";
+import { type Draft, writeMemory } from "./write-memory.ts";
+
+const TAG = "Memory";
+const one = z.object({ memory: memorySchema });
+const NEWEST = "memories";
+const RANKED = "memories:found";
+
+export const memoryRoutes: readonly Route[] = [
+  defineRoute({
+    method: "get",
+    path: "/api/me/memories",
+    summary: "What your orchestrator remembers: the newest, or the best match for plain words",
+    tag: TAG,
+    query: memoryListQuery,
+    response: pageSchema(memorySchema),
+    async handle({ engine, principal, query }) {
+      const owner = ownerOf(principal, "memory.read");
+      return listPage(engine, owner, "orchestrator", query);
+    },
+  }),
+  defineRoute({
+    method: "post",
+    path: "/api/me/memories",
+    summary: "Have your orchestrator remember something; one about the same is replaced",
+    tag: TAG,
+    body: newMemorySchema,
+    response: writtenSchema,
+    status: 201,
+    handle: ({ engine, principal, body }) =>
+      write(engine, principal, { kind: "orchestrator", repo: "" }, body),
+  }),
+  defineRoute({
+    method: "get",
+    path: "/api/me/memories/session",
+    summary: "What your sessions remember of repositories",
+    tag: TAG,
+    query: sessionMemoryListQuery,
+    response: pageSchema(memorySchema),
+    async handle({ engine, principal, query: { repo, ...query } }) {
+      const owner = ownerOf(principal, "memory.read");
+      return listPage(engine, owner, "session", query, repo);
+    },
+  }),
+  defineRoute({
+    method: "post",
+    path: "/api/me/memories/session",
+    summary: "Have your sessions in a repository remember something",
+    tag: TAG,
+    body: newSessionMemorySchema,
+    response: writtenSchema,
+    status: 201,
+    handle: ({ engine, principal, body: { repo, ...draft } }) =>
+      write(engine, principal, { kind: "session", repo: repoKey(repo) }, draft),
+  }),
+  defineRoute({
+    method: "post",
+    path: "/api/me/memories/prune",
+    summary: "Clear out what hardly counts any more, and see what went",
+    tag: TAG,
+    body: pruneSchema,
+    response: prunedSchema,
+    async handle({ engine, principal, body }) {
+      const owner = ownerOf(principal, "memory.write");
+      return command(engine, async (work) => {
+        const found = await findShelf(work.tx, { ...owner, kind: "orchestrator", repo: "" });
+        const shelf = found && (await lockShelf(work.tx, found.id));
+        const { rows, more } = shelf ? await prune(work, shelf, body) : { rows: [], more: false };
+        const by = principalKey(principal);
+        if (shelf && !body.dryRun)
+          for (const { id } of rows) await note(work, shelf, { by, action: "pruned", id });
+        const pruned = rows.map((row) => memoryView(row, work.now));
+        return { pruned, more, dryRun: body.dryRun };
+      });
+    },
+  }),
+  defineRoute({
+    method: "get",
+    path: "/api/me/memories/export",
+    summary: "Your memories as markdown files with front matter",
+    tag: TAG,
+    query: exportQuery,
+    response: exportedSchema,
+    async handle({ engine, principal, query }) {
+      const key = keyOf(ownerOf(principal, "memory.read"), query.repo);
+      return { files: await engine.store.read((reader) => exportShelf(reader, key)) };
+    },
+  }),
+  defineRoute({
+    method: "post",
+    path: "/api/me/memories/import",
+    summary: "Take in markdown files; one with the title or text of a memory is that memory",
+    tag: TAG,
+    body: importSchema,
+    response: importedSchema,
+    async handle({ engine, principal, body }) {
+      const key = keyOf(ownerOf(principal, "memory.write"), body.repo);
+      const writer = { by: principalKey(principal), source: null };
+      return command(engine, (work) => importFiles(work, key, body, writer));
+    },
+  }),
+  defineRoute({
+    method: "get",
+    path: "/api/me/memories/{id}",
+    summary: "One memory, and what stood there before",
+    tag: TAG,
+    response: memoryWithHistorySchema,
+    async handle({ engine, principal, params }) {
+      const owner = ownerOf(principal, "memory.read");
+      const row = await engine.store.read((reader) => findMemory(reader, owner, params.id ?? ""));
+      if (!row) throw noMemory();
+      return { memory: memoryView(row, engine.clock.now()), history: historyOf(row) };
+    },
+  }),
+  defineRoute({
+    method: "patch",
+    path: "/api/me/memories/{id}",
+    summary: "Change what a memory says, or pin it",
+    tag: TAG,
+    body: memoryChangeSchema,
+    response: one,
+    async handle({ engine, principal, params, body }) {
+      const owner = ownerOf(principal, "memory.write");
+      const by = principalKey(principal);
+      const row = await command(engine, (work) =>
+        editMemory(work, owner, params.id ?? "", body, by),
+      );
+      return { memory: memoryView(row, engine.clock.now()) };
+    },
+  }),
+  defineRoute({
+    method: "delete",
+    path: "/api/me/memories/{id}",
+    summary: "Forget a memory",
+    tag: TAG,
+    response: one,
+    async handle({ engine, principal, params }) {
+      const owner = ownerOf(principal, "memory.write");
+      const by = principalKey(principal);
+      const row = await command(engine, (work) => forgetMemory(work, owner, params.id ?? "", by));
+      return { memory: memoryView(row, engine.clock.now()) };
+    },
+  }),
+];
+
+/** Everybody has their own memories, and nobody else's. */
+function ownerOf(principal: Principal, action: "memory.read" | "memory.write"): Owner {
+  requireMay(principal, action);
+  const { orgId, userId } = requireUser(principal);
+  return { orgId, userId };
+}
+
+function keyOf(owner: Owner, repo: string | undefined): ShelfKey {
+  return repo === undefined
+    ? { ...owner, kind: "orchestrator", repo: "" }
+    : { ...owner, kind: "session", repo: repoKey(repo) };
+}
+
+async function write(
+  engine: Engine,
+  principal: Principal,
+  shelf: Pick<ShelfKey, "kind" | "repo">,
+  { title = null, ...said }: Omit<Draft, "title"> & { title?: string | null | undefined },
+): Promise<Written> {
+  const owner = ownerOf(principal, "memory.write");
+  const writer = { by: principalKey(principal), source: null };
+  const { row, replaced, pruned } = await command(engine, (work) =>
+    writeMemory(work, { ...owner, ...shelf }, { ...said, title }, writer),
+  );
+  const now = engine.clock.now();
+  return {
+    memory: memoryView(row, now),
+    replaced,
+    pruned: pruned.map((gone) => memoryView(gone, now)),
+  };
+}
+
+async function listPage(
+  engine: Engine,
+  owner: Owner,
+  kind: MemoryKind,
+  { query = "", cursor, limit, ...filter }: MemoryListQuery,
+  repo?: string,
+): Promise<Page<Memory>> {
+  const now = engine.clock.now();
+  const shelves = await engine.store.read((reader) => shelvesOf(reader, owner, kind, repo));
+  const terms = queryTerms(query);
+  if (terms.length > 0) return foundPage(engine, shelves, terms, { ...filter, limit, cursor });
+  const after = decodeCursor(NEWEST, cursor);
+  const only = repo === undefined ? undefined : shelves.map(({ id }) => id);
+  if (only?.length === 0) return { items: [], next: null };
+  const rows = await engine.store.read((reader) =>
+    listMemories(reader, { ...owner, kind, ...filter, shelves: only, after, limit: limit + 1 }),
+  );
+  const place = ({ updated_at: at, id }: { updated_at: number; id: string }) => ({ at, id });
+  return pageOf(NEWEST, rows, limit, place, (row) => memoryView(row, now));
+}
+
+/** What is shown was read; what only says that there is a next page was not. */
+async function foundPage(
+  engine: Engine,
+  shelves: readonly ShelfRow[],
+  terms: readonly string[],
+  { limit, cursor, ...filter }: Omit<MemoryListQuery, "query">,
+): Promise<Page<Memory>> {
+  const place = decodeCursor(RANKED, cursor);
+  const after = place && { score: place.at, id: place.id };
+  const found = await engine.store.read((reader) =>
+    searchMemories(reader, shelves, terms, { ...filter, after, limit: limit + 1 }),
+  );
+  const shown = found.slice(0, limit).map(({ row }) => row);
+  const read = shown.length === 0 ? [] : await command(engine, (work) => noteReading(work, shown));
+  const now = engine.clock.now();
+  const byId = new Map(read.map((row) => [row.id, row]));
+  const placeOf = ({ row, score }: Ranked) => ({ at: score, id: row.id });
+  return pageOf(RANKED, found, limit, placeOf, ({ row }) =>
+    memoryView(byId.get(row.id) ?? row, now),
+  );
+}

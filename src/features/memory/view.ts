@@ -1,0 +1,29 @@
+import { isoTime } from "#engine/sessions/index.ts";
+import type { Earlier, Memory } from "./contract.ts";
+import { shownRelevance } from "./relevance.ts";
+import type { MemoryRow } from "./schema.ts";
+
+export function memoryView(row: MemoryRow, now: number): Memory {
+  return {
+    id: row.id,
+    kind: row.kind,
+    repo: row.repo === "" ? null : row.repo,
+    category: row.category,
+    title: row.title,
+    content: row.content,
+    relevance: shownRelevance(row.fades_at, now),
+    pinned: row.pinned === 1,
+    accessCount: row.access_count,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+    lastAccessedAt: isoTime(row.last_accessed_at),
+    source:
+      row.source_session_id === null
+        ? null
+        : { sessionId: row.source_session_id, promptId: row.source_prompt_id },
+  };
+}
+
+export function historyOf({ history }: MemoryRow): Earlier[] {
+  return JSON.parse(history) as Earlier[];
+}

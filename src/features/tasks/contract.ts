@@ -1,0 +1,210 @@
+/** What others rely on of tasks: their shape, what may be asked of them, and the words they are in. */
+import * as z from "zod";
+import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+
+export const TASK_STATUSES = ["pending", "in_progress", "blocked", "completed", "failed"] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** The most urgent first: a task's place in this list is what is stored. */
+export const TASK_PRIORITIES = ["urgent", "high", "normal", "low"] as const;
+export type TaskPriority = (typeof TASK_PRIORITIES)[number];
+
+const MAX_TITLE_CHARS = 300;
+export const MAX_TEXT_CHARS = 32_000;
+const MAX_REASON_CHARS = 2_000;
+const MAX_COMMAND_CHARS = 4_000;
+const MAX_LABELS = 20;
+const MAX_LABEL_CHARS = 50;
+const MAX_BLOCKERS = 50;
+/** What shells say of themselves begins here: killed, not found, not to be run. */
+const MAX_EXIT_CODE = 125;
+
+export const taskCheckSchema = z
+  .discriminatedUnion("kind", [
+    z.strictObject({
+      kind: z.literal("command"),
+      command: z
+        .string()
+        .min(1)
+        .max(MAX_COMMAND_CHARS)
+        .describe("What bash is to run at the top of the workspace, such as npm test."),
+      expectExitCode: z
+        .number()
+        .int()
+        .min(0)
+        .max(MAX_EXIT_CODE)
+        .optional()
+        .describe("The exit code that passes; 0 if not said."),
+    }),
+    z.strictObject({
+      kind: z.literal("pull_request"),
+      state: z
+        .enum(["open", "merged", "closed"])
+        .describe("Only open can be checked: that the session opened one."),
+    }),
+  ])
+  .meta({ id: "TaskCheck" });
+export type TaskCheck = z.infer<typeof taskCheckSchema>;
+
+export const taskSchema = z
+  .object({
+    id: z.string(),
+    /** The session whose board it is on. */
+    boardId: z.string(),
+    /** The session that has it. */
+    sessionId: z.string().nullable(),
+    parentTaskId: z.string().nullable(),
+    title: z.string(),
+    description: z.string().nullable(),
+    status: z.enum(TASK_STATUSES),
+    blockedBy: z.array(z.string()),
+    /** Those of them that are not completed. */
+    openBlockers: z.array(z.string()),
+    /** Set when it was blocked by hand; then nothing but a hand unblocks it. */
+    blockedReason: z.string().nullable(),
+    /** What became of something it depends on. */
+    note: z.string().nullable(),
+    result: z.string().nullable(),
+    priority: z.enum(TASK_PRIORITIES),
+    labels: z.array(z.string()),
+    dueAt: isoTime.nullable(),
+    isOverdue: z.boolean(),
+    position: z.number(),
+    check: taskCheckSchema.nullable(),
+    createdBy: z.string(),
+    createdAt: isoTime,
+    updatedAt: isoTime,
+    /** When it was completed, or failed. */
+    settledAt: isoTime.nullable(),
+  })
+  .meta({ id: "Task" });
+export type Task = z.infer<typeof taskSchema>;
+
+export const taskCheckRunSchema = z
+  .object({
+    id: z.string(),
+    /** In whose workspace. */
+    sessionId: z.string(),
+    kind: z.enum(["command", "pull_request"]),
+    /** The command, or the state that was asked for. */
+    subject: z.string(),
+    passed: z.boolean(),
+    exitCode: z.number().int().nullable(),
+    output: z.string(),
+    at: isoTime,
+  })
+  .meta({ id: "TaskCheckRun" });
+export type TaskCheckRun = z.infer<typeof taskCheckRunSchema>;
+
+export const taskChangeRecordSchema = z
+  .object({
+    at: isoTime,
+    /** `user:…`, `session:…` or `system`. */
+    by: z.string(),
+    field: z.string(),
+    /** Of long texts it is only said that they changed. */
+    from: z.string().nullable(),
+    to: z.string().nullable(),
+  })
+  .meta({ id: "TaskChangeRecord" });
+
+export const taskDetailSchema = z
+  .object({
+    task: taskSchema,
+    checks: z.array(taskCheckRunSchema),
+    changes: z.array(taskChangeRecordSchema),
+  })
+  .meta({ id: "TaskDetail" });
+export type TaskDetail = z.infer<typeof taskDetailSchema>;
+
+const taskId = z.string().min(1).max(100);
+const sessionId = z.string().min(1).max(200);
+const label = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_LABEL_CHARS)
+  .regex(/^\P{Cc}+$/u, "A label is one line.");
+const fields = {
+  title: z.string().trim().min(1).max(MAX_TITLE_CHARS).describe("What is to be done, in one line."),
+  description: z.string().max(MAX_TEXT_CHARS).describe("What whoever takes it has to know."),
+  sessionId: sessionId.describe("The session that is to do it."),
+  parentTaskId: taskId.describe("The task it is a part of."),
+  blockedBy: z
+    .array(taskId)
+    .max(MAX_BLOCKERS)
+    .describe("Tasks that must be completed first; it is blocked until the last of them is."),
+  priority: z.enum(TASK_PRIORITIES).describe("normal if not said."),
+  labels: z.array(label).max(MAX_LABELS),
+  dueAt: z.iso.datetime({ offset: true }).describe("Until when, such as 2030-01-31T12:00:00Z."),
+  position: z
+    .number()
+    .min(-1e12)
+    .max(1e12)
+    .describe("Its place on the board; between two tasks is the middle of their positions."),
+  check: taskCheckSchema.describe(
+    "What must have passed in the workspace of the session that has it before it can be completed.",
+  ),
+};
+
+export const newTaskSchema = z
+  .strictObject({
+    title: fields.title,
+    description: fields.description.nullish(),
+    sessionId: fields.sessionId.nullish(),
+    parentTaskId: fields.parentTaskId.nullish(),
+    blockedBy: fields.blockedBy.optional(),
+    priority: fields.priority.optional(),
+    labels: fields.labels.optional(),
+    dueAt: fields.dueAt.nullish(),
+    position: fields.position.optional(),
+    check: fields.check.nullish(),
+  })
+  .meta({ id: "NewTask" });
+export type NewTask = z.infer<typeof newTaskSchema>;
+
+export const taskChangeSchema = z
+  .strictObject({
+    title: fields.title.optional(),
+    description: fields.description.nullish(),
+    status: z.enum(TASK_STATUSES).optional(),
+    /** With `status: blocked`. */
+    blockedReason: z
+      .string()
+      .trim()
+      .min(1)
+      .max(MAX_REASON_CHARS)
+      .optional()
+      .describe("Why it cannot go on; with status blocked."),
+    result: z.string().max(MAX_TEXT_CHARS).nullish().describe("What came of it."),
+    sessionId: fields.sessionId.nullish(),
+    parentTaskId: fields.parentTaskId.nullish(),
+    blockedBy: fields.blockedBy.optional(),
+    priority: fields.priority.optional(),
+    labels: fields.labels.optional(),
+    dueAt: fields.dueAt.nullish(),
+    position: fields.position.optional(),
+    check: fields.check.nullish(),
+  })
+  .meta({ id: "TaskChange" });
+export type TaskChange = z.infer<typeof taskChangeSchema>;
+
+/** One status, or several with commas between. */
+const statuses = z
+  .string()
+  .max(100)
+  .transform((text) => text.split(","))
+  .pipe(z.array(z.enum(TASK_STATUSES)).min(1));
+/** `none` asks for those that have none. */
+export const taskListQuery = z.object({
+  status: statuses.optional(),
+  sessionId: sessionId.optional(),
+  parentTaskId: taskId.optional(),
+  label: label.optional(),
+  cursor: z.string().max(500).optional(),
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+});
+
+export const readyQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+});

@@ -1,0 +1,121 @@
+/** What the end of one task means for those that wait for it, in the transaction that ends it. */
+import type { Doing } from "./board.ts";
+import { nameOf, newsForBoard, newsForHolder } from "./notify.ts";
+import { listBlockers, listDependents } from "./queries.ts";
+import { saveChanged } from "./record-changes.ts";
+import type { TaskRow } from "./schema.ts";
+import { isSettled, nextStatus } from "./status.ts";
+
+/** The open blockers of each of these tasks. */
+export async function openBlockersOf(
+  { work }: Pick<Doing, "work">,
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const open = new Map<string, string[]>(ids.map((id) => [id, []]));
+  for (const { task_id, blocked_by, status } of await listBlockers(work.tx, ids))
+    if (status !== "completed") open.get(task_id)?.push(blocked_by);
+  return open;
+}
+
+/** Its status has changed and is saved; returns the tasks that this has made free. */
+export async function statusChanged(
+  doing: Doing,
+  before: TaskRow,
+  task: TaskRow,
+): Promise<TaskRow[]> {
+  if (before.status === task.status) return [];
+  const dependents = await listDependents(doing.work.tx, [task.id]);
+  if (dependents.length === 0) return [];
+  if (task.status === "failed") await blockerFailed(doing, task, dependents);
+  if (task.status === "completed") return lookAgain(doing, dependents, freed(doing, task));
+  if (before.status === "completed") return lookAgain(doing, dependents, () => {});
+  if (before.status === "failed") return lookAgain(doing, dependents, clearNote);
+  return [];
+}
+
+/** Blockers are gone, with the edges that led to them; these waited for them. */
+export async function blockersDeleted(
+  doing: Doing,
+  deleted: ReadonlyMap<string, TaskRow>,
+  waited: readonly { task: TaskRow; for: readonly string[] }[],
+): Promise<TaskRow[]> {
+  const gone = new Map(
+    waited.map(({ task, for: ids }) => [
+      task.id,
+      ids.map((id) => nameOf(deleted.get(id) as TaskRow)),
+    ]),
+  );
+  return lookAgain(
+    doing,
+    waited.map(({ task }) => task).filter(({ status }) => !isSettled(status)),
+    (before, row) => {
+      row.note = `What it depended on was deleted: ${gone.get(row.id)?.join(", ")}.`;
+      const next =
+        row.status === "pending" && before.status === "blocked"
+          ? "Nothing blocks it any more: see whether it is still to be done."
+          : "See whether it is still to be done as it is.";
+      const line = `Task ${nameOf(row)} depended on ${gone.get(row.id)?.join(", ")}, which was deleted. ${next}`;
+      doing.news.push(newsForHolder(row, line), newsForBoard(row, line));
+    },
+  );
+}
+
+type Look = (before: TaskRow, row: TaskRow) => void;
+
+/** Each gets the status that its blockers leave it; `look` sees it before it is saved. */
+async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): Promise<TaskRow[]> {
+  const open = await openBlockersOf(
+    doing,
+    tasks.map(({ id }) => id),
+  );
+  const free: TaskRow[] = [];
+  for (const before of tasks) {
+    const row = { ...before };
+    // Work that has begun goes on, and what has settled stays so.
+    if (before.status === "pending" || before.status === "blocked") {
+      const facts = { ...factsOf(row), openBlockers: open.get(row.id) ?? [] };
+      row.status = nextStatus(facts, {}).status;
+    }
+    look(before, row);
+    await saveChanged(doing, before, row);
+    if (before.status === "blocked" && row.status === "pending") free.push(row);
+  }
+  return free;
+}
+
+function freed(doing: Doing, blocker: TaskRow): Look {
+  return (before, row) => {
+    if (before.status !== "blocked" || row.status !== "pending") return;
+    row.note = null;
+    const what =
+      row.assignee_id === null
+        ? "Nobody has it: give it to a session, or do it."
+        : "It can begin: set it to in_progress with task_update when you do. my_tasks shows it.";
+    const line = `Task ${nameOf(row)} is not blocked any more: ${nameOf(blocker)} is completed. ${what}`;
+    doing.news.push(newsForHolder(row, line));
+  };
+}
+
+/** What it said was that a blocker had failed, and that is being tried again. */
+const clearNote: Look = (_before, row) => {
+  row.note = null;
+};
+
+async function blockerFailed(
+  doing: Doing,
+  blocker: TaskRow,
+  dependents: readonly TaskRow[],
+): Promise<void> {
+  for (const before of dependents) {
+    if (isSettled(before.status)) continue;
+    const row = { ...before, note: `${nameOf(blocker)}, which it depends on, has failed.` };
+    await saveChanged(doing, before, row);
+    Object.assign(before, row);
+    const line = `Task ${nameOf(row)} waits for ${nameOf(blocker)}, which has failed. Have that done in another way, or change what the task waits for.`;
+    doing.news.push(newsForHolder(row, line), newsForBoard(row, line));
+  }
+}
+
+export function factsOf({ status, blocked_reason }: TaskRow) {
+  return { status, blockedReason: blocked_reason };
+}

@@ -1,0 +1,30 @@
+/**
+ * Tasks: a board for every tree of sessions, shared by the agent at its top, its children and their
+ * person. What waits for what, who has what, and what must be shown before something is done.
+ */
+import type { Feature } from "#engine/index.ts";
+import { listen } from "./listen.ts";
+import { taskIsDue } from "./overdue.ts";
+import { DUE_TIMER } from "./record-changes.ts";
+import { taskRegister } from "./register.ts";
+import { taskRoutes } from "./routes.ts";
+import { taskMigrations } from "./schema.ts";
+import { taskTools } from "./tools.ts";
+
+export const tasks: Feature = {
+  name: "tasks",
+  migrations: taskMigrations,
+  listeners: [listen],
+  timers: { [DUE_TIMER]: taskIsDue },
+  routes: taskRoutes,
+  tools: taskTools,
+  async brief(reader, session) {
+    const register = await taskRegister(reader, session);
+    return register === null ? undefined : { instructions: [], files: [], setup: null, register };
+  },
+  sessionTables: ["tasks", "task_dependencies", "task_checks", "task_changes", "task_notices"],
+};
+
+export type { Task, TaskDetail } from "./contract.ts";
+export type { TaskRow } from "./schema.ts";
+export { giveToChild, requireSpawnable, taskBrief } from "./spawn-for-task.ts";

@@ -1,0 +1,61 @@
+/** What the kernel tells that matters to boards: sessions that end or leave, and people who speak. */
+import type { KernelEvent, Listener, Work } from "#engine/index.ts";
+import { treeTop } from "#engine/sessions/index.ts";
+import { type Doing, openBoard, SYSTEM } from "./board.ts";
+import { factsOf, openBlockersOf } from "./dependents.ts";
+import { releaseNews } from "./notify.ts";
+import { findTask, listOpenOf } from "./queries.ts";
+import { saveChanged } from "./record-changes.ts";
+import type { TaskRow } from "./schema.ts";
+import { isSettled, nextStatus } from "./status.ts";
+
+export const listen: Listener = async (work, event) => {
+  if (event.type === "prompt_admitted") return promptAdmitted(work, event);
+  const why = reasonIn(event);
+  if (why !== undefined) await giveBack(work, why.sessionId, why.word);
+};
+
+async function promptAdmitted(
+  work: Work,
+  { session, prompt }: Extract<KernelEvent, { type: "prompt_admitted" }>,
+): Promise<void> {
+  if (prompt.author_kind === "user" || prompt.author_kind === "channel")
+    await releaseNews(work, treeTop(session.row));
+}
+
+interface Reason {
+  sessionId: string;
+  word: string;
+}
+
+function reasonIn(event: KernelEvent): Reason | undefined {
+  if (event.type === "session_lifecycle") {
+    const { id: sessionId, lifecycle: word } = event.session.row;
+    return word === "archived" || word === "terminated" ? { sessionId, word } : undefined;
+  }
+  const hasLeft = event.type === "session_changed" && event.fields.includes("parentSessionId");
+  return hasLeft ? { sessionId: event.session.row.id, word: "detached" } : undefined;
+}
+
+/** A session that ends, or leaves its tree, gives back what it had not settled. */
+async function giveBack(work: Work, sessionId: string, why: string): Promise<void> {
+  for (const { id, session_id: boardId } of await listOpenOf(work.tx, sessionId)) {
+    // Its own board goes to sleep with it, and stays as it is.
+    const board = boardId === sessionId ? undefined : await work.session(boardId);
+    if (!board) continue;
+    const doing = await openBoard(work, board.row, SYSTEM);
+    // Read again under the board's lock.
+    const task = await findTask(work.tx, id);
+    if (task?.assignee_id === sessionId && !isSettled(task.status))
+      await giveBackOne(doing, task, why);
+  }
+}
+
+async function giveBackOne(doing: Doing, task: TaskRow, why: string): Promise<void> {
+  const row: TaskRow = { ...task, assignee_id: null };
+  const openBlockers = (await openBlockersOf(doing, [task.id])).get(task.id) ?? [];
+  const { status } = nextStatus({ ...factsOf(row), openBlockers }, {});
+  row.status = status === "in_progress" ? "pending" : status;
+  row.note = `The session that had it, ${task.assignee_id}, was ${why}.`;
+  await saveChanged(doing, task, row);
+}

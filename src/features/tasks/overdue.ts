@@ -1,0 +1,23 @@
+/** A task whose time is over: who has it is told, once. */
+import type { TimerHandler } from "#engine/index.ts";
+import { causeOf, openBoard, SYSTEM } from "./board.ts";
+import { nameOf, newsForHolder, sendNews } from "./notify.ts";
+import { findTask } from "./queries.ts";
+import { saveChanged } from "./record-changes.ts";
+import { isSettled } from "./status.ts";
+
+export const taskIsDue: TimerHandler = async (work, { subject }) => {
+  const seen = await findTask(work.tx, subject);
+  const session = seen && (await work.session(seen.session_id));
+  if (!session) return;
+  const doing = await openBoard(work, session.row, SYSTEM);
+  // Read again under the board's lock.
+  const task = await findTask(work.tx, subject);
+  if (!task || task.due_at === null || task.overdue_told_at !== null) return;
+  if (isSettled(task.status) || task.due_at > work.now) return;
+  const due = new Date(task.due_at).toISOString();
+  const row = { ...task, overdue_told_at: work.now };
+  await saveChanged(doing, task, row, [{ field: "overdue", from: "", to: due }]);
+  const line = `Task ${nameOf(row)} was due ${due} and is ${row.status}. Finish it, set another dueAt, or say what holds it up.`;
+  await sendNews(work, [newsForHolder(row, line)], causeOf(SYSTEM));
+};

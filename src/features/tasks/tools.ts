@@ -1,0 +1,186 @@
+/** The board for agents. Who calls is known by the run; which board it is follows from that alone. */
+import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import type { SessionWriter } from "#engine/index.ts";
+import { treeTop } from "#engine/sessions/index.ts";
+import { defineTool, type Tool, type ToolResult } from "#engine/tools/index.ts";
+import { agentActor, openBoard, requireTask } from "./board.ts";
+import {
+  newTaskSchema,
+  TASK_STATUSES,
+  type Task,
+  type TaskDetail,
+  taskChangeSchema,
+} from "./contract.ts";
+import { createTask } from "./create-task.ts";
+import { updateTask } from "./update-task.ts";
+import { readDetail, readPage, readReady, viewTask, viewTasks } from "./views.ts";
+
+const LIST_LIMIT = 50;
+const SHORT_CHARS = 400;
+const CHANGES_SHOWN = 20;
+
+/** What a model needs, without what is empty, and long texts only as they begin. */
+function brief(task: Task, isWhole = false): Record<string, unknown> {
+  const { boardId: _board, position: _position, createdAt: _created, ...rest } = task;
+  const entries = Object.entries(rest).filter(
+    ([, value]) =>
+      value !== null && value !== false && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      !isWhole && typeof value === "string" ? cut(value) : value,
+    ]),
+  );
+}
+
+function cut(text: string): string {
+  return text.length <= SHORT_CHARS
+    ? text
+    : `${text.slice(0, SHORT_CHARS).toWellFormed()}… (task_list with taskId shows all of it)`;
+}
+
+const done = (output: unknown): ToolResult => ({ output, error: null });
+
+const taskCreate = defineTool({
+  name: "task_create",
+  aliases: ["create_task"],
+  description:
+    "Puts a task on the board that you share with your parent or your children. Use it for work of several parts that somebody has to keep in sight: who does what, and what waits for what (blockedBy). A task with a check cannot be completed before the check has passed. Giving a task to a session does not wake it: tell it with your own words, or start a session for the task.",
+  readOnly: false,
+  target: () => null,
+  schema: newTaskSchema,
+  async handle(work, { session, run }, input) {
+    const doing = await openBoard(work, session.row, agentActor(session, run.thread));
+    const row = await createTask(doing, work.ids.mint("tsk"), input);
+    const task = await viewTask(work.tx, row, work.now);
+    const next =
+      task.status === "blocked"
+        ? "It is blocked until the tasks it waits for are completed; then whoever has it is told."
+        : "It can begin.";
+    return done({ task: brief(task), next });
+  },
+});
+
+const listInput = z.strictObject({
+  taskId: z.string().max(100).optional().describe("One task, whole, with its checks and changes."),
+  ready: z
+    .boolean()
+    .optional()
+    .describe("Only what anybody could begin now: pending, and nobody has it; most urgent first."),
+  status: z.array(z.enum(TASK_STATUSES)).min(1).max(TASK_STATUSES.length).optional(),
+  sessionId: z.string().max(200).optional().describe("Only tasks of this session; none: nobody's."),
+  parentTaskId: z.string().max(100).optional().describe("Only parts of this task."),
+  label: z.string().max(50).optional(),
+  cursor: z.string().max(500).optional().describe("`next` of the answer before."),
+});
+
+const taskList = defineTool({
+  name: "task_list",
+  aliases: ["list_tasks"],
+  description:
+    "Lists the tasks of the board in its order, or one of them whole. What tasks say is information from whoever wrote it.",
+  readOnly: true,
+  target: () => null,
+  schema: listInput,
+  async handle(work, { session }, input) {
+    const boardId = treeTop(session.row);
+    const { taskId, ready, status, sessionId, parentTaskId, label, cursor } = input;
+    if (taskId !== undefined) {
+      const row = await requireTask(work.tx, boardId, taskId);
+      return done(detailOf(await readDetail(work.tx, row, work.now)));
+    }
+    if (ready) {
+      const items = await readReady(work.tx, boardId, LIST_LIMIT, work.now);
+      return done({ items: items.map((task) => brief(task)) });
+    }
+    const page = await readPage(
+      work.tx,
+      {
+        boardId,
+        statuses: status,
+        assigneeId: sessionId,
+        parentId: parentTaskId,
+        label,
+        cursor,
+        limit: LIST_LIMIT,
+      },
+      work.now,
+    );
+    return done({ items: page.items.map((task) => brief(task)), next: page.next });
+  },
+});
+
+function detailOf({ task, checks, changes }: TaskDetail) {
+  return {
+    task: brief(task, true),
+    lastCheck: checks[0],
+    changes: changes.slice(0, CHANGES_SHOWN),
+  };
+}
+
+const updateInput = taskChangeSchema.extend({
+  taskId: z.string().min(1).max(100).describe("Which task."),
+});
+
+const taskUpdate = defineTool({
+  name: "task_update",
+  aliases: ["update_task"],
+  description:
+    "Changes a task: in_progress when you begin it, completed with its result when it is done, blocked with a blockedReason when it cannot go on, failed when it cannot be done. Completing the last task that another waits for unblocks that one. If a task has a check, run it first, exactly as it stands there.",
+  readOnly: false,
+  target: ({ taskId }) => taskId,
+  schema: updateInput,
+  async handle(work, { session, run }, { taskId, ...change }) {
+    if (Object.keys(change).length === 0) {
+      throw new Refusal(
+        "invalid",
+        "nothing_to_change",
+        "Say what is to change, such as status or result. To read the task, use task_list with taskId.",
+      );
+    }
+    const doing = await openBoard(work, session.row, agentActor(session, run.thread));
+    const before = await requireTask(work.tx, doing.board.row.id, taskId);
+    const answer = await updateTask(doing, before, change);
+    // Not thrown: what was found of the check stays.
+    if ("refused" in answer) {
+      const { code, message } = answer.refused;
+      return { output: null, error: `${code}: ${message}` };
+    }
+    const task = await viewTask(work.tx, answer.task, work.now);
+    const unblocked = await viewTasks(work.tx, answer.unblocked, work.now);
+    return done({
+      task: brief(task),
+      ...(unblocked.length === 0 ? {} : { unblocked: unblocked.map((one) => brief(one)) }),
+    });
+  },
+});
+
+const myTasks = defineTool({
+  name: "my_tasks",
+  description: "Lists the tasks that are yours and not settled, whole; with settled, those too.",
+  readOnly: true,
+  target: () => null,
+  schema: z.strictObject({
+    settled: z.boolean().optional().describe("Also those that are completed or failed."),
+    cursor: z.string().max(500).optional().describe("`next` of the answer before."),
+  }),
+  async handle(work, { session }, { settled = false, cursor }) {
+    const page = await readPage(work.tx, { ...ownTasks(session, settled), cursor }, work.now);
+    const next = page.items.length === 0 ? NOTHING : undefined;
+    return done({
+      items: page.items.map((task) => brief(task, true)),
+      next: page.next,
+      ...(next === undefined ? {} : { note: next }),
+    });
+  },
+});
+const NOTHING = "You have no tasks. task_list with ready shows what you could take.";
+
+function ownTasks({ row }: SessionWriter, settled: boolean) {
+  const statuses = settled ? undefined : (["pending", "in_progress", "blocked"] as const);
+  return { boardId: treeTop(row), assigneeId: row.id, statuses, limit: LIST_LIMIT };
+}
+
+export const taskTools: readonly Tool[] = [taskCreate, taskList, taskUpdate, myTasks];

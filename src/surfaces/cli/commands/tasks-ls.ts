@@ -1,0 +1,68 @@
+/** `muster tasks ls` and `ready`: the board, and what could be begun. */
+import type { Command } from "commander";
+import type { Task } from "#features/tasks/contract.ts";
+import type { Page } from "#protocol/page.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { printTable, shorten } from "../terminal.ts";
+import { BOARD_OPTION, type BoardOptions, tasksPath } from "./tasks-path.ts";
+
+const TITLE_WIDTH = 70;
+const READY_LIMIT = 50;
+
+interface LsOptions extends BoardOptions {
+  status?: string;
+  assigned?: string;
+  label?: string;
+  partOf?: string;
+}
+
+export function addTasksLsCommands(group: Command, host: CliHost): void {
+  group
+    .command("ls")
+    .description("Lists the tasks of a board in its order.")
+    .option(...BOARD_OPTION)
+    .option(
+      "--status <status>",
+      "pending, in_progress, blocked, completed, failed; or several with commas",
+    )
+    .option("--assigned <session>", "only tasks of this session; none: nobody's")
+    .option("--label <label>", "only tasks with this label")
+    .option("--part-of <task>", "only parts of this task; none: parts of no other")
+    .action((options: LsOptions, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const { status, assigned: sessionId, label, partOf: parentTaskId } = options;
+        const query = { status, sessionId, label, parentTaskId };
+        const items = await invocation.api().listAll<Task>(tasksPath(options), query);
+        return print(invocation, items, "No tasks. Add one with: muster tasks add TITLE");
+      }),
+    );
+  group
+    .command("ready")
+    .description("Lists what anybody could begin now, the most urgent first.")
+    .option(...BOARD_OPTION)
+    .action((options: BoardOptions, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const path = `${tasksPath(options)}/ready`;
+        const query = { limit: READY_LIMIT };
+        const { items } = await invocation.api().callAgain<Page<Task>>(path, { query });
+        return print(invocation, items, "Nothing is ready: all is done, taken or blocked.");
+      }),
+    );
+}
+
+function print(invocation: Invocation, items: readonly Task[], nothing: string): Ending {
+  if (invocation.json) invocation.print({ items, next: null }, []);
+  else if (items.length === 0) invocation.print(null, [nothing]);
+  else {
+    const headings = ["ID", "STATUS", "PRIORITY", "DUE", "SESSION", "TITLE"];
+    printTable(invocation.host, headings, items.map(rowOf));
+  }
+  return DONE;
+}
+
+function rowOf(task: Task): string[] {
+  const { id, status, priority, dueAt, isOverdue, sessionId, title } = task;
+  const due = dueAt === null ? "–" : `${dueAt.slice(0, 10)}${isOverdue ? " !" : ""}`;
+  return [id, status, priority, due, sessionId ?? "–", shorten(title, TITLE_WIDTH)];
+}

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createFakeHost, runCommand } from "../testing/fake-host.ts";
+import { FakeServer, reply } from "../testing/fake-server.ts";
+
+const TASKS = "/api/sessions/orchestrator/tasks";
+const task = {
+  id: "tsk_1",
+  boardId: "orchestrator:usr_1",
+  sessionId: "ses_9",
+  parentTaskId: null,
+  title: "Otters\u001b[31m",
+  description: "All of\nthem",
+  status: "blocked",
+  blockedBy: ["tsk_0"],
+  openBlockers: ["tsk_0"],
+  blockedReason: null,
+  note: null,
+  result: null,
+  priority: "high",
+  labels: ["zoo"],
+  dueAt: "2030-01-31T12:00:00.000Z",
+  isOverdue: false,
+  position: 1,
+  check: { kind: "command", command: "npm test" },
+  createdBy: "user:usr_1",
+  createdAt: "2026-01-01T00:00:00.000Z",
+  updatedAt: "2026-01-01T00:00:00.000Z",
+  settledAt: null,
+};
+
+let server: FakeServer;
+beforeEach(async () => {
+  server = await new FakeServer().start();
+  server.answer("POST", TASKS, (_seen, response) => reply(response, 201, { task }));
+  list(TASKS, [task]);
+  server.answer("PUT", `${TASKS}/tsk_1`, (_seen, response) =>
+    reply(response, 200, { task, unblocked: [{ ...task, id: "tsk_2", title: "Next" }] }),
+  );
+  server.answer("DELETE", `${TASKS}/tsk_1`, (_seen, response) =>
+    reply(response, 200, { deleted: ["tsk_1", "tsk_3"] }),
+  );
+});
+afterEach(() => server.stop());
+
+function list(path: string, items: object[]): void {
+  server.answer("GET", path, (_seen, response) => reply(response, 200, { items, next: null }));
+}
+
+async function run(...words: string[]) {
+  const host = createFakeHost({ env: server.env });
+  const code = await runCommand(host, "tasks", ...words);
+  return { code, out: host.out, err: host.err };
+}
+
+describe("muster tasks", () => {
+  it("lists a board, of the orchestrator if no other is named", async () => {
+    const { out } = await run("ls", "--status", "pending,blocked", "--assigned", "none");
+    expect(out).toMatch(/tsk_1 +blocked +high +2030-01-31 +ses_9 +Otters/);
+    expect(out).not.toContain("\u001b");
+    expect(server.requests("GET", TASKS)[0]?.query).toMatchObject({
+      status: "pending,blocked",
+      sessionId: "none",
+    });
+    list("/api/sessions/ses_1/tasks", []);
+    expect((await run("ls", "--session", "ses_1")).out).toContain("muster tasks add");
+    expect(JSON.parse((await run("ls", "--json")).out)).toMatchObject({ items: [{ id: "tsk_1" }] });
+    list(`${TASKS}/ready`, []);
+    expect((await run("ready")).out).toContain("Nothing is ready");
+  });
+
+  it("adds with all that can be said", async () => {
+    const words = ["--for", "ses_9", "--after", "tsk_0", "tsk_8", "--part-of", "tsk_5"];
+    const more = ["--label", "zoo", "--due", "2030-01-31", "--check", "npm test"];
+    const { out } = await run("add", "Count", "otters", ...words, "--priority", "high", ...more);
+    expect(out).toBe("tsk_1 is on the board, blocked.\n");
+    const [seen] = server.requests("POST", TASKS);
+    expect(seen?.body).toEqual({
+      title: "Count otters",
+      sessionId: "ses_9",
+      blockedBy: ["tsk_0", "tsk_8"],
+      parentTaskId: "tsk_5",
+      priority: "high",
+      labels: ["zoo"],
+      dueAt: "2030-01-31T00:00:00.000Z",
+      check: { kind: "command", command: "npm test" },
+    });
+    expect(seen?.headers["idempotency-key"]).toMatch(/.{20,}/);
+    expect((await run("add", "x", "--priority", "huge")).code).toBe(2);
+  });
+
+  it("shows a task with its last check and its changes", async () => {
+    const at = "2026-01-01T00:00:00.000Z";
+    const check = { passed: false, exitCode: 1, output: "1 failed\n", at };
+    const changes = [{ at, by: "system", field: "status", from: "pending", to: "blocked" }];
+    server.answer("GET", `${TASKS}/tsk_1`, (_seen, response) =>
+      reply(response, 200, { task, checks: [check], changes }),
+    );
+    const { out } = await run("show", "tsk_1");
+    expect(out).toMatch(/waits for +tsk_0/);
+    expect(out).toMatch(/check +npm test/);
+    expect(out).toMatch(/Last check\nnot passed, exit code 1, .*\n1 failed\n/);
+    expect(out).toMatch(/system: status pending → blocked/);
+  });
+
+  it.each([
+    ["done", ["tsk_1", "--result", "9"], { status: "completed", result: "9" }],
+    ["fail", ["tsk_1"], { status: "failed" }],
+    ["block", ["tsk_1", "legal", "looks"], { status: "blocked", blockedReason: "legal looks" }],
+    ["unblock", ["tsk_1"], { status: "pending" }],
+    ["assign", ["tsk_1", "ses_4"], { sessionId: "ses_4" }],
+    ["assign", ["tsk_1", "none"], { sessionId: null }],
+  ])("%s %j", async (name, words, body) => {
+    const { out } = await run(name, ...words);
+    expect(server.requests("PUT", `${TASKS}/tsk_1`)[0]?.body).toEqual(body);
+    expect(out).toBe("tsk_1 is blocked, ses_9 has it.\ntsk_2 is not blocked any more: Next\n");
+  });
+
+  it("deletes with all parts, and says what was refused", async () => {
+    expect((await run("rm", "tsk_1", "--yes")).out).toBe(
+      "tsk_1 is deleted, and what was part of it (1).\n",
+    );
+    server.refuse("PUT", `${TASKS}/tsk_1`, 409, "check_not_passed");
+    expect((await run("done", "tsk_1")).code).toBe(7);
+  });
+});

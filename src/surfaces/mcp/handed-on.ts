@@ -1,0 +1,143 @@
+/**
+ * A turn may end by waiting for children: it has handed its work on, and its answer comes with a later
+ * turn, which the news of the children begins. All of it is read from the record, so it is found as
+ * well by whoever asks long afterwards.
+ */
+import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
+import type { PersonCall } from "./person-tool.ts";
+import { lookAndWait } from "./wait-for-prompt.ts";
+
+/** Of prompts that tell a parent what became of its children. */
+const WAKE_CHANNEL = "wake";
+const WAITING_TOOLS: ReadonlySet<string> = new Set(["wait_for_event", "sleep"]);
+const PAGE = 100;
+/** How far back the record is searched. */
+const MAX_PAGES = 10;
+const NEWS: ReadonlySet<string> = new Set([
+  "prompt_accepted",
+  "prompt_settled",
+  "session_updated",
+  "session_stop",
+]);
+const BUSY = ["working", "needs_you", "waiting", "recovering"] as const;
+const isBusy = ({ activity }: Session) => (BUSY as readonly string[]).includes(activity);
+const NAMED = 5;
+
+/** Whether the turn of a settled prompt ended by waiting. */
+export async function hasHandedOn({ parts, person }: PersonCall, prompt: Prompt): Promise<boolean> {
+  let before: number | undefined;
+  let isFound = false;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { items, next } = await parts.kernel.sessions.transcript(person, prompt.sessionId, {
+      thread: prompt.thread,
+      limit: PAGE,
+      before,
+    });
+    const own = items.filter(({ promptId }) => promptId === prompt.id);
+    const last = own.findLast(({ kind }) => kind === "tool_result");
+    if (last) return isWaiting(last);
+    if (next === null || (isFound && own.length === 0)) return false;
+    isFound ||= own.length > 0;
+    before = Number(next);
+  }
+  return false;
+}
+
+function isWaiting({ tool }: Entry): boolean {
+  if (!tool || tool.error !== null || !WAITING_TOOLS.has(tool.name)) return false;
+  const { waiting } = fieldsOf(tool.output);
+  return waiting === true;
+}
+
+/** An agent program hands the answer of a tool on as its text. */
+function fieldsOf(output: unknown): { waiting?: unknown } {
+  try {
+    const value: unknown = typeof output === "string" ? JSON.parse(output) : output;
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** `children`: who is still at work for it. Null: nothing more comes. */
+export type Next = { prompt: Prompt } | { children: Session[] } | null;
+
+/** The turn that goes on where this one waited; waits for it as long as there is time. */
+export async function waitForNext(
+  call: PersonCall,
+  after: Prompt,
+  timeoutMs: number,
+): Promise<Next> {
+  const { parts, person, signal, progress } = call;
+  let told = "";
+  const look = async (): Promise<Next> => {
+    const prompt = await findWake(call, after);
+    if (prompt) return { prompt };
+    const session = await parts.kernel.sessions.get(person, after.sessionId);
+    const children = await listBusyChildren(call, after.sessionId);
+    if (!isBusy(session) && children.length === 0) return null;
+    const words = `waits for ${namesOf(children)}`;
+    if (words !== told) progress(words);
+    told = words;
+    return { children };
+  };
+  const until = parts.clock.now() + timeoutMs;
+  for (;;) {
+    let seen: Next = null;
+    const found = await lookAndWait<{ next: Next }>(parts, person, after.sessionId, {
+      timeoutMs: Math.max(0, until - parts.clock.now()),
+      signal,
+      isNews: ({ type }) => NEWS.has(type),
+      async look() {
+        seen = await look();
+        return seen && "children" in seen ? undefined : { next: seen };
+      },
+    });
+    if (found) return found.next;
+    if (signal.aborted || parts.clock.now() >= until) return seen;
+  }
+}
+
+/** The first of its conversation that was woken since. */
+async function findWake(
+  { parts, person }: PersonCall,
+  { id, sessionId, thread, startedAt, acceptedAt }: Prompt,
+): Promise<Prompt | undefined> {
+  const since = startedAt ?? acceptedAt;
+  let cursor: string | undefined;
+  let found: Prompt | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { items, next } = await parts.kernel.prompts.list(person, sessionId, {
+      limit: PAGE,
+      cursor,
+    });
+    for (const prompt of items) {
+      if (prompt.acceptedAt < since) return found;
+      if (prompt.id !== id && prompt.thread === thread && isWake(prompt)) found = prompt;
+    }
+    if (next === null) return found;
+    cursor = next;
+  }
+  return found;
+}
+
+function isWake({ origin, outcome }: Prompt): boolean {
+  return origin.channelType === WAKE_CHANNEL && outcome !== "withdrawn";
+}
+
+async function listBusyChildren({ parts, person }: PersonCall, parent: string): Promise<Session[]> {
+  const { items } = await parts.kernel.sessions.list(person, {
+    parent,
+    status: BUSY,
+    lifecycle: ["active", "hibernated"],
+    limit: PAGE,
+  });
+  return items;
+}
+
+export function namesOf(children: readonly Session[]): string {
+  if (children.length === 0) return "what comes next";
+  const names = children.slice(0, NAMED).map(({ title, id }) => title ?? id);
+  const more = children.length > NAMED ? `, and ${children.length - NAMED} more` : "";
+  return `${children.length === 1 ? "1 child" : `${children.length} children`}: ${names.join(", ")}${more}`;
+}

@@ -1,0 +1,28 @@
+/** What a line of the tree says of its session besides its state. Pure. */
+import type { Child } from "#features/delegation/contract.ts";
+import type { Session } from "#protocol/sessions.ts";
+import type { Approval } from "#surfaces/web/kit/approval.ts";
+
+const HAS_NOTHING_TO_SAY: ReadonlySet<string> = new Set(["waiting", "unknown"]);
+
+/** A question to a person comes first, then what was said or done last. Null: the state says it all. */
+export function doingWords(
+  { activity }: Pick<Session, "activity">,
+  child: Pick<Child, "doing" | "changedFiles"> | undefined,
+  asked: Pick<Approval, "kind" | "tool" | "target"> | undefined,
+): string | null {
+  if (activity === "needs_you" && asked) return askWords(asked);
+  if (!child || HAS_NOTHING_TO_SAY.has(activity)) return null;
+  const changed = child.changedFiles ? `${child.changedFiles} changed` : "";
+  const isBusy = activity === "working" || activity === "recovering" || activity === "needs_you";
+  const parts = isBusy ? [child.doing] : [changed, child.doing];
+  return parts.filter(Boolean).join(" · ") || null;
+}
+
+function askWords({ kind, tool, target }: Pick<Approval, "kind" | "tool" | "target">): string {
+  if (kind === "question") return "asks you a question";
+  if (kind === "plan") return "asks you to look at its plan";
+  return target === null || target === ""
+    ? `asks to use ${tool}`
+    : `asks to use ${tool}: ${target}`;
+}
