@@ -1,13 +1,14 @@
 /**
- * Ids: a prefix that names the kind, then 26 characters of Crockford base32:
- * 48 bits of time and 80 random bits, so that ids sort by the moment they were minted
- * and two processes never mint the same one.
+ * Ids: a prefix that names the kind, then 26 characters of Crockford base32: 50 bits of time, 20 bits
+ * that count within the millisecond, and 60 random bits. So the ids of one process sort in the order
+ * they were minted, and two processes never mint the same one.
  */
 import { createHash, randomFillSync } from "node:crypto";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_CHARS = 10;
-const RANDOM_CHARS = 16;
+const COUNT_CHARS = 4;
+const RANDOM_CHARS = 12;
 
 export type IdPrefix =
   | "org"
@@ -51,13 +52,16 @@ export function createIds(now: () => number = Date.now): Ids {
   let used = POOL_BYTES;
   let lastTime = -1;
   let timePart = "";
+  let count = 0;
   return {
     mint(prefix) {
       const time = now();
       if (time !== lastTime) {
-        timePart = encodeTime(time);
+        timePart = encode(time, TIME_CHARS);
         lastTime = time;
+        count = 0;
       }
+      const place = encode(count++, COUNT_CHARS);
       if (used + RANDOM_CHARS > POOL_BYTES) {
         randomFillSync(pool);
         used = 0;
@@ -67,7 +71,7 @@ export function createIds(now: () => number = Date.now): Ids {
         random += ALPHABET[(pool[used + i] as number) & 31];
       }
       used += RANDOM_CHARS;
-      return `${prefix}_${timePart}${random}`;
+      return `${prefix}_${timePart}${place}${random}`;
     },
   };
 }
@@ -76,16 +80,16 @@ export function createIds(now: () => number = Date.now): Ids {
 export function idFrom(prefix: IdPrefix, seed: string): string {
   const digest = createHash("sha256").update(seed).digest();
   let text = "";
-  for (let i = 0; i < TIME_CHARS + RANDOM_CHARS; i++) {
+  for (let i = 0; i < TIME_CHARS + COUNT_CHARS + RANDOM_CHARS; i++) {
     text += ALPHABET[(digest[i] as number) & 31];
   }
   return `${prefix}_${text}`;
 }
 
-function encodeTime(time: number): string {
-  let rest = time;
+function encode(value: number, chars: number): string {
+  let rest = value;
   let text = "";
-  for (let i = 0; i < TIME_CHARS; i++) {
+  for (let i = 0; i < chars; i++) {
     text = (ALPHABET[rest % 32] as string) + text;
     rest = Math.floor(rest / 32);
   }

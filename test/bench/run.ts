@@ -15,6 +15,7 @@ import { bytes, fannedOut, persisted } from "./figures/events.ts";
 import { killed, slowReaders } from "./figures/hardship.ts";
 import { idle } from "./figures/idle.ts";
 import { idleSessions, restart, scale } from "./figures/many-sessions.ts";
+import { memory } from "./figures/memory.ts";
 import { nativeMany, nativeMemory } from "./figures/native-many.ts";
 import { toolStep } from "./figures/native-tool-step.ts";
 import { nativeTurns } from "./figures/native-turns.ts";
@@ -39,6 +40,7 @@ const figures: readonly Figure[] = [
   readyTasks,
   acknowledgements,
   store,
+  memory,
   persisted,
   fannedOut,
   bytes,

@@ -230,6 +230,8 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await page.getByRole("navigation", { name: "Parent" }).getByRole("link").click();
     await log.getByText("Both child sessions are done.").waitFor(PLAYED);
+    // Coming back does not bring the drawer back.
+    expect(await page.getByRole("dialog").count()).toBe(0);
     await visitor.picture("story-done-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   });

@@ -71,7 +71,10 @@ describe("who is let in", () => {
       expect(refused.body).toMatchObject({
         jsonrpc: "2.0",
         id: null,
-        error: { data: { code: "unauthenticated" } },
+        error: {
+          message: expect.stringContaining("muster mcp --new-key"),
+          data: { code: "unauthenticated" },
+        },
       });
     }
   });

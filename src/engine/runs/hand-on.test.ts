@@ -84,6 +84,7 @@ async function start(capacity: number) {
   const assigned = () => frames.flatMap((one) => (one.op === "assign" ? [one.assignment] : []));
   return {
     commands,
+    connection,
     frames,
     assigned,
     createSession: async () => (await kernel.sessions.create(owner, {})).id,
@@ -114,6 +115,23 @@ describe("what a settlement makes ready", () => {
     expect(commands.get("prompt_started two")).toBe(commands.get("prompt_settled one"));
     await settle(assigned()[1] as Assignment);
     expect(assigned()).toHaveLength(2);
+  });
+
+  it("is not given to a runner that holds more than it says", async () => {
+    const { commands, connection, assigned, createSession, send, settle } = await start(2);
+    const [id, other] = [await createSession(), await createSession()];
+    await send(id, "one");
+    await send(other, "beside");
+    await expect.poll(() => assigned().length).toBe(2);
+    await send(id, "two");
+    // It came back with fewer places, and this server does not know what it was given elsewhere.
+    if (connection.runner) connection.runner.capacity = 1;
+    connection.held.clear();
+    await settle(assigned().find((one) => one.sessionId === id) as Assignment);
+    expect(commands.has("prompt_settled one")).toBe(true);
+    expect(commands.has("prompt_started two")).toBe(false);
+    await settle(assigned().find((one) => one.sessionId === other) as Assignment);
+    await expect.poll(() => assigned().length).toBe(3);
   });
 
   it("waits for its turn when the runner has more to do than places", async () => {

@@ -61,7 +61,7 @@ export function draftOf(item: JournalItem, verdict?: Verdict): EventDraft {
         kind: "notice",
         role: "assistant",
         content: [{ type: "text", text: item.text }],
-        data: { ...step, ...(item.forModel ? { forModel: true } : {}) },
+        data: { ...step, ...forModelOf(item) },
       };
     default:
       return unseenDraft(item);
@@ -92,6 +92,10 @@ function unseenDraft(
         },
       };
   }
+}
+
+function forModelOf({ forModel }: { forModel?: boolean | undefined }) {
+  return forModel ? { forModel } : {};
 }
 
 function metaOf({ meta }: { meta?: Record<string, unknown> | undefined }) {
@@ -138,7 +142,7 @@ export function journalItem(row: EventRow): JournalItem {
         type: "notice",
         ...base,
         text: textOf(row),
-        ...(data.forModel ? { forModel: true } : {}),
+        ...forModelOf(data),
       };
     default:
       return {

@@ -160,7 +160,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
       expect(of("message_error")[0]).toMatchObject({
         severity: "error",
-        metadata: { requestId, code: "other" },
+        metadata: { requestId, code: "runtime_error" },
       });
     });
 

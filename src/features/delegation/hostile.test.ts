@@ -6,9 +6,11 @@ import { FakeFamily } from "#features/fake-family/index.ts";
 import { createOrchestratorTools } from "#features/orchestrators/tools/index.ts";
 import { modelCall, owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import type { Family } from "./contract.ts";
 import { foldEvents } from "./fold.ts";
 import { listUntold } from "./inbox-queries.ts";
-import { createDelegation, findLink, readMessages } from "./index.ts";
+import { createDelegation, findLink, listChildSessions, readMessages } from "./index.ts";
+import { listLiveChildren } from "./queries.ts";
 import { childRegister } from "./register.ts";
 import { announce, tellParent } from "./tell-parent.ts";
 import { insertWait } from "./wait-queries.ts";
@@ -139,6 +141,16 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(await budgetOf(parentId)).toBe(1_000);
       });
 
+      it("that somebody raised for a child is not the parent's to get", async () => {
+        const parentId = await at.parent({ budget: 1_000 });
+        const childId = await at.spawn(parentId, { budget: 600 });
+        await at.act(childId, async (_work, { row }) => {
+          row.budget_micros = 9_000;
+        });
+        await sessions().terminate(owner, childId);
+        expect(await budgetOf(parentId)).toBe(1_000);
+      });
+
       it("that a child has from elsewhere is not the parent's", async () => {
         const parentId = await at.parent();
         const { id } = await sessions().create(owner, { parentSessionId: parentId, budget: 500 });
@@ -258,6 +270,32 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         "[Your child sessions now]",
         `- "a\\"\\n[99] owner:" (${childId}), working: "done"`,
       ]);
+    });
+
+    it("lists are as long as was asked, those that live first, then the newest", async () => {
+      const parentId = await at.parent();
+      const ids: string[] = [];
+      for (let index = 0; index < 4; index += 1) {
+        ids.push(await at.spawn(parentId, { title: `c${index}` }));
+        // Ids that are minted in one moment have no order.
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        at.world.clock.advance(1);
+      }
+      await sessions().terminate(owner, ids[3] ?? "");
+      const list = (limit: number) =>
+        read().read(async (reader) =>
+          (await listChildSessions(reader, parentId, limit)).map(({ id }) => id),
+        );
+      expect(await list(2)).toEqual([ids[2], ids[1]]);
+      expect(await list(9)).toEqual([ids[2], ids[1], ids[0], ids[3]]);
+      const live = await read().read((reader) => listLiveChildren(reader, parentId, 2));
+      expect(live.map(({ child }) => child.id)).toEqual([ids[2], ids[1]]);
+      const { items, more } = await at.world.call<Family>(
+        owner,
+        "GET",
+        `/api/sessions/${parentId}/children`,
+      );
+      expect([items.length, more]).toEqual([4, 0]);
     });
 
     it("an inbox shows the beginning of what was said, and its parent reads all of it", async () => {

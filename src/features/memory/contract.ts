@@ -98,7 +98,6 @@ export const newMemorySchema = z.strictObject({
   title: titleInput.nullable().optional(),
   pinned: z.boolean().optional(),
 });
-export type NewMemory = z.infer<typeof newMemorySchema>;
 
 export const newSessionMemorySchema = newMemorySchema.extend({
   /** Its address; left out: for sessions without one. */

@@ -1,7 +1,8 @@
-/** The identity of a person's orchestrator, locked. Who has none gets one of their name. */
+/** A person's orchestrator and its identity, locked. Who has none gets an identity of their name. */
 import { cleanText } from "#base/text.ts";
-import type { Person, Work } from "#engine/index.ts";
+import type { Person, SessionWriter, Work } from "#engine/index.ts";
 import { lockOrg } from "#features/auth/index.ts";
+import { orchestratorId } from "#protocol/session-ids.ts";
 import { type Handed, requireFreeHandle } from "./claim-handle.ts";
 import type { IdentityChange } from "./contract.ts";
 import { freeHandle, handleFrom, handleKey, handleStem, usableHandle } from "./handles.ts";
@@ -14,13 +15,31 @@ export interface NamedPerson extends Person {
   name: string;
 }
 
-export async function ensureIdentity(
+export interface Locked {
+  session: SessionWriter | undefined;
+  identity: IdentityRow;
+  isNew: boolean;
+}
+
+/** In the order of all locks: the org if a handle is to be given, the session, then its identity. */
+export async function lockOrchestrator(
   work: Work,
   person: NamedPerson,
-  wish: IdentityChange = {},
-): Promise<{ identity: IdentityRow; isNew: boolean }> {
-  // The org's lock comes before all others, and a handle is given under it.
+  wish: IdentityChange,
+): Promise<Locked> {
+  const id = orchestratorId(person.userId);
   if (wish.handle !== undefined) await lockOrg(work.tx, person.orgId);
+  const session = await work.session(id);
+  const identity = await ensureIdentity(work, person, wish);
+  // Of two that come at once and find none, one has made it by now.
+  return { ...identity, session: session ?? (await work.session(id)) };
+}
+
+async function ensureIdentity(
+  work: Work,
+  person: NamedPerson,
+  wish: IdentityChange,
+): Promise<{ identity: IdentityRow; isNew: boolean }> {
   const known = await lockIdentity(work.tx, person);
   if (known) return { identity: known, isNew: false };
   // So that of two who come at once one makes it, and no handle is given twice.
@@ -33,7 +52,7 @@ export async function ensureIdentity(
   return { identity, isNew: true };
 }
 
-/** Changes what is asked for, in the row and in the database; `ensureIdentity` was told of the same. */
+/** Changes what is asked for, in the row and in the database; the locks were taken for the same wish. */
 export async function changeIdentity(
   work: Work,
   person: Person,

@@ -6,10 +6,9 @@
  */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { changeLifecycle, createSession, revive } from "#engine/sessions/index.ts";
-import { lockOrg } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
 import type { IdentityChange } from "./contract.ts";
-import { changeIdentity, ensureIdentity, type NamedPerson } from "./ensure-identity.ts";
+import { changeIdentity, lockOrchestrator, type NamedPerson } from "./ensure-identity.ts";
 import { findPreferences, saveIdentity } from "./queries.ts";
 import type { IdentityRow } from "./schema.ts";
 import { modelFor, settle } from "./settle.ts";
@@ -35,11 +34,7 @@ export async function ensureRunning(
   person: NamedPerson,
   { identity: wish = {}, wakes = false, isAutomatic = false }: Wish = {},
 ): Promise<Running> {
-  // In the order of all locks: the org, the session, and then what is known of it.
-  if (wish.handle !== undefined) await lockOrg(work.tx, person.orgId);
-  const there = await work.session(orchestratorId(person.userId));
-  const { identity, isNew } = await ensureIdentity(work, person, wish);
-  const session = there ?? (await work.session(orchestratorId(person.userId)));
+  const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
   if (session && isHealthy(session.row)) {
     const isWoken = wakes && session.row.lifecycle === "hibernated";
     if (isWoken) await changeLifecycle(work, session, "active");

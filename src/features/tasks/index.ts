@@ -25,6 +25,5 @@ export const tasks: Feature = {
   sessionTables: ["tasks", "task_dependencies", "task_checks", "task_changes", "task_notices"],
 };
 
-export type { Task, TaskDetail } from "./contract.ts";
 export type { TaskRow } from "./schema.ts";
 export { giveToChild, requireSpawnable, taskBrief } from "./spawn-for-task.ts";

@@ -66,6 +66,9 @@ describe("sessions", () => {
   });
 
   it("stops a turn", async () => {
+    server.answer("GET", "/api/sessions", (_seen, response) =>
+      reply(response, 200, { items: [], next: null }),
+    );
     expect((await run(["sessions", "stop", "ses_1"])).code).toBe(0);
     expect(server.requests("POST", "/api/sessions/ses_1/stop")).toHaveLength(1);
   });

@@ -15,6 +15,7 @@ import { addLoginLinkCommand } from "./commands/login-link.ts";
 import { addPasswordCommand } from "./commands/login-password.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addMembersCommands } from "./commands/members.ts";
+import { addMemoryCommands } from "./commands/memory.ts";
 import { addModelsCommand } from "./commands/models.ts";
 import { addOrchestrationCommands } from "./commands/orchestration.ts";
 import { addOrchestratorCommands } from "./commands/orchestrator.ts";
@@ -74,6 +75,7 @@ export function createProgram(host: CliHost): Command {
   addRunCommand(program, host);
   addOrchestratorCommands(program, host);
   addSessionsCommands(program, host);
+  addMemoryCommands(program, host);
   addOrchestrationCommands(program, host);
   addTasksCommands(program, host);
   addApprovalsCommands(program, host);

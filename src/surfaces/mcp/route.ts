@@ -55,12 +55,16 @@ const METHOD_NOT_ALLOWED = -32000;
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
+const NO_KEY =
+  "There is no good key with this request: it is missing, wrong or was taken away. Make one with: muster mcp --new-key NAME, and send it as Authorization: Bearer <key>.";
+
 function refused(c: Context<AppEnv>, refusal: Refusal): Response {
   const { code, kind, message, retryAfterMs } = refusal;
   if (kind === "unauthenticated") c.header("WWW-Authenticate", 'Bearer realm="muster"');
   if (retryAfterMs !== undefined) c.header("Retry-After", String(Math.ceil(retryAfterMs / 1_000)));
+  const words = kind === "unauthenticated" ? NO_KEY : message;
   const number = code === "invalid_json" ? PARSE_ERROR : INVALID_REQUEST;
-  return c.json(rpcError(number, message, { code }), refusalStatus(refusal) as 400);
+  return c.json(rpcError(number, words, { code }), refusalStatus(refusal) as 400);
 }
 
 function rpcError(code: number, message: string, data?: object) {

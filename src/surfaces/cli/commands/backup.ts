@@ -38,6 +38,9 @@ async function backup(invocation: Invocation, file: string | undefined): Promise
   invocation.note(
     "It holds everything people and agents wrote. Go back to it with: muster restore FILE",
   );
+  invocation.note(
+    "Stored secrets need secret.key of the data folder: keep a copy of it elsewhere.",
+  );
   return DONE;
 }
 

@@ -18,7 +18,9 @@ export async function findSessionId(api: Api, given: string): Promise<string> {
   if (WHOLE_ID.test(given) || given === ORCHESTRATOR || given.startsWith(`${ORCHESTRATOR}:`))
     return given;
   const sessions = await api.listAll<Session>("/api/sessions", { lifecycle: "active,hibernated" });
-  return pickSession(sessions, given).id;
+  // One that is archived, or somebody else's that was opened, is not in the list.
+  const isUnlisted = given.startsWith("ses_") && !sessions.some(({ id }) => id.startsWith(given));
+  return isUnlisted ? given : pickSession(sessions, given).id;
 }
 
 /** The surest kind of match counts, and within it there must be no doubt. */
@@ -37,7 +39,8 @@ export function pickSession<S extends Pick<Session, "id" | "title">>(
   for (const isMeant of wanted === "" ? [] : kinds) {
     const found = sessions.filter(isMeant);
     if (found.length === 1) return found[0] as S;
-    if (found.length > 1) throw new Refusal("conflict", "session_ambiguous", whichWords(given, found));
+    if (found.length > 1)
+      throw new Refusal("conflict", "session_ambiguous", whichWords(given, found));
   }
   throw new Refusal(
     "not_found",

@@ -101,7 +101,11 @@ async function endQuestion(api: Api, id: string, isForGood: boolean): Promise<st
   ]);
   const count = family.items.filter((child) => !isOver(child)).length + family.more;
   const children =
-    count === 0 ? "" : count === 1 ? " and its 1 child session" : ` and its ${count} child sessions`;
+    count === 0
+      ? ""
+      : count === 1
+        ? " and its 1 child session"
+        : ` and its ${count} child sessions`;
   const who = session.isOrchestrator ? "your orchestrator" : safeLine(session.title ?? id);
   const kept = isForGood ? " for good? Nothing brings it back." : "? It is kept for 7 days.";
   return `End ${who}${children}${kept}`;

@@ -116,25 +116,36 @@ const SIGNS: Record<string, string> = {
   failed: "✗",
 };
 
-export function drawTree(tree: TreeNode, { columns, style, isNumbered, hasIds }: DrawOptions): string[] {
+export function drawTree(tree: TreeNode, options: DrawOptions): string[] {
+  const { columns, style, isNumbered, hasIds } = options;
   return rowsOf(tree).map(({ node, lead }, at) => {
     const number = isNumbered && at > 0 ? `${at} ` : "";
     const state = stateOf(node);
-    const sign = SIGNS[state] ?? "·";
-    const cost = formatCost(at === 0 ? treeCost(node) : node.cost);
     const name = safeLine(node.title ?? node.id);
-    const head = shortenTo(`${lead}${number}${sign} ${name}`, columns);
-    const rest = [state.replace("_", " "), cost, filesOf(node), safeLine(node.doing ?? "")];
-    const id = hasIds && !node.id.includes(":") ? `  ${shortId(node.id)}` : "";
-    const tail = shortenTo(
-      rest.filter((part) => part !== "").join(" · "),
-      columns - widthOf(head) - 2 - id.length,
-    );
+    const head = shortenTo(`${lead}${number}${SIGNS[state] ?? "·"} ${name}`, columns);
+    const cost = formatCost(at === 0 ? treeCost(node) : node.cost);
+    const id = hasIds ? idOf(node) : "";
+    const tail = tailOf(node, cost, columns - widthOf(head) - widthOf(id));
+    const isRoom = widthOf(head) + widthOf(tail) + widthOf(id) <= columns;
     const painted = state === "failed" || state === "needs_you" ? style.yellow(head) : head;
-    const words = widthOf(tail) < 4 ? "" : `  ${tail}`;
-    const isRoom = widthOf(head) + words.length + id.length <= columns;
-    return `${painted}${style.dim(`${words}${isRoom ? id : ""}`)}`;
+    return `${painted}${dimmed(style, `${tail}${isRoom ? id : ""}`)}`;
   });
+}
+
+function dimmed(style: Style, text: string): string {
+  return text === "" ? "" : style.dim(text);
+}
+
+/** An orchestrator is known by that word. */
+function idOf({ id }: TreeNode): string {
+  return id.includes(":") ? "" : `  ${shortId(id)}`;
+}
+
+function tailOf(node: TreeNode, cost: string, columns: number): string {
+  const parts = [stateOf(node).replace("_", " "), cost, filesOf(node), safeLine(node.doing ?? "")];
+  const words = parts.filter((part) => part !== "").join(" · ");
+  const tail = shortenTo(words, columns - 2);
+  return widthOf(tail) < 4 ? "" : `  ${tail}`;
 }
 
 function stateOf({ lifecycle, activity }: TreeNode): string {

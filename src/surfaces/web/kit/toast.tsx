@@ -53,7 +53,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
       {children}
       <section
         aria-label="Notifications"
-        className="pointer-events-none fixed inset-x-3 top-3 z-60 flex flex-col items-end gap-2"
+        className="pointer-events-none fixed inset-x-3 top-17 z-60 flex flex-col items-end gap-2"
       >
         {toasts.map((toast) => (
           <div

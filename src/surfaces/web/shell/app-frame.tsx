@@ -60,6 +60,7 @@ function Panes({ me }: { me: Me }) {
   const place = useLocation({ select: ({ pathname }) => pathname });
   // Where it was opened: whoever has gone elsewhere since is done with it.
   const [openedAt, setOpenedAt] = useState<string | null>(null);
+  if (openedAt !== null && openedAt !== place) setOpenedAt(null);
   const open = useCallback(() => setOpenedAt(place), [place]);
   return (
     <div className="flex h-dvh">

@@ -22,7 +22,10 @@ export function KeysTab() {
   return (
     <>
       <CreateKey />
-      <Section title="Your keys" text="Whoever has one acts as you, within its scopes.">
+      <Section
+        title="Your keys"
+        text="Whoever has one acts as you, within its scopes. Claude Code, Cursor and other MCP clients talk with your orchestrator by one: `muster mcp --new-key NAME` makes it and says what to put where."
+      >
         <List found={found} empty="None yet.">
           {(key) => <KeyRow key={key.id} apiKey={key} />}
         </List>
