@@ -29,7 +29,7 @@ module.exports = {
     rule(
       "protocol-is-pure",
       "Every process loads protocol/: it imports itself, base/ids and zod.",
-      { path: "^src/protocol/" },
+      { path: "^src/protocol/", pathNot: "\\.test\\.ts$" },
       {
         path: "^(src|node_modules)/",
         pathNot: ["^src/(protocol/|base/ids)", "^node_modules/zod/"],
