@@ -96,7 +96,7 @@ describe("a call of an agent program", () => {
     await world.call(owner, "POST", `/api/approvals/${gate?.id}`, { decision: "allow" });
     await sweep();
     const woken = await world.nextTurn();
-    expect(woken.assignment.content).toContain("it failed:\nbook_full: The book is full.");
+    expect(woken.assignment.content).toContain("it failed:\n> book_full: The book is full.");
     const { approval } = await world.call<{ approval: { state: string } }>(
       owner,
       "GET",
