@@ -24,17 +24,26 @@ export async function waitForPrompt(
   { signal, progress }: Pick<CallContext, "signal" | "progress">,
 ): Promise<Prompt> {
   const get = () => parts.kernel.prompts.get(principal, prompt.id);
+  let hasBegun = false;
+  const begin = () => {
+    if (!hasBegun) progress("has begun");
+    hasBegun = true;
+  };
   const settled = await lookAndWait(parts, principal, prompt.sessionId, {
     timeoutMs,
     signal,
     isNews({ type, json }) {
       if (type === "prompt_settled" && isOf(json, prompt.id)) return true;
+      if (type === "run_claimed" && isOf(json, prompt.id)) begin();
       if (type in TELLING) tell(json, prompt.id, progress);
       return false;
     },
     async look() {
       const now = await get();
-      return now.state === "settled" ? now : undefined;
+      if (now.state === "settled") return now;
+      // It may have been claimed before anybody followed.
+      if (now.startedAt !== null) begin();
+      return undefined;
     },
   });
   return settled ?? get();
@@ -82,7 +91,6 @@ function isOf(json: string, promptId: string): boolean {
 }
 
 const TELLING: Readonly<Record<string, (event: SessionEvent) => string>> = {
-  run_claimed: () => "has begun",
   pre_tool: ({ toolName }) => `uses ${toolName ?? "a tool"}`,
   gate_opened: () => "waits for a decision of yours in Muster",
   gate_closed: () => "goes on",
