@@ -95,6 +95,7 @@ export function createRowChecks(world: World, model: Model) {
       toldBefore === null || toldBefore === told || (told === null && !wasHeard),
       () => `${what} was first told to #${toldBefore}, then to #${told}`,
     );
+    if (told === null) model.told.delete(row.id);
     must(told === null || isAnswered(row), () => `${what} is ${row.state} and was told`);
     model.gates.set(row.id, row);
   }
