@@ -121,7 +121,7 @@ describe("who is let in", () => {
     const [body = "", fence = "", signature = ""] = token.split(".");
     const forged = [
       `${body}.${Number(fence) + 1}.${signature}`,
-      `${body}.${fence}.${signature.slice(0, -1)}A`,
+      `${body}.${fence}.${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`,
       `${body}x.${fence}.${signature}`,
       "mrt_run_1.1.",
     ];
