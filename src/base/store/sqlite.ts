@@ -17,6 +17,7 @@ import { announceAll } from "./announce-all.ts";
 import { emptyLog } from "./empty-log.ts";
 import { applyMigrations } from "./migrate.ts";
 import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
+import { asRefusal, closed } from "./sqlite-refusals.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
 import type { Migration, Reader, Store, Tx } from "./store.ts";
 
@@ -369,35 +370,4 @@ async function retryBusy<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
       await clock.sleep(BUSY_RETRY_MS);
     }
   }
-}
-
-function closed(): Refusal {
-  return new Refusal(
-    "unavailable",
-    "store_unavailable",
-    "The server is stopping. Try again shortly.",
-    {
-      retryAfterMs: 2_000,
-    },
-  );
-}
-
-/** What SQLite says when the machine, not the statement, is at fault. */
-const OUTSIDE_FAULT = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM|CANTOPEN|READONLY|PROTOCOL)/;
-
-function asRefusal(error: unknown): unknown {
-  const code = String((error as { code?: unknown } | undefined)?.code ?? "");
-  if (!OUTSIDE_FAULT.test(code)) return error;
-  const why = code.startsWith("SQLITE_FULL")
-    ? "The disk is full."
-    : "The database file cannot be written now.";
-  return new Refusal(
-    "unavailable",
-    "store_unavailable",
-    `${why} Nothing was changed; try again shortly.`,
-    {
-      retryAfterMs: 2_000,
-      cause: error,
-    },
-  );
 }

@@ -40,7 +40,7 @@ describe("holdProjectFolder", () => {
       "/home/somebody",
       "/home/somebody/.ssh",
       "/home/.all/x",
-      "/root/.config/x",
+      "/root/.ssh",
     ],
   ])("refuses %s", (folder) => {
     expect(() => check(folder)).toThrow(refusal);

@@ -45,7 +45,7 @@ export { countUntold } from "./inbox-queries.ts";
 export { DEFAULT_LIMITS, type DelegationLimits, requireChild, requireChildRow } from "./link.ts";
 export { isGone, isLive } from "./lives.ts";
 export { messageChild, type Sent } from "./message-child.ts";
-export { hintInbox, note, ORCHESTRATION, trace } from "./note.ts";
+export { hintInbox, note, ORCHESTRATION, type OrchestrationAction, trace } from "./note.ts";
 export { purgeSoon } from "./purge-child.ts";
 export {
   addUpChildren,

@@ -10,7 +10,9 @@ import {
   type Route,
   requireMay,
   type SessionRow,
+  type SessionWriter,
   sessionThing,
+  type Work,
 } from "#engine/index.ts";
 import { changeLifecycle, findSession, requireReadable } from "#engine/sessions/index.ts";
 import {
@@ -18,7 +20,9 @@ import {
   detachByPerson,
   endChild,
   inboxItemSchema,
+  type LinkRow,
   note,
+  type OrchestrationAction,
   readInbox,
 } from "#features/delegation/index.ts";
 import {
@@ -176,65 +180,76 @@ function switchRoutes(settings: SupervisionSettings): Route[] {
   ];
 }
 
+/** What a person does to one worker of one supervisor of theirs. */
+interface Deed {
+  worker: SessionWriter;
+  link: LinkRow;
+  /** Leaves a line in the trail. */
+  note(action: OrchestrationAction): Promise<void>;
+}
+
+function workerRoute<T>(
+  settings: SupervisionSettings,
+  {
+    act,
+    ...spec
+  }: Pick<Route, "path" | "summary" | "response"> & {
+    act(work: Work, deed: Deed): Promise<T>;
+  },
+): Route {
+  return defineRoute({
+    method: "post",
+    ...spec,
+    tag: TAG,
+    async handle({ engine, principal, params }) {
+      requireOpen(settings);
+      const { id = "", workerId = "" } = params;
+      return command(engine, async (work) => {
+        const supervisor = await requireSupervisor(work, principal, id);
+        const { worker, link } = await requireWorker(work, principal, supervisor, workerId);
+        const by = principalKey(principal);
+        return act(work, {
+          worker,
+          link,
+          note: (action) => note(work, supervisor.row, { action, by, childId: workerId }),
+        });
+      });
+    },
+  });
+}
+
 function workerRoutes(settings: SupervisionSettings): Route[] {
   return [
-    defineRoute({
-      method: "post",
+    workerRoute(settings, {
       path: `${WORKER}/detach`,
       summary: "Take a worker out of its supervisor's hands; the supervisor is told",
-      tag: TAG,
       response: detachedSchema,
-      async handle({ engine, principal, params }) {
-        requireOpen(settings);
-        const { id = "", workerId = "" } = params;
-        return command(engine, async (work) => {
-          const supervisor = await requireSupervisor(work, principal, id);
-          const { worker, link } = await requireWorker(work, principal, supervisor, workerId);
-          const by = principalKey(principal);
-          await note(work, supervisor.row, { action: "worker_detached", by, childId: workerId });
-          await detachByPerson(work, worker, link);
-          return { workerId, detached: true as const };
-        });
+      async act(work, { worker, link, note: leave }) {
+        await leave("worker_detached");
+        await detachByPerson(work, worker, link);
+        return { workerId: worker.row.id, detached: true as const };
       },
     }),
-    defineRoute({
-      method: "post",
+    workerRoute(settings, {
       path: `${WORKER}/kill`,
       summary: "End a worker for its supervisor, which is not told; it is kept for a week",
-      tag: TAG,
       response: oneWorker,
-      async handle({ engine, principal, params }) {
-        requireOpen(settings);
-        const { id = "", workerId = "" } = params;
-        return command(engine, async (work) => {
-          const supervisor = await requireSupervisor(work, principal, id);
-          const { worker, link } = await requireWorker(work, principal, supervisor, workerId);
-          const by = principalKey(principal);
-          await endChild(work, worker, link, "archived");
-          await note(work, supervisor.row, { action: "worker_killed", by, childId: workerId });
-          return { worker: await workerView(work.tx, worker.row, link) };
-        });
+      async act(work, { worker, link, note: leave }) {
+        await endChild(work, worker, link, "archived");
+        await leave("worker_killed");
+        return { worker: await workerView(work.tx, worker.row, link) };
       },
     }),
-    defineRoute({
-      method: "post",
+    workerRoute(settings, {
       path: `${WORKER}/resume`,
       summary: "Bring a cold worker back, if its supervisor has a place for it",
-      tag: TAG,
       response: oneWorker,
-      async handle({ engine, principal, params }) {
-        requireOpen(settings);
-        const { id = "", workerId = "" } = params;
-        return command(engine, async (work) => {
-          const supervisor = await requireSupervisor(work, principal, id);
-          const { worker, link } = await requireWorker(work, principal, supervisor, workerId);
-          if (worker.row.lifecycle === "terminated")
-            throw refuse("worker_not_live", "This worker has ended for good. Spawn another.");
-          const by = principalKey(principal);
-          await changeLifecycle(work, worker, "active");
-          await note(work, supervisor.row, { action: "worker_resumed", by, childId: workerId });
-          return { worker: await workerView(work.tx, worker.row, link) };
-        });
+      async act(work, { worker, link, note: leave }) {
+        if (worker.row.lifecycle === "terminated")
+          throw refuse("worker_not_live", "This worker has ended for good. Spawn another.");
+        await changeLifecycle(work, worker, "active");
+        await leave("worker_resumed");
+        return { worker: await workerView(work.tx, worker.row, link) };
       },
     }),
   ];

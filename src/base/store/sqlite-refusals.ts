@@ -1,0 +1,33 @@
+/** What callers are told when SQLite, or the machine under it, cannot do what was asked. */
+import { Refusal } from "../refusal.ts";
+
+export function closed(): Refusal {
+  return new Refusal(
+    "unavailable",
+    "store_unavailable",
+    "The server is stopping. Try again shortly.",
+    {
+      retryAfterMs: 2_000,
+    },
+  );
+}
+
+/** What SQLite says when the machine, not the statement, is at fault. */
+const OUTSIDE_FAULT = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM|CANTOPEN|READONLY|PROTOCOL)/;
+
+export function asRefusal(error: unknown): unknown {
+  const code = String((error as { code?: unknown } | undefined)?.code ?? "");
+  if (!OUTSIDE_FAULT.test(code)) return error;
+  const why = code.startsWith("SQLITE_FULL")
+    ? "The disk is full."
+    : "The database file cannot be written now.";
+  return new Refusal(
+    "unavailable",
+    "store_unavailable",
+    `${why} Nothing was changed; try again shortly.`,
+    {
+      retryAfterMs: 2_000,
+      cause: error,
+    },
+  );
+}
