@@ -9,7 +9,6 @@ import {
   principalKey,
   type Route,
   requireMay,
-  type SessionRow,
   type SessionWriter,
   sessionThing,
   type Work,
@@ -54,17 +53,19 @@ export function supervisionRoutes(settings: SupervisionSettings): readonly Route
 
 /**
  * Whoever the session belongs to, and its own agent. Not an admin it was opened to: what its workers
- * say is theirs, and they were not opened.
+ * say is theirs, and they were not opened. A session that leads nobody has lists too, empty ones: a
+ * page that reads them while supervisor mode is being switched off has done nothing wrong.
  */
-async function requireLeader(
+async function readLed<T>(
   reader: Reader,
   principal: Principal,
   id: string,
-): Promise<SessionRow> {
+  read: (reader: Reader, id: string) => Promise<T[]>,
+): Promise<{ items: T[] }> {
   const row = await findSession(reader, id);
-  if (row?.supervisor !== 1 || !may(principal, "session.read", sessionThing(row)))
+  if (row === undefined || !may(principal, "session.read", sessionThing(row)))
     throw refuse("supervisor_not_found");
-  return row;
+  return { items: row.supervisor === 1 ? await read(reader, id) : [] };
 }
 
 function readRoutes(settings: SupervisionSettings): Route[] {
@@ -103,10 +104,9 @@ function readRoutes(settings: SupervisionSettings): Route[] {
       response: z.object({ items: z.array(workerSchema) }),
       async handle({ engine, principal, params }) {
         requireOpen(settings);
-        return engine.store.read(async (reader) => {
-          const { id } = await requireLeader(reader, principal, params.id ?? "");
-          return { items: await listWorkers(reader, id) };
-        });
+        return engine.store.read((reader) =>
+          readLed(reader, principal, params.id ?? "", listWorkers),
+        );
       },
     }),
     defineRoute({
@@ -117,10 +117,9 @@ function readRoutes(settings: SupervisionSettings): Route[] {
       response: z.object({ items: z.array(inboxItemSchema) }),
       async handle({ engine, principal, params }) {
         requireOpen(settings);
-        return engine.store.read(async (reader) => {
-          const { id } = await requireLeader(reader, principal, params.id ?? "");
-          return { items: await readInbox(reader, id) };
-        });
+        return engine.store.read((reader) =>
+          readLed(reader, principal, params.id ?? "", readInbox),
+        );
       },
     }),
   ];

@@ -171,10 +171,16 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         ).rejects.toMatchObject(refusal("not_owner", "forbidden"));
       }
       expect((await roleOf(id)).role).toBe("standalone");
-      for (const rest of ["/workers", "/inbox"])
-        await expect(world.call(owner, "GET", on(id, rest))).rejects.toMatchObject(
-          refusal("supervisor_not_found", "not_found"),
-        );
+    });
+
+    it("has empty lists for a session that leads nobody, and none for a stranger", async () => {
+      const id = await world.createSession();
+      const missing = refusal("supervisor_not_found", "not_found");
+      for (const rest of ["/workers", "/inbox"]) {
+        expect(await world.call(owner, "GET", on(id, rest))).toEqual({ items: [] });
+        await expect(world.call(stranger, "GET", on(id, rest))).rejects.toMatchObject(missing);
+        await expect(world.call(owner, "GET", on("ses_none", rest))).rejects.toMatchObject(missing);
+      }
     });
 
     it("is for sessions that stand alone and are there", async () => {
