@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
+import { titleFrom } from "#protocol/session-title.ts";
 import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
 import type { Api } from "../client/api.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -40,7 +41,7 @@ export function addRunCommand(program: Command, host: CliHost): void {
     .option("--session <id>", "the session to prompt")
     .option("--runtime <name>", "the runtime of a new session")
     .option("--model <name>", "the model of a new session, as provider/model")
-    .option("--title <text>", "the title of a new session")
+    .option("--title <text>", "the title of a new session; else how the prompt begins")
     .option("--repo <address>", "the git repository a new session works on")
     .option("--branch <name>", "the branch it begins at")
     .option("--project <folder>", "the folder of the runner's machine a new session works in")
@@ -67,7 +68,8 @@ async function run(invocation: Invocation, words: string[], options: RunOptions)
   let turn: Turn | undefined;
   const interrupts = interruptTurn(host, { api, view, turn: () => turn });
   try {
-    const session = await openSession(api, options);
+    const title = options.title ?? titleFrom(content);
+    const session = await openSession(api, { ...options, ...(title && { title }) });
     const prompt = await sendPrompt(api, session, content, options.mode);
     turn = new Turn(prompt);
     const settled = await followTurn(api, turn, session.lastSeq, view);

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { ModelOffer } from "#protocol/models.ts";
+import { titleFrom } from "#protocol/session-title.ts";
 import { api, type NewSession, type RuntimeChoice as Runtime } from "#surfaces/web/kit/api.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
@@ -123,7 +124,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       )}
       <TextField
         label="Title"
-        hint="optional"
+        hint="optional; else how the prompt begins"
         name="title"
         maxLength={200}
         value={title}
@@ -178,7 +179,8 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
 
 function saidIn(title: string, prompt: string, runtime: string): NewSession {
   const said: NewSession = {};
-  if (title.trim() !== "") said.title = title.trim();
+  const name = title.trim() || titleFrom(prompt);
+  if (name) said.title = name;
   if (runtime !== "") said.runtime = runtime;
   if (prompt.trim() !== "") said.prompt = prompt;
   return said;

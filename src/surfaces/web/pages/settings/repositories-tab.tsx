@@ -11,6 +11,9 @@ import { List, Remove, Row, Section } from "./parts.tsx";
 import { repoWords } from "./repo-words.ts";
 import { useChange } from "./use-change.ts";
 
+const EMPTY = "None yet. An admin can add one by its address.";
+const EMPTY_FOR_ADMIN = "None yet. Add one by its address above, or sync from GitHub.";
+
 /** The repositories that sessions may name. */
 export function RepositoriesTab() {
   const found = useRepos();
@@ -34,7 +37,7 @@ export function RepositoriesTab() {
           )
         }
       >
-        <List found={found} empty="None yet. An admin can add one by its address.">
+        <List found={found} empty={isAdmin ? EMPTY_FOR_ADMIN : EMPTY}>
           {(repo) => <RepoRow key={repo.id} repo={repo} isAdmin={isAdmin} />}
         </List>
       </Section>
