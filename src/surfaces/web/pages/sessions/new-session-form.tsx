@@ -124,7 +124,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       )}
       <TextField
         label="Title"
-        hint="optional; else how the prompt begins"
+        hint="optional; else your first words"
         name="title"
         maxLength={200}
         value={title}
