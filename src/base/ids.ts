@@ -38,7 +38,8 @@ export type IdPrefix =
   | "frm"
   | "mcp"
   | "mem"
-  | "shf";
+  | "shf"
+  | "ltr";
 
 /** Mints ids. Injected wherever ids are made, so that a simulation can replay them. */
 export interface Ids {

@@ -7,7 +7,7 @@ import type { Log } from "#base/log.ts";
 import type { Migration, Reader } from "#base/store/index.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
-import type { Principal } from "./principal.ts";
+import type { Action, Principal } from "./principal.ts";
 import type { RunnerRow, SessionRow, TimerRow } from "./schema.ts";
 import type { Judge, Tool } from "./tools/index.ts";
 import type { Engine, Listener, Work } from "./work.ts";
@@ -77,8 +77,6 @@ export interface Brief {
   setup: string | null;
   /** As whom it commits. */
   identity?: GitIdentity | null;
-  /** What it must still know when its history was summed up. */
-  register?: string | null;
   /** What it may need to know for this prompt, a line each: given with it, and kept in the transcript. */
   recall?: string[];
 }
@@ -90,6 +88,9 @@ export type Briefer = (
   /** The text of the prompt that is being worked on. */
   asked: string,
 ) => Promise<Brief | undefined>;
+
+/** What an agent must still know when its history was summed up; it is asked for only then. */
+export type Registrar = (reader: Reader, session: SessionRow) => Promise<string | null>;
 
 /**
  * What opens a session's repository; undefined when the feature does not know it. It is asked only
@@ -108,6 +109,37 @@ export interface Person {
   userId: string;
 }
 
+/** Something that can be found by words, as it is now. */
+export interface SearchableRow {
+  id: string;
+  orgId: string;
+  /** Whom its own routes show it to: these people, or everybody of the org. */
+  readers: readonly string[] | "org";
+  title: string;
+  /** The title is another's, or a part of the text: it is shown, and finds nothing. */
+  isTitleBorrowed?: boolean;
+  /** What it says besides its title. */
+  text: string;
+  /** When it was written or last changed. */
+  at: number;
+  /** The page that shows it. */
+  url: string;
+}
+
+/** A kind of thing that can be found by words. The kernel does nothing with it but carry it. */
+export interface Searchable {
+  kind: string;
+  /** What a credential must be allowed to be shown it. */
+  action: Action;
+  /** Where it is kept, by `id`, and the columns that say what it is found by, or by whom. */
+  table: string;
+  columns: readonly string[];
+  /** Raised when those columns, or what is made of them, are others: all of it is read anew. */
+  version: number;
+  /** Of these, what exists and is to be found. */
+  read(reader: Reader, ids: readonly string[]): Promise<SearchableRow[]>;
+}
+
 export interface Feature {
   name: string;
   migrations?: readonly Migration[];
@@ -120,7 +152,9 @@ export interface Feature {
   /** Has a say in every tool call that asks to be judged. */
   judge?: Judge;
   brief?: Briefer;
+  register?: Registrar;
   openRepository?: RepositoryOpener;
+  searchable?: readonly Searchable[];
   /** Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it. */
   sessionTables?: readonly string[];
   /**

@@ -11,6 +11,8 @@ export {
   type RepositoryOpener,
   type Route,
   type RouteRequest,
+  type Searchable,
+  type SearchableRow,
   type Sweep,
   type TimerHandler,
 } from "./feature.ts";

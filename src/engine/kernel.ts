@@ -10,7 +10,7 @@ import type { Log } from "#base/log.ts";
 import type { Store } from "#base/store/index.ts";
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from "#protocol/frames.ts";
 import { createAnnouncer } from "./announce.ts";
-import type { Feature, Person } from "./feature.ts";
+import type { Deliverer, Feature, Person } from "./feature.ts";
 import { GATE_TIMER, gateTimerDue } from "./gates/index.ts";
 import { kernelMigrations } from "./migrations.ts";
 import { purgePerson } from "./purge-person.ts";
@@ -18,6 +18,7 @@ import { Dispatcher } from "./runs/dispatcher.ts";
 import { createRunTokens } from "./runs/run-tokens.ts";
 import { createRunnerDesk } from "./runs/runner-desk.ts";
 import { createRuns } from "./runs/runs.ts";
+import type { Briefing } from "./runs/turn-material.ts";
 import { COLLECT_TIMER } from "./sessions/admit-prompt.ts";
 import { promptParentWhenDone } from "./sessions/callback.ts";
 import { collectTimerDue } from "./sessions/collect.ts";
@@ -49,6 +50,13 @@ export interface KernelOptions {
 
 const IDLE_MS = 15 * 60_000;
 
+function briefingOf(features: readonly Feature[]): Briefing {
+  return {
+    briefers: features.flatMap(({ brief }) => brief ?? []),
+    registrars: features.flatMap(({ register }) => register ?? []),
+  };
+}
+
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
 export async function createKernel({
@@ -72,6 +80,10 @@ export async function createKernel({
   const serverTools = [...tools, ...features.flatMap((feature) => feature.tools ?? [])];
   const catalogue = createCatalogue(serverTools);
   const sessionTables = features.flatMap((feature) => feature.sessionTables ?? []);
+  const deliverers: Record<string, Deliverer> = Object.assign(
+    {},
+    ...features.map((feature) => feature.deliverers ?? {}),
+  );
   const engine: Engine = {
     store,
     ids,
@@ -84,6 +96,7 @@ export async function createKernel({
     ],
     defaults,
     toolName: (name) => catalogue.find(name)?.name,
+    delivers: (kind) => kind in deliverers,
     sessionTables,
     serverId,
   };
@@ -95,9 +108,8 @@ export async function createKernel({
     engine,
     tools: toolHost,
     bench,
-    briefers: features.flatMap((feature) => (feature.brief ? [feature.brief] : [])),
     openers: features.flatMap((feature) => feature.openRepository ?? []),
-    terms: { limits: turnLimits, catalogue, tokens },
+    terms: { limits: turnLimits, catalogue, tokens, briefing: briefingOf(features) },
     log,
   });
   const sweeps = new Sweeps({
@@ -108,10 +120,7 @@ export async function createKernel({
       { [COLLECT_TIMER]: collectTimerDue, [GATE_TIMER]: gateTimerDue },
       ...features.map((feature) => feature.timers ?? {}),
     ),
-    deliverers: Object.assign(
-      { [DEFERRED_CALL]: createDeferredCalls(engine, catalogue) },
-      ...features.map((feature) => feature.deliverers ?? {}),
-    ),
+    deliverers: { [DEFERRED_CALL]: createDeferredCalls(engine, catalogue), ...deliverers },
     sweepRunners: () => dispatcher.sweep(),
     idleMs,
     sessionTables,

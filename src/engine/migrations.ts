@@ -193,6 +193,11 @@ const idleColumn = "alter table sessions add column idle_ms bigint";
 
 const deferredColumn = "alter table gates add column deferred integer not null default 0";
 
+const planColumns = `
+alter table sessions add column plan_required integer not null default 0;
+alter table sessions add column plan_state text;
+`;
+
 const activeIndexes = `
 create index sessions_active_in_org on sessions (org_id) where lifecycle = 'active';
 create index sessions_held_asleep on sessions (id) where lifecycle = 'hibernated' and waiting > 0;
@@ -210,4 +215,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0005-idle-time", statements: (dialect) => ddl(dialect, idleColumn) },
   { id: "0006-deferred-calls", statements: (dialect) => ddl(dialect, deferredColumn) },
   { id: "0007-active-sessions", statements: (dialect) => ddl(dialect, activeIndexes) },
+  { id: "0008-plans", statements: (dialect) => ddl(dialect, planColumns) },
 ];

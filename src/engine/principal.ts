@@ -70,6 +70,8 @@ export type Action =
   | "usage.read"
   | "memory.read"
   | "memory.write"
+  | "mail.read"
+  | "mail.write"
   | "operate";
 
 /** What is known of the thing acted on. */
@@ -128,6 +130,8 @@ const SCOPE_OF: Partial<Record<Action, string>> = {
   "usage.read": "sessions:read",
   "memory.read": "memory",
   "memory.write": "memory",
+  "mail.read": "mail",
+  "mail.write": "mail",
   operate: "admin",
 };
 

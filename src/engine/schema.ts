@@ -12,6 +12,7 @@ import type {
   QueueMode,
   SessionKind,
 } from "#protocol/sessions.ts";
+import type { GateKind } from "#protocol/tools.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
 
 export type { OutboxRow } from "./outbox/schema.ts";
@@ -53,6 +54,8 @@ export interface CredentialRow {
   revoked_at: number | null;
 }
 
+export type PlanState = "pending" | "approved" | "revise" | "rejected" | "expired";
+
 export interface SessionRow {
   id: string;
   org_id: string;
@@ -88,6 +91,10 @@ export interface SessionRow {
   supervisor: number;
   /** 1: it has ended its turn to wait for something to happen. */
   awaiting: number;
+  /** 1: it may change nothing until a plan of its own is approved. */
+  plan_required: number;
+  /** What became of the plan it presented last; null: it has presented none that counts. */
+  plan_state: PlanState | null;
   /** How long it may be idle before it falls asleep; null: as the server says. */
   idle_ms: number | null;
   last_seq: number;
@@ -322,7 +329,7 @@ export interface GateRow {
   prompt_id: string;
   run_id: string;
   call_id: string;
-  kind: "approval" | "question" | "plan";
+  kind: GateKind;
   tool: string;
   target: string | null;
   shown: string;

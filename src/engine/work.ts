@@ -21,6 +21,10 @@ import { findParentId, insertSession, lockSession, saveSession } from "./session
 import type { SessionDefaults } from "./sessions/session-defaults.ts";
 
 export const EVENT_VERSION = 1;
+/** Both databases bound the parameters of one statement. */
+const ROWS_PER_INSERT = 100;
+
+type InsertAll = (tx: Tx, rows: readonly unknown[]) => Promise<unknown>;
 
 /** What happened, told inside the transaction that made it happen. */
 export type KernelEvent =
@@ -119,6 +123,8 @@ export interface Engine {
   defaults: SessionDefaults;
   /** The name of a tool that there is, by whatever name it is known. */
   toolName(name: string): string | undefined;
+  /** Whether somebody takes outbox rows of this kind where they are to go. */
+  delivers(kind: string): boolean;
   /** Of features: their rows go with the session they hang on. */
   sessionTables: readonly string[];
   /** This process among the servers that share the database. */
@@ -180,11 +186,14 @@ export class Work {
   readonly serverId: string;
   readonly defaults: SessionDefaults;
   readonly toolName: Engine["toolName"];
+  readonly delivers: Engine["delivers"];
   readonly sessionTables: readonly string[];
-  /** Runs that this command has made: they wait to be claimed. */
+  /** Runs that this command has made and that nobody has claimed: at its end runners hear of them. */
   readonly begun: RunRow[] = [];
   readonly #listeners: readonly Listener[];
   readonly #writers = new Map<string, SessionWriter>();
+  readonly #later = new Map<InsertAll, unknown[]>();
+  readonly #last = new Map<string, (() => Promise<void>)[]>();
 
   constructor(tx: Tx, engine: Engine) {
     this.tx = tx;
@@ -194,6 +203,7 @@ export class Work {
     this.serverId = engine.serverId;
     this.defaults = engine.defaults;
     this.toolName = engine.toolName;
+    this.delivers = engine.delivers;
     this.sessionTables = engine.sessionTables;
     this.#listeners = engine.listeners;
   }
@@ -220,11 +230,36 @@ export class Work {
   async family(id: string): Promise<SessionWriter | undefined> {
     const known = this.#writers.get(id);
     if (known) return known;
+    if (this.tx.dialect === "sqlite") return this.#familyAlone(id);
     const parentId = await findParentId(this.tx, id);
     if (parentId !== null) await this.session(parentId);
     const session = await this.session(id);
     const now = session?.row.parent_session_id ?? null;
     if (now !== null && now !== parentId) throw new Error(`session ${id} got another parent`);
+    return session;
+  }
+
+  /**
+   * Locks sessions that may have nothing to do with each other, each with its parent, for a command
+   * that begins in one and may reach another: parents first, then children, each by id.
+   */
+  async families(ids: readonly string[]): Promise<void> {
+    const tops = new Set<string>();
+    const children = new Set<string>();
+    for (const id of ids) {
+      const parentId = await findParentId(this.tx, id);
+      tops.add(parentId ?? id);
+      if (parentId !== null) children.add(id);
+    }
+    for (const id of [...tops].sort()) await this.session(id);
+    for (const id of [...children].sort()) await this.session(id);
+  }
+
+  /** SQLite has one writer, which holds every lock: in which order rows are read does not matter. */
+  async #familyAlone(id: string): Promise<SessionWriter | undefined> {
+    const session = await this.session(id);
+    const parentId = session?.row.parent_session_id ?? null;
+    if (parentId !== null) await this.session(parentId);
     return session;
   }
 
@@ -242,8 +277,34 @@ export class Work {
     return this.emit({ type: "setting_changed", ...change });
   }
 
+  /**
+   * Does this when the command is over but for its writing: for what locks a row that comes after all
+   * sessions. What has the same key is done in the order it came, keys in their own.
+   */
+  atEnd(key: string, act: () => Promise<void>): void {
+    this.#last.set(key, [...(this.#last.get(key) ?? []), act]);
+  }
+
+  /** For rows that nobody reads in this command: all of one kind are inserted together at its end. */
+  insertLater<R>(insert: (tx: Tx, rows: readonly R[]) => Promise<unknown>, row: R): void {
+    const rows = this.#later.get(insert as InsertAll);
+    if (rows) rows.push(row);
+    else this.#later.set(insert as InsertAll, [row]);
+  }
+
   async flush(): Promise<void> {
+    for (;;) {
+      const [key] = [...this.#last.keys()].sort();
+      if (key === undefined) break;
+      const acts = this.#last.get(key) ?? [];
+      this.#last.delete(key);
+      for (const act of acts) await act();
+    }
     for (const writer of this.#writers.values()) await this.#flushOne(writer);
+    for (const [insert, rows] of this.#later)
+      for (let from = 0; from < rows.length; from += ROWS_PER_INSERT)
+        await insert(this.tx, rows.slice(from, from + ROWS_PER_INSERT));
+    if (this.begun.length > 0) this.tx.afterCommit(() => this.announcer.runsReady());
   }
 
   async #flushOne(writer: SessionWriter): Promise<void> {

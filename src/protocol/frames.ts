@@ -51,6 +51,8 @@ export const runnerProfileSchema = z.object({
     })
     .nullable()
     .default(null),
+  /** Its runtimes that begin a turn by asking what there is to read: they are given it with the turn. */
+  readers: z.array(z.string().max(100)).max(100).optional(),
 });
 export type RunnerProfile = z.infer<typeof runnerProfileSchema>;
 
@@ -115,6 +117,32 @@ export const parkSchema = z.discriminatedUnion("kind", [
 ]);
 export type Park = z.infer<typeof parkSchema>;
 
+/** What an agent is given to read, besides what it is asked. */
+export interface BriefText {
+  instructions: { name: string; content: string }[];
+  files: { path: string; content: string }[];
+  setup: string | null;
+  identity: GitIdentity | null;
+  recall: string[];
+}
+
+/** A page of earlier entries. */
+export interface HistoryPage {
+  items: HistoryItem[];
+  more: boolean;
+  summary: string | null;
+}
+
+/**
+ * What a turn would ask for first, as the answers would be. What is missing is asked for; of a brief
+ * without a register too, should one be needed.
+ */
+export interface Material {
+  brief?: BriefText & { register?: string | null };
+  /** The newest page before the turn. */
+  history?: HistoryPage;
+}
+
 /** All a runner needs to work one turn. */
 export const assignmentSchema = z.object({
   ...runRef,
@@ -155,6 +183,8 @@ export const assignmentSchema = z.object({
   decisions: z.array(decisionSchema),
   /** What this turn has journaled before, in order: a runtime continues after it and repeats none of it. */
   journal: z.array(journalItemSchema),
+  /** Only for runtimes that read first, and where it is not too much. */
+  material: z.custom<Material>().optional(),
 });
 export type Assignment = z.infer<typeof assignmentSchema>;
 
@@ -283,17 +313,8 @@ export type ServerFrame =
       /** Nothing more is to be done in this turn. */
       endsTurn?: boolean;
     }
-  | { op: "history"; id: string; items: HistoryItem[]; more: boolean; summary: string | null }
-  | {
-      op: "brief";
-      id: string;
-      instructions: { name: string; content: string }[];
-      files: { path: string; content: string }[];
-      setup: string | null;
-      identity: GitIdentity | null;
-      register: string | null;
-      recall: string[];
-    }
+  | ({ op: "history"; id: string } & HistoryPage)
+  | ({ op: "brief"; id: string; register: string | null } & BriefText)
   /** Null: the organisation does not know the repository, so nothing opens it. */
   | { op: "repository"; id: string; access: RepositoryAccess | null }
   | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }

@@ -214,6 +214,16 @@ const OWN_BRANCH = "(the session's own branch)";
 
 /** Calls of this tool are never performed: they wait for a person's answer. */
 export const ASK_USER_QUESTION = "ask_user_question";
+/** A child presents what it means to do, and waits until somebody has decided about it. */
+export const REQUEST_PLAN_APPROVAL = "request_plan_approval";
+
+export type GateKind = "approval" | "question" | "plan";
+
+/** What a call waits for, if it waits. Those that are no approval always do: no rule can answer them. */
+export function gateKindOf(tool: string): GateKind {
+  if (tool === ASK_USER_QUESTION) return "question";
+  return tool === REQUEST_PLAN_APPROVAL ? "plan" : "approval";
+}
 
 export const workspaceTools: readonly ToolSpec[] = [
   spec({

@@ -27,6 +27,7 @@ export class RunnerHost {
       projectDir: null,
       tags: [],
       runtimes: ["native", "scripted"],
+      readers: ["native"],
       capacity: 3,
       models: [],
       sandbox: null,

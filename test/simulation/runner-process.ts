@@ -263,6 +263,7 @@ export class RunnerProcess {
     this.held.set(run, turn);
     this.#world.note(`runner ${this.bootId} takes ${run}#${fence}`);
     this.#world.oracle.assigned(this, assignment);
+    this.#world.oracle.readHistory(assignment, assignment.material?.history?.items ?? []);
     turn.begin();
   }
 

@@ -73,6 +73,10 @@ export class SimStore implements Store {
     return this.transaction(work);
   }
 
+  readAside<T>(_limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.transaction(work);
+  }
+
   #isAway(): boolean {
     const { calm, random, odds } = this.#world;
     return this.#world.storeIsAway() || (!calm && random.chance(odds.hiccups));
@@ -109,6 +113,7 @@ function watched(tx: Tx, announcements: (() => void)[]): { tx: Tx; wrote: () => 
         wrote = true;
         return tx.execute(compiled);
       },
+      whileSyncing: (read) => tx.whileSyncing(read),
       afterCommit: (announce) => {
         announcements.push(announce);
       },

@@ -39,5 +39,5 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 export type { Dialect } from "./dialect.ts";
-export { builder, inserter, statements } from "./statement.ts";
-export type { Migration, Reader, Store, Tx } from "./store.ts";
+export { builder, type CompiledStatement, inserter, statements } from "./statement.ts";
+export { type Migration, type Reader, ReadTooSlow, type Store, type Tx } from "./store.ts";

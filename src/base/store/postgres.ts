@@ -14,8 +14,9 @@ import type { Log } from "../log.ts";
 import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
 import { applyMigrations } from "./migrate.ts";
+import { type LateRead, readAll } from "./read-all.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
-import type { Migration, Reader, Store, Tx } from "./store.ts";
+import { type Migration, type Reader, ReadTooSlow, type Store, type Tx } from "./store.ts";
 
 const POOL_SIZE = 12;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -44,6 +45,7 @@ export interface PostgresOptions {
   log: Log;
 }
 
+const QUERY_CANCELLED = "57014";
 const RETRYABLE_SQLSTATE = /^(40001|40P01|08...|57P0[1-5]|53300|25006|55P03)$/;
 const RETRYABLE_SYSTEM = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/;
 const RETRYABLE_TEXT =
@@ -101,6 +103,10 @@ class PostgresStore implements Store {
     });
   }
 
+  readAside<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.read((reader) => withTimeLimit(reader as PostgresReader, limitMs, work));
+  }
+
   async migrate(migrations: readonly Migration[]): Promise<void> {
     await this.#retrying(async () => {
       const client = await this.#pool.connect();
@@ -139,6 +145,7 @@ class PostgresStore implements Store {
       attempt = { result, announcements: tx.announcements };
       try {
         await commit(client, tx.hasWritten ? line : undefined);
+        await readAll(tx, tx.reads);
       } catch (error) {
         if (!isRetryable(error) || isConflict(error)) {
           await rollback(client, lost);
@@ -279,9 +286,29 @@ class PostgresReader implements Reader {
   }
 }
 
+/** PostgreSQL gives a statement up by itself when its time is over. */
+async function withTimeLimit<T>(
+  reader: PostgresReader,
+  limitMs: number,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  const say = (text: string) => reader.query({ sql: text, parameters: [] });
+  await say("begin read only");
+  try {
+    await say(`set local statement_timeout = ${Math.ceil(limitMs)}`);
+    return await work(reader);
+  } catch (error) {
+    const isTooSlow = (error as { code?: unknown }).code === QUERY_CANCELLED;
+    throw isTooSlow ? new ReadTooSlow("", { cause: error }) : error;
+  } finally {
+    await say("rollback");
+  }
+}
+
 class PostgresTx extends PostgresReader implements Tx {
   readonly now: number;
   readonly announcements: (() => void)[] = [];
+  readonly reads: LateRead[] = [];
   hasWritten = false;
 
   constructor(client: pg.PoolClient, now: number) {
@@ -296,6 +323,9 @@ class PostgresTx extends PostgresReader implements Tx {
   async execute(compiled: CompiledStatement<unknown>): Promise<number> {
     this.hasWritten = true;
     return (await this.send(compiled, true)).rowCount ?? 0;
+  }
+  whileSyncing(read: LateRead): void {
+    this.reads.push(read);
   }
   afterCommit(announce: () => void): void {
     this.announcements.push(announce);

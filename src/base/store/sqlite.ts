@@ -17,8 +17,11 @@ import { announceAll } from "./announce-all.ts";
 import { emptyLog } from "./empty-log.ts";
 import { applyMigrations } from "./migrate.ts";
 import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
+import { type LateRead, readAll } from "./read-all.ts";
+import { ReaderThread } from "./reader-thread.ts";
+import { Connection, SqliteTx } from "./sqlite-connection.ts";
+import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
 import { asRefusal, closed } from "./sqlite-refusals.ts";
-import type { CompiledStatement, Statement } from "./statement.ts";
 import type { Migration, Reader, Store, Tx } from "./store.ts";
 
 const MAX_BATCH = 64;
@@ -48,6 +51,7 @@ interface Done {
   result?: unknown;
   error?: unknown;
   announcements: (() => void)[];
+  reads?: LateRead[];
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
@@ -89,8 +93,7 @@ function connect(path: string, readonly: boolean): Database.Database {
       "create table if not exists schema_migrations (id text primary key, applied_at integer not null)",
     );
   }
-  db.pragma("temp_store = MEMORY");
-  db.pragma("cache_size = -16000");
+  for (const pragma of READER_PRAGMAS) db.pragma(pragma);
   return db;
 }
 
@@ -120,6 +123,7 @@ class SqliteStore implements Store {
   #parts: Parts;
   #write: Connection;
   #read: Connection | undefined;
+  readonly #thread: ReaderThread;
   #queue: Job[] = [];
   #pumping = false;
   #closing = false;
@@ -134,6 +138,7 @@ class SqliteStore implements Store {
     this.#soon = parts.reader ? setImmediate : queueMicrotask;
     this.#write = new Connection(parts.writer);
     this.#read = parts.reader && new Connection(parts.reader);
+    this.#thread = new ReaderThread(parts.path);
   }
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -151,7 +156,16 @@ class SqliteStore implements Store {
     const reader = this.#read;
     // In memory there is one connection, so a read must wait its turn among the writes.
     if (!reader) return this.transaction(work);
-    const result = await retryBusy(this.#parts.clock, () => work(reader));
+    return this.#covered(await retryBusy(this.#parts.clock, () => work(reader)));
+  }
+
+  async readAside<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
+    if (!this.#read) return this.read(work);
+    return this.#covered(await this.#thread.read(limitMs, work));
+  }
+
+  /** Nobody gets to see what a power loss could still undo. */
+  async #covered<T>(result: T): Promise<T> {
     const covered = this.#parts.gate.covered();
     if (covered !== undefined) await covered;
     return result;
@@ -199,6 +213,7 @@ class SqliteStore implements Store {
     while (this.#pumping) await new Promise((resolve) => setImmediate(resolve));
     await gate.covered();
     await gate.close();
+    await this.#thread.close();
     reader?.close();
     writer.close();
     lock?.release();
@@ -235,7 +250,7 @@ class SqliteStore implements Store {
     }
     const done: Done[] = [];
     for (const job of batch) {
-      const outcome = await this.#runJob(job);
+      const outcome = await this.#runJob(job, batch.length === 1);
       if (!writer.inTransaction) return this.#rerunAlone(batch, done, outcome);
       done.push(outcome);
     }
@@ -246,7 +261,16 @@ class SqliteStore implements Store {
       if (writer.inTransaction) this.#write.exec("rollback");
       return batch.map((job) => ({ job, error: asRefusal(error), announcements: [] }));
     }
+    await this.#readMeanwhile(done.flatMap(({ reads = [] }) => reads));
     return done;
+  }
+
+  /** Before the next transaction begins, on the connection that has the pages at hand. */
+  async #readMeanwhile(reads: readonly LateRead[]): Promise<void> {
+    if (reads.length === 0) return;
+    // The sync begins here, and whoever releases the batch waits for its end.
+    void this.#parts.gate.covered();
+    await readAll(this.#write, reads);
   }
 
   /** SQLite undid the whole batch (disk full, I/O error): the innocent ones are tried again, each alone. */
@@ -259,103 +283,24 @@ class SqliteStore implements Store {
     return done;
   }
 
-  async #runJob(job: Job): Promise<Done> {
+  /** One that is alone needs no savepoint: if it fails, the whole transaction is undone. */
+  async #runJob(job: Job, isAlone: boolean): Promise<Done> {
     const announcements: (() => void)[] = [];
-    const tx = new SqliteTx(this.#write, this.#parts.clock.now(), announcements);
-    this.#write.exec("savepoint job");
+    const reads: LateRead[] = [];
+    const tx = new SqliteTx(this.#write, this.#parts.clock.now(), announcements, reads);
+    if (!isAlone) this.#write.exec("savepoint job");
     try {
       const result = await job.work(tx);
-      this.#write.exec("release job");
-      return { job, result, announcements };
+      if (!isAlone) this.#write.exec("release job");
+      return { job, result, announcements, reads };
     } catch (error) {
-      if (this.#parts.writer.inTransaction) {
+      if (this.#parts.writer.inTransaction && isAlone) this.#write.exec("rollback");
+      else if (this.#parts.writer.inTransaction) {
         this.#write.exec("rollback to job");
         this.#write.exec("release job");
       }
       return { job, error: asRefusal(error), announcements: [] };
     }
-  }
-}
-
-/** A connection with its cache of prepared statements. */
-class Connection implements Reader {
-  readonly dialect = "sqlite";
-  #db: Database.Database;
-  #prepared = new Map<string, Database.Statement>();
-  #changed = false;
-
-  constructor(db: Database.Database) {
-    this.#db = db;
-  }
-
-  exec(sql: string): void {
-    this.#prepare(sql).run();
-  }
-
-  async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
-    return this.query(statement.bind("sqlite", params));
-  }
-
-  async first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
-    const { sql, parameters } = statement.bind("sqlite", params);
-    return this.#prepare(sql).get(...parameters) as R | undefined;
-  }
-
-  async query<R>({ sql, parameters }: CompiledStatement<R>): Promise<R[]> {
-    return this.#prepare(sql).all(...parameters) as R[];
-  }
-
-  change({ sql, parameters }: CompiledStatement<unknown>): number {
-    this.#changed = true;
-    return this.#prepare(sql).run(...parameters).changes;
-  }
-
-  /** Whether anything was written since this was last asked: what wrote nothing needs no sync. */
-  takeChanged(): boolean {
-    const changed = this.#changed;
-    this.#changed = false;
-    return changed;
-  }
-
-  #prepare(sql: string): Database.Statement {
-    let prepared = this.#prepared.get(sql);
-    if (!prepared) {
-      prepared = this.#db.prepare(sql);
-      this.#prepared.set(sql, prepared);
-    }
-    return prepared;
-  }
-}
-
-class SqliteTx implements Tx {
-  readonly dialect = "sqlite";
-  readonly now: number;
-  #connection: Connection;
-  #announcements: (() => void)[];
-
-  constructor(connection: Connection, now: number, announcements: (() => void)[]) {
-    this.#connection = connection;
-    this.now = now;
-    this.#announcements = announcements;
-  }
-
-  all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
-    return this.#connection.all(statement, params);
-  }
-  first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
-    return this.#connection.first(statement, params);
-  }
-  query<R>(compiled: CompiledStatement<R>): Promise<R[]> {
-    return this.#connection.query(compiled);
-  }
-  async run<P>(statement: Statement<P, unknown>, params: P): Promise<number> {
-    return this.#connection.change(statement.bind("sqlite", params));
-  }
-  async execute(compiled: CompiledStatement<unknown>): Promise<number> {
-    return this.#connection.change(compiled);
-  }
-  afterCommit(announce: () => void): void {
-    this.#announcements.push(announce);
   }
 }
 

@@ -86,6 +86,33 @@ export function storeContract(name: string, create: () => Promise<StoreUnderTest
       expect(await find("a")).toEqual(note("a", "hello", 1_793_000_000_123));
     });
 
+    it("reads aside what was committed, by any kind of statement", async () => {
+      await add(note("a", "aside"));
+      const all = prepare<Record<never, never>, NoteRow>((db) =>
+        db.selectFrom("notes").selectAll(),
+      );
+      const seen = await store.readAside(10_000, async (reader) => [
+        await reader.first(findNote, { id: "a" }),
+        await reader.first(findNote, { id: "none" }),
+        ...(await reader.all(all, {})),
+        ...(await reader.query<{ n: number }>({ sql: "select 1 as n", parameters: [] })),
+      ]);
+      expect(seen).toEqual([note("a", "aside"), undefined, note("a", "aside"), { n: 1 }]);
+      await add(note("b"));
+      const later = await store.readAside(10_000, (reader) => reader.first(findNote, { id: "b" }));
+      expect(later).toEqual(note("b"));
+    });
+
+    it("tells the error of a statement that it reads aside, and goes on", async () => {
+      const wrong = { sql: "select id from nowhere", parameters: [] };
+      await expect(store.readAside(10_000, (reader) => reader.query(wrong))).rejects.toThrow(
+        /nowhere/,
+      );
+      await add(note("a"));
+      const found = store.readAside(10_000, (reader) => reader.first(findNote, { id: "a" }));
+      expect(await found).toEqual(note("a"));
+    });
+
     it("undoes everything a failed transaction did, and says why", async () => {
       const failed = store.transaction(async (tx) => {
         await tx.execute(insertNotes(tx.dialect, [note("a"), note("b")]));
@@ -130,6 +157,44 @@ export function storeContract(name: string, create: () => Promise<StoreUnderTest
         .catch(() => {});
       await find("a");
       expect(heard).toEqual(["working", "kept"]);
+    });
+
+    it("reads between the commit and the answer, and never after a failure", async () => {
+      const heard: string[] = [];
+      await store.transaction(async (tx) => {
+        tx.whileSyncing(async (reader) => {
+          heard.push((await reader.first(findNote, { id: "a" }))?.body ?? "nothing");
+        });
+        tx.whileSyncing(async () => {
+          throw new Error("what is read late undoes nothing");
+        });
+        tx.whileSyncing(async () => void heard.push("next"));
+        tx.afterCommit(() => heard.push("told"));
+        await tx.execute(insertNotes(tx.dialect, [{ ...note("a"), body: "kept" }]));
+        heard.push("working");
+      });
+      heard.push("answered");
+      await store
+        .transaction(async (tx) => {
+          tx.whileSyncing(async () => void heard.push("never"));
+          throw new Error("no");
+        })
+        .catch(() => {});
+      expect((await find("a"))?.body).toBe("kept");
+      expect(heard).toEqual(["working", "kept", "next", "told", "answered"]);
+    });
+
+    it("reads late what its own transaction wrote, though others follow at once", async () => {
+      const seen: number[] = [];
+      const addAndCount = (id: string) =>
+        store.transaction(async (tx) => {
+          await tx.execute(insertNotes(tx.dialect, [note(id)]));
+          tx.whileSyncing(async (reader) => {
+            if (await reader.first(findNote, { id })) seen.push(1);
+          });
+        });
+      await Promise.all(["a", "b", "c", "d"].map(addAndCount));
+      expect(seen).toHaveLength(4);
     });
 
     it("lets no update be lost when many change one row", async () => {

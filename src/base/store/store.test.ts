@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, postgresUrl } from "#test/services/postgres.ts";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
-import { inserter, openStore, type Store } from "./index.ts";
+import { inserter, openStore, ReadTooSlow, type Store } from "./index.ts";
 import { storeContract } from "./store.contract.ts";
 
 const base = { clock: systemClock, log: silentLog, onSyncFailure: () => {} };
@@ -32,7 +32,28 @@ storeContract("sqlite file", async () => {
   return { open: () => openStore({ ...base, url: `sqlite:${path}` }), discard: async () => {} };
 });
 
+/** Counts for about as many steps as it is told. */
+const counting = (steps: number) => ({
+  sql: `with recursive c(n) as (select 1 union all select n + 1 from c where n < ${steps}) select count(*) as n from c`,
+  parameters: [],
+});
+
+/** What needs too long is given up, and what comes after it is not. */
+async function givesUp(store: Store): Promise<void> {
+  const tooLong = store.readAside(20, (reader) => reader.query(counting(5_000_000)));
+  await expect(tooLong).rejects.toBeInstanceOf(ReadTooSlow);
+  const [row] = await store.readAside(10_000, (reader) => reader.query(counting(10)));
+  expect(row).toEqual({ n: 10 });
+}
+
 describe.skipIf(!postgresUrl)("with a server", () => {
+  it("gives up what is read aside when its time is over", async () => {
+    const database = await createTestDatabase();
+    const store = await openStore({ ...base, url: database.url });
+    await givesUp(store);
+    await store.close();
+    await database.drop();
+  });
   storeContract("postgres", async () => {
     const database = await createTestDatabase();
     return { open: () => openStore({ ...base, url: database.url }), discard: database.drop };
@@ -96,6 +117,21 @@ describe("sqlite file", () => {
     expect(turns).toBeGreaterThan(3);
     foreign.close();
     await store.close();
+  });
+});
+
+describe("reading a sqlite file aside", () => {
+  it("never holds up the loop, and is given up when its time is over", async () => {
+    const store = await openNotes(join(folder(), "x.db"));
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 1);
+    await store.readAside(60_000, (reader) => reader.query(counting(1_000_000)));
+    clearInterval(ticking);
+    // Stalled, the loop would not have turned at all.
+    expect(turns).toBeGreaterThan(3);
+    await givesUp(store);
+    await store.close();
+    await expect(store.readAside(100, (reader) => reader.query(counting(1)))).rejects.toThrow();
   });
 });
 

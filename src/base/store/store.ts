@@ -24,6 +24,12 @@ export interface Tx extends Reader {
   /** Returns how many rows were changed. */
   run<P>(statement: Statement<P, unknown>, params: P): Promise<number>;
   execute(compiled: CompiledStatement<unknown>): Promise<number>;
+  /**
+   * Reads after the commit and before the transaction resolves, while the disk syncs: for what is to
+   * be told together with the result. What it has read must be told to nobody earlier. It is not run
+   * when the transaction fails, and one that throws is reported and undoes nothing.
+   */
+  whileSyncing(read: (reader: Reader) => Promise<void>): void;
   /** Runs after the transaction is durable; never when it fails. Must not throw. */
   afterCommit(announce: () => void): void;
 }
@@ -36,6 +42,11 @@ export interface Store {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /**
+   * A read that may take long: nobody else waits for it, and it is given up after `limitMs` with
+   * `ReadTooSlow`. Its statements may see different moments. (SQLite in memory reads as usual.)
+   */
+  readAside<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T>;
   /** The schema as it must be before the first command. */
   migrate(migrations: readonly Migration[]): Promise<void>;
   /** Writes a consistent copy to a file (SQLite only). */
@@ -43,6 +54,11 @@ export interface Store {
   /** After something was removed for good: its traces leave the files too, as far as can be (SQLite only). */
   scrub?(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** It took longer than it was given. */
+export class ReadTooSlow extends Error {
+  override readonly name = "ReadTooSlow";
 }
 
 /** One step of the schema. Steps are only ever added, run in order, each in one transaction. */

@@ -19,6 +19,8 @@ import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { clearTimer, setTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
+import type { GateDecision } from "./decision.ts";
+import { planDecision } from "./plan-words.ts";
 import {
   findGate,
   findGateByCall,
@@ -40,15 +42,6 @@ export interface Question {
   shown: unknown;
   ttlMs?: number;
   deferred?: boolean;
-}
-
-export interface GateDecision {
-  allowed: boolean;
-  /** In the person's words. */
-  reason: string | null;
-  /** One for each question. */
-  answers: string[] | null;
-  scope: "once" | "session" | "always";
 }
 
 /** The session must be locked and the run read under that lock. */
@@ -260,6 +253,10 @@ export async function untellDecisions(work: Work, run: RunRow): Promise<void> {
 
 export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
   const callId = gate.call_id;
+  if (gate.kind === "plan") {
+    const { allowed, words } = planDecision(gate);
+    return { callId, allowed, reason: allowed ? null : words, answers: null };
+  }
   if (gate.decision === null) {
     const reason = "Nobody answered in time, so it counts as a no. Go on without it.";
     return { callId, allowed: false, reason, answers: null };

@@ -1,11 +1,18 @@
+export type { GateDecision } from "./decision.ts";
 export {
   decideGate,
   decisionOf,
   GATE_TIMER,
   GATE_TTL_MS,
-  type GateDecision,
   gateTimerDue,
   openGate,
   type Question,
 } from "./gates.ts";
-export { findGate, type GateFilter, listGates, listPendingGates } from "./queries.ts";
+export { planDecision } from "./plan-words.ts";
+export {
+  findGate,
+  findGateByCall,
+  type GateFilter,
+  listGates,
+  listPendingGates,
+} from "./queries.ts";

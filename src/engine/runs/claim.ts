@@ -23,7 +23,7 @@ import {
   saveRunAndLease,
 } from "./queries.ts";
 import type { RunTokens } from "./run-tokens.ts";
-import { charsOf } from "./turn-material.ts";
+import { type Briefing, charsOf, readMaterial } from "./turn-material.ts";
 
 const PAGE = 32;
 const MAX_PAGES = 8;
@@ -33,6 +33,7 @@ export interface Terms {
   limits: TurnLimits;
   catalogue: Catalogue;
   tokens: RunTokens;
+  briefing: Briefing;
 }
 
 export interface Claimer {
@@ -40,23 +41,22 @@ export interface Claimer {
   offer: RunnerOffer;
   free: number;
   terms: Terms;
+  /** Its runtimes that are given at once what there is to read. */
+  readers: ReadonlySet<string>;
+  /** Called for each when the claim is durable, before anything else is told of it. */
+  grant(assignment: Assignment): void;
 }
 
-export function claimRuns(
-  engine: Engine,
-  { runner, offer, free, terms }: Claimer,
-): Promise<Assignment[]> {
+export function claimRuns(engine: Engine, claimer: Claimer): Promise<void> {
+  const { runner, offer, free } = claimer;
   return command(engine, async (work) => {
-    const places = await placesOf(work, runner, free);
-    const assignments: Assignment[] = [];
+    let places = await placesOf(work, runner, free);
     const search: Search = { offer, seen: new Set(), unfit: new Set() };
-    for (let page = 0; page < MAX_PAGES && assignments.length < places; page++) {
+    for (let page = 0; page < MAX_PAGES && places > 0; page++) {
       const { fitting, exhausted } = await nextFitting(work, search);
-      const wanted = fitting.slice(0, places - assignments.length);
-      assignments.push(...(await claimAll(work, wanted, runner, terms)));
+      places -= await claimAll(work, fitting.slice(0, places), claimer);
       if (exhausted) break;
     }
-    return assignments;
   });
 }
 
@@ -86,31 +86,33 @@ async function nextFitting(work: Work, { offer, seen, unfit }: Search) {
   return { fitting, exhausted: page.length < PAGE && unfit.size === unfitBefore };
 }
 
-async function claimAll(work: Work, wanted: readonly ReadyRun[], runner: RunnerRow, terms: Terms) {
-  if (wanted.length === 0) return [];
+/** Returns how many. */
+async function claimAll(
+  work: Work,
+  wanted: readonly ReadyRun[],
+  claimer: Claimer,
+): Promise<number> {
+  if (wanted.length === 0) return 0;
   const sessions = wanted.map((run) => run.session_id);
   const free = await lockFreeSessions(work.tx, sessions);
-  const claimed: Assignment[] = [];
-  for (const { id, session_id } of wanted) {
-    if (!free.has(session_id)) continue;
-    const assignment = await claimOne(work, id, session_id, runner, terms);
-    if (assignment) claimed.push(assignment);
-  }
+  let claimed = 0;
+  for (const { id, session_id } of wanted)
+    if (free.has(session_id) && (await claimOne(work, id, session_id, claimer))) claimed += 1;
   return claimed;
 }
 
+/** False when it may not be claimed any more. */
 export async function claimOne(
   work: Work,
   runId: string,
   sessionId: string,
-  runner: RunnerRow,
-  terms: Terms,
-): Promise<Assignment | undefined> {
+  { runner, terms, readers, grant }: Claimer,
+): Promise<boolean> {
   const session = await work.session(sessionId);
   const run = await findRun(work.tx, runId);
   const prompt = run && (await findPrompt(work.tx, run.prompt_id));
   if (!session || !run || !prompt || run.state !== "pending" || session.row.lifecycle !== "active")
-    return undefined;
+    return false;
 
   run.state = "claimed";
   run.runner_id = runner.id;
@@ -137,7 +139,25 @@ export async function claimOne(
   await savePrompt(work.tx, prompt);
   await saveRunAndLease(work.tx, run);
   if (!resumes) await work.emit({ type: "prompt_started", session, prompt });
-  return assignmentOf({ work, session, prompt, run, terms, resumes });
+  const assignment = await assignmentOf({ work, session, prompt, run, terms, resumes });
+  if (readers.has(run.runtime)) addMaterial(work, assignment, { session, run, prompt }, terms);
+  work.tx.afterCommit(() => grant(assignment));
+  return true;
+}
+
+/** It is read while the disk syncs, so nobody waits for it. */
+function addMaterial(
+  work: Work,
+  assignment: Assignment,
+  { session, run, prompt }: Pick<Claimed, "session" | "run" | "prompt">,
+  { briefing }: Terms,
+): void {
+  const needs = { brief: assignment.hasBrief, history: !assignment.isFirst };
+  if (!needs.brief && !needs.history) return;
+  work.tx.whileSyncing(async (reader) => {
+    const rows = { session: session.row, run, prompt };
+    assignment.material = await readMaterial(reader, briefing, rows, needs);
+  });
 }
 
 function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run: RunRow): void {
@@ -225,9 +245,10 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
 }
 
 /** Whether some feature may have something for it to read. */
-function hasBrief({ persona_slug, repo, kind, supervisor }: SessionRow): boolean {
+function hasBrief(session: SessionRow): boolean {
+  const { persona_slug, repo, kind, supervisor, plan_required } = session;
   const leads = kind.endsWith("orchestrator") || supervisor === 1;
-  return persona_slug !== null || repo !== null || leads;
+  return persona_slug !== null || repo !== null || leads || plan_required === 1;
 }
 
 /** What a turn has done may be more than a frame holds: then older results are named, not sent. */

@@ -3,7 +3,7 @@
  * becomes free; a slow poll makes up for lost hints.
  */
 import type { Log } from "#base/log.ts";
-import type { Briefer, RepositoryOpener } from "../feature.ts";
+import type { RepositoryOpener } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
@@ -14,7 +14,6 @@ export interface DispatcherOptions {
   engine: Engine;
   tools: ToolHost;
   bench: Bench;
-  briefers: readonly Briefer[];
   openers: readonly RepositoryOpener[];
   terms: Terms;
   log: Log;
@@ -57,7 +56,6 @@ export class Dispatcher {
       engine: this.#engine,
       tools: this.#options.tools,
       bench: this.#options.bench,
-      briefers: this.#options.briefers,
       openers: this.#options.openers,
       toolOffers: this.#options.terms.catalogue.offers,
       terms: this.#options.terms,
@@ -121,9 +119,9 @@ export class Dispatcher {
     const { runner, free } = connection;
     if (!runner || free === 0) return;
     try {
-      await connection.claiming(async (claimer) =>
-        claimer ? claimRuns(this.#engine, claimer) : [],
-      );
+      await connection.claiming(async (claimer) => {
+        if (claimer) await claimRuns(this.#engine, claimer);
+      });
     } catch (error) {
       if (!this.#closed)
         this.#log.error(

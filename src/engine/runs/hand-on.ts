@@ -4,24 +4,20 @@
  * They need no second commit and no look at the queue. A runner with free places has left nothing
  * waiting that it could take, so nobody is overtaken; one without is given what is oldest, as ever.
  */
-import type { Assignment } from "#protocol/frames.ts";
 import type { Work } from "../work.ts";
 import { type Claimer, claimOne, placesOf } from "./claim.ts";
 import { fits, wishOf } from "./fit.ts";
 
 /** The sessions of these runs are locked already, because the command has made the runs. */
-export async function handOn(
-  work: Work,
-  { runner, offer, free, terms }: Claimer,
-): Promise<Assignment[]> {
-  if (work.begun.length === 0) return [];
-  const places = await placesOf(work, runner, free);
-  const assignments: Assignment[] = [];
-  for (const run of work.begun) {
-    if (assignments.length >= places) break;
+export async function handOn(work: Work, claimer: Claimer): Promise<void> {
+  const { runner, offer, free } = claimer;
+  if (work.begun.length === 0) return;
+  let places = await placesOf(work, runner, free);
+  for (const run of [...work.begun]) {
+    if (places <= 0) break;
     if (!fits(offer, wishOf(run))) continue;
-    const assignment = await claimOne(work, run.id, run.session_id, runner, terms);
-    if (assignment) assignments.push(assignment);
+    if (!(await claimOne(work, run.id, run.session_id, claimer))) continue;
+    places -= 1;
+    work.begun.splice(work.begun.indexOf(run), 1);
   }
-  return assignments;
 }

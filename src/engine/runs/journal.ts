@@ -10,7 +10,7 @@ import {
   type JournalItem,
   type Settlement,
 } from "#protocol/events.ts";
-import type { Assignment, ExecutorBinding, Park } from "#protocol/frames.ts";
+import type { ExecutorBinding, Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import type { RunRow, SessionRow } from "../schema.ts";
 import { listTurnCalls } from "../sessions/event-queries.ts";
@@ -25,7 +25,7 @@ import type { Claimer } from "./claim.ts";
 import { handOn } from "./hand-on.ts";
 import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
 import { parkRun } from "./park.ts";
-import { findRun, HELD_STATES, saveRun } from "./queries.ts";
+import { findRun, findRunAgain, HELD_STATES, saveRun } from "./queries.ts";
 import { endingOf, requestStop } from "./request-stop.ts";
 
 export interface Batch {
@@ -44,8 +44,6 @@ export type Journaled =
       ok: true;
       lastOrdinal: number;
       verdicts?: Record<string, Verdict>;
-      /** What the settlement made ready and the runner now holds. */
-      next: Assignment[];
     }
   | { ok: false; code: "stale_fence" | "ordinal_gap" | "run_not_found" };
 
@@ -59,8 +57,7 @@ export function journal(
   return command(engine, async (work) => {
     const found = await findRun(work.tx, batch.run);
     const session = found && (await lockFor(work, found, batch));
-    // Read again under the lock: only now is it certain whose run it is.
-    const run = session && (await findRun(work.tx, batch.run));
+    const run = session && (await findRunAgain(work.tx, found));
     if (!session || !run) return { ok: false, code: "run_not_found" };
     const refused = refuse(run, batch);
     if (refused) return refused;
@@ -69,8 +66,8 @@ export function journal(
     const verdicts = await apply({ work, session, run, bench }, fresh, batch);
     const lastOrdinal = run.journaled;
     if (isBeyond) await stopSpending(work, session, run, batch);
-    const next = await end(work, session, run, batch, claimer);
-    return { ok: true, lastOrdinal, next, ...(verdicts ? { verdicts } : {}) };
+    await end(work, session, run, batch, claimer);
+    return { ok: true, lastOrdinal, ...(verdicts ? { verdicts } : {}) };
   });
 }
 
@@ -97,21 +94,20 @@ async function stopSpending(
   await requestStop(work, session, run, "budget", null);
 }
 
-/** Ends the run or parks it, if the batch says so; returns what its runner goes on with. */
+/** Ends the run or parks it, if the batch says so; what became ready goes to the claimer. */
 async function end(
   work: Work,
   session: SessionWriter,
   run: RunRow,
   { settle: settlement, park }: Batch,
   claimer: Claimer | undefined,
-): Promise<Assignment[]> {
+): Promise<void> {
   if (park && !settlement) await parkRun(work, session, run, park);
   else if (!settlement) await saveRun(work.tx, run);
   else {
     await settle(work, session, run, settlement);
-    if (claimer) return handOn(work, claimer);
+    if (claimer) await handOn(work, claimer);
   }
-  return [];
 }
 
 /** The answer to a batch that must not be applied; undefined when it may. */
@@ -123,9 +119,7 @@ function refuse(run: RunRow, batch: Batch): Journaled | undefined {
     // A settlement that is sent again finds its run ended under the same fence.
     const lastOrdinal = batch.firstOrdinal + batch.items.length - 1;
     const repeated = batch.settle !== undefined && lastOrdinal <= run.journaled;
-    return repeated
-      ? { ok: true, lastOrdinal: run.journaled, next: [] }
-      : { ok: false, code: "stale_fence" };
+    return repeated ? { ok: true, lastOrdinal: run.journaled } : { ok: false, code: "stale_fence" };
   }
   return batch.firstOrdinal > run.journaled + 1 ? { ok: false, code: "ordinal_gap" } : undefined;
 }

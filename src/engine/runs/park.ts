@@ -7,7 +7,7 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import type { Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
-import { ASK_USER_QUESTION } from "#protocol/tools.ts";
+import { gateKindOf } from "#protocol/tools.ts";
 import { openGate } from "../gates/gates.ts";
 import type { EventRow, RunRow } from "../schema.ts";
 import { answerOpenCalls, turnEntries } from "../sessions/cut-turn.ts";
@@ -82,7 +82,7 @@ async function openGateFor(
   const input: unknown = call.tool_input === null ? null : JSON.parse(call.tool_input);
   const gate = await openGate(work, session, run, {
     callId,
-    kind: tool === ASK_USER_QUESTION ? "question" : "approval",
+    kind: gateKindOf(tool),
     tool,
     target: dataOf(call).verdict?.target ?? null,
     shown: {

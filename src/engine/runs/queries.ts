@@ -135,6 +135,14 @@ export function findRun(reader: Reader, id: string): Promise<RunRow | undefined>
   return reader.first(selectRun, { id });
 }
 
+/**
+ * The run, once its session is locked: only now is it certain whose it is. SQLite has one writer, so
+ * there what the command has read before is still so.
+ */
+export async function findRunAgain(tx: Tx, run: RunRow): Promise<RunRow | undefined> {
+  return tx.dialect === "sqlite" ? run : findRun(tx, run.id);
+}
+
 const selectLive = prepare<{ sessionId: string }, RunRow>((db, p) =>
   db
     .selectFrom("runs")

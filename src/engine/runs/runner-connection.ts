@@ -7,7 +7,7 @@ import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
-import type { Briefer, RepositoryOpener } from "../feature.ts";
+import type { RepositoryOpener } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
@@ -40,7 +40,6 @@ export interface ConnectionHost {
   engine: Engine;
   tools: ToolHost;
   bench: Bench;
-  briefers: readonly Briefer[];
   openers: readonly RepositoryOpener[];
   /** What a runner is told of the tools that live here. */
   toolOffers: readonly ToolOffer[];
@@ -71,6 +70,7 @@ export class RunnerConnection {
   #replaced = false;
   /** Places that somebody is finding work for. */
   #reserved = 0;
+  #readers: ReadonlySet<string> = new Set();
 
   constructor(
     principal: Extract<Principal, { kind: "runner" }>,
@@ -88,29 +88,31 @@ export class RunnerConnection {
   }
 
   /**
-   * Assigns what `claim` returns. Meanwhile the places it may fill, `most` or all that are free, are
-   * nobody else's to give away; it is not handed a claimer when there are none.
+   * Lets `claim` find work. Meanwhile the places it may fill, `most` or all that are free, are nobody
+   * else's to give away; it is not handed a claimer when there are none.
    */
   async claiming(
-    claim: (claimer: Claimer | undefined) => Promise<readonly Assignment[]>,
+    claim: (claimer: Claimer | undefined) => Promise<unknown>,
     most = Number.POSITIVE_INFINITY,
   ): Promise<void> {
     const { engine, terms } = this.#host;
     const { runner } = this;
     const free = Math.min(this.free, most);
-    const claimer =
-      runner && free > 0 ? { runner, offer: offerOf(runner), free, terms } : undefined;
+    const readers = this.#readers;
     const instant = engine.clock.steady ?? engine.clock.now;
     const askedAt = instant();
+    const late: Assignment[] = [];
+    const grant = (assignment: Assignment) => {
+      // A runner counts its lease from the moment it is told; told late, it would count too far.
+      const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
+      if (isFresh && !this.closed) this.assign(assignment);
+      else late.push(assignment);
+    };
     this.#reserved += free;
     try {
-      const assignments = await claim(claimer);
-      const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
-      for (const assignment of assignments) {
-        // A runner counts its lease from the moment it is told; told late, it would count too far.
-        if (isFresh && !this.closed) this.assign(assignment);
-        else if (runner) await releaseRun(engine, runner.id, assignment, false);
-      }
+      if (!runner || free === 0) return void (await claim(undefined));
+      await claim({ runner, offer: offerOf(runner), free, terms, readers, grant });
+      for (const assignment of late) await releaseRun(engine, runner.id, assignment, false);
     } finally {
       this.#reserved -= free;
     }
@@ -251,6 +253,7 @@ export class RunnerConnection {
         promptId: run.prompt_id,
       });
     }
+    this.#readers = new Set(frame.profile.readers);
     // Only now is it known how many places are free.
     this.runner = runner;
     if (this.closed) return this.disconnected();
@@ -309,32 +312,27 @@ export class RunnerConnection {
   }
 
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
-    const { settle, park } = frame;
-    let isOver = settle !== undefined || park !== undefined;
+    const { engine, bench } = this.#host;
+    const { run, fence, settle, park } = frame;
+    const written: { done?: Journaled } = {};
     const write = async (claimer?: Claimer) => {
-      const done = await this.#write(frame, runner, claimer);
-      isOver ||= !done.ok;
-      return done.ok ? done.next : [];
+      const done = await journal(engine, bench, { ...frame, runnerId: runner.id }, claimer);
+      if (settle || park || !done.ok) this.#forget(run, fence);
+      written.done = done;
     };
     if (settle) await this.claiming(write, MOST_HANDED_ON);
     else await write();
-    if (isOver) this.#host.ready(this);
+    if (written.done) this.#answerJournal(frame, written.done);
   }
 
-  async #write(
-    { id, run, fence, firstOrdinal, items, bind, settle, park }: Frame<"journal">,
-    runner: RunnerRow,
-    claimer: Claimer | undefined,
-  ): Promise<Journaled> {
-    const { engine, bench } = this.#host;
-    const place = { run, fence, runnerId: runner.id, firstOrdinal };
-    const done = await journal(engine, bench, { ...place, items, bind, settle, park }, claimer);
-    if (settle || park || !done.ok) this.#forget(run, fence);
+  /** After the turns it goes on with: those wait for nothing more, and this frees nobody. */
+  #answerJournal({ id, run, settle, park }: Frame<"journal">, done: Journaled): void {
     if (done.ok) {
-      const { ok: _ok, next: _next, ...answer } = done;
+      const { ok: _ok, ...answer } = done;
       this.#link.send({ op: "journaled", id, run, ...answer });
     } else this.#link.send({ op: "lost", id, run, code: done.code });
-    return done;
+    // Also when the place was filled again: others may have been passed over while they were locked.
+    if (settle || park || !done.ok) this.#host.ready(this);
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
@@ -367,7 +365,7 @@ export class RunnerConnection {
   async #brief({ id, run, fence }: Frame<"brief">): Promise<void> {
     const held = this.held.get(run);
     if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const brief = await readBrief(this.#host.engine, this.#host.briefers, held);
+    const brief = await readBrief(this.#host.engine, this.#host.terms.briefing, held);
     this.#link.send({ op: "brief", id, ...brief });
   }
 

@@ -1,9 +1,10 @@
-/** What a runner asks for to work a turn: earlier entries of its thread, and blobs. */
+/** What a runner asks for to work a turn, or is given with it: earlier entries, its brief, and blobs. */
 import { createHash } from "node:crypto";
-import type { HistoryItem } from "#protocol/frames.ts";
+import type { Reader } from "#base/store/index.ts";
+import type { BriefText, HistoryItem, HistoryPage, Material } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
-import type { Brief, Briefer } from "../feature.ts";
-import type { EventRow, RunnerRow } from "../schema.ts";
+import type { Briefer, Registrar } from "../feature.ts";
+import type { EventRow, PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import { findBlob, keepBlob } from "../sessions/blob-queries.ts";
 import { listHistory } from "../sessions/event-queries.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
@@ -15,14 +16,8 @@ import { findRun } from "./queries.ts";
 const MAX_HISTORY = 200;
 /** A page must fit a frame, whatever tools have said. */
 const MAX_HISTORY_CHARS = 4_000_000;
-
-export interface History {
-  items: HistoryItem[];
-  /** There are older ones. */
-  more: boolean;
-  /** Takes the place of everything before the oldest item that is still given. */
-  summary: string | null;
-}
+/** With an assignment: what is read for nothing, should it be given back, must not be much. */
+const MAX_GIVEN_CHARS = 200_000;
 
 /** Entries before the turn, newest page first; what was summed up or cleared is left out. */
 export function readHistory(
@@ -31,23 +26,26 @@ export function readHistory(
   runId: string,
   beforeSeq: number | null,
   limit: number,
-): Promise<History> {
+): Promise<HistoryPage> {
   return engine.store.read(async (reader) => {
     const current = await findRun(reader, runId);
-    const thread = await findThread(reader, sessionId, name);
     const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, current?.first_seq ?? 0);
-    const after = Math.max(thread?.context_after_seq ?? 0, thread?.summary_through_seq ?? 0);
-    const rows = await listHistory(reader, {
-      sessionId,
-      thread: name,
-      after,
-      before,
-      limit: Math.min(limit, MAX_HISTORY),
-    });
-    const items = newestWithin(rows, MAX_HISTORY_CHARS).map(historyItem);
-    const more = items.length < rows.length || rows.length === Math.min(limit, MAX_HISTORY);
-    return { items, more, summary: thread?.summary ?? null };
+    const place = { sessionId, thread: name, before, limit: Math.min(limit, MAX_HISTORY) };
+    return pageBefore(reader, place, MAX_HISTORY_CHARS);
   });
+}
+
+async function pageBefore(
+  reader: Reader,
+  place: { sessionId: string; thread: string; before: number; limit: number },
+  maxChars: number,
+): Promise<HistoryPage> {
+  const thread = await findThread(reader, place.sessionId, place.thread);
+  const after = Math.max(thread?.context_after_seq ?? 0, thread?.summary_through_seq ?? 0);
+  const rows = await listHistory(reader, { ...place, after });
+  const items = newestWithin(rows, maxChars).map(historyItem);
+  const more = items.length < rows.length || rows.length === place.limit;
+  return { items, more, summary: thread?.summary ?? null };
 }
 
 /** At least one, and then as many of the newest as fit. */
@@ -84,35 +82,85 @@ function historyItem(row: EventRow): HistoryItem {
   };
 }
 
-type FullBrief = Required<Brief>;
+/** Of features. */
+export interface Briefing {
+  briefers: readonly Briefer[];
+  registrars: readonly Registrar[];
+}
 
 /** What all features together give an agent to read. */
 export function readBrief(
   engine: Engine,
-  briefers: readonly Briefer[],
+  { briefers, registrars }: Briefing,
   { sessionId, promptId }: { sessionId: string; promptId: string },
-): Promise<FullBrief> {
+): Promise<BriefText & { register: string | null }> {
   return engine.store.read(async (reader) => {
     const session = await findSession(reader, sessionId);
+    if (!session) return { ...nothingToRead(), register: null };
     const asked = (await findPrompt(reader, promptId))?.content ?? "";
-    const nothing = { setup: null, identity: null, register: null, recall: [] };
-    const brief: FullBrief = { instructions: [], files: [], ...nothing };
-    if (!session) return brief;
-    for (const give of briefers) {
-      const given = await give(reader, session, asked);
-      brief.instructions.push(...(given?.instructions ?? []));
-      brief.files.push(...(given?.files ?? []));
-      brief.setup ??= given?.setup ?? null;
-      brief.recall.push(...(given?.recall ?? []));
-      brief.identity ??= given?.identity ?? null;
-      brief.register = joined(brief.register, given?.register ?? null);
-    }
-    return brief;
+    const brief = await briefOf(reader, briefers, session, asked);
+    return { ...brief, register: await registerOf(reader, registrars, session) };
   });
 }
 
-function joined(one: string | null, other: string | null): string | null {
-  return one === null || other === null ? (one ?? other) : `${one}\n\n${other}`;
+function nothingToRead(): BriefText {
+  return { instructions: [], files: [], setup: null, identity: null, recall: [] };
+}
+
+async function briefOf(
+  reader: Reader,
+  briefers: readonly Briefer[],
+  session: SessionRow,
+  asked: string,
+): Promise<BriefText> {
+  const brief = nothingToRead();
+  for (const give of briefers) {
+    const given = await give(reader, session, asked);
+    brief.instructions.push(...(given?.instructions ?? []));
+    brief.files.push(...(given?.files ?? []));
+    brief.setup ??= given?.setup ?? null;
+    brief.recall.push(...(given?.recall ?? []));
+    brief.identity ??= given?.identity ?? null;
+  }
+  return brief;
+}
+
+async function registerOf(
+  reader: Reader,
+  registrars: readonly Registrar[],
+  session: SessionRow,
+): Promise<string | null> {
+  const parts: string[] = [];
+  for (const register of registrars) {
+    const part = await register(reader, session);
+    if (part !== null) parts.push(part);
+  }
+  return parts.length === 0 ? null : parts.join("\n\n");
+}
+
+/** What the turn would ask for first. The rows are as they stand after its claim. */
+export async function readMaterial(
+  reader: Reader,
+  { briefers, registrars }: Briefing,
+  { session, run, prompt }: { session: SessionRow; run: RunRow; prompt: PromptRow },
+  needs: { brief: boolean; history: boolean },
+): Promise<Material> {
+  const place = { sessionId: session.id, thread: run.thread, before: run.first_seq };
+  const history = needs.history
+    ? await pageBefore(reader, { ...place, limit: MAX_HISTORY }, MAX_GIVEN_CHARS)
+    : null;
+  const material: Material = history ? { history } : {};
+  if (!needs.brief) return material;
+  const brief = await briefOf(reader, briefers, session, prompt.content);
+  if (charsOfBrief(brief) > MAX_GIVEN_CHARS) return material;
+  // Where nothing is summed up or hidden, nobody needs the register, and it is the dearest part.
+  const isShort = history === null || (history.summary === null && !history.more);
+  const register = isShort ? {} : { register: await registerOf(reader, registrars, session) };
+  return { ...material, brief: { ...brief, ...register } };
+}
+
+function charsOfBrief({ instructions, files }: BriefText): number {
+  return [...instructions, ...files].reduce((sum, { content }) => sum + content.length, 0);
 }
 
 export function storeBlob(

@@ -49,6 +49,8 @@ export interface NewPrompt {
   dispatchId: string | null;
   /** For what the system itself sends: the same cause is admitted once. */
   causeKey: string | null;
+  /** Its cause came about in this very command, so it cannot have been admitted before. */
+  isNew?: boolean;
   attachments: readonly BlobInput[];
   runOptions: RunOptions | null;
 }
@@ -66,7 +68,7 @@ export async function admitPrompt(
   input: NewPrompt,
 ): Promise<Admission> {
   const contentHash = hashOf(input);
-  const earlier = await findEarlier(work, session.row.id, input);
+  const earlier = input.isNew ? undefined : await findEarlier(work, session.row.id, input);
   if (earlier) {
     if (earlier.content_hash === contentHash) return { prompt: earlier, repeated: true };
     throw new Refusal(
@@ -131,7 +133,7 @@ async function carryOut(
     return;
   }
   if (live && decision.cut) await cutTurn(work, session, live, decision.cut, prompt.id);
-  else if (!live) await pump(work, session);
+  else if (!live) await pump(work, session, undefined, prompt);
 }
 
 function findEarlier(

@@ -26,6 +26,7 @@ export interface NewSession {
   queueMode: QueueMode;
   instructions: string | null;
   enableMemory: boolean;
+  requirePlanApproval?: boolean;
   budgetMicros: number | null;
   projectDir: string | null;
   agentName: string | null;
@@ -120,6 +121,8 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     exclusive: 1,
     supervisor: 0,
     awaiting: 0,
+    plan_required: input.requirePlanApproval ? 1 : 0,
+    plan_state: null,
     idle_ms: null,
     last_seq: 0,
     next_position: 0,

@@ -22,6 +22,7 @@ export interface SessionRequest {
   queueMode?: QueueMode | undefined;
   instructions?: string | undefined;
   enableMemory?: boolean | undefined;
+  requirePlanApproval?: boolean | undefined;
   budget?: number | undefined;
   projectDir?: string | undefined;
   agentName?: string | undefined;
@@ -70,6 +71,7 @@ export async function newSession(
     queueMode: said.queueMode,
     instructions: said.instructions,
     enableMemory: said.enableMemory,
+    requirePlanApproval: said.requirePlanApproval,
     budgetMicros: said.budget,
     projectDir: said.projectDir,
     agentName: said.agentName,
@@ -124,6 +126,7 @@ const UNSAID = {
   queueMode: "followup" as QueueMode,
   instructions: null as string | null,
   enableMemory: false,
+  requirePlanApproval: false,
   budget: null as number | null,
   projectDir: null as string | null,
   agentName: null as string | null,

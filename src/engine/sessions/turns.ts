@@ -17,15 +17,19 @@ import { clearContext, isClear } from "./clear-context.ts";
 import { listWaiting, nextQueued, savePrompt } from "./prompt-queries.ts";
 import { mostTelling } from "./states.ts";
 
+/** `newest`: the prompt that was put into the queue last, if that has just been done. */
 export async function pump(
   work: Work,
   session: SessionWriter,
   live?: readonly RunRow[],
+  newest?: PromptRow,
 ): Promise<void> {
   const { row } = session;
   const running = live ?? (row.run_state === null ? [] : await listLiveRuns(work.tx, row.id));
   const started =
-    row.lifecycle === "active" && row.waiting > 0 ? await startWaiting(work, session, running) : [];
+    row.lifecycle === "active" && row.waiting > 0
+      ? await startWaiting(work, session, running, row.waiting === 1 ? newest : undefined)
+      : [];
   row.run_state = mostTelling([...running, ...started].map((run) => run.state));
 }
 
@@ -33,11 +37,12 @@ async function startWaiting(
   work: Work,
   session: SessionWriter,
   running: readonly RunRow[],
+  onlyOne: PromptRow | undefined,
 ): Promise<RunRow[]> {
   const { row } = session;
   if (row.exclusive === 1) {
     if (running.length > 0) return [];
-    const run = await startNext(work, session, null);
+    const run = await startNext(work, session, null, onlyOne);
     return run ? [run] : [];
   }
   const started: RunRow[] = [];
@@ -62,7 +67,9 @@ async function startNext(
   work: Work,
   session: SessionWriter,
   thread: string | null,
+  onlyOne?: PromptRow,
 ): Promise<RunRow | undefined> {
+  if (onlyOne && !isClear(onlyOne.content)) return start(work, session, onlyOne);
   for (;;) {
     const prompt = await nextQueued(work.tx, session.row.id, thread);
     if (!prompt) return undefined;
@@ -80,7 +87,6 @@ async function start(work: Work, session: SessionWriter, prompt: PromptRow): Pro
   await insertRun(work.tx, run);
   work.begun.push(run);
   session.record({ type: "run_created", thread: run.thread, promptId: prompt.id, runId: run.id });
-  work.tx.afterCommit(() => work.announcer.runsReady());
   return run;
 }
 

@@ -6,6 +6,7 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text.ts";
+import { gateKindOf } from "#protocol/tools.ts";
 import { openGate } from "../gates/gates.ts";
 import { listPendingGates } from "../gates/queries.ts";
 import type { GateRow } from "../schema.ts";
@@ -41,7 +42,7 @@ export function callAsAgent(
     try {
       return await command(parts.engine, async (work) => {
         const tool = parts.catalogue.findTool(call.name);
-        const caller = await findCaller(work, ref, call.callId, tool);
+        const caller = await findCaller(work, ref, call.callId, tool, call.input);
         return caller ? judgeAndPerform(parts, work, caller, call) : LOST;
       });
     } catch (error) {
@@ -109,13 +110,18 @@ async function askPerson(
       `${MAX_DEFERRED} calls of this session wait for a person's approval already. End your turn; you are woken as they are decided.`,
     );
   }
-  const question = { callId, kind: "approval", tool, target, shown, deferred: true } as const;
+  const kind = gateKindOf(tool);
+  const question = { callId, kind, tool, target, shown, deferred: true };
   return openGate(work, session, run, question);
 }
 
-function pending({ id }: GateRow): ToolResult {
+function pending({ id, kind }: GateRow): ToolResult {
+  const asked =
+    kind === "plan"
+      ? "Your parent and a person are asked to decide about your plan"
+      : "A person is asked to approve this call";
   return {
-    output: `approval_pending: A person is asked to approve this call (${id}); nothing has been done yet. Do not make it again and do not wait: you are woken with the result when it is decided.`,
+    output: `approval_pending: ${asked} (${id}); nothing has been done yet. Do not make it again and do not wait: you are woken with the result when it is decided.`,
     error: null,
     endsTurn: true,
   };

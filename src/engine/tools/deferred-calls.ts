@@ -47,7 +47,8 @@ async function carryOut(
   known?: ToolResult,
 ): Promise<void> {
   const gate = await findGate(work.tx, gateId);
-  const session = gate && (await lockCaller(work, gate, catalogue.findTool(gate.tool)));
+  const session =
+    gate && (await lockCaller(work, gate, catalogue.findTool(gate.tool), shownInput(gate)));
   // Nobody is left to be told, nor to have wanted it.
   if (!gate || !session || session.row.lifecycle === "terminated") return;
   const { allowed, reason } = decisionOf(gate);
@@ -67,13 +68,16 @@ async function performGate(
   // What it is among the others may have changed since it asked.
   const isOffered = catalogue.toolsFor(session.row).some(({ name }) => name === gate.tool);
   if (!run || !isOffered) return failed("You no longer have this tool, so nothing was done.");
-  const { input } = JSON.parse(gate.shown) as { input: unknown };
   return perform(
     work,
     catalogue,
     { session, run, callId: gate.call_id },
-    { tool: gate.tool, input },
+    { tool: gate.tool, input: shownInput(gate) },
   );
+}
+
+function shownInput({ shown }: GateRow): unknown {
+  return (JSON.parse(shown) as { input: unknown }).input;
 }
 
 function resultText({ id, tool }: GateRow, { output, error }: ToolResult): string {
@@ -84,7 +88,8 @@ function resultText({ id, tool }: GateRow, { output, error }: ToolResult): strin
   return `[approval] Your call of ${tool} (${id}) was allowed and has been done; do not make it again. Its result:\n${quoteLines(cut)}`;
 }
 
-function denialText({ id, tool }: GateRow, reason: string | null): string {
+function denialText({ id, tool, kind }: GateRow, reason: string | null): string {
+  if (kind === "plan") return `[approval] Of your plan (${id}): ${reason ?? ""}`.trim();
   return `[approval] Your call of ${tool} (${id}) was not done. ${reason ?? ""}`.trim();
 }
 

@@ -4,7 +4,7 @@
  * verdict and the call it is about are one fact.
  */
 import type { Verdict } from "#protocol/sessions.ts";
-import { ASK_USER_QUESTION, isOffered } from "#protocol/tools.ts";
+import { gateKindOf, isOffered } from "#protocol/tools.ts";
 import { findDenial } from "../gates/queries.ts";
 import type { RunRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
@@ -36,6 +36,10 @@ export type Judge = (work: Work, call: CallToJudge) => Promise<Judgement | undef
 
 const NOT_JSON =
   "The arguments are not JSON, so nothing was done. Make the call again with one JSON object that fits the tool.";
+const ASKED_BEFORE =
+  "This was asked before in this turn and not allowed. Do not try it again; go on without it.";
+const SAME_PLAN =
+  "You presented this very plan before in this turn, and it was not approved. Change it as you were told and present the new one, or end your turn and say why there is none.";
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 export interface Bench {
@@ -80,7 +84,7 @@ async function strictest(
   call: CallToJudge,
 ): Promise<Judgement> {
   let result: Judgement = {
-    verdict: call.tool === ASK_USER_QUESTION ? "ask" : "allow",
+    verdict: gateKindOf(call.tool) === "approval" ? "allow" : "ask",
     reason: null,
   };
   for (const judge of judges) {
@@ -99,7 +103,9 @@ async function settleWhoIsAsked(
   input: unknown,
 ): Promise<Judgement> {
   if (judgement.verdict !== "ask") return judgement;
-  if (session.row.owner_id === null) {
+  const isPlan = gateKindOf(tool) === "plan";
+  // A plan may be decided by the session that leads this one.
+  if (session.row.owner_id === null && !isPlan) {
     return {
       verdict: "deny",
       reason: `${tool} needs a person's answer here, and this session has nobody who could give it.`,
@@ -109,7 +115,6 @@ async function settleWhoIsAsked(
   if (!denied) return judgement;
   return {
     verdict: "deny",
-    reason:
-      "This was asked before in this turn and not allowed. Do not try it again; go on without it.",
+    reason: isPlan ? SAME_PLAN : ASKED_BEFORE,
   };
 }

@@ -1,5 +1,6 @@
 /** What a tool that lives on the server is. */
 import * as z from "zod";
+import type { Reader } from "#base/store/index.ts";
 import type { ToolSpec } from "#protocol/tools.ts";
 import type { RunRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
@@ -26,6 +27,8 @@ export interface Tool extends ToolSpec, Needs {
 interface Needs {
   /** It makes sessions, which are counted under the lock of the org; that comes before all others. */
   makesSessions?: boolean;
+  /** The sessions it may write to besides the caller and its parent: they are locked together. */
+  reaches?(reader: Reader, callerId: string, input: unknown): Promise<readonly string[]>;
 }
 
 /** Keeps the input's type between the schema and the handler. */

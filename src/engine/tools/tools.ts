@@ -33,7 +33,8 @@ export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
     call: ({ runId, fence, runnerId, callId }, name) =>
       answering(() =>
         command(engine, async (work) => {
-          const caller = await findCaller(work, { runId, fence }, callId, catalogue.findTool(name));
+          const tool = catalogue.findTool(name);
+          const caller = await findCaller(work, { runId, fence }, callId, tool);
           if (caller?.run.runner_id !== runnerId) return LOST;
           const { session, run } = caller;
           const judged = await findJudgedCall(work.tx, run, callId);
@@ -65,9 +66,13 @@ export async function findCaller(
   callId: string,
   /** What is to be called, if it is one of the server's. */
   tool: Tool | undefined,
+  /** With what; none: as it was journaled. */
+  given?: unknown,
 ): Promise<ToolCaller | undefined> {
   const found = await findRun(work.tx, runId);
-  const session = found && (await lockCaller(work, found, tool));
+  const journaled = tool?.reaches && found && given === undefined;
+  const input = journaled ? (await findJudgedCall(work.tx, found, callId))?.input : given;
+  const session = found && (await lockCaller(work, found, tool, input));
   const run = session && (await findRun(work.tx, runId));
   if (!session || run?.fence !== fence || !isHeld(run)) return undefined;
   return { session, run, callId };
@@ -78,8 +83,12 @@ export async function lockCaller(
   work: Work,
   { org_id, session_id }: Pick<RunRow, "org_id" | "session_id">,
   tool: Tool | undefined,
+  input?: unknown,
 ): Promise<SessionWriter | undefined> {
   if (tool?.makesSessions) await lockOrg(work.tx, org_id);
+  const asked = tool?.reaches && tool.schema.safeParse(input);
+  if (tool?.reaches && asked?.success)
+    await work.families([session_id, ...(await tool.reaches(work.tx, session_id, asked.data))]);
   return work.family(session_id);
 }
 

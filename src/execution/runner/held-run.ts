@@ -101,7 +101,7 @@ export class HeldRun implements Turn {
     this.log = log;
     this.renewedAt = link.provenAt();
     this.#calls = new OpenCalls(assignment.journal);
-    this.#questions = new TurnQuestions(link, ref);
+    this.#questions = new TurnQuestions(link, assignment);
     this.#deltas = new DeltaStream((delta) => link.post({ op: "delta", ...ref, ...delta }), clock);
     this.#outbox = new JournalOutbox(async (batch) => {
       const answer = await link.request({ op: "journal", ...ref, ...batch });
@@ -176,8 +176,12 @@ export class HeldRun implements Turn {
     return this.#questions.history(beforeSeq, limit);
   }
 
-  async brief(): Promise<Brief | null> {
-    return this.assignment.hasBrief ? this.#questions.brief() : null;
+  brief(): Promise<Brief | null> {
+    return this.#questions.brief();
+  }
+
+  register(): Promise<string | null> {
+    return this.#questions.register();
   }
 
   repository(): Promise<RepositoryAccess | null> {

@@ -89,6 +89,62 @@ afterEach(async () => {
 const message = (entryId: string, text = "x") =>
   ({ type: "message", entryId, kind: "text", text }) as const;
 
+describe("what comes with a turn", () => {
+  const text = { instructions: [], files: [], setup: null, identity: null, recall: [] };
+  const items = [1, 2, 3].map((seq) => ({
+    seq,
+    role: "assistant" as const,
+    promptId: null,
+    item: message(`ent_${seq}`),
+  }));
+  const history = { items, more: false, summary: null };
+
+  it("is not asked for", async () => {
+    const { server, started, turn } = await startRunner();
+    await started;
+    const material = { history, brief: { ...text, setup: "make", register: "two children" } };
+    server.assign({ run: "run_1", runtime: "custom", hasBrief: true, isFirst: false, material });
+    await settle();
+    expect(await turn().history(null, 200)).toEqual(history);
+    expect(await turn().history(null, 2)).toEqual({
+      ...history,
+      items: items.slice(1),
+      more: true,
+    });
+    expect(await turn().brief()).toMatchObject({ setup: "make" });
+    expect(await turn().register()).toBe("two children");
+    expect(server.all("history")).toEqual([]);
+    expect(server.all("brief")).toEqual([]);
+    await turn().history(1, 200);
+    expect(server.all("history")).toHaveLength(1);
+  });
+
+  it("is asked for where it is missing, once", async () => {
+    const { server, started, turn } = await startRunner();
+    await started;
+    server.assign({ run: "run_1", runtime: "custom", hasBrief: true, material: { brief: text } });
+    await settle();
+    expect(await turn().brief()).toEqual(text);
+    expect(server.all("brief")).toEqual([]);
+    const asked = turn().register();
+    const [question] = server.all("brief");
+    server.send({ op: "brief", id: question?.id ?? "", ...text, register: "two children" });
+    expect(await asked).toBe("two children");
+    expect(await turn().register()).toBe("two children");
+    expect(server.all("brief")).toHaveLength(1);
+  });
+
+  it("is nothing where there is nothing to read", async () => {
+    const { server, started, turn } = await startRunner();
+    await started;
+    server.assign({ run: "run_1", runtime: "custom" });
+    await settle();
+    expect(await turn().brief()).toBeNull();
+    expect(await turn().register()).toBeNull();
+    expect(server.all("brief")).toEqual([]);
+  });
+});
+
 describe("a turn", () => {
   it("costs one delta and one journal frame when it is simple", async () => {
     const { server, started, runner } = await startRunner();

@@ -99,7 +99,7 @@ export class Runner {
       log: options.log,
       random: options.random ?? Math.random,
       bootId: this.bootId,
-      profile: options.profile,
+      profile: { ...options.profile, readers: readersAmong(options.runtimes) },
       duplicatePatienceMs: this.#graces.duplicateMs,
       holding: () => this.#refs(),
       registered: (lost, tools) => this.#onRegistered(lost, tools),
@@ -355,4 +355,8 @@ export class Runner {
   #abandonAll(why: string): void {
     for (const run of [...this.#runs.values()]) run.abandon(why);
   }
+}
+
+function readersAmong(runtimes: readonly Runtime[]): string[] {
+  return runtimes.flatMap(({ name, readsFirst = false }) => (readsFirst ? [name] : []));
 }

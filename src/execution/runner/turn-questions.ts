@@ -1,17 +1,26 @@
-/** What a turn asks its server for while it works: entries, what to read, blobs, its repository. */
+/**
+ * What a turn asks its server for while it works: entries, what to read, blobs, its repository. What
+ * came with the assignment is not asked for.
+ */
 import type { Blob, Brief, History } from "#execution/runtimes/runtime.ts";
-import type { ServerFrame } from "#protocol/frames.ts";
+import type { Assignment, Material, ServerFrame } from "#protocol/frames.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import type { Link, RunRef, Unnumbered } from "./link.ts";
 
 export class TurnQuestions {
   readonly #link: Link;
   readonly #ref: RunRef;
+  readonly #hasBrief: boolean;
+  readonly #history: Material["history"];
+  #brief: Material["brief"];
   #open = 0;
 
-  constructor(link: Link, ref: RunRef) {
+  constructor(link: Link, { run, fence, hasBrief, material }: Assignment) {
     this.#link = link;
-    this.#ref = ref;
+    this.#ref = { run, fence };
+    this.#hasBrief = hasBrief;
+    this.#history = material?.history;
+    this.#brief = material?.brief;
   }
 
   /** Whether some have no answer yet. */
@@ -29,14 +38,27 @@ export class TurnQuestions {
   }
 
   async history(beforeSeq: number | null, limit: number): Promise<History> {
+    if (beforeSeq === null && this.#history) return newestOf(this.#history, limit);
     const answer = await this.ask({ op: "history", ...this.#ref, beforeSeq, limit });
     if (answer.op !== "history") return { items: [], more: false, summary: null };
     return { items: answer.items, more: answer.more, summary: answer.summary };
   }
 
   async brief(): Promise<Brief | null> {
+    if (!this.#hasBrief) return null;
+    this.#brief ??= await this.#askBrief();
+    return this.#brief ?? null;
+  }
+
+  async register(): Promise<string | null> {
+    if (!this.#hasBrief) return null;
+    if (this.#brief?.register === undefined) this.#brief = await this.#askBrief();
+    return this.#brief?.register ?? null;
+  }
+
+  async #askBrief(): Promise<Material["brief"]> {
     const answer = await this.ask({ op: "brief", ...this.#ref });
-    if (answer.op !== "brief") return null;
+    if (answer.op !== "brief") return undefined;
     const { op: _op, id: _id, ...brief } = answer;
     return brief;
   }
@@ -57,4 +79,9 @@ export class TurnQuestions {
     if (answer.op !== "blob" || answer.data === null) return null;
     return { mediaType: answer.mediaType, data: answer.data };
   }
+}
+
+function newestOf({ items, more, summary }: History, limit: number): History {
+  if (items.length <= limit) return { items, more, summary };
+  return { items: items.slice(-limit), more: true, summary };
 }

@@ -35,6 +35,7 @@ export class FakeTurn implements Turn {
   readonly blobs = new Map<string, Blob>();
   earlier: History = { items: [], more: false, summary: null };
   given: Brief | null = null;
+  registered: string | null = null;
   access: RepositoryAccess | null = null;
   serverTools: readonly ToolOffer[] = [];
   isLost = false;
@@ -165,6 +166,10 @@ export class FakeTurn implements Turn {
 
   async history(): Promise<History> {
     return this.earlier;
+  }
+
+  async register(): Promise<string | null> {
+    return this.registered;
   }
 
   async brief(): Promise<Brief | null> {

@@ -66,8 +66,6 @@ export interface Brief {
   setup: string | null;
   /** As whom it commits; null: nobody was named. */
   identity?: GitIdentity | null;
-  /** What it must still know when its history was summed up. */
-  register?: string | null;
   /** What it may need to know for this prompt, a line each. */
   recall?: string[];
 }
@@ -118,6 +116,8 @@ export interface Turn {
   history(beforeSeq: number | null, limit: number): Promise<History>;
   /** What the agent is given to read; null when that is nothing. */
   brief(): Promise<Brief | null>;
+  /** What it must still know when its history was summed up or is not all given; null: nothing. */
+  register(): Promise<string | null>;
   /**
    * What opens the session's repository; null when the organisation does not know it. Refuses when it
    * is known and cannot be opened. It must reach no sandbox, no file, no journal and no log.
@@ -136,6 +136,8 @@ export interface Turn {
 
 export interface Runtime {
   readonly name: string;
+  /** It begins every turn with `brief` and `history`, so that both should be at hand. */
+  readonly readsFirst?: boolean;
   /** Works one turn to its end. */
   runTurn(turn: Turn): Promise<TurnEnd>;
   /** The sessions it keeps something for on this machine. */

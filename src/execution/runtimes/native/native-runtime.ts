@@ -53,6 +53,7 @@ export function createNativeRuntime({ redact, ...given }: NativeOptions): Runtim
   const { tools, workspaces } = options;
   return {
     name: "native",
+    readsFirst: true,
     runTurn: (turn) => runTurn(options, turn),
     keeps: () => workspaces.sessions(),
     async letGo(sessionId, isGone) {
@@ -135,7 +136,7 @@ async function work(
   // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const reminder = await remind(turn, earlier, brief?.recall ?? [], redact);
-  const conversation = await converse(turn, earlier, brief?.register ?? null);
+  const conversation = await converse(turn, earlier);
   if (reminder) conversation.add(reminder);
   const loop = new TurnLoop({
     turn,
@@ -161,15 +162,12 @@ async function tellUnpriced(turn: Turn, id: string): Promise<void> {
   if (!isTold) await turn.append({ type: "notice", entryId: turn.entryId(), text });
 }
 
-async function converse(
-  turn: Turn,
-  earlier: Earlier,
-  register: string | null,
-): Promise<Conversation> {
+async function converse(turn: Turn, earlier: Earlier): Promise<Conversation> {
   const conversation = new Conversation((sha256) => turn.fetchBlob(sha256));
   const { summary, hidden } = earlier;
   if (summary !== null) conversation.addNote(`[What was said before, summed up]\n${summary}`);
-  if (register !== null && (summary !== null || hidden > 0)) conversation.addNote(register);
+  const register = summary !== null || hidden > 0 ? await turn.register() : null;
+  if (register !== null) conversation.addNote(register);
   if (hidden > 0)
     conversation.addNote(
       hidden === 1

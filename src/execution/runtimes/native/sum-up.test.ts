@@ -192,7 +192,10 @@ describe("reading back", () => {
     const { runtime, requests } = fakeNative(() => [{ text: "done" }], {
       workspaces: undefined as never,
     });
-    await new ThreadTurn(thread).work(runtime);
+    const turn = new ThreadTurn(thread);
+    turn.registered = "[Your child sessions now]";
+    await turn.work(runtime);
+    expect(JSON.stringify(requests[0])).not.toContain("[Your child sessions now]");
     expect(requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(JSON.stringify(requests)).not.toContain("cleared turn");
   });
@@ -202,7 +205,10 @@ describe("reading back", () => {
     const { runtime, requests } = fakeNative(() => [{ text: "done" }], {
       workspaces: undefined as never,
     });
-    await new ThreadTurn(thread, "so far").work(runtime);
+    const turn = new ThreadTurn(thread, "so far");
+    turn.registered = "[Your child sessions now]";
+    await turn.work(runtime);
+    expect(JSON.stringify(requests[0])).toContain("[Your child sessions now]");
     expect(requests[0]?.messages.map(({ role }) => role)).toEqual([
       "user",
       "assistant",

@@ -1,0 +1,97 @@
+/** How statements reach a connection of SQLite, inside a transaction and outside of one. */
+import type Database from "better-sqlite3";
+import type { LateRead } from "./read-all.ts";
+import type { CompiledStatement, Statement } from "./statement.ts";
+import type { Reader, Tx } from "./store.ts";
+
+/** A connection with its cache of prepared statements. */
+export class Connection implements Reader {
+  readonly dialect = "sqlite";
+  #db: Database.Database;
+  #prepared = new Map<string, Database.Statement>();
+  #changed = false;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+  }
+
+  exec(sql: string): void {
+    this.#prepare(sql).run();
+  }
+
+  async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    return this.query(statement.bind("sqlite", params));
+  }
+
+  async first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
+    const { sql, parameters } = statement.bind("sqlite", params);
+    return this.#prepare(sql).get(...parameters) as R | undefined;
+  }
+
+  async query<R>({ sql, parameters }: CompiledStatement<R>): Promise<R[]> {
+    return this.#prepare(sql).all(...parameters) as R[];
+  }
+
+  change({ sql, parameters }: CompiledStatement<unknown>): number {
+    this.#changed = true;
+    return this.#prepare(sql).run(...parameters).changes;
+  }
+
+  /** Whether anything was written since this was last asked: what wrote nothing needs no sync. */
+  takeChanged(): boolean {
+    const changed = this.#changed;
+    this.#changed = false;
+    return changed;
+  }
+
+  #prepare(sql: string): Database.Statement {
+    let prepared = this.#prepared.get(sql);
+    if (!prepared) {
+      prepared = this.#db.prepare(sql);
+      this.#prepared.set(sql, prepared);
+    }
+    return prepared;
+  }
+}
+
+export class SqliteTx implements Tx {
+  readonly dialect = "sqlite";
+  readonly now: number;
+  #connection: Connection;
+  #announcements: (() => void)[];
+  #reads: LateRead[];
+
+  constructor(
+    connection: Connection,
+    now: number,
+    announcements: (() => void)[],
+    reads: LateRead[],
+  ) {
+    this.#connection = connection;
+    this.now = now;
+    this.#announcements = announcements;
+    this.#reads = reads;
+  }
+
+  all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    return this.#connection.all(statement, params);
+  }
+  first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
+    return this.#connection.first(statement, params);
+  }
+  query<R>(compiled: CompiledStatement<R>): Promise<R[]> {
+    return this.#connection.query(compiled);
+  }
+  async run<P>(statement: Statement<P, unknown>, params: P): Promise<number> {
+    return this.#connection.change(statement.bind("sqlite", params));
+  }
+  async execute(compiled: CompiledStatement<unknown>): Promise<number> {
+    return this.#connection.change(compiled);
+  }
+  whileSyncing(read: LateRead): void {
+    this.#reads.push(read);
+  }
+  afterCommit(announce: () => void): void {
+    this.#announcements.push(announce);
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Text as the words it is found by. The same for what is kept and for what is asked, and for both
+ * databases, because neither has a say in it. Pure.
+ */
+
+/** Scripts that are written without spaces. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+/** Words, and signs that mean something by themselves, such as an emoji or a currency. */
+const WORDS = /[\p{L}\p{N}\p{M}]+|\p{S}/gu;
+
+/** Accents that Latin, Greek and Cyrillic letters carry. Those of other scripts are vowels. */
+const ACCENTS = /[\u0300-\u036f]/g;
+
+const MAX_WORD_CHARS = 48;
+
+/** As it is compared: without the differences that nobody means. */
+export function fold(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .normalize("NFD")
+    .replaceAll(ACCENTS, "")
+    .normalize("NFC");
+}
+
+export interface Piece {
+  text: string;
+  /** Where it begins, in UTF-16 code units. */
+  index: number;
+  /** Letters of a script without spaces: not one word, but nobody says where its words end. */
+  unspaced: boolean;
+}
+
+/** The words of a text, in order, as they stand there. */
+export function* piecesOf(text: string): Generator<Piece> {
+  for (const { 0: word, index } of text.matchAll(WORDS)) {
+    let from = 0;
+    for (const { 0: run, index: at } of word.matchAll(UNSPACED)) {
+      if (at > from) yield { text: word.slice(from, at), index: index + from, unspaced: false };
+      yield { text: run, index: index + at, unspaced: true };
+      from = at + run.length;
+    }
+    if (from < word.length)
+      yield { text: from === 0 ? word : word.slice(from), index: index + from, unspaced: false };
+  }
+}
+
+/** What a folded word is found by: the plural of an English word counts as the word. */
+export function termOf(word: string): string {
+  if (word.length > MAX_WORD_CHARS) return [...word].slice(0, MAX_WORD_CHARS).join("");
+  return /^[a-z]{2,}[a-hj-rtv-z]s$/.test(word) ? word.slice(0, -1) : word;
+}
+
+const STOP_WORDS = new Set(
+  `a about after all also always an and any are as at be because been before but by can could did do
+   does for from had has have he her him his how i if in into is it its just me more most my never no
+   not of on only or our out over she should so some than that the their them then there these they
+   this to up us use user want was we were what when where which who why will with would you your
+   please need let make get`
+    .split(/\s+/)
+    .map((word) => termOf(word)),
+);
+
+/** Says nothing about what a text is about. */
+export function isStopWord(term: string): boolean {
+  return STOP_WORDS.has(term);
+}

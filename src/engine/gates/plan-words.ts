@@ -1,0 +1,36 @@
+/** What became of a plan that was presented, as its agent reads it; pure. */
+import type { GateRow } from "../schema.ts";
+import type { GateDecision } from "./decision.ts";
+
+type PlanFate = "approved" | "revise" | "rejected" | "expired";
+
+interface PlanDecision {
+  allowed: boolean;
+  fate: PlanFate;
+  /** With the first word a program can test. */
+  words: string;
+}
+
+type Decided = Pick<GateRow, "decision" | "decided_by">;
+
+/** Of a gate that is closed. Without a decision nobody answered in time. */
+export function planDecision({ decision, decided_by }: Decided): PlanDecision {
+  if (decision === null) return { allowed: false, fate: "expired", words: EXPIRED };
+  const { allowed, reason, revise = false } = JSON.parse(decision) as GateDecision;
+  const who = decided_by?.startsWith("session:") ? "Your parent" : "A person";
+  const fate = allowed ? "approved" : revise ? "revise" : "rejected";
+  return { allowed, fate, words: WORDS[fate](who, reason === null ? "" : ` “${reason}”`) };
+}
+
+type Say = (who: string, said: string) => string;
+
+const WORDS: Record<Exclude<PlanFate, "expired">, Say> = {
+  approved: (who, said) =>
+    `approved: ${who} approved your plan.${said === "" ? "" : ` They add:${said}`} Carry it out as it stands. If you find that you must do something else, present a new plan first.`,
+  revise: (who, said) =>
+    `revise: ${who} sent your plan back:${said === "" ? " without words." : said} Nothing is approved yet. Change the plan accordingly and call request_plan_approval again with the whole new plan.`,
+  rejected: (who, said) =>
+    `rejected: ${who} rejected your plan.${said === "" ? "" : ` They said:${said}`} Do not carry it out. If they ask for another way, present a plan for that; else end your turn with what you know.`,
+};
+const EXPIRED =
+  "expired: Nobody decided about your plan in time, so it is not approved. Do not carry it out. End your turn and say that it waits for a decision.";
