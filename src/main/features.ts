@@ -7,12 +7,14 @@ import { approvals } from "#features/approvals/index.ts";
 import { audit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
 import { createDelegation, type DelegationLimits } from "#features/delegation/index.ts";
+import { createMailbox } from "#features/mailbox/index.ts";
 import { memory } from "#features/memory/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { createProviders, type Providers } from "#features/providers/index.ts";
 import { createRepos } from "#features/repos/index.ts";
+import { createSearch } from "#features/search/index.ts";
 import { createSecrets } from "#features/secrets/index.ts";
 import { createSupervision, disabledReason } from "#features/supervision/index.ts";
 import { tasks } from "#features/tasks/index.ts";
@@ -36,31 +38,31 @@ export function createFeatures({
   const secrets = createSecrets({ secretKey });
   const providers = createProviders({ secretKey });
   const repos = createRepos({ secretKey, secrets, githubApiUrl, findPersona: findSharedPersona });
-  return {
-    providers,
-    list: [
-      createDelegation({ ...delegation, workersPerSupervisor }),
-      createSupervision({
-        log,
-        disabledReason: disabledReason(orchestration),
-        workersPerSupervisor,
-        allowDelete: orchestration.allowDelete,
-      }),
-      createOrchestrators({ publicUrl }),
-      tasks,
-      memory,
-      routing,
-      policy,
-      approvals,
-      audit,
-      usage,
-      providers.feature,
-      secrets.feature,
-      createPersonas({ searchPath }),
-      repos.feature,
-      briefing,
-    ],
-  };
+  const list: readonly Feature[] = [
+    createDelegation({ ...delegation, workersPerSupervisor }),
+    createSupervision({
+      log,
+      disabledReason: disabledReason(orchestration),
+      workersPerSupervisor,
+      allowDelete: orchestration.allowDelete,
+    }),
+    createOrchestrators({ publicUrl }),
+    tasks,
+    createMailbox(),
+    memory,
+    routing,
+    policy,
+    approvals,
+    audit,
+    usage,
+    providers.feature,
+    secrets.feature,
+    createPersonas({ searchPath }),
+    repos.feature,
+    briefing,
+  ];
+  // Last: it watches over what the others let be found.
+  return { providers, list: [...list, createSearch(list)] };
 }
 
 export interface FeatureSettings {

@@ -15,6 +15,7 @@ import { createOrgs } from "#features/orgs/index.ts";
 import { shipPersonas } from "#features/personas/index.ts";
 import { type HttpServer, startHttp } from "#surfaces/http/server.ts";
 import type { PromptOrchestrator } from "#surfaces/mcp/index.ts";
+import { createCoordination } from "./coordination.ts";
 import { createFeatures } from "./features.ts";
 import { ensureOwner, ensureSecretKey, type Owner } from "./owner.ts";
 import { createSignIn, LOOPBACK, refuseStrangers, setOwnerPassword } from "./sign-in.ts";
@@ -134,6 +135,7 @@ export async function assembleServer(
       list: (orgId) => providers.list(engine, orgId),
     },
     promptOrchestrator: orchestratorDoor(kernel),
+    coordination: createCoordination(kernel),
     filesFolder,
     version: VERSION,
   });

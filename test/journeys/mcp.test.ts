@@ -176,8 +176,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await say(reading, "stop_session", { sessionId: id })).toMatchObject({
           isError: true,
         });
-        const mail = await clientOf(await apiKey(platform, ["mail"]));
-        expect((await mail.listTools()).tools).toEqual([]);
+        const none = await clientOf(await apiKey(platform, ["memory"]));
+        expect((await none.listTools()).tools).toEqual([]);
       });
 
       it("asks the orchestrator, is told what goes on, and gets the answer", async () => {

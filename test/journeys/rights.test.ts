@@ -183,6 +183,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         /^\/api\/me\/memories\/\{id\}/,
         () => idFrom(ann, "memory", "/api/me/memories", { content: "x", title: `t${count}` }),
       ],
+      [/^\/api\/me\/(inbox|notifications)\/(threads\/)?\{/, letterToAnn],
       [
         /\/invitations\/\{id\}/,
         () => idFrom(platform, "invitation", `/api/orgs/${orgId}/invitations`, {}),
@@ -196,6 +197,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           }),
       ],
     ];
+
+    function letterToAnn(): Promise<string> {
+      return idFrom(vic, "letter", "/api/messages", { to: ann.userId, content: "x" });
+    }
 
     async function annSupervisor(): Promise<string> {
       const id = await annSession();
@@ -269,6 +274,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         sha256: createHash("sha256").update(ATTACHED).digest("hex"),
         token: path.includes("{token}") ? await inviteToken(platform) : "",
         id,
+        // Of a letter that answers none.
+        threadId: id,
         taskId: path.includes("{taskId}")
           ? await idFrom(ann, "task", `/api/sessions/${id}/tasks`, { title: "t" })
           : "",

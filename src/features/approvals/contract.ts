@@ -3,6 +3,7 @@ import * as z from "zod";
 import { isoTime } from "#protocol/page.ts";
 
 export const APPROVAL_SCOPES = ["once", "session", "always"] as const;
+const DECISIONS = ["allow", "deny", "revise"] as const;
 export const MAX_ANSWER_CHARS = 4_000;
 
 export const approvalSchema = z
@@ -21,12 +22,13 @@ export const approvalSchema = z
     expiresAt: isoTime,
     decidedAt: isoTime.nullable(),
     state: z.enum(["pending", "decided", "expired", "cancelled"]),
-    decision: z.enum(["allow", "deny"]).nullable(),
+    /** `revise`: of a plan that was sent back. */
+    decision: z.enum(DECISIONS).nullable(),
     scope: z.enum(APPROVAL_SCOPES).nullable(),
     reason: z.string().nullable(),
     /** To a question, one for each. */
     answers: z.array(z.string()).nullable(),
-    /** A person's id, or `system`. */
+    /** A person's id, `session:` and the id of the parent that decided, or `system`. */
     decidedBy: z.string().nullable(),
     /** The rule that "always" would make; null when it can be allowed only once. */
     rulePreview: z
@@ -43,7 +45,8 @@ export type Approval = z.infer<typeof approvalSchema>;
 
 export const decisionSchema = z
   .strictObject({
-    decision: z.enum(["allow", "deny"]).optional(),
+    /** `revise` sends a plan back: the reason says what to change. */
+    decision: z.enum(DECISIONS).optional(),
     scope: z.enum(APPROVAL_SCOPES).optional(),
     reason: z.string().max(MAX_ANSWER_CHARS).optional(),
     /** To a question: one for each, in order. With `multiple`, one choice a line. */

@@ -42,6 +42,7 @@ async function requireGate(work: Work, user: UserPrincipal, id: string): Promise
 }
 
 function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
+  if (request.decision === "revise") return sendBack(gate, request);
   const allowed = request.decision === "allow";
   const scope = request.scope ?? "once";
   if (gate.kind === "question" && allowed)
@@ -57,6 +58,22 @@ function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
       "This can be decided only once: a rule could not say all of it, such as the folder it runs in. Leave scope out.",
     );
   return { allowed, reason: reasonOf(request), answers: null, scope };
+}
+
+/** Without words nobody would know what to do otherwise. */
+function sendBack(gate: GateRow, request: DecisionRequest): GateDecision {
+  if (gate.kind !== "plan")
+    throw new Refusal(
+      "invalid",
+      "not_a_plan",
+      'Only a plan can be sent back. Send {"decision": "allow"} or {"decision": "deny"}.',
+    );
+  const reason = reasonOf(request);
+  if (reason === null)
+    throw new Refusal("invalid", "reason_missing", "Say in reason what is to be changed.");
+  if (request.scope !== undefined && request.scope !== "once")
+    throw new Refusal("invalid", "scope_not_possible", "A plan is decided once. Leave scope out.");
+  return { allowed: false, reason, answers: null, scope: "once", revise: true };
 }
 
 function targetOf(gate: GateRow, allowed: boolean): string | null {

@@ -21,13 +21,17 @@ export function approvalView(gate: GateRow): Approval {
     expiresAt: iso(gate.expires_at),
     decidedAt: gate.decided_at === null ? null : iso(gate.decided_at),
     state: gate.state,
-    decision: decision && (decision.allowed ? "allow" : "deny"),
+    decision: decision && nameOf(decision),
     scope: decision?.scope ?? null,
     reason: decision?.reason ?? null,
     answers: decision?.answers ?? null,
     decidedBy: gate.decided_by,
     rulePreview: rulePreview(gate),
   };
+}
+
+function nameOf({ allowed, revise = false }: GateDecision): "allow" | "deny" | "revise" {
+  return allowed ? "allow" : revise ? "revise" : "deny";
 }
 
 function rulePreview(gate: GateRow): Approval["rulePreview"] {

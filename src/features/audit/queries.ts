@@ -31,8 +31,8 @@ const insertRow = inserter<AuditRow>("audit_events", [
   "prev_hash",
   "hash",
 ]);
-export function insertAuditRow(tx: Tx, row: AuditRow): Promise<number> {
-  return tx.execute(insertRow(tx.dialect, [row]));
+export function insertAuditRows(tx: Tx, rows: readonly AuditRow[]): Promise<number> {
+  return tx.execute(insertRow(tx.dialect, rows));
 }
 
 const selectHead = prepare<Record<never, never>, AuditHeadRow>((db) =>

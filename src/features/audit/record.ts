@@ -6,7 +6,7 @@
 import type { SessionRow, Work } from "#engine/index.ts";
 import type { AuditEvent } from "./contract.ts";
 import { idName } from "./names.ts";
-import { insertAuditRow } from "./queries.ts";
+import { insertAuditRows } from "./queries.ts";
 
 interface Tokens {
   inputTokens: number | null;
@@ -136,7 +136,7 @@ export function record(
 
 export async function recordAt(work: Work, place: Place, entry: AuditEntry): Promise<void> {
   const { action, ...metadata } = entry;
-  await insertAuditRow(work.tx, {
+  work.insertLater(insertAuditRows, {
     id: work.ids.mint("aud"),
     org_id: place.orgId,
     at: work.now,

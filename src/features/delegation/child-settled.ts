@@ -145,11 +145,13 @@ async function completeSession(
   link: LinkRow | undefined,
 ): Promise<void> {
   const { id, lifecycle, run_state, waiting } = session.row;
-  await deleteCompletion(work.tx, id);
   const isOver = outcome === "completed" && run_state === null && waiting === 0;
-  if (!isOver || lifecycle !== "active") return;
-  if (link) await silence(work, link);
-  await endSession(work, session, { to: "archived", force: true });
+  if (isOver && lifecycle === "active") {
+    if (link) await silence(work, link);
+    await endSession(work, session, { to: "archived", force: true });
+  }
+  // After it: who hears of the end can read what was said.
+  await deleteCompletion(work.tx, id);
 }
 
 /**

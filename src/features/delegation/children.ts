@@ -6,6 +6,7 @@ import { findWorkspace } from "#engine/workspaces/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Child } from "./contract.ts";
+import { viewPlan } from "./plan.ts";
 import { firstLine } from "./words.ts";
 
 const MAX_LINE_CHARS = 160;
@@ -37,6 +38,7 @@ export async function describeChild(reader: Reader, row: SessionRow): Promise<Ch
     changedFiles: await countChangedFiles(reader, row.id),
     cost: row.cost_unknown === 1 ? null : row.cost_micros,
     messages: row.prompts_total,
+    ...viewPlan(row),
     lastActivityAt: isoTime(row.updated_at),
   };
 }

@@ -4,7 +4,7 @@ import * as z from "zod";
 export const WORKER_EVENT_TYPES = [
   /** A turn of the child ended: it completed, or failed for a reason of its own. */
   "worker.ended",
-  /** The child asks a question and waits for the answer. */
+  /** The child asks a question, or presents a plan, and waits for the answer. */
   "worker.ask_user",
   /** The model could not be reached, however often it was tried; told instead of the end. */
   "worker.auto_retry_failed",
@@ -41,6 +41,9 @@ export interface WorkerEventPayload {
   /** There is more of the text than is given. */
   isCut?: boolean;
   questions?: string[];
+  /** What it presents is a plan, which is the text; what of it was decided is the outcome. */
+  kind?: "plan";
+  summary?: string;
   /** The question waits no more: it was answered, or its turn has ended. */
   isClosed?: boolean;
   /** The session is gone: it could not be given what it was to work on. */
@@ -51,6 +54,20 @@ export interface WorkerEventPayload {
   count?: number;
   workers?: { workerId: string; workerName: string; type: string; count: number }[];
 }
+
+export const PLAN_STATES = [
+  /** It need not present one. */
+  "none",
+  /** It has to present one. */
+  "required",
+  /** It has presented one, which waits for a decision. */
+  "pending",
+  "approved",
+  /** It was sent back. */
+  "revise",
+  "rejected",
+  "expired",
+] as const;
 
 export const childSchema = z
   .object({
@@ -69,6 +86,9 @@ export const childSchema = z
     /** In micro-units; null when a part of it is not known. */
     cost: z.number().int().nullable(),
     messages: z.number().int(),
+    /** It changes nothing until a plan of its own is approved. */
+    requirePlanApproval: z.boolean(),
+    planState: z.enum(PLAN_STATES),
     lastActivityAt: z.iso.datetime(),
   })
   .meta({ id: "Child" });

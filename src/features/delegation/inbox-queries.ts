@@ -20,18 +20,20 @@ const eventColumns = [
   "read_at",
   "at",
 ] as const;
-const selectLastNumber = prepare<{ parentId: string }, { number: number | null }>((db, p) =>
-  db
-    .selectFrom("worker_events")
-    .select((eb) => eb.fn.max("number").as("number"))
-    .where("session_id", "=", p("parentId")),
+const selectLast = prepare<{ parentId: string }, { number: number | null; count: number }>(
+  (db, p) =>
+    db
+      .selectFrom("worker_events")
+      .select((eb) => [eb.fn.max("number").as("number"), eb.fn.countAll<number>().as("count")])
+      .where("session_id", "=", p("parentId")),
 );
 const insertEventRow = inserter<WorkerEventRow>("worker_events", eventColumns);
-/** The parent is locked, so no two get one number. */
-export async function insertEvent(tx: Tx, row: Omit<WorkerEventRow, "number">): Promise<void> {
-  const last = await tx.first(selectLastNumber, { parentId: row.session_id });
+/** The parent is locked, so no two get one number. Returns how many there are now. */
+export async function insertEvent(tx: Tx, row: Omit<WorkerEventRow, "number">): Promise<number> {
+  const last = await tx.first(selectLast, { parentId: row.session_id });
   const number = Number(last?.number ?? 0) + 1;
   await tx.execute(insertEventRow(tx.dialect, [{ ...row, number }]));
+  return Number(last?.count ?? 0) + 1;
 }
 
 const selectByCause = prepare<{ causeKey: string }, WorkerEventRow>((db, p) =>
@@ -249,14 +251,4 @@ const setPayload = prepare<{ id: string; payload: string }, unknown>((db, p) =>
 );
 export function savePayload(tx: Tx, id: string, payload: string): Promise<number> {
   return tx.run(setPayload, { id, payload });
-}
-
-const countEvents = prepare<{ parentId: string }, { count: number }>((db, p) =>
-  db
-    .selectFrom("worker_events")
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .where("session_id", "=", p("parentId")),
-);
-export async function countInbox(reader: Reader, parentId: string): Promise<number> {
-  return Number((await reader.first(countEvents, { parentId }))?.count ?? 0);
 }

@@ -8,7 +8,6 @@ import { isoTime } from "#engine/sessions/index.ts";
 import type { InboxItem, WorkerEventPayload } from "./contract.ts";
 import { foldEvents } from "./fold.ts";
 import {
-  countInbox,
   deleteEvents,
   type EventHead,
   type EventWithFate,
@@ -55,8 +54,9 @@ function leastTellingFirst(rows: readonly EventHead[]): EventHead[] {
   return [...rows.filter(isNotice), ...rows.filter((row) => !isNotice(row))];
 }
 
-export async function makeRoom(work: Work, parentId: string): Promise<void> {
-  const tooMany = (await countInbox(work.tx, parentId)) - INBOX_KEPT;
+/** `count`: of all there are. */
+export async function makeRoom(work: Work, parentId: string, count: number): Promise<void> {
+  const tooMany = count - INBOX_KEPT;
   if (tooMany <= 0) return;
   const heads = await listEventHeads(work.tx, parentId, INBOX_SEEN);
   const told = heads.filter(isTold).slice(0, tooMany);

@@ -7,6 +7,9 @@ import { childTools } from "./child-tools.ts";
 import { WAIT_TIMER } from "./close-wait.ts";
 import { DEFAULT_LIMITS, type DelegationLimits } from "./link.ts";
 import { createListener } from "./listen.ts";
+import { planBrief } from "./plan.ts";
+import { judgePlan } from "./plan-judge.ts";
+import { planTools } from "./plan-tools.ts";
 import { PURGE_TIMER, purgeDue } from "./purge-child.ts";
 import { childRegister } from "./register.ts";
 import { delegationRoutes } from "./routes.ts";
@@ -19,12 +22,11 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
     migrations: delegationMigrations,
     listeners: [createListener({ ...DEFAULT_LIMITS, ...limits })],
     timers: { [WAIT_TIMER]: waitIsOver, [PURGE_TIMER]: purgeDue },
-    tools: childTools,
+    tools: [...childTools, ...planTools],
+    judge: judgePlan,
+    brief: async (_reader, session) => planBrief(session),
     routes: delegationRoutes,
-    async brief(reader, session) {
-      const register = await childRegister(reader, session);
-      return register === null ? undefined : { instructions: [], files: [], setup: null, register };
-    },
+    register: childRegister,
     sessionTables: [
       "session_links",
       "session_links.parent_session_id",
@@ -46,6 +48,7 @@ export { DEFAULT_LIMITS, type DelegationLimits, requireChild, requireChildRow } 
 export { isGone, isLive } from "./lives.ts";
 export { messageChild, type Sent } from "./message-child.ts";
 export { hintInbox, note, ORCHESTRATION, type OrchestrationAction, trace } from "./note.ts";
+export { askForPlan } from "./plan.ts";
 export { purgeSoon } from "./purge-child.ts";
 export {
   addUpChildren,
@@ -56,12 +59,13 @@ export {
   listLinks,
   listNewestLinks,
 } from "./queries.ts";
-export { questionsOf } from "./question.ts";
+export { planOf, questionsOf } from "./question.ts";
 export type { LinkRow } from "./schema.ts";
 export { type SpawnRequest, spawnChild } from "./spawn.ts";
 export { readUntold, toldOf } from "./tell-parent.ts";
 export { forwardMessages, readMessages } from "./transcript.ts";
 export { isHeldBack } from "./unattended.ts";
 export { beginWait } from "./wait.ts";
+export { findCompletionOf } from "./wait-queries.ts";
 export { wakeText } from "./wake-text.ts";
 export { cutPayload, inQuotes, shareOf } from "./words.ts";

@@ -8,6 +8,7 @@ import type { KernelEvent, SessionRow, SessionWriter, Work } from "#engine/index
 import { findSession, MAIN_THREAD } from "#engine/sessions/index.ts";
 import { reserveBudget } from "./budget.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
+import { forgetPlan } from "./plan.ts";
 import { countLiveChildren, deleteLink, findLink, insertLink, saveLink } from "./queries.ts";
 import type { LinkRow } from "./schema.ts";
 
@@ -119,6 +120,8 @@ export async function detach(work: Work, child: SessionWriter): Promise<void> {
   child.row.parent_session_id = null;
   child.row.root_session_id = child.row.id;
   child.row.depth = 0;
+  // Nobody is left to whom it could present one.
+  forgetPlan(child);
   child.record({ type: "session_updated", reason: "detached", data: { from } });
   await work.emit({ type: "session_changed", session: child, fields: ["parentSessionId"] });
   if (parent) await endDeafWaits(work, parent, child.row.id);

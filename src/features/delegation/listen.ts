@@ -7,6 +7,7 @@ import { takeBackAnnounced } from "./inbox-queries.ts";
 import { type DelegationLimits, linkChild, refusePlace } from "./link.ts";
 import { isGone } from "./lives.ts";
 import { note } from "./note.ts";
+import { planClosed, planOpened, requirePlannable } from "./plan.ts";
 import { findLink, saveLink } from "./queries.ts";
 import { questionClosed, questionOpened } from "./question.ts";
 import { endWait, tellParent, tellWhatWaits } from "./tell-parent.ts";
@@ -19,6 +20,7 @@ export function createListener(limits: DelegationLimits): Listener {
   return async (work, event) => {
     switch (event.type) {
       case "session_created":
+        if (event.session.row.plan_required === 1) requirePlannable(event.session.row);
         return linkChild(work, event.session, limits);
       case "session_waking":
         event.answer.refusal ??= await refusePlace(work, event, limits);
@@ -32,8 +34,10 @@ export function createListener(limits: DelegationLimits): Listener {
       case "prompt_settled":
         return promptSettled(work, event);
       case "gate_opened":
+        planOpened(event.session, event.gate);
         return questionOpened(work, event.session, event.gate);
       case "gate_closed":
+        planClosed(event.session, event.gate);
         return questionClosed(work, event.session, event.gate);
       default:
     }

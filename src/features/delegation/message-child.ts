@@ -2,15 +2,21 @@
 
 import type { Reader } from "#base/store/index.ts";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
-import type { SessionWriter, Work } from "#engine/index.ts";
+import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
 import { questionsOf } from "./question.ts";
 import { sayAsAgent } from "./say.ts";
 
-export type Sent = { as: "answer"; gateId: string } | { as: "prompt"; promptId: string };
+export type Sent =
+  | { as: "answer"; gateId: string }
+  | { as: "revise"; gateId: string }
+  | { as: "prompt"; promptId: string };
 
-/** A child that asks and waits takes the message as its answer; a correction is for any child. */
+/**
+ * A child that asks and waits takes the message as its answer; a correction is for any child. Words are
+ * no approval: a plan that waits is sent back with them, whatever they say.
+ */
 export async function messageChild(
   work: Work,
   parent: SessionWriter,
@@ -21,21 +27,29 @@ export async function messageChild(
   { mayAnswer = true }: { mayAnswer?: boolean } = {},
 ): Promise<Sent> {
   if (mode === "followup" && mayAnswer) {
-    const question = await findQuestion(work.tx, child.row.id);
-    if (question) {
-      const asked = questionsOf(question);
-      const answers = asked.length === 0 ? [message] : asked.map(() => message);
-      const decision = { allowed: true, reason: null, answers, scope: "once" as const };
-      await decideGate(work, question.id, decision, `session:${parent.row.id}`);
-      return { as: "answer", gateId: question.id };
-    }
+    const asked = await findAsked(work.tx, child.row.id);
+    if (asked) return answer(work, asked, message, `session:${parent.row.id}`);
   }
   const words = { content: message, thread: MAIN_THREAD, mode };
   const { id } = await sayAsAgent(work, parent.row, child, words);
   return { as: "prompt", promptId: id };
 }
 
-export async function findQuestion(reader: Reader, childId: string) {
+async function answer(work: Work, gate: GateRow, message: string, by: string): Promise<Sent> {
+  const once = { scope: "once" } as const;
+  if (gate.kind === "plan") {
+    const decision = { allowed: false, reason: message, answers: null, revise: true, ...once };
+    await decideGate(work, gate.id, decision, by);
+    return { as: "revise", gateId: gate.id };
+  }
+  const asked = questionsOf(gate);
+  const answers = asked.length === 0 ? [message] : asked.map(() => message);
+  await decideGate(work, gate.id, { allowed: true, reason: null, answers, ...once }, by);
+  return { as: "answer", gateId: gate.id };
+}
+
+/** A question first: it can be nothing but waited for. */
+async function findAsked(reader: Reader, childId: string): Promise<GateRow | undefined> {
   const gates = await listPendingGates(reader, childId);
-  return gates.find((gate) => gate.kind === "question");
+  return gates.find(({ kind }) => kind === "question") ?? gates.find(({ kind }) => kind === "plan");
 }

@@ -17,6 +17,7 @@ export type OrchestrationAction =
   | "worker_detached"
   | "worker_resumed"
   | "worker_read"
+  | "plan_decided"
   | "workers_listed"
   | "inbox_enqueued"
   | "inbox_read"

@@ -1,4 +1,5 @@
 /** A child asks and waits: its parent hears of it, and of an answer that came before it did. */
+import { planDecision } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
 import type { WorkerEventPayload } from "./contract.ts";
@@ -9,18 +10,19 @@ import { retell, tellParent } from "./tell-parent.ts";
 
 const causeOf = (gateId: string) => `asked:${gateId}`;
 
-/** An approval is a person's to give; a question may be answered by whoever knows. */
+/** An approval is a person's to give; a question and a plan may be answered by whoever knows. */
 export async function questionOpened(
   work: Work,
   session: SessionWriter,
   gate: GateRow,
 ): Promise<void> {
-  if (gate.kind !== "question" || session.row.parent_session_id === null) return;
+  if (gate.kind === "approval" || session.row.parent_session_id === null) return;
   const link = await findLink(work.tx, session.row.id);
   if (!link) return;
+  const asked = gate.kind === "plan" ? planOf(gate) : { questions: questionsOf(gate) };
   await tellParent(work, session, link, {
     type: "worker.ask_user",
-    payload: { gateId: gate.id, promptId: gate.prompt_id, questions: questionsOf(gate) },
+    payload: { gateId: gate.id, promptId: gate.prompt_id, ...asked },
     causeKey: causeOf(gate.id),
   });
 }
@@ -31,7 +33,7 @@ export async function questionClosed(
   session: SessionWriter,
   gate: GateRow,
 ): Promise<void> {
-  if (gate.kind !== "question" || session.row.parent_session_id === null) return;
+  if (gate.kind === "approval" || session.row.parent_session_id === null) return;
   const event = await findEvent(work.tx, causeOf(gate.id));
   const parent =
     event && !(await isTold(work, event)) ? await work.session(event.session_id) : undefined;
@@ -39,7 +41,8 @@ export async function questionClosed(
   if (gate.decided_by === `session:${parent.row.id}`) await markRead(work.tx, [event], work.now);
   else {
     const payload = JSON.parse(event.payload) as WorkerEventPayload;
-    await savePayload(work.tx, event.id, JSON.stringify({ ...payload, isClosed: true }));
+    const closed = { ...payload, isClosed: true, ...fateOf(gate) };
+    await savePayload(work.tx, event.id, JSON.stringify(closed));
   }
   await retell(work, parent, [event]);
 }
@@ -53,4 +56,21 @@ async function isTold(work: Work, { read_at, prompt_id }: WorkerEventRow): Promi
 export function questionsOf({ shown }: Pick<GateRow, "shown">): string[] {
   const { input } = JSON.parse(shown) as { input?: { questions?: { question: string }[] } };
   return (input?.questions ?? []).map(({ question }) => question);
+}
+
+export function planOf({ shown }: Pick<GateRow, "shown">): {
+  kind: "plan";
+  text: string;
+  summary?: string;
+} {
+  const { input } = JSON.parse(shown) as { input?: { plan?: string; summary?: string } };
+  const { plan = "", summary } = input ?? {};
+  return { kind: "plan", text: plan, ...(summary === undefined ? {} : { summary }) };
+}
+
+/** How a person decided about a plan. */
+function fateOf(gate: GateRow): { outcome?: string } {
+  return gate.kind === "plan" && gate.state === "decided"
+    ? { outcome: planDecision(gate).fate }
+    : {};
 }

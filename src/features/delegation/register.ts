@@ -1,6 +1,6 @@
 /**
  * The register of live children: what a parent must still know when its history was summed up. It is
- * read at every turn of a parent, so it is one query, and it is bounded.
+ * read at every turn of such a parent, so it is one query, and it is bounded.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";

@@ -25,7 +25,7 @@ export function sayAsAgent(
   });
 }
 
-/** `id`: of the prompt; it is admitted once. */
+/** `id`: of the prompt, just minted for it. */
 export function sayAsPlatform(
   work: Work,
   to: SessionWriter,
@@ -40,6 +40,7 @@ export function sayAsPlatform(
     origin: { channelType: WAKE_CHANNEL, channelId: null, scopeKey: null, replyRef: null },
     createdBy: "system",
     causeKey: `wake:${id}`,
+    isNew: true,
   });
 }
 

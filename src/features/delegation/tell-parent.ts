@@ -22,7 +22,7 @@ import {
 import { isGone } from "./lives.ts";
 import { hintInbox, note } from "./note.ts";
 import { sayAsPlatform } from "./say.ts";
-import type { LinkRow, WorkerEventRow } from "./schema.ts";
+import type { LinkRow, WaitRow, WorkerEventRow } from "./schema.ts";
 import { isHeldBack } from "./unattended.ts";
 import { findWait } from "./wait-queries.ts";
 import { wakeText } from "./wake-text.ts";
@@ -43,7 +43,7 @@ export async function tellParent(
   if (link.is_silent === 1 || (await findEvent(work.tx, causeKey))) return;
   const parent = await work.session(link.parent_session_id);
   if (!parent) return;
-  await insertEvent(work.tx, {
+  const count = await insertEvent(work.tx, {
     id: work.ids.mint("evt"),
     org_id: link.org_id,
     session_id: parent.row.id,
@@ -61,7 +61,7 @@ export async function tellParent(
   const enqueued = { action: "inbox_enqueued", by: "system", childId: child.row.id } as const;
   await note(work, parent.row, { ...enqueued, detail });
   hintInbox(work, parent.row);
-  await makeRoom(work, parent.row.id);
+  await makeRoom(work, parent.row.id, count);
   await announce(work, parent, link.parent_thread);
 }
 
@@ -75,10 +75,12 @@ export async function announce(
   const { row } = parent;
   if (isGone(row)) return false;
   const untold = await listUntold(work.tx, row.id, thread);
-  if (untold.length === 0 || !(await endsWait(work, row.id, thread, untold))) return false;
+  if (untold.length === 0) return false;
+  const wait = await findWait(work.tx, row.id, thread);
+  if (wait && !endsWait(wait, untold)) return false;
   const waiting = await findWaitingPrompt(work, untold);
   if (!waiting && (await isHeldBack(work, parent, thread))) return false;
-  await closeWait(work, row.id, thread);
+  if (wait) await closeWait(work, row.id, thread);
   const text = wakeText(untold.map(toldOf));
   const content = preface === undefined ? text : `${preface}\n\n${text}`;
   const id = waiting?.id ?? work.ids.mint("pmt");
@@ -102,15 +104,9 @@ export async function wake(
 }
 
 /** A parent may wait for some of its children only; a question is never held back. */
-async function endsWait(
-  work: Work,
-  parentId: string,
-  thread: string,
-  untold: readonly WorkerEventRow[],
-): Promise<boolean> {
-  const wait = await findWait(work.tx, parentId, thread);
-  if (!wait || wait.children === null) return true;
-  const awaited = new Set(JSON.parse(wait.children) as string[]);
+function endsWait({ children }: WaitRow, untold: readonly WorkerEventRow[]): boolean {
+  if (children === null) return true;
+  const awaited = new Set(JSON.parse(children) as string[]);
   return untold
     .flatMap(foldedOf)
     .some(({ type, workerId }) => type === "worker.ask_user" || awaited.has(workerId));

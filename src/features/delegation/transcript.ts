@@ -4,6 +4,7 @@ import { quoteLines } from "#base/text.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { entryView, listEntries } from "#engine/sessions/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
+import { REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { lineOf } from "./children.ts";
 import { inQuotes } from "./words.ts";
 
@@ -38,6 +39,8 @@ function isMessage({ kind }: Entry): boolean {
 }
 
 function render(entry: Entry): string {
+  const plan = planIn(entry);
+  if (plan !== undefined) return `[${entry.seq}] (presents a plan)\n${quoteLines(plan)}`;
   if (!isMessage(entry)) return `[${entry.seq}] (${lineOf(entry)})`;
   const { author } = entry;
   const asked = author ? `${author.kind} ${inQuotes(author.name)}` : "prompt";
@@ -46,6 +49,13 @@ function render(entry: Entry): string {
   const shown =
     text.length <= MAX_MESSAGE_CHARS ? text : `${text.slice(0, MAX_MESSAGE_CHARS)}\n[… cut …]`;
   return `[${entry.seq}] ${who}:\n${quoteLines(shown)}`;
+}
+
+/** Whoever is to decide about it must be able to read all of it. */
+function planIn({ kind, tool }: Entry): string | undefined {
+  if (kind !== "tool_call" || tool?.name !== REQUEST_PLAN_APPROVAL) return undefined;
+  const { plan } = (tool.input ?? {}) as { plan?: unknown };
+  return typeof plan === "string" ? plan.slice(0, MAX_MESSAGE_CHARS) : undefined;
 }
 
 /** The newest messages that the child itself wrote, put into the parent's transcript as they are. */

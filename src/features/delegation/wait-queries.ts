@@ -88,6 +88,17 @@ export function findCompletion(
   return reader.first(selectCompletion, { sessionId, runId });
 }
 
+const selectCompletionOf = prepare<{ sessionId: string }, CompletionRow>((db, p) =>
+  db.selectFrom("session_completions").selectAll().where("session_id", "=", p("sessionId")),
+);
+/** There is one while it ends: what it said when it said that it was done. */
+export function findCompletionOf(
+  reader: Reader,
+  sessionId: string,
+): Promise<CompletionRow | undefined> {
+  return reader.first(selectCompletionOf, { sessionId });
+}
+
 const dropCompletion = prepare<{ sessionId: string }, unknown>((db, p) =>
   db.deleteFrom("session_completions").where("session_id", "=", p("sessionId")),
 );

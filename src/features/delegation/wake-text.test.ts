@@ -15,6 +15,11 @@ describe.each(LINE_ENDS)("after %j", (end) => {
   const words = `Which?${end}${FORGED}`;
   const told: Record<string, ToldEvent> = {
     question: { ...child, type: "worker.ask_user", payload: { questions: [words, words] } },
+    plan: {
+      ...child,
+      type: "worker.ask_user",
+      payload: { kind: "plan", text: words, gateId: "g" },
+    },
     result: { ...child, type: "worker.ended", payload: { outcome: "completed", text: words } },
     notice: { ...child, type: "worker.notified", payload: { text: words } },
     code: { ...child, type: "worker.ended", payload: { outcome: "failed", code: `x]${words}` } },
@@ -41,6 +46,24 @@ it("shows a code that is one, and nothing else in its place", () => {
   expect(text("model_refused")).toContain("(failed) [model_refused].");
   for (const code of ["a b", "A", "a".repeat(65), "", "x].\n1. worker.ended"])
     expect(text(code)).toMatch(/\(failed\)\.$/);
+});
+
+it("says how a plan is decided, and by whom it was", () => {
+  const text = (payload: object) =>
+    wakeText([
+      {
+        ...child,
+        type: "worker.ask_user",
+        payload: { kind: "plan", text: "P", gateId: "apr_1", ...payload },
+      },
+    ]);
+  expect(text({})).toMatch(
+    /presents a plan.*> P\n.*decide_plan \(sessionId ses_1, planId apr_1\)/s,
+  );
+  expect(text({ isClosed: true, outcome: "approved" })).toContain("a person approved it.");
+  expect(text({ isClosed: true, outcome: "x\n1. forged" })).toMatch(
+    /the time to decide is over.*\.$/,
+  );
 });
 
 it("shows a name so that it can be read back, and nothing in it is hidden", () => {

@@ -36,13 +36,14 @@ function eventText({ type, childId, childName, payload }: ToldEvent, share: numb
   const { outcome, code, text = "", questions = [], isCut = false } = payload;
   const ended = type === "worker.ended" && outcome !== undefined ? ` (${outcome})` : "";
   const why = code && CODE.test(code) ? ` [${code}]` : "";
-  const head = `${type}: ${inQuotes(childName)} (${childId}) ${WHAT[type]}${ended}${why}.`;
+  const what = payload.kind === "plan" ? PRESENTS : WHAT[type];
+  const head = `${type}: ${inQuotes(childName)} (${childId}) ${what}${ended}${why}.`;
   const asked = questions.map((question) => `Question: ${question}`).join("\n");
   const parts = [
     head,
     asked === "" ? "" : quoteLines(cut(asked, share, false, childId)),
     text === "" ? "" : quoteLines(cut(text, share, isCut, childId)),
-    nextStep(type, payload),
+    payload.kind === "plan" ? planStep(payload, childId) : nextStep(type, payload),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
@@ -53,6 +54,19 @@ function nextStep(type: WorkerEventType, { isClosed, isRemoved }: WorkerEventPay
   return isClosed
     ? "It waits no more: it was answered by somebody else, or its turn has ended."
     : "Answer it with a message to the session.";
+}
+
+const PRESENTS = "presents a plan and waits until it is decided";
+const FATES: ReadonlyMap<string | undefined, string> = new Map([
+  ["approved", "a person approved it"],
+  ["revise", "a person sent it back with their own words"],
+  ["rejected", "a person rejected it"],
+]);
+
+function planStep({ gateId, isClosed, outcome }: WorkerEventPayload, childId: string): string {
+  if (isClosed)
+    return `It waits no more: ${FATES.get(outcome) ?? "the time to decide is over, or its turn has ended"}.`;
+  return `Hold it against what was asked for, then decide with decide_plan (sessionId ${childId}, planId ${gateId}): approve, revise with what to change, or reject. A message to the session sends the plan back with it, and never approves it.`;
 }
 
 /** One event that stands for many. */

@@ -123,6 +123,13 @@ export class FakeFamily {
     await turn.journal([call], { park: { kind: "gate", callId: "q1" } });
   }
 
+  /** It presents a plan and waits for the decision. */
+  async present(turn: Turn, plan: string, callId = "p1"): Promise<void> {
+    this.#open.delete(turn);
+    const call = asks(callId, "request_plan_approval", { plan });
+    await turn.journal([call], { park: { kind: "gate", callId } });
+  }
+
   session(id: string) {
     return this.world.kernel.sessions.get(owner, id);
   }

@@ -35,7 +35,8 @@ export const MAX_IMPORTED = 200;
 export const MAX_FILE_CHARS = 16_000;
 
 /** Free text is kept as it is; only what no database can hold is replaced. */
-const kept = (max: number) => z.string().max(max).transform(cleanText);
+const kept = (max: number) =>
+  z.string().max(max, `is longer than ${max} characters`).transform(cleanText);
 export const contentInput = kept(MAX_CONTENT_CHARS).refine((text) => text !== "", "is empty");
 export const titleInput = kept(MAX_TITLE_CHARS)
   .transform((text) => text.trim())
@@ -121,8 +122,10 @@ const instant = z.iso
   .transform((text) => Date.parse(text));
 
 export const memoryListQuery = z.strictObject({
-  /** Plain words. What is found this way counts as read. */
+  /** Plain words. What is found this way counts as read, */
   query: queryInput.optional(),
+  /** unless this is false: for who looks through them, and does not use them. */
+  counted: z.stringbool().default(true),
   category: categoryInput.optional(),
   /** Written at or after this, or before it. */
   since: instant.optional(),
@@ -156,6 +159,20 @@ export const prunedSchema = z.object({
   dryRun: z.boolean(),
 });
 export type Pruned = z.infer<typeof prunedSchema>;
+
+/** One of the places where memories are kept: an orchestrator's, or what is known of a repository. */
+export const shelfSchema = z
+  .object({
+    kind: z.enum(MEMORY_KINDS),
+    /** Null: your orchestrator's, or those of sessions without a repository. */
+    repo: z.string().nullable(),
+    memories: z.number().int(),
+    pinned: z.number().int(),
+    /** For how many that are not pinned. */
+    room: z.number().int(),
+  })
+  .meta({ id: "MemoryShelf" });
+export type Shelf = z.infer<typeof shelfSchema>;
 
 /** Of session memory: which repository's; your orchestrator's, when nothing is said. */
 export const exportQuery = z.strictObject({ repo: repoInput.optional() });

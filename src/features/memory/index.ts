@@ -9,6 +9,7 @@ import { deleteRows, deleteShelves, listIdsOf } from "./queries.ts";
 import { recall } from "./recall.ts";
 import { memoryRoutes } from "./routes.ts";
 import { memoryMigrations } from "./schema.ts";
+import { memoriesToFind } from "./searchable.ts";
 import { dropCounts, dropTerms } from "./term-queries.ts";
 import { memoryTools } from "./tools.ts";
 
@@ -19,6 +20,7 @@ export const memory: Feature = {
   migrations: memoryMigrations,
   routes: memoryRoutes,
   tools: memoryTools,
+  searchable: [memoriesToFind],
   sweeps: [{ name: "memories that faded", everyMs: SWEEP_EVERY_MS, run: pruneFaded }],
   async brief(reader, session, asked) {
     const lines = await recall(reader, session, asked);

@@ -14,7 +14,7 @@ import {
 } from "#features/testing/index.ts";
 import { NASTY_STRINGS, UNSTORABLE } from "#test/nasty-strings.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Imported, Memory, MemoryFile, Pruned, Written } from "./contract.ts";
+import type { Imported, Memory, MemoryFile, Pruned, Shelf, Written } from "./contract.ts";
 import { memory } from "./index.ts";
 import { pruneFaded } from "./prune.ts";
 
@@ -83,6 +83,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const ann = somebody();
       await write(ann, { content: "Deploys are on Fridays" });
       await list(ann);
+      const looked = await list(ann, { query: "deploys", counted: "false" });
+      expect(looked.items[0]).toMatchObject({ accessCount: 0, relevance: 1 });
       expect((await list(ann, { query: "deploys" })).items[0]).toMatchObject({
         accessCount: 1,
         relevance: 1.1,
@@ -198,6 +200,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await contents(ann, { query: "uses" }, SESSION)).toHaveLength(2);
       expect(await contents(ann, { repo: "acme/none" }, SESSION)).toEqual([]);
       expect(await contents(ann, { query: "uses" })).toEqual([]);
+      await write(ann, { content: "no repository at all", pinned: true }, SESSION);
+      expect(await contents(ann, { repo: " " }, SESSION)).toEqual(["no repository at all"]);
+      const { items } = await world.call<{ items: Shelf[] }>(ann, "GET", `${MINE}/shelves`);
+      expect(items).toEqual([
+        { kind: "session", repo: "github.com/acme/api", memories: 2, pinned: 0, room: 1_000 },
+        { kind: "session", repo: "github.com/acme/web", memories: 1, pinned: 0, room: 1_000 },
+        { kind: "session", repo: null, memories: 1, pinned: 1, room: 1_000 },
+      ]);
+      expect(await world.call(somebody(), "GET", `${MINE}/shelves`)).toEqual({ items: [] });
     });
 
     it("prunes what it is asked to and says what went", async () => {

@@ -16,6 +16,7 @@ import {
   exportQuery,
   importedSchema,
   importSchema,
+  MEMORY_KINDS,
   type Memory,
   type MemoryKind,
   type MemoryListQuery,
@@ -28,6 +29,7 @@ import {
   prunedSchema,
   pruneSchema,
   sessionMemoryListQuery,
+  shelfSchema,
   type Written,
   writtenSchema,
 } from "./contract.ts";
@@ -37,6 +39,7 @@ import {
   findMemory,
   findShelf,
   listMemories,
+  listShelves,
   lockShelf,
   type Owner,
   type ShelfKey,
@@ -46,7 +49,7 @@ import { noteReading, queryTerms, type Ranked, searchMemories } from "./search.t
 import { repoKey, shelvesOf } from "./shelf.ts";
 import { note } from "./told.ts";
 import { exportShelf, importFiles } from "./transfer.ts";
-import { historyOf, memoryView } from "./view.ts";
+import { historyOf, memoryView, shelfView } from "./view.ts";
 import { type Draft, writeMemory } from "./write-memory.ts";
 
 const TAG = "Memory";
@@ -100,6 +103,20 @@ export const memoryRoutes: readonly Route[] = [
     status: 201,
     handle: ({ engine, principal, body: { repo, ...draft } }) =>
       write(engine, principal, { kind: "session", repo: repoKey(repo) }, draft),
+  }),
+  defineRoute({
+    method: "get",
+    path: "/api/me/memories/shelves",
+    summary: "How much your orchestrator remembers, and your sessions of each repository",
+    tag: TAG,
+    response: z.object({ items: z.array(shelfSchema) }),
+    async handle({ engine, principal }) {
+      const owner = ownerOf(principal, "memory.read");
+      const shelves = await engine.store.read(async (reader) =>
+        Promise.all(MEMORY_KINDS.map((kind) => listShelves(reader, owner, kind))),
+      );
+      return { items: shelves.flat().map(shelfView) };
+    },
   }),
   defineRoute({
     method: "post",
@@ -227,13 +244,14 @@ async function listPage(
   engine: Engine,
   owner: Owner,
   kind: MemoryKind,
-  { query = "", cursor, limit, ...filter }: MemoryListQuery,
+  { query = "", counted, cursor, limit, ...filter }: MemoryListQuery,
   repo?: string,
 ): Promise<Page<Memory>> {
   const now = engine.clock.now();
   const shelves = await engine.store.read((reader) => shelvesOf(reader, owner, kind, repo));
   const terms = queryTerms(query);
-  if (terms.length > 0) return foundPage(engine, shelves, terms, { ...filter, limit, cursor });
+  if (terms.length > 0)
+    return foundPage(engine, shelves, terms, { ...filter, counted, limit, cursor });
   const after = decodeCursor(NEWEST, cursor);
   const only = repo === undefined ? undefined : shelves.map(({ id }) => id);
   if (only?.length === 0) return { items: [], next: null };
@@ -249,7 +267,7 @@ async function foundPage(
   engine: Engine,
   shelves: readonly ShelfRow[],
   terms: readonly string[],
-  { limit, cursor, ...filter }: Omit<MemoryListQuery, "query">,
+  { limit, cursor, counted, ...filter }: Omit<MemoryListQuery, "query">,
 ): Promise<Page<Memory>> {
   const place = decodeCursor(RANKED, cursor);
   const after = place && { score: place.at, id: place.id };
@@ -257,7 +275,8 @@ async function foundPage(
     searchMemories(reader, shelves, terms, { ...filter, after, limit: limit + 1 }),
   );
   const shown = found.slice(0, limit).map(({ row }) => row);
-  const read = shown.length === 0 ? [] : await command(engine, (work) => noteReading(work, shown));
+  const isRead = counted && shown.length > 0;
+  const read = isRead ? await command(engine, (work) => noteReading(work, shown)) : [];
   const now = engine.clock.now();
   const byId = new Map(read.map((row) => [row.id, row]));
   const placeOf = ({ row, score }: Ranked) => ({ at: score, id: row.id });

@@ -1,11 +1,12 @@
 /** What a memory is about: its terms, its title as it is compared, and which other is about the same. */
 import type { Reader } from "#base/store/index.ts";
+import { fold } from "#base/words.ts";
 import { jaccard } from "./bm25.ts";
 import { MAX_TITLE_CHARS } from "./contract.ts";
 import { findByTitle, listByIds } from "./queries.ts";
 import type { MemoryRow, TermRow } from "./schema.ts";
 import { listSharing } from "./term-queries.ts";
-import { fold, lengthOf, termsOf, topicTerms } from "./tokenize.ts";
+import { lengthOf, termsOf, topicTerms } from "./tokenize.ts";
 
 /**
  * From which share of common terms on two texts are about the same. A correction keeps nearly all

@@ -1,7 +1,8 @@
 import { isoTime } from "#engine/sessions/index.ts";
-import type { Earlier, Memory } from "./contract.ts";
+import type { Earlier, Memory, Shelf } from "./contract.ts";
 import { shownRelevance } from "./relevance.ts";
-import type { MemoryRow } from "./schema.ts";
+import type { MemoryRow, ShelfRow } from "./schema.ts";
+import { MAX_UNPINNED } from "./shelf.ts";
 
 export function memoryView(row: MemoryRow, now: number): Memory {
   return {
@@ -22,6 +23,10 @@ export function memoryView(row: MemoryRow, now: number): Memory {
         ? null
         : { sessionId: row.source_session_id, promptId: row.source_prompt_id },
   };
+}
+
+export function shelfView({ kind, repo, memories, pinned }: ShelfRow): Shelf {
+  return { kind, repo: repo === "" ? null : repo, memories, pinned, room: MAX_UNPINNED[kind] };
 }
 
 export function historyOf({ history }: MemoryRow): Earlier[] {

@@ -35,3 +35,4 @@ export function createOrchestrators({
 }
 
 export { ensureRunning } from "./ensure-running.ts";
+export { findByHandle, findIdentity } from "./queries.ts";

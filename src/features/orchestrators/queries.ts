@@ -2,6 +2,7 @@
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, Person, SessionRow } from "#engine/index.ts";
 import type { PersonRow } from "#features/auth/index.ts";
+import { handleKey } from "./handles.ts";
 import type { IdentityRow, OrchestratorTables, PreferencesRow, SettingsRow } from "./schema.ts";
 
 type Tables = OrchestratorTables & Omit<KernelTables, "users"> & { users: PersonRow };
@@ -70,6 +71,24 @@ const updateIdentity = prepare<IdentityRow, unknown>((db, p) =>
 );
 export function saveIdentity(tx: Tx, row: IdentityRow): Promise<number> {
   return tx.run(updateIdentity, row);
+}
+
+const selectByHandle = prepare<{ orgId: string; key: string }, IdentityRow>((db, p) =>
+  db
+    .selectFrom("orchestrator_identities as identity")
+    .innerJoin("users", "users.id", "identity.user_id")
+    .selectAll("identity")
+    .where("identity.org_id", "=", p("orgId"))
+    .where("identity.handle_key", "=", p("key"))
+    .where("users.removed_at", "is", null),
+);
+/** Of somebody who is here. */
+export function findByHandle(
+  reader: Reader,
+  orgId: string,
+  handle: string,
+): Promise<IdentityRow | undefined> {
+  return reader.first(selectByHandle, { orgId, key: handleKey(handle) });
 }
 
 const selectHandles = prepare<

@@ -7,6 +7,7 @@ import { createSkillFetcher } from "./import/import-skills.ts";
 import { purgePrivate, removeForgotten } from "./remove-persona.ts";
 import { personaRoutes } from "./routes.ts";
 import { personaMigrations } from "./schema.ts";
+import { personasToFind } from "./searchable.ts";
 import { shipPersonas } from "./ship.ts";
 import { skillRoutes } from "./skill-routes.ts";
 
@@ -19,6 +20,7 @@ export function createPersonas({ searchPath }: { searchPath: string }): Feature 
     name: "personas",
     migrations: personaMigrations,
     routes: [...personaRoutes, ...skillRoutes(createSkillFetcher({ searchPath }))],
+    searchable: [personasToFind],
     sessionTables: ["persona_pins"],
     purgePerson: purgePrivate,
     sweeps: [

@@ -122,6 +122,22 @@ export async function findPersona(
   );
 }
 
+const selectPresent = prepare<{ id: string }, PersonaRow>((db, p) =>
+  db.selectFrom("personas").selectAll().where("id", "=", p("id")).where("archived_at", "is", null),
+);
+/** Of whatever org, without those that were deleted. */
+export async function listPersonasById(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<PersonaRow[]> {
+  const rows: PersonaRow[] = [];
+  for (const id of ids) {
+    const row = await reader.first(selectPresent, { id });
+    if (row) rows.push(row);
+  }
+  return rows;
+}
+
 const selectToHold = prepare<{ id: string }, { id: string }>((db, p, dialect) => {
   const query = db.selectFrom("personas").select("id").where("id", "=", p("id"));
   return dialect === "postgres" ? query.forShare() : query;

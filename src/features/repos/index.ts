@@ -13,6 +13,7 @@ import { briefIdentity, createRepositoryOpener } from "./open-repository.ts";
 import { findRepoByName } from "./queries.ts";
 import { type FindPersona, repoRoutes } from "./routes.ts";
 import { repoMigrations } from "./schema.ts";
+import { reposToFind } from "./searchable.ts";
 
 export interface ReposOptions {
   secretKey: string;
@@ -42,6 +43,7 @@ export function createRepos({
       routes: repoRoutes({ sealer, githubApiUrl, secrets, findPersona }),
       openRepository: createRepositoryOpener({ secrets, githubApiUrl }),
       brief: briefIdentity,
+      searchable: [reposToFind],
     },
     async webhookSecret({ store }, orgId, fullName) {
       const row = await store.read((reader) => findRepoByName(reader, orgId, nameKey(fullName)));

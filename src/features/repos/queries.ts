@@ -35,6 +35,19 @@ export function lockRepo(tx: Tx, key: RepoKey): Promise<RepoRow | undefined> {
   return tx.first(selectOneToChange, key);
 }
 
+const selectPresent = prepare<{ id: string }, RepoRow>((db, p) =>
+  db.selectFrom("repos").selectAll().where("id", "=", p("id")).where("archived_at", "is", null),
+);
+/** Of whatever org, without those that were removed. */
+export async function listReposById(reader: Reader, ids: readonly string[]): Promise<RepoRow[]> {
+  const rows: RepoRow[] = [];
+  for (const id of ids) {
+    const row = await reader.first(selectPresent, { id });
+    if (row) rows.push(row);
+  }
+  return rows;
+}
+
 const selectByName = prepare<{ orgId: string; nameKey: string }, RepoRow>((db, p) =>
   db
     .selectFrom("repos")

@@ -43,6 +43,9 @@ do not look again and again: when there is nothing left to do, end your turn.
 
 - It ended well: check that what it reports answers the task. Then the next task, or kill it.
 - It asks: answer with \`orchestrate_send_to_worker\`. If only the person can know, ask the person.
+- It presents a plan: read all of it, then \`decide_plan\`: approve, revise with what to change, or reject.
+  A message sends it back and never approves it. \`requirePlanApproval\` at spawning makes a worker present
+  one before it can change anything: for what is large, hard to undo or easy to misunderstand.
 - It is on a wrong track: \`mode: "steer"\`, or \`orchestrate_interrupt_worker\` first.
 - It failed or was stopped: read why before you send it again.
 - It was deleted or detached: a person did that. Do not make it again unless they ask.

@@ -1,5 +1,6 @@
 /** What supervisor mode says on the wire, what it refuses, and what its tools are called. */
 import * as z from "zod";
+import { PLAN_STATES } from "#features/delegation/contract.ts";
 
 export const SUPERVISOR_TOOLS = [
   "orchestrate_spawn_worker",
@@ -83,6 +84,9 @@ export const workerSchema = z
     /** In micro-units; null when a part of it is not known. */
     cost: z.number().int().nullable(),
     messages: z.number().int(),
+    /** It changes nothing until a plan of its own is approved. */
+    requirePlanApproval: z.boolean(),
+    planState: z.enum(PLAN_STATES),
     lastActivityAt: z.iso.datetime(),
   })
   .meta({ id: "Worker" });

@@ -28,12 +28,19 @@ export const readInboxTool = defineTool({
   },
 });
 
-function nextWords(items: readonly { type: string; payload: { isCut?: boolean } }[]): string {
+interface Told {
+  type: string;
+  payload: { isCut?: boolean; kind?: string };
+}
+
+function nextWords(items: readonly Told[]): string {
   if (items.length === 0) return "Nothing new. End your turn: you are woken when there is news.";
-  const asks = items.some(({ type }) => type === "worker.ask_user");
+  const isPlan = ({ payload }: Told) => payload.kind === "plan";
+  const asks = items.some((item) => item.type === "worker.ask_user" && !isPlan(item));
   const isCut = items.some(({ payload }) => payload.isCut === true);
   return [
     asks ? "Answer questions with orchestrate_send_to_worker." : "",
+    items.some(isPlan) ? "Decide about plans with decide_plan; planId is the gateId." : "",
     isCut ? "Read the rest of what was cut with orchestrate_read_worker." : "",
     "Send the next task, kill workers that are done, or end your turn.",
   ]

@@ -7,6 +7,7 @@ import { audit } from "#features/audit/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
 import { policy } from "#features/policy/index.ts";
 import {
+  asks,
   member,
   owner,
   startWorld,
@@ -39,7 +40,7 @@ interface Item {
   type: string;
   workerId: string;
   delivered: boolean;
-  payload: { text?: string };
+  payload: { text?: string; gateId?: string };
 }
 interface AuditRow {
   metadata: { change?: string; subjectId?: string; detail?: string; tool?: string };
@@ -337,6 +338,46 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await answered.journal([], { settle: { outcome: "superseded" } as never });
       const steered = await world.nextTurn();
       expect(steered.assignment.content).toBe("stop that");
+      await world.kernel.sessions.terminate(owner, leadId);
+    });
+
+    it("has a worker present its plan, sends it back with a word and approves the next", async () => {
+      const leadId = await newSupervisor();
+      const turn = await world.startTurn(leadId);
+      const { workerId } = await spawnIn(turn, "w", { requirePlanApproval: true });
+      const present = async (work: Turn, callId: string) => {
+        const call = asks(callId, "request_plan_approval", { plan: `plan ${callId}` });
+        await work.journal([call], { park: { kind: "gate", callId } });
+      };
+      await present(await world.nextTurn(), "p1");
+      expect(await workersOf(leadId)).toMatchObject([
+        { requirePlanApproval: true, planState: "pending" },
+      ]);
+      const [first] = await inbox(leadId);
+      expect(first).toMatchObject({
+        type: "worker.ask_user",
+        payload: { kind: "plan", text: "plan p1" },
+      });
+      const sent = await turn.tool("orchestrate_send_to_worker", { workerId, message: "Smaller." });
+      expect(sent.output).toMatchObject({ sent: expect.stringContaining("not approved") });
+      const again = await world.nextTurn();
+      expect(again.assignment.decisions).toMatchObject([
+        { allowed: false, reason: expect.stringMatching(/^revise: Your parent .*Smaller\./) },
+      ]);
+      await present(again, "p2");
+      const { output } = await turn.tool(INBOX, {});
+      const { items, next } = output as { items: Item[]; next: string };
+      expect(next).toContain("decide_plan");
+      const planId = items[0]?.payload.gateId;
+      const decided = { sessionId: workerId, planId, decision: "approve" };
+      expect((await turn.tool("decide_plan", decided)).error).toBeNull();
+      expect((await world.nextTurn()).assignment.decisions).toMatchObject([
+        { callId: "p1", allowed: false },
+        { callId: "p2", allowed: true },
+      ]);
+      expect(await trail(leadId)).toContainEqual(
+        expect.objectContaining({ change: "plan_decided" }),
+      );
       await world.kernel.sessions.terminate(owner, leadId);
     });
 

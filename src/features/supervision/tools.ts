@@ -7,6 +7,7 @@ import { cleanText } from "#base/text.ts";
 import type { SessionWriter } from "#engine/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import {
+  askForPlan,
   detachChild,
   endChild,
   findLink,
@@ -72,15 +73,21 @@ const spawnWorker = defineTool({
       .optional()
       .describe("Who it works as, if the repository says nothing else; the usual one if not said."),
     model: z.string().min(1).max(200).optional().describe("Its model; yours if not said."),
+    requirePlanApproval: z
+      .boolean()
+      .optional()
+      .describe(
+        "It can read, ask and talk, but change nothing, until you (decide_plan) or the person have approved a plan that it presents.",
+      ),
   }),
-  async handle(work, caller, { name, initialPrompt, contextSummary, persona, model }) {
+  async handle(work, caller, { name, initialPrompt, persona, ...wish }) {
+    const { contextSummary } = wish;
     const session = requireLeads(caller);
     const worker = await spawnChild(work, session, caller.run.thread, {
       title: cleanText(name),
+      ...wish,
       prompt: initialPrompt,
-      contextSummary,
       personaSlug: persona,
-      model,
       isSameProject: true,
     });
     const { id } = worker.row;
@@ -144,7 +151,7 @@ const readWorker = defineTool({
 
 const sendToWorker = defineTool({
   name: "orchestrate_send_to_worker",
-  description: `Sends a worker its next task, a correction, or the answer to what it asks. ${BRIEF_WORDS}`,
+  description: `Sends a worker its next task, a correction, or the answer to what it asks. To one that presents a plan, mode prompt sends the plan back with your words, whatever they say: only decide_plan approves. ${BRIEF_WORDS}`,
   roles: ROLES,
   readOnly: false,
   target: targetOf,
@@ -157,11 +164,18 @@ const sendToWorker = defineTool({
       .describe(
         "prompt: the next turn, or the answer to the question it asks; steer: cut its turn and do this instead; followUp: after everything it has, also after its question.",
       ),
+    requirePlanApproval: z
+      .boolean()
+      .optional()
+      .describe(
+        "From now on it can change nothing until you or the person have approved a new plan of it; an earlier plan counts no more.",
+      ),
   }),
-  async handle(work, caller, { workerId: id, message, mode }) {
+  async handle(work, caller, { workerId: id, message, mode, requirePlanApproval = false }) {
     const session = requireLeads(caller);
     const { child } = await requireChild(work, session.row.id, id);
     requireNotGone(child);
+    if (requirePlanApproval) askForPlan(child);
     const sent = await messageChild(
       work,
       session,
@@ -178,6 +192,8 @@ const sendToWorker = defineTool({
 function sentWords(sent: Sent): { sent: string; next: string } {
   const next = "End your turn when there is nothing else to do: you are woken when it reports.";
   if (sent.as === "answer") return { sent: "as the answer to its question", next };
+  if (sent.as === "revise")
+    return { sent: "its plan was not approved, but sent back with your message", next };
   return { sent: "as a prompt", next };
 }
 

@@ -28,6 +28,11 @@ export function checkOf({ check_spec }: TaskRow): TaskCheck | null {
   return check_spec === null ? null : (JSON.parse(check_spec) as TaskCheck);
 }
 
+/** What a result of it is kept under. */
+export function checkSubject(check: TaskCheck): string {
+  return check.kind === "command" ? check.command : check.state;
+}
+
 /** What a check can be at all: one that could never pass is refused when it is set. */
 export function requireCheckable(check: TaskCheck): void {
   if (check.kind !== "pull_request" || check.state === "open") return;
@@ -86,7 +91,7 @@ async function keepFinding(
     checked_session_id: sessionId,
     seq: ended.seq,
     kind: check.kind,
-    subject: check.kind === "command" ? check.command : check.state,
+    subject: checkSubject(check),
     passed: state === "passed" || state === "changed_since" ? 1 : 0,
     exit_code: ended.exit_code,
     output: cleanText(output.slice(-OUTPUT_KEPT_CHARS)),

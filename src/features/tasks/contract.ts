@@ -80,6 +80,28 @@ export const taskSchema = z
   .meta({ id: "Task" });
 export type Task = z.infer<typeof taskSchema>;
 
+/** Another task, as far as one that has to do with it names it. */
+export const taskLinkSchema = z
+  .object({ id: z.string(), title: z.string(), status: z.enum(TASK_STATUSES) })
+  .meta({ id: "TaskLink" });
+export type TaskLink = z.infer<typeof taskLinkSchema>;
+
+/** A task with what a board shows of its neighbours, so that nobody has to ask for each. */
+export const taskCardSchema = taskSchema
+  .extend({
+    /** Of the session that has it. */
+    sessionTitle: z.string().nullable(),
+    parent: taskLinkSchema.nullable(),
+    /** Those of `blockedBy`, by name. */
+    blockers: z.array(taskLinkSchema),
+    /** Tasks that are part of it; not those that are part of these. */
+    parts: z.object({ total: z.number().int(), completed: z.number().int() }),
+    /** What its check came to when it was last looked at; null: never. */
+    lastCheck: z.object({ passed: z.boolean(), at: isoTime }).nullable(),
+  })
+  .meta({ id: "TaskCard" });
+export type TaskCard = z.infer<typeof taskCardSchema>;
+
 export const taskCheckRunSchema = z
   .object({
     id: z.string(),
@@ -116,6 +138,19 @@ export const taskDetailSchema = z
   })
   .meta({ id: "TaskDetail" });
 export type TaskDetail = z.infer<typeof taskDetailSchema>;
+
+/** As many parts and dependents are named. */
+export const MAX_NAMED = 200;
+export const taskPageSchema = taskDetailSchema
+  .extend({
+    task: taskCardSchema,
+    /** In the order of the board. */
+    parts: z.array(taskLinkSchema),
+    /** What waits for it. */
+    dependents: z.array(taskLinkSchema),
+  })
+  .meta({ id: "TaskPage" });
+export type TaskPage = z.infer<typeof taskPageSchema>;
 
 const taskId = z.string().min(1).max(100);
 const sessionId = z.string().min(1).max(200);
@@ -195,12 +230,22 @@ const statuses = z
   .max(100)
   .transform((text) => text.split(","))
   .pipe(z.array(z.enum(TASK_STATUSES)).min(1));
+const MAX_IDS = 50;
+const ids = z
+  .string()
+  .max(MAX_IDS * 100)
+  .transform((text) => text.split(","))
+  .pipe(z.array(taskId).min(1).max(MAX_IDS));
 /** `none` asks for those that have none. */
 export const taskListQuery = z.object({
+  /** Only these, with commas between; one that is not there is left out. */
+  ids: ids.optional(),
   status: statuses.optional(),
   sessionId: sessionId.optional(),
   parentTaskId: taskId.optional(),
   label: label.optional(),
+  /** `settled`: only what is completed or failed, the last first. */
+  order: z.enum(["board", "settled"]).default("board"),
   cursor: z.string().max(500).optional(),
   limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
 });

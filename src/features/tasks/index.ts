@@ -9,6 +9,7 @@ import { DUE_TIMER } from "./record-changes.ts";
 import { taskRegister } from "./register.ts";
 import { taskRoutes } from "./routes.ts";
 import { taskMigrations } from "./schema.ts";
+import { tasksToFind } from "./searchable.ts";
 import { taskTools } from "./tools.ts";
 
 export const tasks: Feature = {
@@ -18,12 +19,11 @@ export const tasks: Feature = {
   timers: { [DUE_TIMER]: taskIsDue },
   routes: taskRoutes,
   tools: taskTools,
-  async brief(reader, session) {
-    const register = await taskRegister(reader, session);
-    return register === null ? undefined : { instructions: [], files: [], setup: null, register };
-  },
+  searchable: [tasksToFind],
+  register: taskRegister,
   sessionTables: ["tasks", "task_dependencies", "task_checks", "task_changes", "task_notices"],
 };
 
+export { readBoard } from "./read-board.ts";
 export type { TaskRow } from "./schema.ts";
 export { giveToChild, requireSpawnable, taskBrief } from "./spawn-for-task.ts";

@@ -1,6 +1,6 @@
 /** The only SQL on tasks and what they depend on. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { TaskStatus } from "./contract.ts";
+import type { TaskLink, TaskStatus } from "./contract.ts";
 import type { DependencyRow, TaskRow, TaskTables } from "./schema.ts";
 
 const prepare = statements<TaskTables>();
@@ -117,17 +117,22 @@ export interface TaskFilter {
   /** `none`: those that are part of no other. */
   parentId?: string | undefined;
   label?: string | undefined;
+  /** Only these. */
+  ids?: readonly string[] | undefined;
+  /** `settled`: only what is, the last first. */
+  order?: "board" | "settled" | undefined;
   after?: { at: number; id: string } | undefined;
   limit: number;
 }
 
-/** In the order of the board. */
+/** In the order of the board, if nothing else is said. */
 export function listTasks(reader: Reader, filter: TaskFilter): Promise<TaskRow[]> {
-  const { boardId, statuses, assigneeId, parentId, label, after, limit } = filter;
+  const { boardId, statuses, assigneeId, parentId, label, ids, order, after, limit } = filter;
   let query = builder<TaskTables>(reader.dialect)
     .selectFrom("tasks")
     .selectAll()
     .where("session_id", "=", boardId);
+  if (ids) query = query.where("id", "in", ids);
   if (statuses) query = query.where("status", "in", statuses);
   if (assigneeId === "none") query = query.where("assignee_id", "is", null);
   else if (assigneeId !== undefined) query = query.where("assignee_id", "=", assigneeId);
@@ -144,6 +149,18 @@ export function listTasks(reader: Reader, filter: TaskFilter): Promise<TaskRow[]
         0,
       ),
     );
+  if (order === "settled") {
+    query = query.where("settled_at", "is not", null);
+    if (after)
+      query = query.where((eb) =>
+        eb.or([
+          eb("settled_at", "<", after.at),
+          eb.and([eb("settled_at", "=", after.at), eb("id", "<", after.id)]),
+        ]),
+      );
+    const lastFirst = query.orderBy("settled_at", "desc").orderBy("id", "desc");
+    return reader.query<TaskRow>(lastFirst.limit(limit).compile());
+  }
   if (after)
     query = query.where((eb) =>
       eb.or([
@@ -236,6 +253,41 @@ export function listTasksById(reader: Reader, ids: readonly string[]): Promise<T
         .compile(),
     ),
   );
+}
+
+/** What these are called and how they stand. */
+export function listLinks(reader: Reader, ids: readonly string[]): Promise<TaskLink[]> {
+  return inPieces(ids, (piece) =>
+    reader.query<TaskLink>(
+      builder<TaskTables>(reader.dialect)
+        .selectFrom("tasks")
+        .select(["id", "title", "status"])
+        .where("id", "in", piece)
+        .compile(),
+    ),
+  );
+}
+
+/** How many tasks are part of each of these, and how many of them are completed. */
+export async function countParts(reader: Reader, ids: readonly string[]) {
+  const rows = await inPieces(ids, (piece) =>
+    reader.query<{ parent_id: string; status: TaskStatus; count: number }>(
+      builder<TaskTables>(reader.dialect)
+        .selectFrom("tasks")
+        .select((eb) => ["parent_id", "status", eb.fn.countAll<number>().as("count")])
+        .where("parent_id", "in", piece)
+        .groupBy(["parent_id", "status"])
+        .compile(),
+    ),
+  );
+  const parts = new Map<string, { total: number; completed: number }>();
+  for (const { parent_id, status, count } of rows) {
+    const known = parts.get(parent_id) ?? { total: 0, completed: 0 };
+    known.total += Number(count);
+    if (status === "completed") known.completed += Number(count);
+    parts.set(parent_id, known);
+  }
+  return parts;
 }
 
 /** The tasks that depend on any of these. */

@@ -1,5 +1,5 @@
 /** The only SQL on what is kept beside tasks: changes, checks, and the prompts that tell of them. */
-import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { TaskChangeRow, TaskCheckRow, TaskNoticeRow, TaskTables } from "./schema.ts";
 
 const prepare = statements<TaskTables>();
@@ -70,6 +70,24 @@ const selectChecks = prepare<{ taskId: string }, TaskCheckRow>((db, p) =>
 /** Newest first. */
 export function listChecks(reader: Reader, taskId: string): Promise<TaskCheckRow[]> {
   return reader.all(selectChecks, { taskId });
+}
+
+export type CheckMark = Pick<TaskCheckRow, "task_id" | "subject" | "passed" | "at">;
+/** Without what they put out; oldest first. There are at most as many ids as a page has tasks. */
+export async function listCheckMarks(
+  reader: Reader,
+  taskIds: readonly string[],
+): Promise<CheckMark[]> {
+  if (taskIds.length === 0) return [];
+  return reader.query<CheckMark>(
+    builder<TaskTables>(reader.dialect)
+      .selectFrom("task_checks")
+      .select(["task_id", "subject", "passed", "at"])
+      .where("task_id", "in", taskIds)
+      .orderBy("at")
+      .orderBy("seq")
+      .compile(),
+  );
 }
 
 const dropCheck = prepare<{ id: string }, unknown>((db, p) =>

@@ -20,32 +20,29 @@ import { type Doing, openBoard, personActor, requireTask } from "./board.ts";
 import {
   newTaskSchema,
   readyQuery,
+  taskCardSchema,
   taskChangeSchema,
-  taskDetailSchema,
   taskListQuery,
+  taskPageSchema,
   taskSchema,
 } from "./contract.ts";
 import { createTask } from "./create-task.ts";
 import { deleteTask } from "./delete-task.ts";
+import { readBoard, requireBoardOf } from "./read-board.ts";
 import { updateTask } from "./update-task.ts";
-import { readDetail, readPage, readReady, viewTask, viewTasks } from "./views.ts";
+import { readPage, readReady, readTaskPage, viewTask, viewTasks } from "./views.ts";
 
 const TAG = "Tasks";
 const TASKS = "/api/sessions/{id}/tasks";
 const TASK = `${TASKS}/{taskId}`;
 const one = z.object({ task: taskSchema });
 const page = pageOf(taskSchema);
+const cards = pageOf(taskCardSchema);
 
 type Params = Readonly<Record<string, string>>;
 
-async function readable(
-  reader: Reader,
-  principal: Principal,
-  { id = "" }: Params,
-): Promise<SessionRow> {
-  const session = await findSession(reader, id);
-  if (!session || !may(principal, "task.read", sessionThing(session))) throw notFound("session");
-  return session;
+function readable(reader: Reader, principal: Principal, { id = "" }: Params): Promise<SessionRow> {
+  return requireBoardOf(reader, principal, id);
 }
 
 async function writable(work: Work, principal: Principal, { id = "" }: Params): Promise<Doing> {
@@ -58,17 +55,14 @@ const listRoute = defineRoute({
   method: "get",
   path: TASKS,
   summary:
-    "The tasks of the board, in its order; `none` asks for those without a session or parent",
+    "The tasks of the board, in its order or the last settled first; `none` asks for those without a session or parent",
   tag: TAG,
   query: taskListQuery,
-  response: page,
+  response: cards,
   async handle({ engine, principal, params, query }) {
     const { status: statuses, sessionId: assigneeId, parentTaskId: parentId, ...rest } = query;
-    return engine.store.read(async (reader) => {
-      const boardId = treeTop(await readable(reader, principal, params));
-      const filter = { boardId, statuses, assigneeId, parentId, ...rest };
-      return readPage(reader, filter, engine.clock.now());
-    });
+    const filter = { statuses, assigneeId, parentId, ...rest };
+    return readBoard(engine, principal, params.id ?? "", filter);
   },
 });
 
@@ -130,14 +124,15 @@ const createRoute = defineRoute({
 const readRoute = defineRoute({
   method: "get",
   path: TASK,
-  summary: "A task, with the results of its checks and who changed what, newest first",
+  summary:
+    "A task, with the results of its checks and who changed what, newest first, and the tasks around it",
   tag: TAG,
-  response: taskDetailSchema,
+  response: taskPageSchema,
   async handle({ engine, principal, params }) {
     return engine.store.read(async (reader) => {
       const boardId = treeTop(await readable(reader, principal, params));
       const row = await requireTask(reader, boardId, params.taskId ?? "");
-      return readDetail(reader, row, engine.clock.now());
+      return readTaskPage(reader, row, engine.clock.now());
     });
   },
 });

@@ -134,6 +134,12 @@ create table task_notices (
 create index task_notices_held on task_notices (board_id) where held is not null;
 `;
 
+/** What was done last, on a board with much that is done. */
+const settled = `
+create index tasks_settled on tasks (session_id, status, settled_at, id) where settled_at is not null;
+`;
+
 export const taskMigrations: readonly Migration[] = [
   { id: "tasks-0001-boards", statements: (dialect) => ddl(dialect, tables) },
+  { id: "tasks-0002-settled", statements: (dialect) => ddl(dialect, settled) },
 ];

@@ -16,7 +16,7 @@ import {
   type User,
 } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Task, TaskDetail } from "./contract.ts";
+import type { Task, TaskCard, TaskDetail, TaskPage } from "./contract.ts";
 import { tasks } from "./index.ts";
 import { taskIsDue } from "./overdue.ts";
 import { taskRegister } from "./register.ts";
@@ -345,6 +345,54 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       );
       expect(titles(await call<Page>("GET", `${board}/my-tasks`))).toBe("taken");
       await expect(list(board, "?cursor=zzz")).rejects.toMatchObject({ code: "cursor_invalid" });
+    });
+
+    it("shows a board with the names of what is around each task", async () => {
+      const lead = await at.parent();
+      const child = await at.spawn(lead);
+      const turn = await at.turnOf(child);
+      const api = await create(lead, "api");
+      const whole = await create(lead, "whole");
+      const check = { kind: "command", command: "npm test" };
+      const page = await create(lead, "page", {
+        blockedBy: [api.id],
+        parentTaskId: whole.id,
+        sessionId: child,
+        check,
+      });
+      const other = await create(lead, "other", { parentTaskId: whole.id });
+      await put(api, { status: "completed" });
+      await put(other, { status: "completed" });
+      await bash(turn, "npm test", 1);
+      await expect(put(page, { status: "completed" })).rejects.toThrow(/did not end/);
+
+      const cards = (query: string) =>
+        call<{ items: TaskCard[]; next: string | null }>("GET", `${lead}/tasks${query}`);
+      const link = (task: Task, status: string) => ({ id: task.id, title: task.title, status });
+      const [one, two] = (await cards(`?ids=${page.id},tsk_none,${whole.id}`)).items;
+      expect(one).toMatchObject({ id: whole.id, parts: { total: 2, completed: 1 }, parent: null });
+      expect(two).toMatchObject({
+        id: page.id,
+        sessionTitle: "counter",
+        blockers: [link(api, "completed")],
+        openBlockers: [],
+        parent: link(whole, "pending"),
+        lastCheck: { passed: false },
+      });
+      // Of another check nothing is known.
+      await put(page, { check: { ...check, command: "npm run lint" } });
+      expect((await cards(`?ids=${page.id}`)).items[0]?.lastCheck).toBeNull();
+
+      const seen = await call<TaskPage>("GET", `${lead}/tasks/${whole.id}`);
+      expect(seen.parts).toEqual([link(page, "pending"), link(other, "completed")]);
+      const blocker = await call<TaskPage>("GET", `${lead}/tasks/${api.id}`);
+      expect(blocker.dependents).toEqual([link(page, "pending")]);
+
+      const last = await cards("?order=settled&status=completed&limit=1");
+      expect(last.items.map(({ title }) => title)).toEqual(["other"]);
+      const rest = await cards(`?order=settled&status=completed&limit=1&cursor=${last.next}`);
+      expect(rest).toMatchObject({ items: [{ title: "api" }], next: null });
+      await expect(cards(`?cursor=${last.next}`)).rejects.toMatchObject({ code: "cursor_invalid" });
     });
 
     it("tells once that a task is overdue", async () => {

@@ -1,16 +1,35 @@
 /** Tasks as they are shown, and reading them. */
 import type { Reader } from "#base/store/index.ts";
 import { decodeCursor, pageOf } from "#engine/cursor.ts";
-import { isoTime } from "#engine/sessions/index.ts";
+import { findSession, isoTime } from "#engine/sessions/index.ts";
 import type { Page } from "#protocol/page.ts";
-import { checkOf } from "./check-task.ts";
-import { TASK_PRIORITIES, type Task, type TaskCheckRun, type TaskDetail } from "./contract.ts";
-import { listBlockers, listReady, listTasks, type TaskFilter } from "./queries.ts";
-import { listChanges, listChecks } from "./record-queries.ts";
+import { checkOf, checkSubject } from "./check-task.ts";
+import {
+  MAX_NAMED,
+  TASK_PRIORITIES,
+  type Task,
+  type TaskCard,
+  type TaskCheckRun,
+  type TaskDetail,
+  type TaskLink,
+  type TaskPage,
+} from "./contract.ts";
+import {
+  countParts,
+  listBlockers,
+  listDependents,
+  listLinks,
+  listReady,
+  listTasks,
+  type TaskFilter,
+} from "./queries.ts";
+import { listChanges, listCheckMarks, listChecks } from "./record-queries.ts";
 import type { TaskCheckRow, TaskRow } from "./schema.ts";
 import { isSettled } from "./status.ts";
 
 const LIST = "tasks";
+/** Its places are times. */
+const SETTLED_LIST = "tasks:settled";
 
 export async function viewTasks(
   reader: Reader,
@@ -60,22 +79,107 @@ function plain(row: TaskRow, now: number): Omit<Task, "blockedBy" | "openBlocker
   };
 }
 
-export async function readPage(
-  reader: Reader,
-  filter: Omit<TaskFilter, "after"> & { cursor?: string | undefined },
-  now: number,
-): Promise<Page<Task>> {
+type PageFilter = Omit<TaskFilter, "after"> & { cursor?: string | undefined };
+
+async function readRows(reader: Reader, filter: PageFilter): Promise<Page<TaskRow>> {
   const { cursor, limit, ...wanted } = filter;
-  const after = decodeCursor(LIST, cursor);
+  const isSettledFirst = wanted.order === "settled";
+  const list = isSettledFirst ? SETTLED_LIST : LIST;
+  const after = decodeCursor(list, cursor);
   const rows = await listTasks(reader, { ...wanted, after, limit: limit + 1 });
-  const page = pageOf(
-    LIST,
+  return pageOf(
+    list,
     rows,
     limit,
-    ({ position: at, id }) => ({ at, id }),
+    ({ position, settled_at, id }) => ({ at: isSettledFirst ? (settled_at ?? 0) : position, id }),
     (row) => row,
   );
-  return { items: await viewTasks(reader, page.items, now), next: page.next };
+}
+
+export async function readPage(
+  reader: Reader,
+  filter: PageFilter,
+  now: number,
+): Promise<Page<Task>> {
+  const { items, next } = await readRows(reader, filter);
+  return { items: await viewTasks(reader, items, now), next };
+}
+
+/** For people, who want to see names. */
+export async function readCards(
+  reader: Reader,
+  filter: PageFilter,
+  now: number,
+): Promise<Page<TaskCard>> {
+  const { items, next } = await readRows(reader, filter);
+  return { items: await viewCards(reader, items, now), next };
+}
+
+export async function viewCards(
+  reader: Reader,
+  rows: readonly TaskRow[],
+  now: number,
+): Promise<TaskCard[]> {
+  const tasks = await viewTasks(reader, rows, now);
+  const named = tasks.flatMap(({ blockedBy, parentTaskId }) => [...blockedBy, parentTaskId ?? ""]);
+  const links = new Map((await listLinks(reader, [...new Set(named)])).map((to) => [to.id, to]));
+  const parts = await countParts(
+    reader,
+    tasks.map(({ id }) => id),
+  );
+  const checks = await lastChecks(reader, rows);
+  const titles = await sessionTitles(reader, tasks);
+  return tasks.map((task) => ({
+    ...task,
+    sessionTitle: titles.get(task.sessionId ?? "") ?? null,
+    parent: links.get(task.parentTaskId ?? "") ?? null,
+    blockers: task.blockedBy.flatMap((id) => links.get(id) ?? []),
+    parts: parts.get(task.id) ?? { total: 0, completed: 0 },
+    lastCheck: checks.get(task.id) ?? null,
+  }));
+}
+
+/** Of the checks that the tasks have now: what was found of an earlier one says nothing. */
+async function lastChecks(reader: Reader, rows: readonly TaskRow[]) {
+  const subjects = new Map(rows.flatMap((row) => subjectOf(row) ?? []));
+  const last = new Map<string, { passed: boolean; at: string }>();
+  for (const { task_id, subject, passed, at } of await listCheckMarks(reader, [...subjects.keys()]))
+    if (subjects.get(task_id) === subject)
+      last.set(task_id, { passed: passed === 1, at: isoTime(at) });
+  return last;
+}
+
+function subjectOf(row: TaskRow): [[string, string]] | undefined {
+  const check = checkOf(row);
+  return check ? [[row.id, checkSubject(check)]] : undefined;
+}
+
+async function sessionTitles(reader: Reader, tasks: readonly Task[]) {
+  const titles = new Map<string, string | null>();
+  for (const id of new Set(tasks.map(({ sessionId }) => sessionId)))
+    if (id !== null) titles.set(id, (await findSession(reader, id))?.title ?? null);
+  return titles;
+}
+
+export async function readTaskPage(reader: Reader, row: TaskRow, now: number): Promise<TaskPage> {
+  const detail = await readDetail(reader, row, now);
+  const [task] = await viewCards(reader, [row], now);
+  const parts = await listTasks(reader, {
+    boardId: row.session_id,
+    parentId: row.id,
+    limit: MAX_NAMED,
+  });
+  const dependents = await listDependents(reader, [row.id]);
+  return {
+    ...detail,
+    task: task as TaskCard,
+    parts: parts.map(linkTo),
+    dependents: dependents.slice(0, MAX_NAMED).map(linkTo),
+  };
+}
+
+function linkTo({ id, title, status }: TaskRow): TaskLink {
+  return { id, title, status };
 }
 
 export async function readReady(

@@ -47,6 +47,21 @@ describe("approvals", () => {
     expect((await run("approvals", "ls")).out).toContain("Nothing waits");
   });
 
+  it("are shown whole: calls, questions and plans", async () => {
+    const plan = { plan: "1. Add a\u001b[31m\n2. Test" };
+    const asked = { ...approval, kind: "plan", tool: "request_plan_approval" };
+    answers("GET", "/api/approvals/apr_3", { approval: { ...asked, shown: { input: plan } } });
+    const { code, out } = await run("approvals", "show", "apr_3");
+    expect(code).toBe(0);
+    expect(out).toContain("  1. Add a<U+001B>[31m\n  2. Test");
+    const open = { ...question, kind: "question", shown };
+    answers("GET", "/api/approvals/apr_2", { approval: open });
+    expect((await run("approvals", "show", "apr_2")).out).toContain("Which colour?");
+    const listed = { ...asked, target: null, shown: { input: { plan: "1. Add b" } } };
+    answers("GET", "/api/approvals", { items: [listed], next: null });
+    expect((await run("approvals", "ls")).out).toContain("1. Add b");
+  });
+
   it("are decided and answered", async () => {
     answers("POST", "/api/approvals/apr_1", { approval });
     expect((await run("approvals", "allow", "apr_1", "--scope", "session")).code).toBe(0);
@@ -57,6 +72,12 @@ describe("approvals", () => {
       { decision: "deny", scope: "once", reason: "no" },
       { answers: ["red", "two words"] },
     ]);
+    expect((await run("approvals", "revise", "apr_1", "smaller")).code).toBe(0);
+    expect(server.requests("POST", "/api/approvals/apr_1").at(-1)?.body).toEqual({
+      decision: "revise",
+      reason: "smaller",
+    });
+    expect((await run("approvals", "revise", "apr_1")).code).toBe(2);
     expect((await run("approvals", "allow", "apr_1", "--scope", "forever")).code).toBe(2);
     server.refuse("POST", "/api/approvals/apr_1", 409, "already_decided");
     expect((await run("approvals", "allow", "apr_1")).code).toBe(7);

@@ -18,7 +18,7 @@ import {
   serveLive,
   streamEvents,
 } from "#surfaces/live/index.ts";
-import { mcpRoutes, type PromptOrchestrator } from "#surfaces/mcp/index.ts";
+import { type Coordination, mcpRoutes, type PromptOrchestrator } from "#surfaces/mcp/index.ts";
 import { createAgentRefusals } from "./agent-refusals.ts";
 import { type App, createApp, principalOf, requireCaller, sessionIdOf } from "./app.ts";
 import { type Authenticator, type Callers, createCallers } from "./callers.ts";
@@ -54,6 +54,8 @@ export interface HttpOptions {
   providers: GatewayProviders;
   /** Where a client of a person's own sends what is for their orchestrator. */
   promptOrchestrator: PromptOrchestrator;
+  /** What such a client sees of a person's boards and inbox. */
+  coordination: Coordination;
   /** Signs the addresses of previews. */
   secretKey: string;
   /** Where the built pages are. */
@@ -103,8 +105,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     baseUrl,
   });
   eventRoute(app, kernel, feeds, callers, clock);
-  const { version, promptOrchestrator } = options;
-  mcpRoutes(app, { kernel, callers, feeds, clock, log, version, promptOrchestrator });
+  const { version, promptOrchestrator, coordination } = options;
+  mcpRoutes(app, { kernel, callers, feeds, clock, log, version, promptOrchestrator, coordination });
   app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, version)));
   fileRoutes(app, options.filesFolder);
 

@@ -168,6 +168,7 @@ const HEARD_BY: Readonly<Record<string, Action>> = {
   runner: "runner.read",
   task: "task.read",
   memory: "memory.read",
+  letter: "mail.read",
 };
 
 function mayHear(principal: Principal, { type }: Hint): boolean {

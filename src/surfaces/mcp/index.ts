@@ -6,12 +6,12 @@ import type { App } from "#surfaces/http/app.ts";
 import type { Caller, Callers } from "#surfaces/http/callers.ts";
 import type { SessionFeeds } from "#surfaces/live/index.ts";
 import { agentToolbox } from "./agent-tools.ts";
-import type { PromptOrchestrator } from "./person-tool.ts";
+import type { Coordination, PromptOrchestrator } from "./person-tool.ts";
 import { personToolbox } from "./person-toolbox.ts";
 import { mcpRoute } from "./route.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-export type { PromptOrchestrator } from "./person-tool.ts";
+export type { Coordination, PromptOrchestrator } from "./person-tool.ts";
 
 export interface McpOptions {
   kernel: Kernel;
@@ -21,6 +21,7 @@ export interface McpOptions {
   log: Log;
   version: string;
   promptOrchestrator: PromptOrchestrator;
+  coordination: Coordination;
 }
 
 /** Of a person: what was made for programs. What opens a page is for browsers alone. */

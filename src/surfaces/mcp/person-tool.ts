@@ -2,6 +2,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type * as z from "zod";
 import type { Action, Kernel, Principal } from "#engine/index.ts";
+import type { Letter } from "#features/mailbox/contract.ts";
+import type { TaskCard, TaskStatus } from "#features/tasks/contract.ts";
+import type { Page } from "#protocol/page.ts";
 import { sessionIdMeant } from "#protocol/session-ids.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { requireId } from "#surfaces/http/input.ts";
@@ -17,9 +20,28 @@ export type PromptOrchestrator = (
   dispatchId: string | undefined,
 ) => Promise<Prompt>;
 
+/** What features keep for a person, for the tools that show it; they check the rights again. */
+export interface Coordination {
+  listTasks(
+    person: Person,
+    sessionId: string,
+    filter: {
+      statuses?: readonly TaskStatus[] | undefined;
+      cursor?: string | undefined;
+      limit: number;
+    },
+  ): Promise<Page<TaskCard>>;
+  /** The unread ones first. */
+  readInbox(
+    person: Person,
+    wish: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
+  ): Promise<{ unread: number; letters: Letter[] }>;
+}
+
 export interface PersonParts extends WaitParts {
   kernel: Kernel;
   promptOrchestrator: PromptOrchestrator;
+  coordination: Coordination;
 }
 
 export interface PersonCall extends CallContext {

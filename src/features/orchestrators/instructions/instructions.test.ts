@@ -41,12 +41,13 @@ describe("the system file", () => {
       "list_repos",
       "list_personas",
       "ask_user_question",
+      "decide_plan",
     ])
       expect(named).toContain(name);
   });
 
   it("names none that only children have", () => {
-    for (const name of ["complete_session", "notify_parent"]) {
+    for (const name of ["complete_session", "notify_parent", "request_plan_approval"]) {
       expect(offered.has(name)).toBe(false);
       expect(named.has(name)).toBe(false);
     }

@@ -5,6 +5,7 @@ import type { SessionRow } from "#engine/index.ts";
 import { changeLifecycle } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import {
+  askForPlan,
   endChild,
   forwardMessages,
   type LinkRow,
@@ -22,7 +23,7 @@ export const sendMessage = defineTool({
   name: "send_message",
   aliases: ["send_to_session"],
   description:
-    "Sends one of your child sessions its next task, a correction, or the answer to the question it asks. Write it so that it can be acted on: the child knows its own conversation and nothing of yours. A child that is busy gets it when its turn ends, unless you interrupt. One that you put away, or that said it was done, is woken. You are woken when it is done: call wait_for_event afterwards.",
+    "Sends one of your child sessions its next task, a correction, or the answer to the question it asks. To one that presents a plan it sends the plan back with your words, whatever they say: only decide_plan approves. Write it so that it can be acted on: the child knows its own conversation and nothing of yours. A child that is busy gets it when its turn ends, unless you interrupt. One that you put away, or that said it was done, is woken. You are woken when it is done: call wait_for_event afterwards.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: targetOf,
@@ -35,11 +36,18 @@ export const sendMessage = defineTool({
       .describe(
         "Ends what it is doing now and begins with this at once. Only when it goes the wrong way: what it was doing is cut off.",
       ),
+    requirePlanApproval: z
+      .boolean()
+      .optional()
+      .describe(
+        "From now on it can change nothing until you or your person have approved a new plan of it; an earlier plan counts no more.",
+      ),
   }),
-  async handle(work, { session }, { sessionId, message, interrupt = false }) {
+  async handle(work, { session }, { sessionId, message, interrupt = false, ...wish }) {
     const { child, link } = await requireChild(work, session.row.id, sessionId);
     requireReachable(child.row, link);
     if (child.row.lifecycle === "archived") await changeLifecycle(work, child, "active");
+    if (wish.requirePlanApproval) askForPlan(child);
     const mode = interrupt ? "interrupt" : "followup";
     const sent = await messageChild(work, session, child, message, mode);
     await trace(work, session, "worker_messaged", sessionId);
@@ -62,6 +70,11 @@ function requireReachable({ id, lifecycle }: SessionRow, { is_silent }: LinkRow)
 function told(sent: Sent): Record<string, unknown> {
   if (sent.as === "answer")
     return { answered: true, next: "It goes on with your answer. Call wait_for_event." };
+  if (sent.as === "revise") {
+    const next =
+      "Its plan was not approved: it was sent back with your message, and you are woken with the next one. Call wait_for_event.";
+    return { planId: sent.gateId, decision: "revise", next };
+  }
   const next = "Call wait_for_event when you have nothing else to do.";
   return { promptId: sent.promptId, next };
 }

@@ -9,6 +9,7 @@ import {
   findChanges,
   isLive,
   listChildSessions,
+  planOf,
   questionsOf,
   readMessages,
   requireChildRow,
@@ -115,13 +116,21 @@ export const getSessionStatus = defineTool({
   },
 });
 
-/** A question is the parent's to answer; an approval is a person's to give. */
+const DECIDE =
+  "Decide with decide_plan: approve, revise with what to change, or reject. Your person can decide it too.";
+
+/** A question and a plan are the parent's to answer; an approval is a person's to give. */
 async function waitsFor(work: Work, sessionId: string): Promise<Record<string, unknown> | null> {
   const gates = await listPendingGates(work.tx, sessionId);
   const question = gates.find(({ kind }) => kind === "question");
   if (question) {
     const next = "Answer with send_message, or ask the person and pass their answer on.";
     return { question: questionsOf(question), next };
+  }
+  const plan = gates.find(({ kind }) => kind === "plan");
+  if (plan) {
+    const { text, summary } = planOf(plan);
+    return { plan: { planId: plan.id, summary, text }, next: DECIDE };
   }
   const [gate] = gates;
   if (!gate) return null;

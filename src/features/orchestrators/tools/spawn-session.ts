@@ -8,114 +8,103 @@ import { ORCHESTRATORS } from "./own-child.ts";
 
 const MAX_BRIEF_CHARS = 100_000;
 
-/** Asked for by name elsewhere, and not silently passed over here. */
-const UNAVAILABLE = new Map([
-  [
-    "requirePlanApproval",
-    "no plan can be approved here: ask for the plan first, then for the work",
-  ],
-]);
+const spawnInput = z.strictObject({
+  prompt: z
+    .string()
+    .min(1)
+    .max(MAX_BRIEF_CHARS)
+    .describe(
+      "The task brief, complete in itself: the goal, the places to look at, what to leave alone, how to check it, what to report. The child has seen nothing of your conversation.",
+    ),
+  title: z
+    .string()
+    .trim()
+    .min(1)
+    .max(300)
+    .optional()
+    .describe("A few words that say what it does; people see it in their list."),
+  repo: z
+    .string()
+    .trim()
+    .min(1)
+    .max(2_000)
+    .optional()
+    .describe(
+      "The repository it works on: a full name from list_repos, or a web address. It gets a clone of its own. Leave it out for work that needs no repository.",
+    ),
+  repo_url: z.string().trim().min(1).max(2_000).optional().describe("The same as repo."),
+  branch: z
+    .string()
+    .trim()
+    .min(1)
+    .max(250)
+    .optional()
+    .describe("Where it begins; the repository's default branch if not said."),
+  persona: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("Who it works as: a slug from list_personas."),
+  workspace: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("A short name for it, which is its title if none is given. It chooses no folder."),
+  runtime: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("The agent program that drives it; yours if not said."),
+  model: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("Such as provider/model; yours if not said."),
+  purpose: z
+    .enum(["task", "review"])
+    .optional()
+    .describe("review: it looks at work and judges it; task if not said."),
+  budget: z
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe(
+      "The most it may cost, in millionths. It is taken out of your own budget, if you have one, and what is left comes back.",
+    ),
+  taskId: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      "A task of your board that it is to do: it is given the task and is told what it says, and the task is in_progress.",
+    ),
+  requirePlanApproval: z
+    .boolean()
+    .optional()
+    .describe(
+      "It can read, ask and talk, but change nothing, until you (decide_plan) or your person have approved a plan that it presents. For work that is large, hard to undo or easy to misunderstand.",
+    ),
+  enableMemory: z
+    .boolean()
+    .optional()
+    .describe("Whether it keeps what it learns about the repository for later sessions."),
+});
 
-const spawnInput = z.strictObject(
-  {
-    prompt: z
-      .string()
-      .min(1)
-      .max(MAX_BRIEF_CHARS)
-      .describe(
-        "The task brief, complete in itself: the goal, the places to look at, what to leave alone, how to check it, what to report. The child has seen nothing of your conversation.",
-      ),
-    title: z
-      .string()
-      .trim()
-      .min(1)
-      .max(300)
-      .optional()
-      .describe("A few words that say what it does; people see it in their list."),
-    repo: z
-      .string()
-      .trim()
-      .min(1)
-      .max(2_000)
-      .optional()
-      .describe(
-        "The repository it works on: a full name from list_repos, or a web address. It gets a clone of its own. Leave it out for work that needs no repository.",
-      ),
-    repo_url: z.string().trim().min(1).max(2_000).optional().describe("The same as repo."),
-    branch: z
-      .string()
-      .trim()
-      .min(1)
-      .max(250)
-      .optional()
-      .describe("Where it begins; the repository's default branch if not said."),
-    persona: z
-      .string()
-      .trim()
-      .min(1)
-      .max(100)
-      .optional()
-      .describe("Who it works as: a slug from list_personas."),
-    workspace: z
-      .string()
-      .trim()
-      .min(1)
-      .max(100)
-      .optional()
-      .describe("A short name for it, which is its title if none is given. It chooses no folder."),
-    runtime: z
-      .string()
-      .trim()
-      .min(1)
-      .max(100)
-      .optional()
-      .describe("The agent program that drives it; yours if not said."),
-    model: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe("Such as provider/model; yours if not said."),
-    purpose: z
-      .enum(["task", "review"])
-      .optional()
-      .describe("review: it looks at work and judges it; task if not said."),
-    budget: z
-      .number()
-      .int()
-      .min(1)
-      .max(Number.MAX_SAFE_INTEGER)
-      .optional()
-      .describe(
-        "The most it may cost, in millionths. It is taken out of your own budget, if you have one, and what is left comes back.",
-      ),
-    taskId: z
-      .string()
-      .min(1)
-      .max(100)
-      .optional()
-      .describe(
-        "A task of your board that it is to do: it is given the task and is told what it says, and the task is in_progress.",
-      ),
-    enableMemory: z
-      .boolean()
-      .optional()
-      .describe("Whether it keeps what it learns about the repository for later sessions."),
-  },
-  {
-    error: ({ code, keys }) =>
-      code === "unrecognized_keys" ? unavailable((keys ?? []) as string[]) : undefined,
-  },
-);
-
-function unavailable(keys: readonly string[]): string | undefined {
-  const known = keys.flatMap((key) => {
-    const why = UNAVAILABLE.get(key);
-    return why === undefined ? [] : [`field_not_available: ${key}: ${why}. Leave it out.`];
-  });
-  return known.length === 0 ? undefined : known.join(" ");
-}
+const WORKS =
+  "It works by itself now. Call wait_for_event when you have nothing else to do; you are woken with what it reports.";
+const PLANS_FIRST =
+  "It looks around and presents a plan; until one is approved it can change nothing. Call wait_for_event: you are woken with the plan, and decide it with decide_plan.";
 
 /** `publicUrl`: where people reach the server; without it, an address is given as its path. */
 export function createSpawnSession(publicUrl: string | undefined): Tool {
@@ -151,8 +140,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
       if (task) await giveToChild(work, session, run.thread, task, child);
       const { id } = child.row;
       await trace(work, caller.session, "worker_spawned", id);
-      const next =
-        "It works by itself now. Call wait_for_event when you have nothing else to do; you are woken with what it reports.";
+      const next = child.row.plan_required === 1 ? PLANS_FIRST : WORKS;
       return {
         output: { sessionId: id, status: "pending", url: `${base}/sessions/${id}`, next },
         error: null,

@@ -160,11 +160,6 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it.each([
       ["a task that is not there", { taskId: "tsk_none" }, /^not_found: /],
-      [
-        "a field that is not there yet",
-        { requirePlanApproval: true },
-        /field_not_available: requirePlanApproval/,
-      ],
       ["an unknown field", { parentSessionId: "ses_1" }, /does not fit spawn_session/],
       ["two repositories", { repo: "a/b", repo_url: "c/d" }, /^repo_ambiguous: /],
       ["a folder of the machine", { repo: "/etc" }, /^folder_not_allowed: /],

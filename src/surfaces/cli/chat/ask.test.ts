@@ -50,6 +50,29 @@ describe("what is asked", () => {
     );
   });
 
+  it("is a plan, all of it, that is approved, refused or sent back with words", () => {
+    const plan = approvalOf({ kind: "plan", shown: { input: { plan: "1. a\n2. \u200bb" } } });
+    expect(describeAsk(plan, "Tests", PLAIN)).toEqual([
+      "? Tests: A plan. May it be carried out?",
+      "  1. a",
+      "  2. <U+200B>b",
+    ]);
+    expect(askLabel(plan, 0)).toBe("y/n/revise … ›");
+    const read = (text: string) => readAnswer(plan, [], text);
+    expect(read("y")).toMatchObject({ body: { decision: "allow" } });
+    expect(read("no, too much")).toMatchObject({ body: { decision: "deny", reason: "too much" } });
+    expect(read("revise: smaller")).toEqual({
+      type: "send",
+      body: { decision: "revise", reason: "smaller" },
+    });
+    for (const text of ["revise", "r", "smaller"]) expect(read(text).type).toBe("unclear");
+    expect(readAnswer(approvalOf({}), [], "revise it").type).toBe("unclear");
+    const told = (decision: "allow" | "revise" | "deny") =>
+      describeDecision({ ...plan, state: "decided", decision, decidedBy: "session:ses_1" }, "me");
+    expect(told("allow")).toBe("The plan is approved by session:ses_1.");
+    expect(told("revise")).toBe("The plan was sent back by session:ses_1.");
+  });
+
   it("tells what always would mean", () => {
     const asked = approvalOf({ rulePreview: RULE });
     expect(describeAsk(asked, null, PLAIN).at(-1)).toBe("  always: bash ls");

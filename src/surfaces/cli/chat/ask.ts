@@ -18,6 +18,8 @@ export function describeAsk(approval: Approval, who: string | null, style: Style
   const asker = who === null ? "" : `${safeLine(who)}: `;
   const [input, reason, cwd] = shownOf(approval);
   if (approval.kind === "question") return [style.yellow(`? ${asker}A question for you`)];
+  if (approval.kind === "plan")
+    return [style.yellow(`? ${asker}A plan. May it be carried out?`), ...indent(exactInput(input))];
   const where = typeof cwd === "string" ? [`in ${exactText(cwd)}`] : [];
   const why = typeof reason === "string" && reason !== "" ? [style.dim(safeLine(reason))] : [];
   const rule = approval.rulePreview
@@ -40,8 +42,14 @@ export function describeQuestion(approval: Approval, at: number, style: Style): 
   return indent([...exactText(question.question).split("\n"), ...options]);
 }
 
+/** All of them, for those who answer elsewhere. */
+export function describeQuestions(approval: Approval, style: Style): string[] {
+  return questionsOf(approval).flatMap((_one, at) => describeQuestion(approval, at, style));
+}
+
 /** What stands before the place to type. */
 export function askLabel(approval: Approval, at: number): string {
+  if (approval.kind === "plan") return "y/n/revise … ›";
   if (approval.kind !== "question") return approval.rulePreview ? "y/n/always ›" : "y/n ›";
   const { options = [], multiple } = questionsOf(approval)[at] ?? {};
   if (options.length === 0) return "answer ›";
@@ -58,7 +66,20 @@ const ALLOW = /^(y|yes)$/i;
 const ALWAYS = /^(a|always)$/i;
 const DENY = /^(?:n|no)(?:[\s,:]+(.+))?$/is;
 
-function readDecision({ rulePreview }: Approval, text: string): Answer {
+const REVISE = /^(?:r|revise)(?:[\s,:]+(.+))?$/is;
+
+function readPlanDecision(text: string): Answer | undefined {
+  const revised = REVISE.exec(text);
+  if (!revised) return undefined;
+  const reason = revised[1]?.trim();
+  return reason
+    ? { type: "send", body: { decision: "revise", reason } }
+    : { type: "unclear", how: 'Say what is to be changed: "revise smaller, please".' };
+}
+
+function readDecision({ rulePreview, kind }: Approval, text: string): Answer {
+  const revision = kind === "plan" ? readPlanDecision(text) : undefined;
+  if (revision) return revision;
   if (ALLOW.test(text)) return { type: "send", body: { decision: "allow", scope: "once" } };
   const denied = DENY.exec(text);
   if (denied) {
@@ -72,7 +93,7 @@ function readDecision({ rulePreview }: Approval, text: string): Answer {
   }
   return {
     type: "unclear",
-    how: `Answer y or n${rulePreview ? " or always" : ""}; "n because …" tells the agent why. /later puts it aside.`,
+    how: `Answer y or n${rulePreview ? " or always" : ""}${kind === "plan" ? ' or "revise …"' : ""}; "n because …" tells the agent why. /later puts it aside.`,
   };
 }
 
@@ -102,6 +123,12 @@ function choose({ options = [], multiple, freeText }: AskedQuestion, text: strin
   return labels.length > 0 && freeText === false ? undefined : text;
 }
 
+const PLAN_WORDS = {
+  allow: "The plan is approved",
+  revise: "The plan was sent back",
+  deny: "The plan was rejected",
+} as const;
+
 /** How it was decided, wherever that was. */
 export function describeDecision(approval: Approval, me: string): string {
   const { state, decision, scope, decidedBy, kind, answers } = approval;
@@ -110,6 +137,7 @@ export function describeDecision(approval: Approval, me: string): string {
   if (state === "cancelled") return "It is no longer asked.";
   if (kind === "question" && decision === "allow")
     return `Answered${by}: ${safeLine((answers ?? []).join(" / "))}`;
+  if (kind === "plan" && decision !== null) return `${PLAN_WORDS[decision]}${by}.`;
   const how = decision === "allow" ? "Allowed" : "Not allowed";
   return `${how}${scope && scope !== "once" ? ` (${scope})` : ""}${by}.`;
 }

@@ -8,6 +8,8 @@ interface Options {
   reason?: string;
 }
 
+const DONE_WORDS = { allow: "Allowed", deny: "Denied" } as const;
+
 export function addApprovalsDecideCommands(group: Command, host: CliHost): void {
   for (const decision of ["allow", "deny"] as const) {
     group
@@ -24,12 +26,29 @@ export function addApprovalsDecideCommands(group: Command, host: CliHost): void 
             method: "POST",
             body: { decision, scope, reason },
           });
-          const done = decision === "allow" ? "Allowed" : "Denied";
-          invocation.print(answer, [`${done} (${scope}). The agent goes on.`]);
+          invocation.print(answer, [`${DONE_WORDS[decision]} (${scope}). The agent goes on.`]);
           return DONE;
         }),
       );
   }
+}
+
+export function addApprovalsReviseCommand(group: Command, host: CliHost): void {
+  group
+    .command("revise")
+    .description("Sends a plan back; the agent presents another.")
+    .argument("<id>", "the plan")
+    .argument("<words>", "what is to be changed")
+    .action((id: string, reason: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const answer = await invocation.api().call<{ approval: Approval }>(approvalPath(id), {
+          method: "POST",
+          body: { decision: "revise", reason },
+        });
+        invocation.print(answer, ["Sent back. The agent changes its plan."]);
+        return DONE;
+      }),
+    );
 }
 
 export function approvalPath(id: string): string {

@@ -45,14 +45,16 @@ function rowOf(approval: Approval): string[] {
     timeAgo(approval.askedAt),
     approval.sessionId,
     approval.tool,
-    shorten(
-      (approval.target ?? firstQuestion(approval.shown)).replaceAll(/\s+/g, " "),
-      TARGET_WIDTH,
-    ),
+    shorten((approval.target ?? firstWords(approval.shown)).replaceAll(/\s+/g, " "), TARGET_WIDTH),
   ];
 }
 
-function firstQuestion(shown: unknown): string {
-  const { input } = (shown ?? {}) as { input?: { questions?: { question?: unknown }[] } };
-  return String(input?.questions?.[0]?.question ?? "–");
+interface Asked {
+  questions?: { question?: unknown }[];
+  plan?: unknown;
+}
+
+function firstWords(shown: unknown): string {
+  const { input } = (shown ?? {}) as { input?: Asked };
+  return String(input?.questions?.[0]?.question ?? input?.plan ?? "–");
 }

@@ -39,7 +39,7 @@ describe("muster mcp", () => {
     expect(err).toContain("muster keys rm crd_7");
     await run("mcp", "--new-key", "looker", "--read-only", "--days", "7");
     expect(server.requests("POST", "/api/me/api-keys").map(({ body }) => body)).toMatchObject([
-      { name: "laptop", scopes: ["sessions:read", "sessions:write"] },
+      { name: "laptop", scopes: ["sessions:read", "sessions:write", "tasks", "mail"] },
       { name: "looker", scopes: ["sessions:read"], expiresAt: expect.any(String) },
     ]);
   });

@@ -95,7 +95,8 @@ function makeKey(
   const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MS);
   const body = {
     name: newKey,
-    scopes: readOnly ? ["sessions:read"] : ["sessions:read", "sessions:write"],
+    // What is good for tasks or mail may also write them.
+    scopes: readOnly ? ["sessions:read"] : ["sessions:read", "sessions:write", "tasks", "mail"],
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
   };
   return invocation.api().call("/api/me/api-keys", { method: "POST", body });

@@ -1,6 +1,5 @@
 /** `muster memory add`, `edit`, `pin`, `unpin`, `forget` and `prune`. */
 import { type Command, InvalidArgumentError } from "commander";
-import { Refusal } from "#base/refusal.ts";
 import {
   CATEGORIES,
   MAX_CONTENT_CHARS,
@@ -10,6 +9,7 @@ import {
 } from "#features/memory/contract.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { readInput } from "../read-input.ts";
 import {
   MEMORIES,
   memoriesPath,
@@ -108,7 +108,7 @@ async function add(
   text: string | undefined,
   { category, title, pin: pinned, repo }: AddOptions,
 ): Promise<Ending> {
-  const content = text ?? (await readInput(invocation.host));
+  const content = text ?? (await readText(invocation.host));
   const said = { content, category, title, pinned, repo };
   const path = memoriesPath(repo === undefined ? {} : { repo });
   const answer = await invocation.api().call<Written>(path, { method: "POST", body: said });
@@ -126,7 +126,7 @@ async function edit(
   { content, category, title }: EditOptions,
 ): Promise<Ending> {
   const body = {
-    content: content === "-" ? await readInput(invocation.host) : content,
+    content: content === "-" ? await readText(invocation.host) : content,
     category,
     title: title === "" ? null : title,
   };
@@ -177,13 +177,5 @@ async function prune(
   return DONE;
 }
 
-async function readInput(host: CliHost): Promise<string> {
-  let text = "";
-  for await (const chunk of host.stdin) {
-    text += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
-    if (text.length > 2 * MAX_CONTENT_CHARS) break;
-  }
-  const content = text.replace(/\r?\n$/, "");
-  if (content !== "") return content;
-  throw new Refusal("invalid", "text_missing", "Say what is to be remembered, or pipe it in.");
-}
+const readText = (host: CliHost) =>
+  readInput(host, MAX_CONTENT_CHARS, "Say what is to be remembered, or pipe it in.");

@@ -47,7 +47,8 @@ async function askedBy(api: Api): Promise<[id: string, words: string][]> {
   });
   return items.map(({ sessionId, kind, tool, target }) => {
     const use = target ? `asks to use ${tool}: ${target}` : `asks to use ${tool}`;
-    return [sessionId, kind === "question" ? "asks you a question" : use];
+    const words = { approval: use, question: "asks you a question", plan: "presents a plan" };
+    return [sessionId, words[kind]];
   });
 }
 

@@ -77,10 +77,12 @@ export class TurnPrinter implements TurnView {
 
   #asked({ data }: SessionEvent): void {
     const id = String(data?.gateId);
-    const isQuestion = data?.kind === "question";
-    const how = isQuestion ? `muster approvals answer ${id} "…"` : `muster approvals allow ${id}`;
-    const rest = isQuestion ? "" : " (or deny)";
-    this.note(`A person must answer: ${how}${rest}, or on the web page.`);
+    const ways: Record<string, string> = {
+      question: `answer ${id} "…"`,
+      plan: `allow ${id} (or show, revise, deny)`,
+    };
+    const how = ways[String(data?.kind)] ?? `allow ${id} (or deny)`;
+    this.note(`A person must answer: muster approvals ${how}, or on the web page.`);
   }
 
   note(text: string): void {

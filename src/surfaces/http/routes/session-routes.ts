@@ -33,6 +33,8 @@ const newSession = z.strictObject({
   queueMode: z.enum(QUEUE_MODES).optional(),
   instructions: prose(MAX_TEXT).optional(),
   enableMemory: z.boolean().optional(),
+  /** Of a session with a parent: it changes nothing until its plan was approved. */
+  requirePlanApproval: z.boolean().optional(),
   budget: z.number().int().min(0).optional(),
   projectDir: line(4_096).optional(),
   prompt: z.string().min(1).max(MAX_PROMPT_CHARS).optional(),

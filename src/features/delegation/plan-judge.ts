@@ -1,0 +1,40 @@
+/**
+ * A child whose plan is not approved changes nothing. What it may still do is what only reads, and what
+ * is named here: talking to those it works for and with. A tool that nobody has thought of is refused.
+ */
+import type { Judge } from "#engine/tools/index.ts";
+import { REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
+import { isHeldByPlan } from "./plan.ts";
+
+/** Not read-only, and harmless before a plan: they change neither files nor anything outside the tree. */
+export const BEFORE_A_PLAN: ReadonlySet<string> = new Set([
+  "ask_user_question",
+  REQUEST_PLAN_APPROVAL,
+  "notify_parent",
+  "complete_session",
+  "task_create",
+  "task_update",
+  "mailbox_send",
+  "mailbox_check",
+  "emit_notification",
+]);
+
+const WHAT_NEXT = {
+  none: "Look around with what only reads, then call request_plan_approval with the whole plan.",
+  pending: "Your plan waits for a decision. End your turn: you are woken when it is decided.",
+  revise: "Your plan was sent back: change it as you were told and present it again.",
+  rejected:
+    "Your plan was rejected: present another if another is wanted, or end your turn and say why there is none.",
+  expired:
+    "Nobody decided about your plan in time: present it again, or end your turn and say that it waits.",
+} as const;
+
+export const judgePlan: Judge = async (_work, { session: { row }, tool, readOnly }) => {
+  // One at a time: of two that wait, nobody could say which was approved.
+  if (tool === REQUEST_PLAN_APPROVAL && row.plan_state === "pending")
+    return { verdict: "deny", reason: `plan_pending: ${WHAT_NEXT.pending}` };
+  if (!isHeldByPlan(row) || readOnly || BEFORE_A_PLAN.has(tool)) return undefined;
+  const state = row.plan_state === null || row.plan_state === "approved" ? "none" : row.plan_state;
+  const reason = `plan_not_approved: ${tool} may change something, and no plan of yours is approved. ${WHAT_NEXT[state]}`;
+  return { verdict: "deny", reason };
+};

@@ -1,0 +1,48 @@
+/**
+ * Where letters to people go besides their inbox: what each type goes to when nobody has said
+ * otherwise, what somebody has, and which of it this server can do at all.
+ */
+import type { Engine, Work } from "#engine/index.ts";
+import { LETTER_CHANNELS, type LetterChannel, type LetterType } from "./contract.ts";
+import { findPreferences } from "./preference-queries.ts";
+import type { LetterRow, PreferenceRow } from "./schema.ts";
+
+export const DEFAULT_CHANNELS: Readonly<Record<LetterType, readonly LetterChannel[]>> = {
+  message: [],
+  notification: ["slack"],
+  question: ["slack"],
+  approval: ["slack"],
+  escalation: LETTER_CHANNELS,
+};
+
+/** Who brings letters somewhere delivers outbox rows of this kind. */
+export function outboxKind(channel: LetterChannel): string {
+  return `letter.${channel}`;
+}
+
+export function wiredChannels({ delivers }: Pick<Engine, "delivers">): LetterChannel[] {
+  return LETTER_CHANNELS.filter((channel) => delivers(outboxKind(channel)));
+}
+
+export async function wantedChannels(work: Work, letter: LetterRow): Promise<LetterChannel[]> {
+  const wired = wiredChannels(work);
+  if (wired.length === 0 || letter.to_user_id === null) return [];
+  const person = { orgId: letter.org_id, userId: letter.to_user_id };
+  const set = await findPreferences(work.tx, person);
+  const wanted = channelsFor(set, letter.message_type, letter.event_type);
+  return wired.filter((channel) => wanted.includes(channel));
+}
+
+/** What was set for the event counts before what was set for the type, and that before the default. */
+export function channelsFor(
+  set: readonly PreferenceRow[],
+  type: LetterType,
+  event: LetterRow["event_type"],
+): readonly LetterChannel[] {
+  const ofType = set.filter((row) => row.message_type === type);
+  const row =
+    ofType.find(({ event_type }) => event !== null && event_type === event) ??
+    ofType.find(({ event_type }) => event_type === "");
+  if (!row) return DEFAULT_CHANNELS[type];
+  return LETTER_CHANNELS.filter((channel) => row[channel] === 1);
+}

@@ -1,0 +1,232 @@
+/** What others rely on of letters: their shape, what may be asked of them, and the words they are in. */
+import * as z from "zod";
+import { cleanText } from "#base/text.ts";
+import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+
+export const LETTER_TYPES = [
+  "message",
+  "notification",
+  "question",
+  "escalation",
+  "approval",
+] as const;
+export type LetterType = (typeof LETTER_TYPES)[number];
+
+/** They ask for nothing, so they may be read in one go. */
+export const NON_ACTIONABLE: readonly LetterType[] = ["message", "notification"];
+
+/** What the platform itself writes about; nobody else can write a letter that says so. */
+export const LETTER_EVENTS = [
+  "session.completed",
+  "session.failed",
+  "session.question",
+  "session.approval",
+  "mail.loop_cut",
+] as const;
+export type LetterEvent = (typeof LETTER_EVENTS)[number];
+
+/** Where letters to people go besides the page, when somebody has wired it. */
+export const LETTER_CHANNELS = ["slack", "telegram", "email", "push"] as const;
+export type LetterChannel = (typeof LETTER_CHANNELS)[number];
+
+export const LETTER_BOXES = ["inbox", "snoozed", "archived", "sent", "all"] as const;
+export type LetterBox = (typeof LETTER_BOXES)[number];
+
+export const MAX_LETTER_CHARS = 32_000;
+const MAX_TO_CHARS = 200;
+const MAX_REF_CHARS = 500;
+export const MAX_CONTACTS = 200;
+/** How often a letter may call forth another across people before the exchange is cut. */
+export const MAX_HOPS = 8;
+
+/** How the prompt begins that tells an agent what somebody other than its person wrote. */
+export const GUEST_MAIL = "[mailbox, guest]";
+
+/** What became of a letter to an agent. A letter to a person has arrived when it is written. */
+export const LETTER_FATES = [
+  /** It is there: in the inbox, or its agent has begun to read it. */
+  "delivered",
+  /** Its agent works, sleeps or was put away, and reads it then. */
+  "waiting",
+  /** It will not be read; `fateReason` says why. */
+  "failed",
+] as const;
+export type LetterFate = (typeof LETTER_FATES)[number];
+
+const partySchema = z
+  .object({
+    kind: z.enum(["session", "user"]),
+    id: z.string(),
+    /** As they were called when it was written. */
+    name: z.string(),
+    /** Of an orchestrator, without the @. */
+    handle: z.string().nullable(),
+  })
+  .meta({ id: "LetterParty" });
+export type LetterParty = z.infer<typeof partySchema>;
+
+export const letterSchema = z
+  .object({
+    id: z.string(),
+    /** The first letter of the exchange. */
+    threadId: z.string(),
+    replyToId: z.string().nullable(),
+    from: partySchema,
+    to: partySchema,
+    messageType: z.enum(LETTER_TYPES),
+    /** Set: the platform wrote it about this. */
+    eventType: z.enum(LETTER_EVENTS).nullable(),
+    content: z.string(),
+    contextSessionId: z.string().nullable(),
+    contextTaskId: z.string().nullable(),
+    /** Such as `github:acme/api:pr:42`, or `approval:gat_…`. */
+    contextRef: z.string().nullable(),
+    fate: z.enum(LETTER_FATES),
+    fateReason: z.string().nullable(),
+    read: z.boolean(),
+    readAt: isoTime.nullable(),
+    archivedAt: isoTime.nullable(),
+    snoozedUntil: isoTime.nullable(),
+    createdAt: isoTime,
+  })
+  .meta({ id: "Letter" });
+export type Letter = z.infer<typeof letterSchema>;
+
+/** Kept as it is; only what no database can hold is replaced. */
+const kept = (max: number) => z.string().max(max).transform(cleanText);
+export const letterContent = kept(MAX_LETTER_CHARS).refine(
+  (text) => text.trim() !== "",
+  "is empty",
+);
+const to = kept(MAX_TO_CHARS)
+  .transform((text) => text.trim())
+  .refine((text) => text !== "", "is empty")
+  .describe(
+    "Whom: a session's id, orchestrator, @handle of an orchestrator, @user:name of a person, or a person's id.",
+  );
+const id = z.string().min(1).max(MAX_TO_CHARS).transform(cleanText);
+
+const letterFields = {
+  content: letterContent,
+  messageType: z.enum(LETTER_TYPES).optional(),
+  contextTaskId: id.optional(),
+  contextSessionId: id.optional(),
+  contextRef: kept(MAX_REF_CHARS).optional(),
+  replyToId: id.optional().describe("The letter it answers."),
+};
+
+/** A reply needs no `to`: it goes to who wrote the letter. */
+export const newLetterSchema = z
+  .strictObject({ to: to.optional(), ...letterFields })
+  .refine((letter) => letter.to !== undefined || letter.replyToId !== undefined, {
+    path: ["to"],
+    message: "Say to whom, or which letter it answers.",
+  });
+export type NewLetter = z.infer<typeof newLetterSchema>;
+
+/** The same by other names; exactly one says to whom. */
+export const emitSchema = z
+  .strictObject({
+    to: to.optional(),
+    toHandle: to.optional(),
+    toUserId: id.optional(),
+    toSessionId: id.optional(),
+    ...letterFields,
+  })
+  .refine(
+    (letter) =>
+      [letter.to, letter.toHandle, letter.toUserId, letter.toSessionId].filter(
+        (one) => one !== undefined,
+      ).length === 1,
+    { path: ["to"], message: "Give exactly one of to, toHandle, toUserId and toSessionId." },
+  );
+export type EmitRequest = z.infer<typeof emitSchema>;
+
+export const replySchema = z.strictObject({ content: letterContent });
+
+const flag = z.stringbool();
+export const inboxQuery = z.strictObject({
+  box: z.enum(LETTER_BOXES).default("inbox"),
+  unreadOnly: flag.optional(),
+  messageType: z.enum(LETTER_TYPES).optional(),
+  fromSessionId: id.optional(),
+  fromUserId: id.optional(),
+  contextSessionId: id.optional(),
+  contextTaskId: id.optional(),
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  cursor: z.string().max(1_000).optional(),
+});
+export type InboxQuery = z.infer<typeof inboxQuery>;
+
+/** An exchange is read from its beginning. */
+export const threadQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_MAX),
+  cursor: inboxQuery.shape.cursor,
+});
+export type ThreadQuery = z.infer<typeof threadQuery>;
+
+export const sessionLettersQuery = z.strictObject({
+  /** Also what its agent has read. */
+  all: flag.optional(),
+  limit: inboxQuery.shape.limit,
+  cursor: inboxQuery.shape.cursor,
+});
+
+export const letterChangeSchema = z
+  .strictObject({
+    read: z.boolean(),
+    archived: z.boolean(),
+    /** It comes back unread then; null: now. */
+    snoozedUntil: z.iso
+      .datetime({ offset: true })
+      .transform((text) => Date.parse(text))
+      .nullable(),
+  })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, "Say what is to be changed.");
+export type LetterChange = z.infer<typeof letterChangeSchema>;
+
+export const countSchema = z.object({ count: z.number().int() });
+/** How many letters it changed. */
+export const changedSchema = z.object({ changed: z.number().int() });
+
+/** One of these for each type, and for each type and event that was set apart. */
+export const preferenceSchema = z
+  .object({
+    messageType: z.enum(LETTER_TYPES),
+    /** Null: whatever it is about. */
+    eventType: z.enum(LETTER_EVENTS).nullable(),
+    /** Always: what is written to you is in your inbox. */
+    deliverWeb: z.literal(true),
+    deliverSlack: z.boolean(),
+    deliverTelegram: z.boolean(),
+    deliverEmail: z.boolean(),
+    deliverPush: z.boolean(),
+    /** Nobody has set it. */
+    isDefault: z.boolean(),
+  })
+  .meta({ id: "NotificationPreference" });
+export type NotificationPreference = z.infer<typeof preferenceSchema>;
+
+export const preferencesSchema = z.object({
+  items: z.array(preferenceSchema),
+  /** Those of the channels that this server can reach you by. */
+  channels: z.array(z.enum(LETTER_CHANNELS)),
+});
+
+export const preferenceChangeSchema = z.strictObject({
+  messageType: z.enum(LETTER_TYPES),
+  eventType: z.enum(LETTER_EVENTS).nullable().default(null),
+  deliverWeb: z.boolean().optional(),
+  deliverSlack: z.boolean().optional(),
+  deliverTelegram: z.boolean().optional(),
+  deliverEmail: z.boolean().optional(),
+  deliverPush: z.boolean().optional(),
+});
+export type PreferenceChange = z.infer<typeof preferenceChangeSchema>;
+
+/** Whose agents may write to yours when it accepts mail from a list. */
+export const contactsSchema = z.object({
+  items: z.array(z.object({ userId: z.string(), name: z.string() })),
+});
+export const contactsChangeSchema = z.strictObject({ userIds: z.array(id).max(MAX_CONTACTS) });

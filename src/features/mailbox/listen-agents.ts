@@ -1,0 +1,71 @@
+/** What the kernel tells that matters to letters for agents: who wakes, ends, begins to read. */
+import type { KernelEvent, Listener, PromptRow, Work } from "#engine/index.ts";
+import {
+  failWaiting,
+  listByPrompt,
+  markDelivered,
+  moveToPrompt,
+  takeBack,
+} from "./agent-queries.ts";
+import { announce, announceAll, hintOwners, release } from "./deliver.ts";
+
+type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
+
+export const listenForAgents: Listener = async (work, event) => {
+  switch (event.type) {
+    case "session_lifecycle":
+      return lifecycleChanged(work, event);
+    case "prompt_admitted":
+      return promptAdmitted(work, event);
+    case "prompt_started":
+      return promptStarted(work, event);
+    case "prompt_settled":
+      return promptSettled(work, event);
+    default:
+  }
+};
+
+async function lifecycleChanged(
+  work: Work,
+  { session }: EventOf<"session_lifecycle">,
+): Promise<void> {
+  const { id, lifecycle, kind } = session.row;
+  if (lifecycle === "active") return announceAll(work, session);
+  // An orchestrator comes back, and has its letters then.
+  if (lifecycle === "terminated" && !kind.endsWith("orchestrator"))
+    await failWaiting(work.tx, id, "recipient_ended", work.now);
+}
+
+async function promptAdmitted(
+  work: Work,
+  { session, prompt }: EventOf<"prompt_admitted">,
+): Promise<void> {
+  if (prompt.author_kind === "user" || prompt.author_kind === "channel")
+    await release(work, session);
+}
+
+/** It tells of letters, or was put together from prompts of which some may. */
+function tellsLetters({ cause_key }: PromptRow): boolean {
+  return cause_key !== null && (cause_key.startsWith("mail:") || cause_key.startsWith("merge:"));
+}
+
+async function promptStarted(work: Work, { prompt }: EventOf<"prompt_started">): Promise<void> {
+  if (!tellsLetters(prompt)) return;
+  if ((await markDelivered(work.tx, prompt.id, work.now)) > 0)
+    hintOwners(work, await listByPrompt(work.tx, prompt.id));
+}
+
+async function promptSettled(
+  work: Work,
+  { session, prompt }: EventOf<"prompt_settled">,
+): Promise<void> {
+  if (!tellsLetters(prompt)) return;
+  if (prompt.started_at !== null) {
+    // There may be more than one prompt holds.
+    if (session.row.lifecycle === "active") await announce(work, session, prompt.thread);
+    return;
+  }
+  // Nobody was told by a prompt that never began.
+  if (prompt.merged_into === null) await takeBack(work.tx, prompt.id);
+  else await moveToPrompt(work.tx, prompt.id, prompt.merged_into);
+}

@@ -1,0 +1,73 @@
+/** What the kernel tells that the owner of a session should read of. */
+import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
+import { findCompletionOf } from "#features/delegation/index.ts";
+import {
+  ownerSpoke,
+  tellCompleted,
+  tellFailed,
+  tellGateClosed,
+  tellGateOpened,
+} from "./session-letters.ts";
+
+type Owned = SessionRow & { owner_id: string };
+type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
+
+/** The organisation's own sessions have nobody whose inbox it would be. */
+const isOwned = (row: SessionRow): row is Owned => row.owner_id !== null;
+
+export const listenForPeople: Listener = async (work, event) => {
+  switch (event.type) {
+    case "gate_opened":
+    case "gate_closed": {
+      const { row } = event.session;
+      if (!isOwned(row)) return;
+      return event.type === "gate_opened"
+        ? tellGateOpened(work, row, event.gate)
+        : tellGateClosed(work, row, event.gate);
+    }
+    case "prompt_admitted":
+      return promptAdmitted(work, event);
+    case "prompt_settled":
+      return promptSettled(work, event);
+    case "session_lifecycle":
+      return lifecycleChanged(work, event);
+    default:
+  }
+};
+
+async function promptAdmitted(
+  work: Work,
+  { session, prompt }: EventOf<"prompt_admitted">,
+): Promise<void> {
+  const { row } = session;
+  // Before its first prompt there was nothing to tell.
+  if (row.prompts_total <= 1 || !isOwned(row)) return;
+  if (prompt.author_kind === "user" && prompt.author_id === row.owner_id)
+    await ownerSpoke(work, row);
+}
+
+/** The ends of a child's turns are its parent's news; of an orchestrator's, what it says itself. */
+function promptSettled(work: Work, { session, prompt, run }: EventOf<"prompt_settled">): void {
+  const { row } = session;
+  if (!isOwned(row) || !run) return;
+  const { thread, error_message: why } = prompt;
+  if (prompt.outcome === "failed") {
+    tellFailed(work, row, why ?? "", thread);
+    return;
+  }
+  const isOver = prompt.outcome === "completed" && row.run_state === null && row.waiting === 0;
+  const isAlone = row.parent_session_id === null && !row.kind.endsWith("orchestrator");
+  if (isOver && isAlone && row.lifecycle === "active")
+    tellCompleted(work, row, run.result ?? "", thread);
+}
+
+/** It was put away because it has said itself that it is done. */
+async function lifecycleChanged(
+  work: Work,
+  { session }: EventOf<"session_lifecycle">,
+): Promise<void> {
+  const { row } = session;
+  if (row.lifecycle !== "archived" || !isOwned(row)) return;
+  const completion = await findCompletionOf(work.tx, row.id);
+  if (completion) tellCompleted(work, row, completion.summary, "main");
+}

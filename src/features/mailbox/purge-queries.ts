@@ -1,0 +1,55 @@
+/** SQL that takes a removed person's words and names out of letters. */
+import { builder, type Tx } from "#base/store/index.ts";
+import type { Person } from "#engine/index.ts";
+import type { MailboxTables } from "./schema.ts";
+
+/** Letters to them; how many went. */
+export function deleteLettersTo(tx: Tx, { orgId, userId }: Person, limit: number): Promise<number> {
+  const db = builder<MailboxTables>(tx.dialect);
+  return tx.execute(
+    db
+      .deleteFrom("letters")
+      .where("id", "in", (eb) =>
+        eb
+          .selectFrom("letters")
+          .select("id")
+          .where("to_user_id", "=", userId)
+          .where("org_id", "=", orgId)
+          .limit(limit),
+      )
+      .compile(),
+  );
+}
+
+/** What they and their agents wrote and others have; how many it was. */
+export function blankLettersFrom(
+  tx: Tx,
+  { orgId, userId }: Person,
+  name: string,
+  content: string,
+  limit: number,
+): Promise<number> {
+  const db = builder<MailboxTables>(tx.dialect);
+  return tx.execute(
+    db
+      .updateTable("letters")
+      .set({ content, from_name: name, from_handle: null, context_ref: null })
+      .where("id", "in", (eb) =>
+        eb
+          .selectFrom("letters")
+          .select("id")
+          .where("from_owner_id", "=", userId)
+          .where("org_id", "=", orgId)
+          .where((is) => is.or([is("from_name", "<>", name), is("content", "<>", content)]))
+          .limit(limit),
+      )
+      .compile(),
+  );
+}
+
+export function deleteInbox(tx: Tx, { orgId, userId }: Person): Promise<number> {
+  const db = builder<MailboxTables>(tx.dialect);
+  return tx.execute(
+    db.deleteFrom("inboxes").where("org_id", "=", orgId).where("user_id", "=", userId).compile(),
+  );
+}

@@ -1,0 +1,171 @@
+/** SQL on letters and inboxes, for writing them and for the people they are for. */
+import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { Person } from "#engine/index.ts";
+import type { InboxRow, LetterRow, MailboxTables } from "./schema.ts";
+
+const prepare = statements<MailboxTables>();
+
+const COLUMNS = [
+  "id",
+  "org_id",
+  "thread_id",
+  "reply_to_id",
+  "from_session_id",
+  "from_user_id",
+  "from_owner_id",
+  "from_name",
+  "from_handle",
+  "from_thread",
+  "to_session_id",
+  "to_user_id",
+  "to_owner_id",
+  "to_name",
+  "to_handle",
+  "to_thread",
+  "message_type",
+  "event_type",
+  "content",
+  "context_session_id",
+  "context_task_id",
+  "context_ref",
+  "hops",
+  "is_word",
+  "fate",
+  "fate_reason",
+  "prompt_id",
+  "read_at",
+  "archived_at",
+  "snoozed_until",
+  "surfaced_at",
+  "cause_key",
+  "created_at",
+] as const satisfies readonly (keyof LetterRow)[];
+
+// One letter
+
+const insertLetterRow = prepare<LetterRow, unknown>((db, p) =>
+  db
+    .insertInto("letters")
+    .values(Object.fromEntries(COLUMNS.map((name) => [name, p(name)])) as unknown as LetterRow)
+    .onConflict((conflict) => conflict.column("cause_key").doNothing()),
+);
+/** False: its cause has written one before. */
+export async function insertLetter(tx: Tx, row: LetterRow): Promise<boolean> {
+  return (await tx.run(insertLetterRow, row)) > 0;
+}
+
+const selectLetter = prepare<{ id: string }, LetterRow>((db, p) =>
+  db.selectFrom("letters").selectAll().where("id", "=", p("id")),
+);
+/** Whosever it is: who shows it checks that first. */
+export function findLetter(reader: Reader, id: string): Promise<LetterRow | undefined> {
+  return reader.first(selectLetter, { id });
+}
+
+const selectByCause = prepare<{ causeKey: string }, LetterRow>((db, p) =>
+  db.selectFrom("letters").selectAll().where("cause_key", "=", p("causeKey")),
+);
+export function findByCause(reader: Reader, causeKey: string): Promise<LetterRow | undefined> {
+  return reader.first(selectByCause, { causeKey });
+}
+
+// Inboxes
+
+const insertInbox = prepare<Person, unknown>((db, p) =>
+  db
+    .insertInto("inboxes")
+    .values({ org_id: p("orgId"), user_id: p("userId"), unread: 0 })
+    .onConflict((conflict) => conflict.columns(["org_id", "user_id"]).doNothing()),
+);
+const selectInboxToChange = prepare<Person, InboxRow>((db, p, dialect) => {
+  const query = db
+    .selectFrom("inboxes")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
+/** Holds the inbox until the command ends; it is made when it is not there yet. */
+export async function lockInbox(tx: Tx, { orgId, userId }: Person): Promise<InboxRow> {
+  const known = await tx.first(selectInboxToChange, { orgId, userId });
+  if (known) return known;
+  await tx.run(insertInbox, { orgId, userId });
+  return (await tx.first(selectInboxToChange, { orgId, userId })) as InboxRow;
+}
+
+const addUnread = prepare<Person & { by: number }, unknown>((db, p) =>
+  db
+    .updateTable("inboxes")
+    .set((eb) => ({ unread: eb("unread", "+", p("by")) }))
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+/** Of an inbox that is locked. */
+export async function countUnread(tx: Tx, { orgId, userId }: Person, by: number): Promise<void> {
+  if (by !== 0) await tx.run(addUnread, { orgId, userId, by });
+}
+
+const selectInbox = prepare<Person, InboxRow>((db, p) =>
+  db
+    .selectFrom("inboxes")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+export async function readUnread(reader: Reader, { orgId, userId }: Person): Promise<number> {
+  return (await reader.first(selectInbox, { orgId, userId }))?.unread ?? 0;
+}
+
+// Changing what is there: of a letter to a person, only with their inbox held
+
+export type LetterState = Pick<
+  LetterRow,
+  "id" | "read_at" | "archived_at" | "snoozed_until" | "surfaced_at"
+>;
+const updateState = prepare<LetterState, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({
+      read_at: p("read_at"),
+      archived_at: p("archived_at"),
+      snoozed_until: p("snoozed_until"),
+      surfaced_at: p("surfaced_at"),
+    })
+    .where("id", "=", p("id")),
+);
+export function saveState(
+  tx: Tx,
+  { id, read_at, archived_at, snoozed_until, surfaced_at }: LetterState,
+): Promise<number> {
+  return tx.run(updateState, { id, read_at, archived_at, snoozed_until, surfaced_at });
+}
+
+export type LetterNews = Pick<
+  LetterRow,
+  "id" | "message_type" | "event_type" | "content" | "surfaced_at" | "created_at"
+>;
+const updateNews = prepare<LetterNews, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({
+      message_type: p("message_type"),
+      event_type: p("event_type"),
+      content: p("content"),
+      surfaced_at: p("surfaced_at"),
+      created_at: p("created_at"),
+    })
+    .where("id", "=", p("id")),
+);
+/** It says something newer now. */
+export function saveNews(tx: Tx, row: LetterNews): Promise<number> {
+  const { id, message_type, event_type, content, surfaced_at, created_at } = row;
+  return tx.run(updateNews, { id, message_type, event_type, content, surfaced_at, created_at });
+}
+
+const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>
+  db.updateTable("letters").set({ cause_key: null }).where("id", "=", p("id")),
+);
+/** The same cause may write another one. */
+export function forgetCause(tx: Tx, id: string): Promise<number> {
+  return tx.run(forgetCauseOf, { id });
+}

@@ -1,0 +1,151 @@
+/**
+ * The tables of the mailbox. A letter has exactly one sender and one recipient, each a session or a
+ * person; the database refuses anything else. It keeps whose agent each side is, so that what a
+ * person may see is one column, also when a session is long gone.
+ */
+import type { Migration } from "#base/store/index.ts";
+import { ddl } from "#engine/index.ts";
+import type { LetterEvent, LetterFate, LetterType } from "./contract.ts";
+
+export interface LetterRow {
+  id: string;
+  org_id: string;
+  thread_id: string;
+  reply_to_id: string | null;
+  from_session_id: string | null;
+  from_user_id: string | null;
+  /** The person behind it: the sender, or whose session it is. Null: the organisation's own. */
+  from_owner_id: string | null;
+  from_name: string;
+  from_handle: string | null;
+  /** The conversation it was written in; an answer goes back there. */
+  from_thread: string | null;
+  to_session_id: string | null;
+  to_user_id: string | null;
+  to_owner_id: string | null;
+  to_name: string;
+  to_handle: string | null;
+  /** The conversation of its agent that reads it. */
+  to_thread: string | null;
+  message_type: LetterType;
+  event_type: LetterEvent | null;
+  content: string;
+  context_session_id: string | null;
+  context_task_id: string | null;
+  context_ref: string | null;
+  /** How often it has gone from one person's to another's, since a person wrote. */
+  hops: number;
+  fate: LetterFate;
+  fate_reason: string | null;
+  /** 1: its person wrote it with a credential that may prompt sessions, so it is as good as said. */
+  is_word: number;
+  /** The prompt by which its agent is told. */
+  prompt_id: string | null;
+  read_at: number | null;
+  archived_at: number | null;
+  snoozed_until: number | null;
+  /** Its place in the inbox: when it was written, or when it came back. */
+  surfaced_at: number;
+  /** The same cause writes one letter. */
+  cause_key: string | null;
+  created_at: number;
+}
+
+/** One a person. Holding the row is the lock of what is counted in it. */
+export interface InboxRow {
+  org_id: string;
+  user_id: string;
+  /** Letters in the inbox that are not read; what is snoozed or archived is not counted. */
+  unread: number;
+}
+
+export interface PreferenceRow {
+  org_id: string;
+  user_id: string;
+  message_type: LetterType;
+  /** Empty: whatever it is about. */
+  event_type: LetterEvent | "";
+  slack: number;
+  telegram: number;
+  email: number;
+  push: number;
+}
+
+/** Whose agents may write to this person's. */
+export interface ContactRow {
+  org_id: string;
+  user_id: string;
+  contact_id: string;
+}
+
+export interface MailboxTables {
+  letters: LetterRow;
+  inboxes: InboxRow;
+  notification_preferences: PreferenceRow;
+  mail_contacts: ContactRow;
+}
+
+const tables = `
+create table letters (
+  id ID primary key, org_id ID not null, thread_id ID not null, reply_to_id ID,
+  from_session_id ID, from_user_id ID, from_owner_id ID, from_name text not null, from_handle text,
+  from_thread ID, to_session_id ID, to_user_id ID, to_owner_id ID, to_name text not null,
+  to_handle text, to_thread ID, message_type ID not null, event_type ID, content text not null,
+  context_session_id ID, context_task_id ID, context_ref text, hops integer not null,
+  is_word integer not null, fate ID not null, fate_reason text, prompt_id ID, read_at bigint, archived_at bigint,
+  snoozed_until bigint, surfaced_at bigint not null, cause_key ID unique, created_at bigint not null,
+  check ((from_session_id is null) <> (from_user_id is null)),
+  check ((to_session_id is null) <> (to_user_id is null)),
+  check (message_type in ('message', 'notification', 'question', 'escalation', 'approval')),
+  check (fate in ('delivered', 'waiting', 'failed'))
+);
+create index letters_inbox on letters (to_user_id, surfaced_at, id)
+  where to_user_id is not null and archived_at is null and snoozed_until is null;
+create index letters_unread on letters (to_user_id, surfaced_at, id)
+  where to_user_id is not null and read_at is null and archived_at is null and snoozed_until is null;
+create index letters_archived on letters (to_user_id, archived_at, id)
+  where to_user_id is not null and archived_at is not null;
+create index letters_snoozed on letters (to_user_id, snoozed_until, id)
+  where to_user_id is not null and snoozed_until is not null;
+create index letters_to_user on letters (to_user_id, created_at, id) where to_user_id is not null;
+create index letters_to_user_from on letters (to_user_id, from_session_id, surfaced_at, id)
+  where to_user_id is not null and from_session_id is not null;
+create index letters_to_user_about on letters (to_user_id, context_session_id, surfaced_at, id)
+  where to_user_id is not null and context_session_id is not null;
+create index letters_to_user_type on letters (to_user_id, message_type, surfaced_at, id)
+  where to_user_id is not null;
+create index letters_to_user_person on letters (to_user_id, from_user_id, surfaced_at, id)
+  where to_user_id is not null and from_user_id is not null;
+create index letters_to_user_task on letters (to_user_id, context_task_id, surfaced_at, id)
+  where to_user_id is not null and context_task_id is not null;
+create index letters_sent on letters (from_user_id, created_at, id) where from_user_id is not null;
+create index letters_to_session on letters (to_session_id, created_at, id)
+  where to_session_id is not null;
+create index letters_unread_by_session on letters (to_session_id, created_at, id)
+  where to_session_id is not null and read_at is null;
+create index letters_from_session on letters (from_session_id, created_at, id)
+  where from_session_id is not null;
+create index letters_held on letters (org_id, to_session_id)
+  where to_session_id is not null and read_at is null and fate_reason is not null;
+create index letters_thread on letters (thread_id, created_at, id);
+create index letters_prompt on letters (prompt_id) where prompt_id is not null;
+create index letters_from_owner on letters (from_owner_id, created_at, id)
+  where from_owner_id is not null;
+create index letters_to_owner on letters (to_owner_id, created_at, id) where to_owner_id is not null;
+create table inboxes (
+  org_id ID not null, user_id ID not null, unread integer not null, primary key (org_id, user_id)
+);
+create table notification_preferences (
+  org_id ID not null, user_id ID not null, message_type ID not null, event_type ID not null,
+  slack integer not null, telegram integer not null, email integer not null, push integer not null,
+  primary key (org_id, user_id, message_type, event_type)
+);
+create table mail_contacts (
+  org_id ID not null, user_id ID not null, contact_id ID not null,
+  primary key (org_id, user_id, contact_id)
+);
+`;
+
+export const mailboxMigrations: readonly Migration[] = [
+  { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
+];

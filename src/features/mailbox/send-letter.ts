@@ -1,0 +1,200 @@
+/**
+ * Sending a letter: whom it means, whether they may be written to, what called it forth, and that it
+ * arrives. It is one transaction, in which the sessions it concerns are locked before anything else.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import {
+  command,
+  type Engine,
+  findRepeated,
+  type IdempotentRequest,
+  principalKey,
+  type Work,
+} from "#engine/index.ts";
+import { MAIN_THREAD } from "#engine/sessions/index.ts";
+import type { UserPrincipal } from "#features/auth/index.ts";
+import { countUnreadBetween, listByPrompt, markReadBy } from "./agent-queries.ts";
+import { answerAsked, findAsked } from "./answer-question.ts";
+import type { LetterType, NewLetter } from "./contract.ts";
+import { cutExchange, isCutOff } from "./cut-exchange.ts";
+import { deliver } from "./deliver.ts";
+import type { LetterDraft, LetterSide } from "./draft.ts";
+import { guestThread } from "./guest.ts";
+import { hopsOf, isTooFar } from "./hops.ts";
+import { findLetter } from "./queries.ts";
+import {
+  isAnswerTo,
+  listReached,
+  personSender,
+  type Recipient,
+  requireAddress,
+  requireAnswerable,
+  requireRecipient,
+  type Sender,
+} from "./recipient.ts";
+import type { LetterRow } from "./schema.ts";
+import { sessionSide, userSide } from "./sides.ts";
+import { writeLetter } from "./write-letter.ts";
+
+/** What one sender may have lying with one recipient unread. */
+const UNREAD_BY_AGENT = 20;
+const UNREAD_BY_PERSON = 50;
+const UNREAD_OF_PERSON = 200;
+
+export const LOOP_CUT =
+  "This exchange has gone to and fro between agents too often without a person, so the letter was not delivered; your person was told. Do not write it again. End your turn with what you know.";
+
+export interface Sent {
+  letter: LetterRow;
+  recipient: Recipient;
+  /** It was the one too many of an exchange, and is not delivered. */
+  isCut: boolean;
+}
+
+/** `id`: of the letter. The sender's session is locked, and so is whom it reaches. */
+export async function sendLetter(
+  work: Work,
+  sender: Sender,
+  id: string,
+  mail: NewLetter,
+): Promise<Sent> {
+  const { replyToId } = mail;
+  const replied =
+    replyToId === undefined ? undefined : await requireAnswerable(work.tx, sender, replyToId);
+  const address = await requireAddress(work.tx, sender, mail, replied);
+  const isAnswer = isAnswerTo(address, replied);
+  const recipient = await requireRecipient(work, sender, address, {
+    called: mail.to ?? address.id,
+    isAnswer,
+  });
+  await requireRoom(work, sender, recipient);
+  const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
+  if (recipient.kind === "user")
+    return { letter: await writeLetter(work, draft), recipient, isCut: false };
+  if (isTooFar(draft.hops ?? 0)) {
+    if (await isCutOff(work, draft)) throw new Refusal("limit", "hop_limit", LOOP_CUT);
+    return { letter: await cutExchange(work, draft), recipient, isCut: true };
+  }
+  const letter = await writeLetter(work, draft);
+  const { session } = recipient;
+  const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
+  const asked = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
+  if (asked) {
+    requireMayAnswer(sender);
+    await answerAsked(work, asked, letter.content, sender.ownerId ?? "");
+    await markReadBy(work.tx, id, null, work.now);
+  } else await deliver(work, session, letter);
+  return { letter, recipient, isCut: false };
+}
+
+/** A key for letters alone decides nothing for its person. */
+function requireMayAnswer(sender: Sender): void {
+  if (sender.session === null && sender.mayPrompt) return;
+  throw new Refusal(
+    "forbidden",
+    "forbidden",
+    "Your reply would answer a question that an agent waits with, and this credential may not do that. Use one with the scope sessions:write.",
+  );
+}
+
+async function requireRoom(work: Work, sender: Sender, recipient: Recipient): Promise<void> {
+  const { session, ownerId } = sender;
+  const from = session
+    ? ({ kind: "session", id: session.id } as const)
+    : ({ kind: "user", id: ownerId ?? "" } as const);
+  const to =
+    recipient.kind === "user"
+      ? ({ kind: "user", id: recipient.user.id } as const)
+      : ({ kind: "session", id: recipient.session.row.id } as const);
+  const agentLimit = to.kind === "session" ? UNREAD_BY_AGENT : UNREAD_BY_PERSON;
+  const limit = session ? agentLimit : UNREAD_OF_PERSON;
+  if ((await countUnreadBetween(work.tx, { from, to }, limit)) < limit) return;
+  throw new Refusal(
+    "limit",
+    "mailbox_full",
+    `${limit} of your letters to them are not read yet, which is as many as may wait. Go on without an answer, and say the rest when they have read some.`,
+    { retryAfterMs: 60_000 },
+  );
+}
+
+interface Exchange {
+  sender: Sender;
+  recipient: Recipient;
+  replied: LetterRow | undefined;
+  isAnswer: boolean;
+}
+
+async function draftOf(
+  work: Work,
+  exchange: Exchange,
+  id: string,
+  mail: NewLetter,
+): Promise<LetterDraft> {
+  const { sender, replied } = exchange;
+  const from = sender.session
+    ? await sessionSide(work.tx, sender.session, sender.run.thread)
+    : await userSide(work.tx, sender.ownerId);
+  const to = await recipientSide(work, exchange);
+  return {
+    id,
+    orgId: sender.orgId,
+    from,
+    to,
+    type: mail.messageType ?? "message",
+    content: mail.content,
+    replyTo: replied,
+    contextSessionId: mail.contextSessionId ?? null,
+    contextTaskId: mail.contextTaskId ?? null,
+    contextRef: mail.contextRef ?? null,
+    hops: await hopsFor(work, exchange, from, to),
+    isWord: sender.session === null && sender.mayPrompt && from.ownerId === to.ownerId,
+  };
+}
+
+function recipientSide(work: Work, exchange: Exchange): Promise<LetterSide> {
+  const { recipient } = exchange;
+  if (recipient.kind === "user") return userSide(work.tx, recipient.user.id);
+  return sessionSide(work.tx, recipient.session.row, threadFor(exchange));
+}
+
+/** An answer is read where the letter was written; what a guest begins, in a conversation of its own. */
+function threadFor({ sender, recipient, replied, isAnswer }: Exchange): string {
+  if (recipient.kind === "user") return MAIN_THREAD;
+  if (isAnswer && replied?.from_thread) return replied.from_thread;
+  const { owner_id: ownerId } = recipient.session.row;
+  return sender.ownerId === ownerId ? MAIN_THREAD : guestThread(sender.ownerId);
+}
+
+/** A person begins anew. An agent goes on from what it answers, and from what its turn was told. */
+async function hopsFor(
+  work: Work,
+  { sender, replied }: Exchange,
+  from: LetterSide,
+  to: LetterSide,
+): Promise<number> {
+  if (!sender.run) return 0;
+  const told = await listByPrompt(work.tx, sender.run.prompt_id);
+  return hopsOf(replied ? [...told, replied] : told, from.ownerId, to.ownerId);
+}
+
+export interface PersonsMail extends Omit<NewLetter, "messageType"> {
+  messageType?: LetterType | undefined;
+}
+
+export function sendAsPerson(
+  engine: Engine,
+  user: UserPrincipal,
+  mail: PersonsMail,
+  idempotency?: IdempotentRequest,
+): Promise<LetterRow> {
+  const id = engine.ids.mint("ltr");
+  const sender = personSender(user);
+  return command(engine, async (work) => {
+    await work.families(await listReached(work.tx, sender, mail));
+    const repeated = await findRepeated(work, principalKey(user), idempotency, id);
+    if (repeated === undefined) await sendLetter(work, sender, id, mail as NewLetter);
+    const letter = await findLetter(work.tx, repeated ?? id);
+    if (!letter) throw notFound("letter");
+    return letter;
+  });
+}

@@ -1,0 +1,169 @@
+/** What sessions do, in the inbox of their owner; on the real kernel and both databases. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { command } from "#engine/index.ts";
+import { purgeEnded } from "#engine/sessions/index.ts";
+import { approvals } from "#features/approvals/index.ts";
+import { createDelegation } from "#features/delegation/index.ts";
+import { FakeFamily } from "#features/fake-family/index.ts";
+import { createOrchestrators } from "#features/orchestrators/index.ts";
+import { owner, startWorld } from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import type { Letter } from "./contract.ts";
+import { createMailbox } from "./index.ts";
+import { tellCompleted } from "./session-letters.ts";
+
+function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(title, () => {
+    let at: FakeFamily;
+    let made: TestDatabase | undefined;
+    beforeAll(async () => {
+      made = await database();
+      const features = [createDelegation(), createOrchestrators(), createMailbox(), approvals];
+      at = new FakeFamily(await startWorld(features, made?.url));
+    });
+    afterEach(async () => {
+      await at.end();
+      await at.world.call(owner, "PUT", "/api/me/inbox/read-all");
+    });
+    afterAll(async () => {
+      await at.world.stop();
+      await made?.drop();
+    });
+
+    const about = async (sessionId: string, query = "unreadOnly=true") =>
+      (
+        await at.world.call<{ items: Letter[] }>(
+          owner,
+          "GET",
+          `/api/me/inbox?contextSessionId=${sessionId}&${query}`,
+        )
+      ).items;
+    const count = async () =>
+      (await at.world.call<{ count: number }>(owner, "GET", "/api/me/inbox/count")).count;
+    const alone = (title: string) => at.world.createSession({ title });
+    const end = async (sessionId: string, content: string, result: string) => {
+      const turn = await at.prompt(sessionId, content);
+      await at.settle(turn, { outcome: "completed", result });
+    };
+
+    it("tells that a session by itself has come to an end, once for all that nobody read", async () => {
+      const id = await alone("Count files");
+      await end(id, "count", "There are 7.");
+      const [first, ...none] = await about(id);
+      expect(none).toEqual([]);
+      expect(first).toMatchObject({
+        messageType: "notification",
+        eventType: "session.completed",
+        from: { kind: "session", id, name: "Count files" },
+        to: { kind: "user", id: owner.userId },
+        contextSessionId: id,
+        content: "Count files is done.\n\nThere are 7.",
+      });
+      // Whoever speaks to it has seen it.
+      const turn = await at.prompt(id, "again");
+      expect(await about(id)).toEqual([]);
+      await at.settle(turn, { outcome: "completed", result: "x".repeat(5_000) });
+      const [second] = await about(id);
+      expect(second?.id).not.toBe(first?.id);
+      expect(second?.content.length).toBeLessThan(700);
+      expect(await about(id, "box=all")).toHaveLength(2);
+    });
+
+    it("puts news in the place of what nobody has read", async () => {
+      const id = await alone("Build");
+      const before = await count();
+      const turn = await at.prompt(id, "one");
+      await at.say(id, "two");
+      await at.settle(turn, { outcome: "completed", result: "first" });
+      // Something is still to be done.
+      expect(await about(id)).toEqual([]);
+      const error = { code: "model_unavailable", message: "The model did not answer." };
+      await at.settle(await at.turnOf(id), { outcome: "failed", error });
+      const [failed] = await about(id);
+      expect(failed).toMatchObject({ messageType: "escalation", eventType: "session.failed" });
+      expect(failed?.content).toContain("The model did not answer.");
+      expect(await count()).toBe(before + 1);
+      await at.act(id, async (work, session) => {
+        tellCompleted(work, { ...session.row, owner_id: owner.userId }, "it went well", "main");
+      });
+      const [last, ...none] = await about(id);
+      expect(none).toEqual([]);
+      expect(last).toMatchObject({ id: failed?.id, eventType: "session.completed" });
+      expect(await count()).toBe(before + 1);
+    });
+
+    it("tells of a question and of its end", async () => {
+      const id = await alone("Deploy");
+      const turn = await at.prompt(id, "deploy");
+      await at.ask(turn, "To which server?");
+      const [asked] = await about(id);
+      expect(asked).toMatchObject({ messageType: "question", eventType: "session.question" });
+      expect(asked?.content).toContain("To which server?");
+      const gateId = asked?.contextRef?.replace("approval:", "") ?? "";
+      await at.world.call(owner, "POST", `/api/approvals/${gateId}`, { answers: ["prod"] });
+      expect(await about(id)).toEqual([]);
+      const [read] = await about(id, "box=inbox");
+      expect(read).toMatchObject({ id: asked?.id, read: true });
+    });
+
+    it("tells of a child only what its parent cannot settle, and when it is done", async () => {
+      const { childId, turn } = await at.family();
+      await at.settle(turn, { outcome: "completed", result: "half of it" });
+      expect(await about(childId, "box=all")).toEqual([]);
+      const more = await at.prompt(childId, "the rest");
+      await more.tool("complete_session", { summary: "All 7 files are counted." });
+      await at.settle(more, { outcome: "completed", result: "" });
+      const [done, ...none] = await about(childId);
+      expect(none).toEqual([]);
+      expect(done?.eventType).toBe("session.completed");
+      expect(done?.content).toContain("All 7 files are counted.");
+    });
+
+    it("tells nothing of the ends of an orchestrator, and of its failures", async () => {
+      const id = await at.parent();
+      await end(id, "hello", "hello");
+      expect(await about(id, "box=all")).toEqual([]);
+      const turn = await at.prompt(id, "go on");
+      const error = { code: "model_unavailable", message: "The model did not answer." };
+      await at.settle(turn, { outcome: "failed", error });
+      expect((await about(id)).map(({ eventType }) => eventType)).toEqual(["session.failed"]);
+    });
+
+    it("counts right when several end and ask while their owner reads", async () => {
+      const ids = await Promise.all(["a", "b", "c", "d", "e"].map(alone));
+      const turns = [];
+      for (const id of ids) turns.push(await at.prompt(id));
+      const read = () => at.world.call(owner, "PUT", "/api/me/inbox/read-all");
+      await Promise.all(
+        turns.flatMap((turn, n) => [
+          n === 0
+            ? at.ask(turn, "Which?")
+            : at.settle(turn, { outcome: "completed", result: `${n}` }),
+          read(),
+        ]),
+      );
+      const rows = await Promise.all(ids.map((id) => about(id)));
+      expect(rows.every((letters) => letters.length <= 1)).toBe(true);
+      const { items } = await at.world.call<{ items: Letter[] }>(
+        owner,
+        "GET",
+        "/api/me/inbox?unreadOnly=true&limit=200",
+      );
+      expect(await count()).toBe(items.length);
+      expect((await Promise.all(ids.map((id) => about(id, "box=all")))).flat()).toHaveLength(5);
+    });
+
+    it("keeps the letters of a session that is gone", async () => {
+      const id = await alone("Short life");
+      await end(id, "go", "gone soon");
+      await at.world.kernel.sessions.terminate(owner, id);
+      await command(at.world.kernel.engine, (work) => purgeEnded(work, id));
+      expect(await about(id, "box=all")).toHaveLength(1);
+    });
+  });
+}
+
+story("letters of sessions on sqlite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("letters of sessions on postgres", () => createTestDatabase());
+});

@@ -1,0 +1,142 @@
+/**
+ * What sessions do, as letters to their owners: a question, something to be allowed, a failure, an
+ * end. Of how it stands with a session there is at most one unread letter: news takes the place of
+ * what nobody has read.
+ */
+import type { GateRow, SessionRow, Work } from "#engine/index.ts";
+import { keep } from "./change-letter.ts";
+import type { LetterEvent, LetterType } from "./contract.ts";
+import { gateWords } from "./gate-words.ts";
+import { findGuest, GUEST_ASKS } from "./guest.ts";
+import { findByCause, forgetCause, saveNews } from "./queries.ts";
+import type { LetterRow } from "./schema.ts";
+import { sessionSide, userSide } from "./sides.ts";
+import { hintLetter, isCounted, post, withInbox, writeLetter } from "./write-letter.ts";
+
+const MAX_SAID_CHARS = 600;
+
+/** A session that belongs to somebody, who hears of it. */
+type Owned = SessionRow & { owner_id: string };
+
+const gateCause = (gateId: string) => `gate:${gateId}`;
+const standingCause = (sessionId: string) => `standing:${sessionId}`;
+
+interface News {
+  type: LetterType;
+  event: LetterEvent;
+  content: string;
+}
+
+export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void {
+  const isQuestion = gate.kind === "question";
+  withInbox(work, personOf(session), async () => {
+    const guest = await findGuest(work.tx, session, gate);
+    const parts = [headOf(session), ...(guest === undefined ? [] : [GUEST_ASKS]), gateWords(gate)];
+    await write(
+      work,
+      session,
+      {
+        type: isQuestion ? "question" : "approval",
+        event: isQuestion ? "session.question" : "session.approval",
+        content: parts.join("\n\n"),
+      },
+      { causeKey: gateCause(gate.id), contextRef: `approval:${gate.id}`, thread: gate.thread },
+    );
+  });
+}
+
+/** There is nothing left to answer, so it is nothing new any more. */
+export function tellGateClosed(work: Work, session: Owned, gate: GateRow): void {
+  withInbox(work, personOf(session), () => readByCause(work, session, gateCause(gate.id)));
+}
+
+/** Whoever speaks to a session knows how it stands with it. */
+export async function ownerSpoke(work: Work, session: Owned): Promise<void> {
+  const causeKey = standingCause(session.id);
+  const last = await findByCause(work.tx, causeKey);
+  // Mostly there is none, and then the inbox is left alone.
+  if (last?.read_at === null)
+    withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
+}
+
+export function tellCompleted(work: Work, session: Owned, said: string, thread: string): void {
+  const content = withSaid(`${headOf(session)} is done.`, said);
+  tellStanding(work, session, thread, {
+    type: "notification",
+    event: "session.completed",
+    content,
+  });
+}
+
+export function tellFailed(work: Work, session: Owned, why: string, thread: string): void {
+  const content = withSaid(`${headOf(session)} failed.`, why);
+  tellStanding(work, session, thread, { type: "escalation", event: "session.failed", content });
+}
+
+function tellStanding(work: Work, session: Owned, thread: string, news: News): void {
+  const causeKey = standingCause(session.id);
+  withInbox(work, personOf(session), async () => {
+    const last = await findByCause(work.tx, causeKey);
+    if (last && isCounted(last)) return replace(work, last, news);
+    // What was read stays as it is, and no longer stands in for this session.
+    if (last) await forgetCause(work.tx, last.id);
+    await write(work, session, news, { causeKey, contextRef: null, thread });
+  });
+}
+
+async function replace(work: Work, last: LetterRow, news: News): Promise<void> {
+  const row: LetterRow = {
+    ...last,
+    message_type: news.type,
+    event_type: news.event,
+    content: news.content,
+    surfaced_at: work.now,
+    created_at: work.now,
+  };
+  await saveNews(work.tx, row);
+  // The same again is in the inbox, and disturbs nobody elsewhere.
+  if (row.event_type !== last.event_type) await post(work, row);
+  if (row.to_user_id !== null) hintLetter(work, row.to_user_id, row.id);
+}
+
+async function write(
+  work: Work,
+  session: Owned,
+  { type, event, content }: News,
+  about: { causeKey: string; contextRef: string | null; thread: string },
+): Promise<void> {
+  const { causeKey, contextRef, thread } = about;
+  await writeLetter(work, {
+    orgId: session.org_id,
+    from: await sessionSide(work.tx, session, thread),
+    to: await userSide(work.tx, session.owner_id),
+    type,
+    event,
+    content,
+    contextSessionId: session.id,
+    contextRef,
+    causeKey,
+  });
+}
+
+async function readByCause(work: Work, session: Owned, causeKey: string): Promise<void> {
+  const row = await findByCause(work.tx, causeKey);
+  if (!row || row.read_at !== null) return;
+  await keep(work, personOf(session), row, { ...row, read_at: work.now });
+}
+
+function personOf({ org_id: orgId, owner_id: userId }: Owned) {
+  return { orgId, userId };
+}
+
+function headOf({ title, id }: SessionRow): string {
+  return title ?? id;
+}
+
+/** The end of what was said: that is where its result is. */
+function withSaid(head: string, said: string): string {
+  const text = said.trim();
+  if (text === "") return head;
+  const isCut = text.length > MAX_SAID_CHARS;
+  return `${head}\n\n${isCut ? `…${text.slice(-MAX_SAID_CHARS).toWellFormed()}` : text}`;
+}

@@ -1,0 +1,43 @@
+/** Letters as they are shown to somebody. */
+import { isoTime } from "#engine/sessions/index.ts";
+import type { Letter, LetterParty } from "./contract.ts";
+import type { LetterRow } from "./schema.ts";
+
+const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
+
+/** What its recipient has done with it is for the recipient's side alone. */
+export function letterView(row: LetterRow, { userId }: { userId: string }): Letter {
+  const isRecipient = row.to_owner_id === userId;
+  const readAt = isRecipient ? timeOf(row.read_at) : null;
+  return {
+    id: row.id,
+    threadId: row.thread_id,
+    replyToId: row.reply_to_id,
+    from: partyOf(row.from_session_id, row.from_user_id, row.from_name, row.from_handle),
+    to: partyOf(row.to_session_id, row.to_user_id, row.to_name, row.to_handle),
+    messageType: row.message_type,
+    eventType: row.event_type,
+    content: row.content,
+    contextSessionId: row.context_session_id,
+    contextTaskId: row.context_task_id,
+    contextRef: row.context_ref,
+    fate: row.fate,
+    fateReason: row.fate_reason,
+    read: readAt !== null,
+    readAt,
+    archivedAt: isRecipient ? timeOf(row.archived_at) : null,
+    snoozedUntil: isRecipient ? timeOf(row.snoozed_until) : null,
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+function partyOf(
+  sessionId: string | null,
+  userId: string | null,
+  name: string,
+  handle: string | null,
+): LetterParty {
+  return sessionId === null
+    ? { kind: "user", id: userId ?? "", name, handle }
+    : { kind: "session", id: sessionId, name, handle };
+}

@@ -1,0 +1,150 @@
+/**
+ * The tables of the search. A document is a thing as it is found: its words, and marks that say who
+ * may find it. SQLite keeps its index in `search_index`, which the triggers here fill; PostgreSQL in
+ * a column of the document. So both are written by the same statements.
+ *
+ * What changes elsewhere is noticed by triggers on the tables of features. They write one row into
+ * `search_changes`, in whatever transaction the change is in, and need nothing from who makes it.
+ */
+import type { Dialect, Migration } from "#base/store/index.ts";
+import { ddl, type Searchable } from "#engine/index.ts";
+import { ENTRY } from "./places.ts";
+
+export interface DocumentRow {
+  /** In the order in which they were written. */
+  id: number;
+  kind: string;
+  /** The id of the thing, or the place of an entry. */
+  ref: string;
+  at: number;
+  /** Words with one space before and after each. */
+  title: string;
+  body: string;
+  /** Marks of who may find it, and pairs of letters of scripts without spaces. */
+  marks: string;
+}
+
+/** Something that may have to be indexed anew. */
+export interface ChangeRow {
+  n: number;
+  kind: string;
+  ref: string;
+}
+
+/** How far a session's log was read. */
+export interface CursorRow {
+  session_id: string;
+  seq: number;
+}
+
+export interface SearchTables {
+  search_documents: DocumentRow;
+  search_changes: ChangeRow;
+  search_cursors: CursorRow;
+  /** Holding its one row is the right to index. */
+  search_turns: { id: number };
+}
+
+const NUMBER = {
+  sqlite: "integer primary key",
+  postgres: "bigint generated always as identity primary key",
+} as const;
+
+const tables = (dialect: Dialect) => `
+create table search_documents (
+  id ${NUMBER[dialect]}, kind ID not null, ref ID not null, at bigint not null, title text not null,
+  body text not null, marks text not null
+);
+create unique index search_documents_ref on search_documents (kind, ref);
+create table search_changes (n ${NUMBER[dialect]}, kind ID not null, ref ID not null);
+create table search_cursors (session_id ID primary key, seq bigint not null);
+create table search_turns (id integer primary key);
+insert into search_turns (id) values (1)
+`;
+
+/**
+ * Words are separated by us, so the plainest tokenizer does. Merging is done in small steps by who
+ * indexes, because it may take long and the writer is everybody's. What is deleted leaves no words.
+ */
+const SQLITE_INDEX = [
+  `create virtual table search_index using fts5(title, body, marks, content = 'search_documents',
+    content_rowid = 'id', detail = none, columnsize = 0, tokenize = 'ascii')`,
+  "insert into search_index (search_index, rank) values ('automerge', 0)",
+  "insert into search_index (search_index, rank) values ('crisismerge', 1000)",
+  "insert into search_index (search_index, rank) values ('secure-delete', 1)",
+  `create trigger search_documents_new after insert on search_documents begin
+    insert into search_index (rowid, title, body, marks)
+      values (new.id, new.title, new.body, new.marks);
+  end`,
+  `create trigger search_documents_gone after delete on search_documents begin
+    insert into search_index (search_index, rowid, title, body, marks)
+      values ('delete', old.id, old.title, old.body, old.marks);
+  end`,
+];
+
+const POSTGRES_INDEX = [
+  `alter table search_documents add column words tsvector not null generated always as
+    (array_to_tsvector(array_remove(string_to_array(title || body || marks, ' '), ''))) stored`,
+  "create index search_documents_words on search_documents using gin (words)",
+  `create function search_note() returns trigger language plpgsql as $$ begin
+    if tg_op = 'DELETE' then insert into search_changes (kind, ref) values (tg_argv[0], old.id);
+    else insert into search_changes (kind, ref) values (tg_argv[0], new.id); end if;
+    return null;
+  end $$`,
+  `create function search_note_entry() returns trigger language plpgsql as $$ begin
+    insert into search_changes (kind, ref)
+      values ('${ENTRY}', new.session_id || ':' || new.seq);
+    return null;
+  end $$`,
+];
+
+/** Entries are only ever added, and read by a cursor; but one may be taken out later. */
+const ENTRY_TAKEN_OUT = {
+  sqlite: `create trigger search_entry_taken_out after update of redacted_at on events
+    when new.redacted_at is not null begin
+    insert into search_changes (kind, ref)
+      values ('${ENTRY}', new.session_id || ':' || new.seq);
+  end`,
+  postgres: `create trigger search_entry_taken_out after update of redacted_at on events
+    for each row when (new.redacted_at is not null) execute function search_note_entry()`,
+} as const;
+
+export function searchMigrations(searchables: readonly Searchable[]): readonly Migration[] {
+  return [
+    {
+      id: "search-0001-documents",
+      statements: (dialect) => [
+        ...ddl(dialect, tables(dialect)),
+        ...(dialect === "sqlite" ? SQLITE_INDEX : POSTGRES_INDEX),
+        ENTRY_TAKEN_OUT[dialect],
+      ],
+    },
+    ...searchables.flatMap((searchable) =>
+      Array.from({ length: searchable.version }, (_, at) => ({
+        id: `search-${searchable.kind}-${String(at + 1).padStart(4, "0")}`,
+        statements: (dialect: Dialect) => noticing(dialect, searchable),
+      })),
+    ),
+  ];
+}
+
+/** From now on what changes is noticed, and what is there already counts as changed. */
+function noticing(dialect: Dialect, { kind, table, columns }: Searchable): string[] {
+  const name = (what: string) => `search_${kind}_${what}`;
+  const isOther = dialect === "sqlite" ? "is not" : "is distinct from";
+  const changed = columns.map((column) => `old.${column} ${isOther} new.${column}`).join(" or ");
+  const trigger = (what: string, event: string, row: "old" | "new", when = "") =>
+    dialect === "sqlite"
+      ? `create trigger ${name(what)} after ${event} on ${table} ${when} begin
+          insert into search_changes (kind, ref) values ('${kind}', ${row}.id); end`
+      : `create trigger ${name(what)} after ${event} on ${table} for each row ${when}
+          execute function search_note('${kind}')`;
+  const on = dialect === "sqlite" ? "" : ` on ${table}`;
+  return [
+    ...["new", "changed", "gone"].map((what) => `drop trigger if exists ${name(what)}${on}`),
+    trigger("new", "insert", "new"),
+    trigger("changed", `update of ${columns.join(", ")}`, "new", `when (${changed})`),
+    trigger("gone", "delete", "old"),
+    `insert into search_changes (kind, ref) select '${kind}', id from ${table}`,
+  ];
+}

@@ -1,0 +1,12 @@
+/** What a client of a person's own may look at besides their sessions: their boards and their inbox. */
+import type { Kernel } from "#engine/index.ts";
+import { readLately } from "#features/mailbox/index.ts";
+import { readBoard } from "#features/tasks/index.ts";
+import type { Coordination } from "#surfaces/mcp/index.ts";
+
+export function createCoordination({ engine }: Kernel): Coordination {
+  return {
+    listTasks: (person, sessionId, filter) => readBoard(engine, person, sessionId, filter),
+    readInbox: (person, wish) => readLately(engine, person, wish),
+  };
+}

@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import type { Approval } from "#features/approvals/contract.ts";
+import { describeAsk, describeDecision, describeQuestions } from "../chat/ask.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, perform } from "../invocation.ts";
+import { styleFor } from "../terminal.ts";
+import { approvalPath } from "./approvals-decide.ts";
+
+export function addApprovalsShowCommand(group: Command, host: CliHost): void {
+  group
+    .command("show")
+    .description("Shows all of what is asked, letter by letter.")
+    .argument("<id>", "the approval, question or plan")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const path = approvalPath(id);
+        const { approval } = await invocation.api().callAgain<{ approval: Approval }>(path);
+        const style = styleFor(host.stdout, host.env);
+        const asked = approval.kind === "question" ? describeQuestions(approval, style) : [];
+        const lines = [...describeAsk(approval, null, style), ...asked];
+        if (approval.state !== "pending") lines.push(describeDecision(approval, ""));
+        invocation.print({ approval }, lines);
+        return DONE;
+      }),
+    );
+}

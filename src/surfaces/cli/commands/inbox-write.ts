@@ -1,0 +1,81 @@
+/** `muster inbox send` and `reply`. */
+import { randomUUID } from "node:crypto";
+import { type Command, Option } from "commander";
+import {
+  LETTER_TYPES,
+  type Letter,
+  type LetterType,
+  MAX_LETTER_CHARS,
+} from "#features/mailbox/contract.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { readInput } from "../read-input.ts";
+import { safeLine } from "../terminal.ts";
+import { letterPath, MESSAGES, nameOf } from "./inbox-path.ts";
+
+const TEXT = "what it says; read from standard input when left out";
+
+interface SendOptions {
+  type?: LetterType;
+  session?: string;
+  task?: string;
+  ref?: string;
+}
+
+export function addInboxWriteCommands(group: Command, host: CliHost): void {
+  group
+    .command("send")
+    .description("Writes a letter to an agent or a person.")
+    .argument(
+      "<to>",
+      "a session's id, orchestrator, @handle of somebody's agent, @user:name, or a person's id",
+    )
+    .argument("[text]", TEXT)
+    .addOption(
+      new Option("--type <type>", "a question or an escalation wakes who sleeps").choices(
+        LETTER_TYPES,
+      ),
+    )
+    .option("--session <id>", "the session it is about")
+    .option("--task <id>", "the task it is about")
+    .option("--ref <ref>", "what else it is about, such as github:acme/api:pr:42")
+    .action((to: string, text: string | undefined, options: SendOptions, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const body = {
+          to,
+          content: await textOf(host, text),
+          messageType: options.type,
+          contextSessionId: options.session,
+          contextTaskId: options.task,
+          contextRef: options.ref,
+        };
+        return write(invocation, MESSAGES, body);
+      }),
+    );
+  group
+    .command("reply")
+    .description("Answers a letter; a question of a session that waits for it goes on with it.")
+    .argument("<letter>", "its id")
+    .argument("[text]", TEXT)
+    .action((id: string, text: string | undefined, _options: object, command: Command) =>
+      perform(host, command, async (invocation) =>
+        write(invocation, `${letterPath(id)}/reply`, { content: await textOf(host, text) }),
+      ),
+    );
+}
+
+async function textOf(host: CliHost, text: string | undefined): Promise<string> {
+  return text ?? readInput(host, MAX_LETTER_CHARS, "Say what to write, or pipe it in.");
+}
+
+async function write(invocation: Invocation, path: string, body: object): Promise<Ending> {
+  const answer = await invocation.api().callAgain<{ letter: Letter }>(path, {
+    method: "POST",
+    body,
+    idempotencyKey: randomUUID(),
+  });
+  const { id, to, fate } = answer.letter;
+  const when = fate === "waiting" ? "It waits until its agent reads it." : "It has arrived.";
+  invocation.print(answer, [safeLine(`${id} to ${nameOf(to)}. ${when}`)]);
+  return DONE;
+}
