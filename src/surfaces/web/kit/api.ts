@@ -45,7 +45,7 @@ export interface NewSession {
 }
 
 export type Answer =
-  | { decision: "allow" | "deny"; scope?: Scope; reason?: string }
+  | { decision: "allow" | "deny" | "revise"; scope?: Scope; reason?: string }
   | { answers: string[] };
 
 export interface NewPrompt {

@@ -16,7 +16,7 @@ interface ModalProps {
 }
 
 /** Who was typing or clicking goes on where the dialog was opened from. */
-function useFocusBack() {
+export function useFocusBack() {
   const opener = useRef<Element | null>(null);
   return {
     onOpenAutoFocus: (event: Event) => {

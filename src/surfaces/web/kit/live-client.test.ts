@@ -134,3 +134,18 @@ test("hints and refusals reach the reader of their topic; nonsense reaches nobod
   current().onmessage?.({ data: "[]" });
   expect(heard).toEqual(["session_updated ses_1", "forbidden"]);
 });
+
+test("says when the server has begun to tell, on every connection", () => {
+  const { client, timers, current } = setUp();
+  let begun = 0;
+  client.subscribe("board:ses_1", { onSubscribed: () => begun++ });
+  client.start();
+  for (const times of [1, 2]) {
+    current().onopen?.();
+    expect(begun).toBe(times - 1);
+    current().say({ op: "subscribed", topic: "board:ses_1", after: 0 });
+    expect(begun).toBe(times);
+    current().onclose?.();
+    timers.at(-1)?.run();
+  }
+});

@@ -15,6 +15,8 @@ export interface LiveReader {
   onHint?(hint: Hint): void;
   /** What was being streamed may have holes: forget unfinished text. */
   onReset?(): void;
+  /** The server has begun to tell, for the first time or again. */
+  onSubscribed?(): void;
   /** The socket is back: hints may have been missed. */
   onReconnect?(): void;
   onRefused?(code: string, message: string): void;
@@ -157,6 +159,7 @@ export class LiveClient {
         break;
       case "subscribed":
         topic.unanswered = Math.max(0, topic.unanswered - 1);
+        topic.reader.onSubscribed?.();
         break;
       case "reset":
         topic.reader.onReset?.();

@@ -1,6 +1,10 @@
 import type { SecretScope } from "#features/secrets/contract.ts";
+import type { TaskStatus } from "#features/tasks/contract.ts";
 import type { UsageGroup } from "#features/usage/contract.ts";
 import type { SessionFilter } from "./api.ts";
+import type { LetterFilter } from "./inbox-api.ts";
+import type { MemoryFilter, PruneWish } from "./memory-api.ts";
+import type { SearchFor } from "./search-api.ts";
 
 export const keys = {
   me: ["me"] as const,
@@ -54,4 +58,26 @@ export const keys = {
   workers: (id: string) => ["orchestration", id, "workers"] as const,
   inbox: (id: string) => ["orchestration", id, "inbox"] as const,
   lastModel: (id: string) => ["last model", id] as const,
+  board: (id: string) => ["board", id] as const,
+  boardColumn: (id: string, status: TaskStatus) => ["board", id, "column", status] as const,
+  openTasks: (id: string) => ["board", id, "open"] as const,
+  /** Not below the board: one is read again only when it is the one that changed. */
+  tasks: (boardId: string) => ["task", boardId] as const,
+  task: (boardId: string, id: string) => ["task", boardId, id] as const,
+  memories: ["memories"] as const,
+  memoryList: (filter: MemoryFilter) => ["memories", "list", filter] as const,
+  memoryShelves: ["memories", "shelves"] as const,
+  prunable: (wish: PruneWish) => ["memories", "prunable", wish] as const,
+  /** Of a memory as it is now: what stood there before stays the same until it is written again. */
+  memoryHistory: (id: string, updatedAt: string) => ["memory history", id, updatedAt] as const,
+  letters: ["letters"] as const,
+  letterCount: ["letters", "count"] as const,
+  letterLists: ["letters", "list"] as const,
+  letterList: (filter: LetterFilter) => ["letters", "list", filter] as const,
+  letterThreads: ["letters", "thread"] as const,
+  letterThread: (threadId: string) => ["letters", "thread", threadId] as const,
+  agents: ["agents"] as const,
+  notificationPreferences: ["notification preferences"] as const,
+  mailContacts: ["mail contacts"] as const,
+  search: (wanted: SearchFor) => ["search", wanted] as const,
 };

@@ -21,19 +21,23 @@ export function DrawerButton() {
     enabled: false,
     select: (page) => page.items.length,
   });
+  const unread = useQuery<{ count: number }>({ queryKey: keys.letterCount, enabled: false });
   if (open === undefined) return null;
   const count = waiting.data ?? 0;
+  const letters = unread.data?.count ?? 0;
+  const news = [
+    count > 0 && `${plural(count, "question")} for you`,
+    letters > 0 && plural(letters, "unread letter"),
+  ].filter((words) => words !== false);
   return (
-    <IconButton
-      label={count > 0 ? `All sessions, ${plural(count, "question")} for you` : "All sessions"}
-      className="relative"
-      onClick={open}
-    >
+    <IconButton label={["All sessions", ...news].join(", ")} className="relative" onClick={open}>
       <Menu size={19} aria-hidden />
-      {count > 0 && (
+      {count > 0 ? (
         <span className="absolute top-0.5 right-0.5 min-w-4 rounded-full bg-warn px-1 text-2xs text-page tabular-nums">
           {count}
         </span>
+      ) : (
+        letters > 0 && <span className="absolute top-1 right-1 size-2 rounded-full bg-accent" />
       )}
     </IconButton>
   );

@@ -13,6 +13,13 @@ export function ago(iso: string, now: number): string {
   return new Date(iso).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
 
+/** The same in a sentence: "5 min ago", "just now", "on 3 Mar". */
+export function agoWords(iso: string, now: number): string {
+  const words = ago(iso, now);
+  if (words === "now") return "just now";
+  return /^\d+ (min|h|d)$/.test(words) ? `${words} ago` : `on ${words}`;
+}
+
 /** How long until then: "in 5 min". Empty when it has passed or is no instant. */
 export function until(iso: string, now: number): string {
   const leftMs = Date.parse(iso) - now;

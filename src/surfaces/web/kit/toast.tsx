@@ -53,6 +53,8 @@ export function ToastProvider({ children }: { children: ReactNode }) {
       {children}
       <section
         aria-label="Notifications"
+        // Said outright, or an open dialog would hide it from who listens.
+        aria-live="polite"
         className="pointer-events-none fixed inset-x-3 top-17 z-60 flex flex-col items-end gap-2"
       >
         {toasts.map((toast) => (

@@ -10,6 +10,8 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { DrawerOpener, SideDrawer } from "#surfaces/web/kit/side-drawer.tsx";
 import { useMedia } from "#surfaces/web/kit/use-media.ts";
 import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
+import { useLetterCount } from "#surfaces/web/pages/inbox/use-letters.ts";
+import { useSearchShortcut } from "#surfaces/web/pages/search/use-open-search.ts";
 import { Sidebar } from "#surfaces/web/pages/sessions/sidebar.tsx";
 import { useMyChanges } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { SignedOut } from "#surfaces/web/pages/sign-in/signed-out.tsx";
@@ -55,7 +57,9 @@ const WIDE = "(min-width: 48rem)";
 
 function Panes({ me }: { me: Me }) {
   useMyChanges();
+  useSearchShortcut();
   usePendingApprovals();
+  useLetterCount();
   const isWide = useMedia(WIDE);
   const place = useLocation({ select: ({ pathname }) => pathname });
   // Where it was opened: whoever has gone elsewhere since is done with it.

@@ -1,22 +1,13 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Navigate,
-  Outlet,
-} from "@tanstack/react-router";
-import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
-import { readListSearch } from "#surfaces/web/pages/sessions/list-search.ts";
+import { createRoute, createRouter, lazyRouteComponent, Navigate } from "@tanstack/react-router";
+import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { INBOX_SEARCH, readInboxSearch } from "#surfaces/web/pages/inbox/inbox-search.ts";
+import { readWantedSearch, WANTED_SEARCH } from "#surfaces/web/pages/search/page-search.ts";
+import { SearchPage } from "#surfaces/web/pages/search/search-page.tsx";
 import { SignInPage } from "#surfaces/web/pages/sign-in/sign-in-page.tsx";
-import { AppFrame } from "./app-frame.tsx";
+import { appRoute, rootRoute } from "./app-route.tsx";
 import { CrashPage } from "./crash-page.tsx";
-
-const rootRoute = createRootRoute({
-  component: Outlet,
-  errorComponent: CrashPage,
-  notFoundComponent: NotFoundPage,
-});
+import { keepOwn } from "./page-search.ts";
+import { settingsRoutes } from "./settings-routes.tsx";
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -33,13 +24,6 @@ const joinRoute = createRoute({
   ),
 });
 
-const appRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  id: "app",
-  validateSearch: readListSearch,
-  component: AppFrame,
-});
-
 const homeRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/",
@@ -53,6 +37,88 @@ const sessionRoute = createRoute({
     () => import("#surfaces/web/pages/session/session-page.tsx"),
     "SessionPage",
   ),
+});
+
+const ownBoardRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/board",
+  component: () => (
+    <Navigate to="/board/$sessionId" params={{ sessionId: ORCHESTRATOR }} search={true} replace />
+  ),
+});
+
+const boardRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/board/$sessionId",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/board/board-page.tsx"),
+    "BoardPage",
+  ),
+});
+
+const taskRoute = createRoute({
+  getParentRoute: () => boardRoute,
+  path: "/$taskId",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/board/task-sheet.tsx"),
+    "TaskSheet",
+  ),
+});
+
+const memoryRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/memory",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/memory/memory-page.tsx"),
+    "MemoryPage",
+  ),
+});
+
+const repositoryMemoryRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/memory/repositories",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/memory/memory-page.tsx"),
+    "RepositoryMemoryPage",
+  ),
+});
+
+const inboxRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/inbox",
+  validateSearch: readInboxSearch,
+  search: { middlewares: [keepOwn(INBOX_SEARCH)] },
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/inbox/inbox-page.tsx"),
+    "InboxPage",
+  ),
+});
+
+const noThreadRoute = createRoute({
+  getParentRoute: () => inboxRoute,
+  path: "/",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/inbox/inbox-page.tsx"),
+    "NoThread",
+  ),
+});
+
+const threadRoute = createRoute({
+  getParentRoute: () => inboxRoute,
+  path: "/$threadId",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/inbox/thread-view.tsx"),
+    "ThreadView",
+  ),
+});
+
+const searchRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/search",
+  validateSearch: readWantedSearch,
+  search: { middlewares: [keepOwn(WANTED_SEARCH)] },
+  // Not loaded when it is asked for: whoever has pressed the shortcut types on at once.
+  component: SearchPage,
 });
 
 const usageRoute = createRoute({
@@ -82,113 +148,22 @@ const rulesRoute = createRoute({
   ),
 });
 
-const settingsRoute = createRoute({
-  getParentRoute: () => appRoute,
-  path: "/settings",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/settings-page.tsx"),
-    "SettingsPage",
-  ),
-});
-
-const settingsStartRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/",
-  component: () => <Navigate to="/settings/orchestrator" search={true} replace />,
-});
-
-const orchestratorRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/orchestrator",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/orchestrator-tab.tsx"),
-    "OrchestratorTab",
-  ),
-});
-
-const personasRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/personas",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/personas-tab.tsx"),
-    "PersonasTab",
-  ),
-});
-
-const personaRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/personas/$personaId",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/persona-editor.tsx"),
-    "PersonaEditor",
-  ),
-});
-
-const reposRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/repositories",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/repositories-tab.tsx"),
-    "RepositoriesTab",
-  ),
-});
-
-const secretsRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/secrets",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/secrets-tab.tsx"),
-    "SecretsTab",
-  ),
-});
-
-const keysRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/keys",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/keys-tab.tsx"),
-    "KeysTab",
-  ),
-});
-
-const signInTabRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/sign-in",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/sign-in-tab.tsx"),
-    "SignInTab",
-  ),
-});
-
-const membersRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: "/members",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/members-tab.tsx"),
-    "MembersTab",
-  ),
-});
-
 const routeTree = rootRoute.addChildren([
   signInRoute,
   joinRoute,
   appRoute.addChildren([
     homeRoute,
     sessionRoute,
+    ownBoardRoute,
+    boardRoute.addChildren([taskRoute]),
+    memoryRoute,
+    repositoryMemoryRoute,
+    inboxRoute.addChildren([noThreadRoute, threadRoute]),
+    searchRoute,
     usageRoute,
     modelsRoute,
     rulesRoute,
-    settingsRoute.addChildren([
-      settingsStartRoute,
-      orchestratorRoute,
-      personasRoute,
-      personaRoute,
-      reposRoute,
-      secretsRoute,
-      keysRoute,
-      signInTabRoute,
-      membersRoute,
-    ]),
+    settingsRoutes,
   ]),
 ]);
 
@@ -200,14 +175,4 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof createAppRouter>;
   }
-}
-
-function NotFoundPage() {
-  return (
-    <PageMessage title="There is no such page">
-      <a href="/" className="text-accent underline underline-offset-2">
-        Go to your orchestrator
-      </a>
-    </PageMessage>
-  );
 }

@@ -25,7 +25,6 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   const isArmed = useArmed();
   const { answer, isBusy, problem } = useAnswer(approval);
   const allow = (scope: Scope) => answer({ decision: "allow", scope });
-  const isPlan = approval.kind === "plan";
   const rule = approval.rulePreview;
   const isWaiting = !isArmed || isBusy;
   const strength = isArmed ? "" : UNARMED;
@@ -33,7 +32,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
     <CardFrame
       approval={approval}
       icon={<ShieldQuestion size={17} aria-hidden />}
-      title={isPlan ? "Go on with this plan?" : (HEADLINES[tool] ?? `Use the tool ${tool}?`)}
+      title={HEADLINES[tool] ?? `Use the tool ${tool}?`}
       problem={problem}
     >
       {reason && <Reason text={reason} />}
@@ -55,7 +54,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
               disabled={isWaiting}
               onClick={() => allow("once")}
             >
-              {isPlan ? "Go on" : "Allow once"}
+              Allow once
             </Button>
             {rule !== null && (
               <Button

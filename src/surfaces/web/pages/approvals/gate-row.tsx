@@ -5,11 +5,13 @@ import type { Me } from "#surfaces/web/kit/api.ts";
 import { type Approval, questionsOf, type Scope } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+import { PlanCard } from "./plan-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
 
 /** A gate at its place in the transcript: open, a card to decide; closed, a line that says what was. */
 export function GateRow({ approval }: { approval: Approval }) {
   if (approval.state !== "pending") return <ClosedGate approval={approval} />;
+  if (approval.kind === "plan") return <PlanCard approval={approval} />;
   return approval.kind === "question" && questionsOf(approval).length > 0 ? (
     <QuestionCard approval={approval} />
   ) : (
@@ -25,8 +27,8 @@ const SCOPE_WORDS: Record<Scope, string> = {
 
 function ClosedGate({ approval }: { approval: Approval }) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
-  const { state, decision, scope, reason, answers, decidedBy } = approval;
-  const who = decidedBy !== null && decidedBy === me.data?.user.id ? "You" : "Somebody";
+  const { state, decision, scope, reason, answers } = approval;
+  const who = whoDecided(approval, me.data?.user.id);
   if (state === "expired")
     return (
       <Line icon={<TimerOff size={14} aria-hidden />} tone="text-warn">
@@ -46,13 +48,42 @@ function ClosedGate({ approval }: { approval: Approval }) {
         {who} left this unanswered
       </Line>
     );
+  if (approval.kind === "plan")
+    return <DecidedPlan decision={decision} reason={reason} who={who} />;
   return decision === "allow" ? (
     <Line icon={<ShieldCheck size={14} aria-hidden />} tone="text-accent">
-      {who} {approval.kind === "plan" ? "agreed to the plan" : SCOPE_WORDS[scope ?? "once"]}
+      {who} {SCOPE_WORDS[scope ?? "once"]}
     </Line>
   ) : (
     <Line icon={<ShieldX size={14} aria-hidden />} tone="text-bad">
       {who} did not allow this{reason && `: ${reason}`}
+    </Line>
+  );
+}
+
+function whoDecided({ decidedBy }: Approval, me: string | undefined): string {
+  if (decidedBy?.startsWith("session:")) return "The session that leads this one";
+  return decidedBy !== null && decidedBy === me ? "You" : "Somebody";
+}
+
+const PLAN_WORDS = {
+  allow: { what: "approved the plan", tone: "text-accent", Icon: ShieldCheck },
+  revise: { what: "sent the plan back", tone: "text-warn", Icon: MessageCircleReply },
+  deny: { what: "rejected the plan", tone: "text-bad", Icon: ShieldX },
+} as const;
+
+interface DecidedPlanProps {
+  decision: NonNullable<Approval["decision"]>;
+  reason: string | null;
+  who: string;
+}
+
+function DecidedPlan({ decision, reason, who }: DecidedPlanProps) {
+  const { what, tone, Icon } = PLAN_WORDS[decision];
+  return (
+    <Line icon={<Icon size={14} aria-hidden />} tone={tone}>
+      {who} {what}
+      {reason && `: ${reason}`}
     </Line>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { MessageCircleQuestionMark, ShieldQuestion } from "lucide-react";
+import { ClipboardList, MessageCircleQuestionMark, ShieldQuestion } from "lucide-react";
 import { api } from "#surfaces/web/kit/api.ts";
 import { type Approval, questionsOf, shownOf } from "#surfaces/web/kit/approval.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
@@ -57,7 +57,7 @@ function Waiting({ approval, now }: { approval: Approval; now: number }) {
     queryKey: keys.session(approval.sessionId),
     queryFn: ({ signal }) => api.getSession(approval.sessionId, signal),
   });
-  const Icon = approval.kind === "question" ? MessageCircleQuestionMark : ShieldQuestion;
+  const Icon = ICONS[approval.kind];
   return (
     <li>
       <Link
@@ -85,9 +85,15 @@ function Waiting({ approval, now }: { approval: Approval; now: number }) {
   );
 }
 
+const ICONS = {
+  approval: ShieldQuestion,
+  question: MessageCircleQuestionMark,
+  plan: ClipboardList,
+} as const;
+
 function lineOf(approval: Approval): string {
   if (approval.kind === "question") return questionsOf(approval)[0]?.question ?? "A question";
-  if (approval.kind === "plan") return "A plan to agree to";
+  if (approval.kind === "plan") return `A plan: ${approval.target ?? "go on with it?"}`;
   const { tool } = shownOf(approval);
   return approval.target === null ? tool : `${tool}: ${approval.target}`;
 }

@@ -20,6 +20,7 @@ const WORDS: Record<WorkerEventType, EventWords> = {
 
 /** A newer server may have others. */
 export function eventWords({ type, payload }: Pick<InboxItem, "type" | "payload">): EventWords {
+  if (payload.kind === "plan") return { label: "Plan", tone: "warn" };
   if (type === "worker.ended" && payload.outcome === "failed")
     return { label: "Failed", tone: "bad" };
   return WORDS[type] ?? { label: type.replace(/^worker\./, ""), tone: "plain" };

@@ -34,6 +34,7 @@ const OF_ONE: Readonly<Record<string, Verbs>> = {
   get_session_status: ["Looks at", "Looked at"],
   forward_messages: ["Passes on what was said by", "Passed on what was said by"],
   orchestrate_detach_worker: DETACHES,
+  decide_plan: ["Decides about the plan of", "Decided about the plan of"],
 };
 
 const OF_NOBODY: Readonly<Record<string, Verbs>> = {
@@ -42,6 +43,7 @@ const OF_NOBODY: Readonly<Record<string, Verbs>> = {
   list_sessions: ["Looks at its children", "Looked at its children"],
   orchestrate_list_workers: ["Looks at its workers", "Looked at its workers"],
   orchestrate_read_inbox: ["Reads its inbox", "Read its inbox"],
+  request_plan_approval: ["Presents a plan", "Presented a plan"],
   notify_parent: ["Tells its parent", "Told its parent"],
   complete_session: ["Reports to its parent", "Reported to its parent"],
 };

@@ -98,6 +98,7 @@ test("a gate stands below its call, which waits; a question takes the place of i
   expect(types(rows())).toEqual(["day", "prompt", "agent", "tool", "gate"]);
   expect(rows().at(-2)).toMatchObject({ phase: "waiting" });
   expect(types(rows({ kind: "question" }))).toEqual(["day", "prompt", "agent", "gate"]);
+  expect(types(rows({ kind: "plan" }))).toEqual(["day", "prompt", "agent", "gate"]);
 });
 
 test("each new day is named once", () => {

@@ -128,10 +128,11 @@ function entryRows(
   return rows;
 }
 
-/** A question is shown whole by its gate; the call itself would only repeat it. */
+/** A question, and a plan that waits, is shown whole by its gate; the call would only repeat it. */
 function withGate(row: Row, gate: Approval | undefined): Row[] {
   if (gate === undefined) return [row];
-  return gate.kind === "question" ? [gateRow(gate)] : [row, gateRow(gate)];
+  const isShown = gate.kind === "question" || (gate.kind === "plan" && gate.state === "pending");
+  return isShown ? [gateRow(gate)] : [row, gateRow(gate)];
 }
 
 interface CallContext {

@@ -11,6 +11,7 @@ import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { moneyWords } from "#surfaces/web/kit/money-words.ts";
 import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { BoardLink } from "#surfaces/web/pages/board/board-link.tsx";
 import { OrchestrationButton } from "#surfaces/web/pages/orchestration/orchestration-button.tsx";
 import { NoSandboxMark } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
@@ -113,6 +114,7 @@ export function SessionHeader({
       <div className="md:hidden">
         <ConnectionTrouble />
       </div>
+      <BoardLink session={session} />
       <OrchestrationButton session={session} isOpen={isOrchestrating} onClick={onOrchestrate} />
       <WorkspaceButtons sessionId={session.id} isOpen={isReviewing} onClick={onReview} />
       {!isPutAway && !session.isOrchestrator && (

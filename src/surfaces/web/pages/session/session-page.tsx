@@ -9,10 +9,12 @@ import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useDocumentTitle } from "#surfaces/web/kit/use-document-title.ts";
 import { useSessionApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
+import { useReadStanding } from "#surfaces/web/pages/inbox/use-read-standing.ts";
 import { OrchestrationPanel } from "#surfaces/web/pages/orchestration/orchestration-panel.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { ChangesAside } from "./changes-aside.tsx";
 import { Composer } from "./composer.tsx";
+import { useEntryTarget } from "./entry-target.ts";
 import { QueuePanel } from "./queue-panel.tsx";
 import { buildRows } from "./rows.ts";
 import { SessionHeader } from "./session-header.tsx";
@@ -71,6 +73,7 @@ interface OpenSessionProps extends Omit<OneSessionProps, "sessionId"> {
 function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
   const { transcript, entries, drafts } = useSessionFeed(session.id);
   const submissions = useSubmissions(session.id);
+  useReadStanding(session.id);
   const approvals = useSessionApprovals(session.id).data?.items;
   const [isReviewing, setIsReviewing] = useState(false);
   const [isOrchestrating, setIsOrchestrating] = useState(false);
@@ -80,6 +83,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
     () => buildRows({ entries, drafts, isWorking, isParked, approvals: approvals ?? [] }),
     [entries, drafts, isWorking, isParked, approvals],
   );
+  const target = useEntryTarget(transcript, entries, rows);
   return (
     <div className="flex h-full">
       <div className="flex h-full min-w-0 flex-1 flex-col">
@@ -103,6 +107,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
         ) : (
           <Transcript
             rows={rows}
+            target={target}
             speaker={name ?? session.agentName ?? session.runtime}
             welcome={welcome}
             isLoading={transcript.isPending}

@@ -14,6 +14,8 @@ import { TranscriptRow } from "./transcript-row.tsx";
 
 interface TranscriptProps {
   rows: Row[];
+  /** The row that somebody came for: it is brought into sight, once for each `seq`. */
+  target?: { seq: number; key: string } | undefined;
   /** What the agent is called. */
   speaker: string;
   /** In place of the words for a session in which nothing has been said. */
@@ -46,6 +48,7 @@ const ESTIMATES: Record<Row["type"], number> = {
 
 export function Transcript({
   rows,
+  target,
   speaker,
   welcome,
   isLoading,
@@ -72,10 +75,17 @@ export function Transcript({
 
   const hasRows = rows.length > 0;
   useFollowing(scroller, virtualizer, rows, isFollowing);
+  const isJumping = useRef(false);
+  const found = useTarget(virtualizer, rows, target, () => {
+    setIsFollowing(false);
+    isJumping.current = true;
+  });
   const lastTop = useRef(0);
   const noteScroll = () => {
     const top = scroller.current?.scrollTop ?? 0;
-    if (virtualizer.isAtEnd(END_ZONE_PX)) setIsFollowing(true);
+    // The virtualizer hears of a jump after this, and would say that the reader is still at the end.
+    if (isJumping.current) isJumping.current = false;
+    else if (virtualizer.isAtEnd(END_ZONE_PX)) setIsFollowing(true);
     else if (top < lastTop.current) setIsFollowing(false);
     lastTop.current = top;
   };
@@ -129,7 +139,8 @@ export function Transcript({
                 ref={virtualizer.measureElement}
                 data-index={item.index}
                 data-row={row.type}
-                className="absolute inset-x-0 top-0 mx-auto flow-root w-full max-w-3xl px-4 sm:px-7"
+                data-found={row.key === found || undefined}
+                className="data-found:bg-accent-soft absolute inset-x-0 top-0 mx-auto flow-root w-full max-w-3xl px-4 sm:px-7"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 <TranscriptRow row={row} speaker={speaker} />
@@ -174,4 +185,32 @@ function useFollowing(
     observer.observe(pane);
     return () => observer.disconnect();
   }, [isFollowing, scroller, virtualizer]);
+}
+
+/** Goes to the row that was asked for, and marks it for as long as the same one is asked for. */
+function useTarget(
+  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  rows: readonly Row[],
+  target: TranscriptProps["target"],
+  onFound: () => void,
+): string | undefined {
+  const done = useRef<number>(undefined);
+  const latest = useRef(onFound);
+  useEffect(() => {
+    latest.current = onFound;
+  });
+  useEffect(() => {
+    if (target === undefined || done.current === target.seq) return;
+    const place = rows.findIndex(({ key }) => key === target.key);
+    if (place < 0) return;
+    done.current = target.seq;
+    // What the last step to the end has set off is over in the next frame.
+    requestAnimationFrame(() => {
+      // All of it is in sight: there is nowhere to go.
+      if (virtualizer.getTotalSize() <= (virtualizer.scrollRect?.height ?? 0)) return;
+      latest.current();
+      virtualizer.scrollToIndex(place, { align: "center" });
+    });
+  }, [rows, target, virtualizer]);
+  return target?.key;
 }

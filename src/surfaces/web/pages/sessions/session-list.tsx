@@ -7,6 +7,7 @@ import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
+import { useOpenSearch } from "#surfaces/web/pages/search/use-open-search.ts";
 import { SessionTree } from "#surfaces/web/pages/tree/session-tree.tsx";
 import { filterFor, isShown, type ListSearch, VIEWS, type View } from "./list-search.ts";
 import { SessionItem } from "./session-item.tsx";
@@ -70,13 +71,21 @@ function ListFilter({ search }: { search: ListSearch }) {
   useShortcut("/", () => box.current?.focus());
   const go = (change: ListSearch) => {
     const next = { ...search, ...change };
-    const kept: ListSearch = {};
-    if (next.view && next.view !== "open") kept.view = next.view;
-    if (next.q) kept.q = next.q;
-    void navigate({ to: ".", search: kept, replace: true });
+    const view = next.view === "open" ? undefined : next.view;
+    const kept = { view, q: next.q || undefined };
+    void navigate({
+      to: ".",
+      search: (before: object) => ({ ...before, ...kept }) as never,
+      replace: true,
+    });
+  };
+  const openSearch = useOpenSearch();
+  const searchAll = () => {
+    setWords("");
+    openSearch(words.trim());
   };
   return (
-    <search className="flex gap-2 px-3 pb-2">
+    <search className="flex flex-wrap gap-2 px-3 pb-2">
       <div className="relative min-w-0 flex-1">
         <Search
           size={14}
@@ -93,6 +102,9 @@ function ListFilter({ search }: { search: ListSearch }) {
             setWords(event.target.value);
             go({ q: event.target.value });
           }}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && words.trim() !== "") searchAll();
+          }}
           className="h-8 w-full rounded-lg border border-line bg-raised pr-2 pl-8 text-sm outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-md:h-10 max-md:text-base"
         />
       </div>
@@ -108,6 +120,16 @@ function ListFilter({ search }: { search: ListSearch }) {
           </option>
         ))}
       </select>
+      {words.trim() !== "" && (
+        <button
+          type="button"
+          onClick={searchAll}
+          className="flex w-full min-w-0 items-baseline gap-1 rounded-lg px-1 py-0.5 text-left text-xs text-accent hover:bg-hover max-md:py-2"
+        >
+          <span className="min-w-0 truncate">Search everything for “{words.trim()}”</span>
+          <kbd className="ml-auto shrink-0 font-sans text-2xs text-ink-faint">Enter</kbd>
+        </button>
+      )}
     </search>
   );
 }

@@ -12,6 +12,7 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
 import { NeedsYou } from "#surfaces/web/pages/approvals/needs-you.tsx";
 import { NewSessionForm } from "./new-session-form.tsx";
+import { PageLinks } from "./page-links.tsx";
 import { NoSandboxMark } from "./sandbox-state.tsx";
 import { SessionList } from "./session-list.tsx";
 
@@ -34,6 +35,7 @@ export function Sidebar({ me }: { me: Me }) {
           New session
         </Button>
       </header>
+      <PageLinks />
       <NeedsYou />
       <SessionList onCreate={() => setIsCreating(true)} />
       <Account me={me} />

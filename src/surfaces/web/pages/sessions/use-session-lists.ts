@@ -5,6 +5,7 @@ import { api, type SessionFilter } from "#surfaces/web/kit/api.ts";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
 import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { refreshLetters } from "#surfaces/web/pages/inbox/use-letters.ts";
 import {
   refreshAllOrchestration,
   refreshOrchestration,
@@ -72,7 +73,7 @@ function refreshKin(queryClient: QueryClient, before: Session | undefined, now: 
  * A long list takes longer to read than the next hints take to come. What is being read is not begun
  * again, or it would never be there while agents work; it is read once more afterwards.
  */
-function oneAtATime(read: () => Promise<void>): () => void {
+export function oneAtATime(read: () => Promise<void>): () => void {
   let isReading = false;
   let isWanted = false;
   const run = async () => {
@@ -104,8 +105,14 @@ export function useMyChanges(): void {
       ]);
     });
     const refreshApprovals = () => void queryClient.invalidateQueries({ queryKey: keys.approvals });
+    const refreshMemories = oneAtATime(() =>
+      queryClient.invalidateQueries({ queryKey: keys.memories }),
+    );
+    const refreshMail = oneAtATime(() => refreshLetters(queryClient));
     const refreshAll = () => {
       refreshLists();
+      refreshMail();
+      refreshMemories();
       void queryClient.invalidateQueries({ queryKey: keys.orchestrator });
       refreshApprovals();
     };
@@ -122,6 +129,8 @@ export function useMyChanges(): void {
     const stop = live.subscribe("me", {
       onHint: (hint) => {
         if (hint.type.startsWith("approval")) refreshApprovals();
+        if (hint.type === "letter") refreshMail();
+        if (hint.type === "memory") refreshMemories();
         if (!hint.type.startsWith("session") && hint.type !== "inbox") return;
         changed.add(hint.id);
         timer ??= window.setTimeout(flush, GATHER_MS);

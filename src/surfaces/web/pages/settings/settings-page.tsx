@@ -3,6 +3,7 @@ import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
 
 const TABS = [
   { to: "/settings/orchestrator", name: "Your orchestrator" },
+  { to: "/settings/notifications", name: "Notifications" },
   { to: "/settings/personas", name: "Personas" },
   { to: "/settings/repositories", name: "Repositories" },
   { to: "/settings/secrets", name: "Secrets" },

@@ -15,6 +15,16 @@ test("a question comes before what was done last", () => {
   expect(doingWords({ activity: "working" }, child, asked)).toBe("does bash: npm test");
 });
 
+test("says why it changes nothing yet", () => {
+  const held = { ...child, planState: "required" } as const;
+  expect(doingWords({ activity: "working" }, held, undefined)).toBe(
+    "plans first · does bash: npm test",
+  );
+  expect(doingWords({ activity: "working" }, { ...held, planState: "approved" }, undefined)).toBe(
+    "does bash: npm test",
+  );
+});
+
 test("what is done shows how much it changed, and its last words", () => {
   expect(doingWords({ activity: "idle" }, { ...child, doing: "All green." }, undefined)).toBe(
     "3 changed · All green.",

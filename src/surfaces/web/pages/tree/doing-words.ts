@@ -5,17 +5,26 @@ import type { Approval } from "#surfaces/web/kit/approval.ts";
 
 const HAS_NOTHING_TO_SAY: ReadonlySet<string> = new Set(["waiting", "unknown"]);
 
+/** Why it changes nothing yet. */
+const PLAN_WORDS: Partial<Record<Child["planState"], string>> = {
+  required: "plans first",
+  pending: "presents its plan",
+  revise: "changes its plan",
+  rejected: "plan rejected",
+};
+
 /** A question to a person comes first, then what was said or done last. Null: the state says it all. */
 export function doingWords(
   { activity }: Pick<Session, "activity">,
-  child: Pick<Child, "doing" | "changedFiles"> | undefined,
+  child: (Pick<Child, "doing" | "changedFiles"> & Partial<Pick<Child, "planState">>) | undefined,
   asked: Pick<Approval, "kind" | "tool" | "target"> | undefined,
 ): string | null {
   if (activity === "needs_you" && asked) return askWords(asked);
   if (!child || HAS_NOTHING_TO_SAY.has(activity)) return null;
   const changed = child.changedFiles ? `${child.changedFiles} changed` : "";
   const isBusy = activity === "working" || activity === "recovering" || activity === "needs_you";
-  const parts = isBusy ? [child.doing] : [changed, child.doing];
+  const plan = child.planState === undefined ? "" : (PLAN_WORDS[child.planState] ?? "");
+  const parts = isBusy ? [plan, child.doing] : [plan, changed, child.doing];
   return parts.filter(Boolean).join(" · ") || null;
 }
 

@@ -1,0 +1,49 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import type { TaskLink } from "#features/tasks/contract.ts";
+import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { randomId } from "#surfaces/web/kit/random-id.ts";
+import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
+import { EMPTY_DRAFT, newTaskOf, type TaskDraft } from "./task-draft.ts";
+import { TaskForm } from "./task-form.tsx";
+import { useBoard } from "./use-board.ts";
+
+interface NewTaskDialogProps {
+  /** The task it will be part of, at first. */
+  parent?: Pick<TaskLink, "id" | "title">;
+  onClose: () => void;
+}
+
+export function NewTaskDialog({ parent, onClose }: NewTaskDialogProps) {
+  const { boardId } = useBoard();
+  const queryClient = useQueryClient();
+  // Sent again after an answer that did not come, it is the same task.
+  const sent = useRef({ text: "", key: randomId() });
+  const create = useMutation({
+    mutationFn: (draft: TaskDraft) => {
+      const body = newTaskOf(draft);
+      const text = JSON.stringify(body);
+      if (text !== sent.current.text) sent.current = { text, key: randomId() };
+      return tasksApi.create(boardId, body, sent.current.key);
+    },
+    onSuccess: onClose,
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: keys.board(boardId) });
+      if (parent) void queryClient.invalidateQueries({ queryKey: keys.task(boardId, parent.id) });
+    },
+  });
+  return (
+    <Modal isOpen title={parent ? "New part" : "New task"} onClose={onClose}>
+      <TaskForm
+        first={{ ...EMPTY_DRAFT, parent: parent ?? null }}
+        taskId={null}
+        action="Put it on the board"
+        isBusy={create.isPending}
+        error={create.error}
+        onSave={(draft) => create.mutate(draft)}
+        onCancel={onClose}
+      />
+    </Modal>
+  );
+}

@@ -1,0 +1,56 @@
+import { Outlet, useParams, useSearch } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { PenLine } from "lucide-react";
+import { useState } from "react";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
+import { useDocumentTitle } from "#surfaces/web/kit/use-document-title.ts";
+import { ComposeForm } from "./compose-dialog.tsx";
+import type { InboxSearch } from "./inbox-search.ts";
+import { LetterFilters } from "./letter-filters.tsx";
+import { LetterList } from "./letter-list.tsx";
+
+/** Letters to a person: the list, and beside it the exchange that is open. With little room, one of the two. */
+export function InboxPage() {
+  useDocumentTitle("Inbox");
+  const search: InboxSearch = useSearch({ strict: false });
+  const { threadId } = useParams({ strict: false });
+  const [isWriting, setIsWriting] = useState(false);
+  const isOpen = threadId !== undefined;
+  return (
+    <div className="flex h-full">
+      <div
+        className={clsx(
+          "flex h-full w-full min-w-0 flex-col border-line lg:w-96 lg:shrink-0 lg:border-r",
+          isOpen && "max-lg:hidden",
+        )}
+      >
+        <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line px-2 md:px-4">
+          <DrawerButton />
+          <h1 className="flex-1 px-1 text-[0.9375rem] font-semibold">Inbox</h1>
+          <Button size="small" onClick={() => setIsWriting(true)}>
+            <PenLine size={15} aria-hidden />
+            Write
+          </Button>
+        </header>
+        <LetterFilters search={search} />
+        <LetterList search={search} />
+      </div>
+      <div className={clsx("h-full min-w-0 flex-1", !isOpen && "max-lg:hidden")}>
+        <Outlet />
+      </div>
+      <Modal title="New letter" isOpen={isWriting} onClose={() => setIsWriting(false)}>
+        <ComposeForm onSent={() => setIsWriting(false)} />
+      </Modal>
+    </div>
+  );
+}
+
+export function NoThread() {
+  return (
+    <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
+      Choose a letter to read it here.
+    </p>
+  );
+}

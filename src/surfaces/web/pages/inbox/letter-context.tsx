@@ -1,0 +1,70 @@
+import { Link } from "@tanstack/react-router";
+import { ListTodo, MessagesSquare, Tag } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Letter } from "#features/mailbox/contract.ts";
+import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
+import { gateOf } from "./letter-words.ts";
+
+/** What a letter is about, to go to. What only the platform can point at is no plain words. */
+export function LetterContext({ letter }: { letter: Letter }) {
+  const { contextSessionId, contextTaskId, contextRef, from } = letter;
+  const sessionId = contextSessionId === from.id ? null : contextSessionId;
+  const words = gateOf(letter) === null ? contextRef : null;
+  if (sessionId === null && contextTaskId === null && words === null) return null;
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-ink-faint">
+      {sessionId !== null && (
+        <About icon={<MessagesSquare size={13} aria-hidden />}>
+          <SessionLink sessionId={sessionId} name={null} className="relative z-10 block truncate" />
+        </About>
+      )}
+      {contextTaskId !== null && (
+        <About icon={<ListTodo size={13} aria-hidden />}>
+          <Link
+            to="/board/$sessionId/$taskId"
+            params={{ sessionId: ORCHESTRATOR, taskId: contextTaskId }}
+            search={true}
+            className="relative z-10 block truncate font-medium text-accent underline-offset-2 hover:underline"
+          >
+            a task on your board
+          </Link>
+        </About>
+      )}
+      {words !== null && (
+        <About icon={<Tag size={13} aria-hidden />}>
+          <span className="block truncate">{revealLine(words)}</span>
+        </About>
+      )}
+    </div>
+  );
+}
+
+/** To the session that wrote it. */
+export function SenderLink({ letter }: { letter: Letter }) {
+  const { kind, id, name } = letter.from;
+  if (kind !== "session" || id.startsWith(ORCHESTRATOR)) return null;
+  const label = `Open the session ${revealLine(name)}`;
+  return (
+    <Link
+      to="/sessions/$sessionId"
+      params={{ sessionId: id }}
+      search={true}
+      aria-label={label}
+      title={label}
+      className="relative z-10 -my-1 grid size-6 shrink-0 place-items-center self-center rounded-md text-ink-faint hover:bg-line hover:text-accent"
+    >
+      <MessagesSquare size={14} aria-hidden />
+    </Link>
+  );
+}
+
+function About({ icon, children }: { icon: ReactNode; children: ReactNode }) {
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <span className="shrink-0">{icon}</span>
+      <span className="min-w-0">{children}</span>
+    </span>
+  );
+}

@@ -1,0 +1,39 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck } from "lucide-react";
+import { api } from "#surfaces/web/kit/api.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
+
+/** What waits for the reader now: one that a letter is about is among them, or has been settled. */
+function usePending() {
+  return useQuery({
+    queryKey: keys.pendingApprovals,
+    queryFn: ({ signal }) => api.listPendingApprovals(signal),
+    // The letter may be newer than what was read last.
+    staleTime: 0,
+  });
+}
+
+export function useIsPending(gateIds: readonly string[]): boolean {
+  const items = usePending().data?.items ?? [];
+  return items.some(({ id }) => gateIds.includes(id));
+}
+
+/** The question itself, to be decided where one reads of it. */
+export function LetterGate({ gateId }: { gateId: string }) {
+  const pending = usePending();
+  const approval = pending.data?.items.find(({ id }) => id === gateId);
+  if (approval) return <GateRow approval={approval} />;
+  if (pending.isFetching)
+    return (
+      <p role="status" className="text-xs text-ink-faint">
+        Looking whether it still waits…
+      </p>
+    );
+  return (
+    <p className="flex items-center gap-1.5 text-xs text-ink-faint">
+      <CircleCheck size={14} aria-hidden />
+      This has been settled; nothing waits for you here.
+    </p>
+  );
+}

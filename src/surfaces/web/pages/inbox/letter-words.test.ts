@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { bodyOf, fateWords, gateOf, lineOf, partyName } from "./letter-words.ts";
+import { letter, SESSION } from "./samples.ts";
+
+describe("a letter in words", () => {
+  it("leaves out the name that stands above it already, of the platform's letters only", () => {
+    const content = "Otters is done.\n\n**All** of\nthem.";
+    const done = letter({ eventType: "session.completed", content });
+    expect(bodyOf(done)).toBe("**All** of\nthem.");
+    expect(lineOf(done)).toBe("Done: All of them.");
+    expect(bodyOf(letter({ content }))).toBe(content);
+    expect(bodyOf({ ...done, from: { ...SESSION, name: "Renamed" } })).toBe(content);
+  });
+
+  it("says the end alone when nothing was said with it", () => {
+    const failed = letter({ eventType: "session.failed", content: "Otters failed." });
+    expect(bodyOf(failed)).toBe("");
+    expect(lineOf(failed)).toBe("Failed");
+  });
+
+  it("shows what is not seen, and never more than a line", () => {
+    expect(lineOf(letter({ content: "a\u202eb" }))).toBe("a⟨U+202E⟩b");
+    expect(lineOf(letter({ content: "x".repeat(5_000) })).length).toBeLessThanOrEqual(240);
+    const marks = "# Head\n> said `a_b > 1` to <b>all</b>";
+    expect(lineOf(letter({ content: marks }))).toBe("Head said a_b > 1 to <b>all</b>");
+    expect(partyName({ ...SESSION, name: "  " })).toBe("ses_1");
+  });
+
+  it.each([
+    ["delivered", null, "Delivered"],
+    ["waiting", null, "Waiting until Otters reads it"],
+    ["failed", null, "Not delivered"],
+    ["failed", "recipient_ended", "Not delivered: the session has ended"],
+    ["failed", "something_new", "Not delivered: something new"],
+  ] as const)("says of %s, %s: %s", (fate, fateReason, words) => {
+    expect(fateWords(letter({ fate, fateReason, to: SESSION }))).toBe(words);
+  });
+
+  it("believes only the platform that something waits to be decided", () => {
+    const contextRef = "approval:apr_1";
+    expect(gateOf(letter({ eventType: "session.question", contextRef }))).toBe("apr_1");
+    expect(gateOf(letter({ eventType: "session.approval", contextRef }))).toBe("apr_1");
+    expect(gateOf(letter({ messageType: "approval", contextRef }))).toBeNull();
+    expect(gateOf(letter({ eventType: "session.completed", contextRef }))).toBeNull();
+    expect(gateOf(letter({ eventType: "session.question", contextRef: "github:a" }))).toBeNull();
+  });
+});

@@ -1,0 +1,82 @@
+/** Letters in words: what kind they are, what became of them, and a line to tell them by. Pure. */
+import type { Letter, LetterEvent, LetterParty, LetterType } from "#features/mailbox/contract.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
+
+export const TYPES: Record<LetterType, string> = {
+  message: "Message",
+  notification: "Notification",
+  question: "Question",
+  escalation: "Escalation",
+  approval: "Approval",
+};
+
+/** What the platform says of the session that it writes for. */
+const EVENTS: Partial<Record<LetterEvent, string>> = {
+  "session.completed": "is done",
+  "session.failed": "failed",
+  "session.question": "asks you",
+  "session.approval": "asks to be allowed something",
+};
+
+/** Said behind the name of the sender; null when the letter says all itself. */
+export function eventWords({ eventType }: Letter): string | null {
+  return (eventType && EVENTS[eventType]) ?? null;
+}
+
+/** The platform begins with whom it writes about; where that stands above already, it is left out. */
+export function bodyOf(letter: Letter): string {
+  const { content, from } = letter;
+  if (eventWords(letter) === null || !content.startsWith(from.name)) return content;
+  const end = content.indexOf("\n\n");
+  return end < 0 ? "" : content.slice(end + 2);
+}
+
+const LINE_CHARS = 240;
+const ENDS: Partial<Record<LetterEvent, string>> = {
+  "session.completed": "Done",
+  "session.failed": "Failed",
+};
+
+/** The beginning on one line, without the marks of its writing. */
+export function lineOf(letter: Letter): string {
+  const words = bodyOf(letter)
+    .slice(0, LINE_CHARS * 2)
+    .replace(/^[#>]+ +/gm, "")
+    .replace(/`+|\*\*/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  const end = letter.eventType === null ? undefined : ENDS[letter.eventType];
+  return revealLine([end, words.slice(0, LINE_CHARS)].filter(Boolean).join(": "));
+}
+
+export function partyName({ name, id }: LetterParty): string {
+  return revealLine(name.trim() === "" ? id : name);
+}
+
+const REASONS: Record<string, string> = {
+  recipient_ended: "the session has ended",
+  read_by_owner: "whoever leads the agent has read it instead",
+  hop_limit: "the exchange went back and forth too often, so it was cut",
+  unattended_limit_reached:
+    "it has worked long enough by itself, and goes on when its person writes",
+};
+
+/** What became of a letter that the reader, or an agent of theirs, wrote. */
+export function fateWords({ fate, fateReason, to }: Letter): string {
+  if (fate === "delivered") return "Delivered";
+  const why = fateReason === null ? null : (REASONS[fateReason] ?? reasonWords(fateReason));
+  const what = fate === "failed" ? "Not delivered" : `Waiting until ${partyName(to)} reads it`;
+  return why === null ? what : `${what}: ${why}`;
+}
+
+function reasonWords(reason: string): string {
+  return revealLine(/\s/.test(reason) ? reason : reason.replaceAll("_", " "));
+}
+
+const APPROVAL = "approval:";
+
+/** The question to a person that the platform wrote about; nobody else's letter can name one. */
+export function gateOf({ eventType, contextRef }: Letter): string | null {
+  if (eventType !== "session.question" && eventType !== "session.approval") return null;
+  return contextRef?.startsWith(APPROVAL) ? contextRef.slice(APPROVAL.length) : null;
+}

@@ -1,0 +1,22 @@
+/** Walks through the rows of the list by keyboard. */
+const rows = () => [...document.querySelectorAll<HTMLElement>("[data-letter-row]")];
+
+/** True when there was one to go to. */
+export function stepRow(step: 1 | -1): boolean {
+  const all = rows();
+  const at = all.indexOf(document.activeElement as HTMLElement);
+  const open = all.findIndex((row) => row.dataset.status === "active");
+  const next = all[at >= 0 ? at + step : open >= 0 ? open + step : 0];
+  next?.focus();
+  return next !== undefined;
+}
+
+/** The one at this place when the list has been drawn anew, for who would be nowhere otherwise. */
+export function focusRow(place: number): void {
+  requestAnimationFrame(() => {
+    const { activeElement } = document;
+    if (activeElement !== null && activeElement !== document.body) return;
+    const all = rows();
+    (all[place] ?? all.at(-1))?.focus();
+  });
+}

@@ -1,0 +1,29 @@
+/** Letters for tests. */
+import type { Letter } from "#features/mailbox/contract.ts";
+
+export const ME = { kind: "user", id: "usr_me", name: "Ada", handle: null } as const;
+export const SESSION = { kind: "session", id: "ses_1", name: "Otters", handle: null } as const;
+
+export function letter(change: Partial<Letter> = {}): Letter {
+  return {
+    id: "ltr_1",
+    threadId: "ltr_1",
+    replyToId: null,
+    from: SESSION,
+    to: ME,
+    messageType: "message",
+    eventType: null,
+    content: "Hello",
+    contextSessionId: null,
+    contextTaskId: null,
+    contextRef: null,
+    fate: "delivered",
+    fateReason: null,
+    read: false,
+    readAt: null,
+    archivedAt: null,
+    snoozedUntil: null,
+    createdAt: "2026-03-01T09:00:00.000Z",
+    ...change,
+  };
+}

@@ -1,0 +1,73 @@
+/** A shelf as a file to keep, and files onto a shelf. */
+import type { Imported, MemoryFile } from "#features/memory/contract.ts";
+import { memoryApi, type ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
+import { readZip, writeZip } from "./zip.ts";
+
+/** As the server has them. */
+const FILES_AT_ONCE = 200;
+const MAX_FILE_CHARS = 16_000;
+const MAX_FILES = 2_000;
+/** Nothing that long is a memory; what is longer is cut, and then refused below. */
+const MAX_FILE_BYTES = 4 * MAX_FILE_CHARS + 4;
+const MAX_ARCHIVE_BYTES = 50_000_000;
+const MARKDOWN = /\.(md|markdown)$/i;
+/** What some programs put into every archive. */
+const JUNK = /(^|\/)(__MACOSX|\.)/;
+
+export async function exportShelf(shelf: ShelfChoice): Promise<{ name: string; blob: Blob }> {
+  const { files } = await memoryApi.export(shelf);
+  const of = typeof shelf === "object" ? (shelf.repo ?? "no-repository") : "orchestrator";
+  const name = `muster-memory-${of.replaceAll(/[^\w.-]+/g, "-")}.zip`;
+  return { name, blob: new Blob([writeZip(files)], { type: "application/zip" }) };
+}
+
+/** Hands it to the browser as a download. */
+export function download({ name, blob }: { name: string; blob: Blob }): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // Not at once: some browsers begin to read it a moment later.
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** Markdown files, and archives of them. */
+export async function readFiles(chosen: readonly File[]): Promise<MemoryFile[]> {
+  const files: MemoryFile[] = [];
+  for (const file of chosen) {
+    if (/\.zip$/i.test(file.name)) files.push(...(await readArchive(file)));
+    else files.push({ path: file.name, content: await file.slice(0, MAX_FILE_BYTES).text() });
+    if (files.length > MAX_FILES) throw new Error(`Choose ${MAX_FILES} files at most.`);
+  }
+  return files;
+}
+
+async function readArchive(file: File): Promise<MemoryFile[]> {
+  if (file.size > MAX_ARCHIVE_BYTES) throw new Error(`${file.name} is too large.`);
+  return readZip(new Uint8Array(await file.arrayBuffer()), {
+    isWanted: (path) => MARKDOWN.test(path) && !JUNK.test(path),
+    maxFiles: MAX_FILES,
+    maxBytes: MAX_FILE_BYTES,
+  });
+}
+
+type Send = (files: MemoryFile[]) => Promise<Imported>;
+
+/** In pieces that the server takes. What it would not look at is told with what it refused. */
+export async function importFiles(files: readonly MemoryFile[], send: Send): Promise<Imported> {
+  const done: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
+  const sent: MemoryFile[] = [];
+  for (const file of files) {
+    if (file.content.length <= MAX_FILE_CHARS) sent.push({ ...file, path: file.path.slice(-500) });
+    else done.refused.push({ path: file.path, reason: "It is longer than a memory can be." });
+  }
+  for (let from = 0; from < sent.length; from += FILES_AT_ONCE) {
+    const part = await send(sent.slice(from, from + FILES_AT_ONCE));
+    done.created += part.created;
+    done.replaced += part.replaced;
+    done.unchanged += part.unchanged;
+    done.pruned += part.pruned;
+    done.refused.push(...part.refused);
+  }
+  return done;
+}

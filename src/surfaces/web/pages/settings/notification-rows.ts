@@ -1,0 +1,101 @@
+/** What one may set about notifications, row by row: each type, and below it what it can be about. Pure. */
+import type {
+  LetterChannel,
+  LetterEvent,
+  LetterType,
+  NotificationPreference,
+} from "#features/mailbox/contract.ts";
+import type { PreferenceChange } from "#surfaces/web/kit/inbox-api.ts";
+
+export const CHANNELS: Record<LetterChannel, string> = {
+  slack: "Slack",
+  telegram: "Telegram",
+  email: "E-mail",
+  push: "Push",
+};
+
+const FIELDS = {
+  slack: "deliverSlack",
+  telegram: "deliverTelegram",
+  email: "deliverEmail",
+  push: "deliverPush",
+} as const satisfies Record<LetterChannel, keyof PreferenceChange>;
+
+export interface PreferenceRow {
+  messageType: LetterType;
+  eventType: LetterEvent | null;
+  name: string;
+  /** It has no setting of its own and does as its type. */
+  isAsType: boolean;
+  channels: ReadonlySet<LetterChannel>;
+}
+
+const ROWS: readonly { messageType: LetterType; name: string; events: [LetterEvent, string][] }[] =
+  [
+    { messageType: "message", name: "Messages", events: [] },
+    {
+      messageType: "notification",
+      name: "Notifications",
+      events: [
+        ["session.completed", "A session is done"],
+        ["mail.loop_cut", "An exchange between agents was cut"],
+      ],
+    },
+    {
+      messageType: "question",
+      name: "Questions",
+      events: [["session.question", "A session asks"]],
+    },
+    {
+      messageType: "escalation",
+      name: "Escalations",
+      events: [["session.failed", "A session failed"]],
+    },
+    {
+      messageType: "approval",
+      name: "Approvals",
+      events: [["session.approval", "A session needs a decision"]],
+    },
+  ];
+
+/** What it can be about is of use only where something can be chosen. */
+export function preferenceRows(
+  items: readonly NotificationPreference[],
+  withEvents: boolean,
+): PreferenceRow[] {
+  const find = (messageType: LetterType, eventType: LetterEvent | null) =>
+    items.find((item) => item.messageType === messageType && item.eventType === eventType);
+  return ROWS.flatMap(({ messageType, name, events }) => {
+    const ofType = find(messageType, null);
+    const channels = channelsOf(ofType);
+    return [
+      { messageType, eventType: null, name, isAsType: false, channels },
+      ...(withEvents ? events : []).map(([eventType, words]): PreferenceRow => {
+        const own = find(messageType, eventType);
+        const isAsType = own === undefined;
+        return {
+          messageType,
+          eventType,
+          name: words,
+          isAsType,
+          channels: isAsType ? channels : channelsOf(own),
+        };
+      }),
+    ];
+  });
+}
+
+/** What to send when a channel is switched in a row. */
+export function switched(
+  row: PreferenceRow,
+  channel: LetterChannel,
+  isOn: boolean,
+): PreferenceChange {
+  const { messageType, eventType } = row;
+  return { messageType, eventType, [FIELDS[channel]]: isOn };
+}
+
+function channelsOf(item: NotificationPreference | undefined): ReadonlySet<LetterChannel> {
+  const all = Object.keys(FIELDS) as LetterChannel[];
+  return new Set(all.filter((channel) => item?.[FIELDS[channel]] === true));
+}

@@ -1,0 +1,33 @@
+/** What all pages are under: the root, and the frame of those behind the sign-in. */
+import { createRootRoute, createRoute, Outlet } from "@tanstack/react-router";
+import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
+import { INBOX_SEARCH } from "#surfaces/web/pages/inbox/inbox-search.ts";
+import { WANTED_SEARCH } from "#surfaces/web/pages/search/page-search.ts";
+import { readListSearch } from "#surfaces/web/pages/sessions/list-search.ts";
+import { AppFrame } from "./app-frame.tsx";
+import { CrashPage } from "./crash-page.tsx";
+import { dropForeign } from "./page-search.ts";
+
+export const rootRoute = createRootRoute({
+  component: Outlet,
+  errorComponent: CrashPage,
+  notFoundComponent: NotFoundPage,
+});
+
+export const appRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "app",
+  validateSearch: readListSearch,
+  search: { middlewares: [dropForeign([...INBOX_SEARCH, ...WANTED_SEARCH])] },
+  component: AppFrame,
+});
+
+function NotFoundPage() {
+  return (
+    <PageMessage title="There is no such page">
+      <a href="/" className="text-accent underline underline-offset-2">
+        Go to your orchestrator
+      </a>
+    </PageMessage>
+  );
+}
