@@ -20,9 +20,11 @@ import { nativeMany, nativeMemory } from "./figures/native-many.ts";
 import { toolStep } from "./figures/native-tool-step.ts";
 import { nativeTurns } from "./figures/native-turns.ts";
 import { readyTasks } from "./figures/ready-tasks.ts";
+import { search } from "./figures/search.ts";
 import { start } from "./figures/start.ts";
 import { store } from "./figures/store.ts";
 import { turns } from "./figures/turns.ts";
+import { unread } from "./figures/unread.ts";
 import { wake } from "./figures/wake.ts";
 import { table, writeJson } from "./report.ts";
 import { type BenchTools, createTools } from "./tools.ts";
@@ -38,9 +40,11 @@ const figures: readonly Figure[] = [
   wake,
   children,
   readyTasks,
+  unread,
   acknowledgements,
   store,
   memory,
+  search,
   persisted,
   fannedOut,
   bytes,

@@ -6,6 +6,7 @@ import { Cleanup } from "#test/services/servers/cleanup.ts";
 import { bundleProgram } from "./program/bundle-program.ts";
 import { Random } from "./random.ts";
 import { type FaultRound, NotHere } from "./round.ts";
+import { coordinationRounds } from "./rounds/coordination-rounds.ts";
 import { delegationRounds } from "./rounds/delegation-rounds.ts";
 import { diskRounds } from "./rounds/disk-rounds.ts";
 import { killRounds } from "./rounds/kill-rounds.ts";
@@ -20,7 +21,7 @@ const lanes: FaultRound[][] = [
   diskRounds,
   postgresRounds,
   nativeRounds,
-  delegationRounds,
+  [...delegationRounds, ...coordinationRounds],
 ];
 
 const { values } = parseArgs({

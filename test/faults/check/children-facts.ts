@@ -74,7 +74,7 @@ function follow(life: Life, event: SessionEvent): Due | undefined {
     case "post_tool":
       return event.error === null ? performed(life, event) : undefined;
     case "gate_opened":
-      return life.isLinked && event.data?.kind === "question" ? asked(life, event) : undefined;
+      return life.isLinked && event.data?.kind !== "approval" ? asked(life, event) : undefined;
     case "prompt_settled":
       life.isClosing = event.reason === "completed" && life.completed.has(event.promptId ?? "");
       return life.isLinked ? settled(life, event) : undefined;

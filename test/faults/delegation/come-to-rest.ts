@@ -64,11 +64,12 @@ async function countUnsettled(api: Api): Promise<number> {
 
 async function answerQuestions(api: Api, seen: Map<string, number>): Promise<void> {
   const page = await api.get("/api/approvals?state=pending&limit=100");
-  for (const { id } of page.items as { id: string }[]) {
+  for (const { id, kind } of page.items as { id: string; kind: string }[]) {
     const since = seen.get(id) ?? Date.now();
     seen.set(id, since);
     if (Date.now() - since < PATIENCE_MS) continue;
-    await api.insist("POST", `/api/approvals/${id}`, { answers: ["as you like"] });
+    const answer = kind === "plan" ? { decision: "allow" } : { answers: ["as you like"] };
+    await api.insist("POST", `/api/approvals/${id}`, answer);
   }
 }
 

@@ -2,7 +2,7 @@
  * What children are told to do, in the words of the model server. Each task has a token of its own,
  * which the child says as its result and nobody else does: where it turns up tells who was told.
  */
-import { ASK_USER_QUESTION } from "#protocol/tools.ts";
+import { ASK_USER_QUESTION, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import type { Random } from "../random.ts";
 
 const RESULT = "R-";
@@ -57,7 +57,8 @@ export function writeTask(token: string, random: Random): string {
 function workOf(token: string, random: Random): string[] {
   const say = sayTask(token);
   const choice = random.next();
-  if (choice < 0.2) return [call(ASK_USER_QUESTION, questionOf(token)), say];
+  if (choice < 0.12) return [call(ASK_USER_QUESTION, questionOf(token)), say];
+  if (choice < 0.2) return [call(REQUEST_PLAN_APPROVAL, { plan: `Of ${token}` }), say];
   if (choice < 0.29)
     return [`# ${RESULT}${token}`, "FAIL 400 999", "ERROR invalid_request_error no"];
   if (choice < 0.3) return [`# ${RESULT}${token}`, "FAIL 503 999"];

@@ -1,0 +1,149 @@
+/**
+ * `kill -9` of server and runner at every step of a piece of shared work: as each model is asked, and
+ * as each has answered and its words are about to count. However often it is told, the story ends the
+ * same.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Session } from "#protocol/sessions.ts";
+import { Api } from "../clients/api.ts";
+import { checkStory, describeStory } from "../coordination/check-story.ts";
+import { REPORT, REQUEST, Story } from "../coordination/story.ts";
+import { ModelLine } from "../program/model-line.ts";
+import { Stage } from "../program/stage.ts";
+import type { Random } from "../random.ts";
+import type { FaultRound, Report, RoundContext } from "../round.ts";
+
+const CYCLES_PER_STORY = 3;
+/** So many requests has the story at least; the last ones may come together. */
+const STEPS = 24;
+const REST_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 100;
+
+export const coordinationRounds: FaultRound[] = [{ name: "coordination", play }];
+
+/** When to strike: at the how-manieth request, before or after it was answered. */
+interface Strike {
+  step: number;
+  when: "asked" | "answered";
+}
+
+async function play({ cleanup, program, cycles, random }: RoundContext): Promise<Report> {
+  const violations: string[] = [];
+  const strikes = pickStrikes(Math.ceil(cycles / CYCLES_PER_STORY), random);
+  let told = 0;
+  let struck = 0;
+  for (const strike of strikes) {
+    const clock = new StepClock(strike);
+    const line = await ModelLine.open(clock);
+    const stage = await Stage.create({ cleanup, program, env: line.env });
+    try {
+      const found = await tell(stage, line, clock, random);
+      told++;
+      if (clock.hasCome) struck++;
+      if (found.length > 0)
+        violations.push(`killed when request ${strike.step} was ${strike.when}:`, ...found);
+    } finally {
+      await stage.killAll();
+      await line.close();
+    }
+    if (violations.length > 0) break;
+  }
+  return {
+    violations,
+    summary: `${told} stories, ${struck} kills`,
+  };
+}
+
+/** Every step in both ways, if there are as many; otherwise some of them. */
+function pickStrikes(count: number, random: Random): Strike[] {
+  const all = Array.from({ length: STEPS }, (_, n) => n + 1).flatMap((step) => [
+    { step, when: "asked" as const },
+    { step, when: "answered" as const },
+  ]);
+  while (all.length > count) all.splice(random.between(0, all.length - 1), 1);
+  return all;
+}
+
+class StepClock {
+  hasCome = false;
+  readonly #strike: Strike;
+  readonly #counts = { asked: 0, answered: 0 };
+  readonly #come = Promise.withResolvers<void>();
+
+  constructor(strike: Strike) {
+    this.#strike = strike;
+  }
+
+  asked(): void {
+    this.#count("asked");
+  }
+
+  answered(): void {
+    this.#count("answered");
+  }
+
+  get comes(): Promise<void> {
+    return this.#come.promise;
+  }
+
+  #count(what: Strike["when"]): void {
+    this.#counts[what]++;
+    if (what !== this.#strike.when || this.#counts[what] !== this.#strike.step) return;
+    this.hasCome = true;
+    this.#come.resolve();
+  }
+}
+
+async function tell(
+  stage: Stage,
+  line: ModelLine,
+  clock: StepClock,
+  random: Random,
+): Promise<string[]> {
+  const story = new Story();
+  line.play("lead", (conversation) => story.playOrchestrator(conversation));
+  line.play("api", (conversation) => story.playApi(conversation));
+  line.play("web", (conversation) => story.playWeb(conversation));
+  await stage.startBoth();
+  const api = new Api({ url: stage.url, key: stage.key });
+  const made = await api.insist("POST", "/api/me/orchestrator", {
+    name: "Lead",
+    handle: "lead",
+    style: "custom",
+    customInstructions: "PLAY lead",
+  });
+  const { id } = made.body.session as Session;
+  const dispatchId = "the-request";
+  const asked = await api.insist("POST", `/api/sessions/${id}/prompts`, {
+    content: REQUEST,
+    dispatchId,
+  });
+  if (asked.status >= 300) return [`not accepted: ${JSON.stringify(asked.body)}`];
+  const over = new AbortController();
+  const killed = clock.comes.then(async () => {
+    if (over.signal.aborted) return;
+    await sleep(random.pick([0, 5, 30]) * random.next());
+    await stage.killServer();
+    await stage.startBoth();
+  });
+  const isOver = await untilReport(api, id);
+  over.abort();
+  if (clock.hasCome) await killed;
+  const violations = isOver ? await checkStory(api, id) : ["the story did not end"];
+  violations.push(...story.surprises.map((text) => `surprised by: ${text}`));
+  if (violations.length > 0) violations.push(...(await describeStory(api)), stage.logTail());
+  return violations;
+}
+
+/** Until the report was given and nobody works any more. */
+async function untilReport(api: Api, id: string): Promise<boolean> {
+  const deadline = Date.now() + REST_WITHIN_MS;
+  while (Date.now() < deadline) {
+    const { items } = await api.get(`/api/sessions/${id}/transcript?limit=200`);
+    const isTold = JSON.stringify(items).includes(REPORT);
+    const busy = await api.list<Session>("/api/sessions?status=pending,running,stopping");
+    if (isTold && busy.length === 0) return true;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return false;
+}
