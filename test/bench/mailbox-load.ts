@@ -4,33 +4,19 @@
  *
  *   node mailbox-load.ts FOLDER TIMES
  */
-import { join } from "node:path";
-import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
-import { systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
-import { createLog } from "#base/log.ts";
-import { inserter, openStore, type Store } from "#base/store/index.ts";
-import { createKernel, type Principal, type Route } from "#engine/index.ts";
+import { inserter, type Store } from "#base/store/index.ts";
+import type { Route } from "#engine/index.ts";
 import { createMailbox, type InboxRow, type LetterRow } from "#features/mailbox/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { percentile } from "./figure.ts";
+import { openKernel, owner } from "./own-kernel.ts";
 
 const LETTERS = 100_000;
 const UNREAD = LETTERS / 2;
 const ROWS_AT_ONCE = 500;
 const [folder = ".", times = "200"] = process.argv.slice(2);
-const log = createLog({ level: "warn" });
 const ids = createIds();
-
-const owner: Principal = {
-  kind: "user",
-  orgId: "org_1",
-  userId: "usr_1",
-  name: "owner",
-  role: "admin",
-  scopes: ["*"],
-  channel: "api",
-};
 
 /** Every other one is unread; one of ten is put away as well. */
 function rowOf(at: number): LetterRow {
@@ -87,23 +73,7 @@ async function fill(store: Store): Promise<void> {
   await store.transaction((tx) => tx.execute(insertInbox(tx.dialect, [inbox])));
 }
 
-const store = await openStore({
-  url: `sqlite:${join(folder, "muster.db")}`,
-  clock: systemClock,
-  log,
-  onSyncFailure(error) {
-    throw error;
-  },
-});
-const kernel = await createKernel({
-  store,
-  bus: createMemoryBus(log),
-  clock: systemClock,
-  ids,
-  log,
-  features: [createOrchestrators(), createMailbox()],
-  defaults: { runtime: "native", model: null, limits: { activePerUser: 10, activePerOrg: 10 } },
-});
+const { store, kernel } = await openKernel(folder, [createOrchestrators(), createMailbox()]);
 await fill(store);
 
 function routeOf(path: string): Route {

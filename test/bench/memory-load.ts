@@ -4,19 +4,14 @@
  *
  *   node memory-load.ts FOLDER
  */
-import { join } from "node:path";
-import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
-import { systemClock } from "#base/clock.ts";
-import { createIds } from "#base/ids.ts";
-import { createLog } from "#base/log.ts";
-import { openStore } from "#base/store/index.ts";
-import { command, createKernel } from "#engine/index.ts";
+import { command } from "#engine/index.ts";
 import { memory } from "#features/memory/index.ts";
 import { listShelves, lockOrMakeShelf, type ShelfKey } from "#features/memory/queries.ts";
 import { queryTerms, searchMemories } from "#features/memory/search.ts";
 import { wordsOf } from "#features/memory/topic.ts";
 import { addMemory } from "#features/memory/write-memory.ts";
 import { percentile } from "./figure.ts";
+import { openKernel } from "./own-kernel.ts";
 
 const REPOSITORIES = 50;
 const IN_EACH = 1_000;
@@ -26,24 +21,10 @@ const VOCABULARY = 20_000;
 const IN_ONE_COMMIT = 250;
 
 const [folder = "."] = process.argv.slice(2);
-const log = createLog({ level: "warn" });
-const store = await openStore({
-  url: `sqlite:${join(folder, "muster.db")}`,
-  clock: systemClock,
-  log,
-  onSyncFailure(error) {
-    throw error;
-  },
-});
-const { engine } = await createKernel({
+const {
   store,
-  bus: createMemoryBus(log),
-  clock: systemClock,
-  ids: createIds(),
-  log,
-  features: [memory],
-  defaults: { runtime: "echo", model: null, limits: { activePerUser: 1, activePerOrg: 1 } },
-});
+  kernel: { engine },
+} = await openKernel(folder, [memory]);
 
 let state = 1;
 /** The same numbers each time. */

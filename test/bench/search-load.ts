@@ -5,14 +5,9 @@
  *
  *   node search-load.ts FOLDER
  */
-import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
-import { systemClock } from "#base/clock.ts";
-import { createIds } from "#base/ids.ts";
-import { createLog } from "#base/log.ts";
-import { inserter, openStore, type Tx } from "#base/store/index.ts";
-import { createKernel, type KernelTables, type Principal, type SessionRow } from "#engine/index.ts";
+import { inserter, type Tx } from "#base/store/index.ts";
+import type { KernelTables, SessionRow } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { documentOf } from "#features/search/document.ts";
 import { createSearch } from "#features/search/index.ts";
@@ -20,6 +15,7 @@ import { indexLog } from "#features/search/index-log.ts";
 import { addDocument, mergeIndex, saveCursor } from "#features/search/queries.ts";
 import { entryFound } from "#features/search/sources.ts";
 import { percentile } from "./figure.ts";
+import { openKernel, owner } from "./own-kernel.ts";
 
 type EventRow = KernelTables["events"];
 
@@ -33,33 +29,7 @@ const VOCABULARY = 50_000;
 const AS_USUAL = 40;
 
 const [folder = "."] = process.argv.slice(2);
-const log = createLog({ level: "warn" });
-const store = await openStore({
-  url: `sqlite:${join(folder, "muster.db")}`,
-  clock: systemClock,
-  log,
-  onSyncFailure(error) {
-    throw error;
-  },
-});
-const kernel = await createKernel({
-  store,
-  bus: createMemoryBus(log),
-  clock: systemClock,
-  ids: createIds(),
-  log,
-  features: [createSearch([])],
-  defaults: { runtime: "native", model: null, limits: { activePerUser: 10, activePerOrg: 10 } },
-});
-const owner: Principal = {
-  kind: "user",
-  orgId: "org_1",
-  userId: "usr_1",
-  name: "owner",
-  role: "admin",
-  scopes: ["*"],
-  channel: "api",
-};
+const { store, kernel } = await openKernel(folder, [createSearch([])]);
 
 let state = 1;
 /** The same numbers each time. */

@@ -4,32 +4,17 @@
  *
  *   node task-load.ts FOLDER TIMES
  */
-import { join } from "node:path";
-import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
-import { systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
-import { createLog } from "#base/log.ts";
-import { inserter, openStore, type Store } from "#base/store/index.ts";
-import { createKernel, type Principal } from "#engine/index.ts";
+import { inserter, type Store } from "#base/store/index.ts";
 import { type TaskRow, tasks } from "#features/tasks/index.ts";
 import { percentile } from "./figure.ts";
+import { openKernel, owner } from "./own-kernel.ts";
 
 const TASKS = 10_000;
 const ROWS_AT_ONCE = 500;
 const DAY_MS = 86_400_000;
 const [folder = ".", times = "200"] = process.argv.slice(2);
-const log = createLog({ level: "warn" });
 const ids = createIds();
-
-const owner: Principal = {
-  kind: "user",
-  orgId: "org_1",
-  userId: "usr_1",
-  name: "owner",
-  role: "admin",
-  scopes: ["*"],
-  channel: "api",
-};
 
 /** A board in the middle of its work: of eight tasks one is ready, two wait, two are taken, the rest is over. */
 function rowOf(boardId: string, at: number): TaskRow {
@@ -98,23 +83,7 @@ async function fill(store: Store, boardId: string): Promise<void> {
   }
 }
 
-const store = await openStore({
-  url: `sqlite:${join(folder, "muster.db")}`,
-  clock: systemClock,
-  log,
-  onSyncFailure(error) {
-    throw error;
-  },
-});
-const kernel = await createKernel({
-  store,
-  bus: createMemoryBus(log),
-  clock: systemClock,
-  ids,
-  log,
-  features: [tasks],
-  defaults: { runtime: "native", model: null, limits: { activePerUser: 10, activePerOrg: 10 } },
-});
+const { store, kernel } = await openKernel(folder, [tasks]);
 const { id } = await kernel.sessions.create(owner, {});
 await fill(store, id);
 const route = kernel.routes.find(({ path }) => path.endsWith("/tasks/ready"));

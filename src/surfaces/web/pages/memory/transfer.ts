@@ -1,13 +1,13 @@
 /** A shelf as a file to keep, and files onto a shelf. */
 import type { Imported, MemoryFile } from "#features/memory/contract.ts";
 import { memoryApi, type ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
-import { readZip, writeZip } from "./zip.ts";
+import { readZip, writeZip, type ZipFile } from "./zip.ts";
 
 /** As the server has them. */
 const FILES_AT_ONCE = 200;
 const MAX_FILE_CHARS = 16_000;
 const MAX_FILES = 2_000;
-/** Nothing that long is a memory; what is longer is cut, and then refused below. */
+/** Nothing that long is a memory. */
 const MAX_FILE_BYTES = 4 * MAX_FILE_CHARS + 4;
 const MAX_ARCHIVE_BYTES = 50_000_000;
 const MARKDOWN = /\.(md|markdown)$/i;
@@ -32,17 +32,21 @@ export function download({ name, blob }: { name: string; blob: Blob }): void {
 }
 
 /** Markdown files, and archives of them. */
-export async function readFiles(chosen: readonly File[]): Promise<MemoryFile[]> {
-  const files: MemoryFile[] = [];
+export async function readFiles(chosen: readonly File[]): Promise<ZipFile[]> {
+  const files: ZipFile[] = [];
   for (const file of chosen) {
     if (/\.zip$/i.test(file.name)) files.push(...(await readArchive(file)));
-    else files.push({ path: file.name, content: await file.slice(0, MAX_FILE_BYTES).text() });
+    else files.push({ path: file.name, content: await contentOf(file) });
     if (files.length > MAX_FILES) throw new Error(`Choose ${MAX_FILES} files at most.`);
   }
   return files;
 }
 
-async function readArchive(file: File): Promise<MemoryFile[]> {
+async function contentOf(file: File): Promise<string | null> {
+  return file.size > MAX_FILE_BYTES ? null : file.text();
+}
+
+async function readArchive(file: File): Promise<ZipFile[]> {
   if (file.size > MAX_ARCHIVE_BYTES) throw new Error(`${file.name} is too large.`);
   return readZip(new Uint8Array(await file.arrayBuffer()), {
     isWanted: (path) => MARKDOWN.test(path) && !JUNK.test(path),
@@ -54,12 +58,13 @@ async function readArchive(file: File): Promise<MemoryFile[]> {
 type Send = (files: MemoryFile[]) => Promise<Imported>;
 
 /** In pieces that the server takes. What it would not look at is told with what it refused. */
-export async function importFiles(files: readonly MemoryFile[], send: Send): Promise<Imported> {
+export async function importFiles(files: readonly ZipFile[], send: Send): Promise<Imported> {
   const done: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
   const sent: MemoryFile[] = [];
-  for (const file of files) {
-    if (file.content.length <= MAX_FILE_CHARS) sent.push({ ...file, path: file.path.slice(-500) });
-    else done.refused.push({ path: file.path, reason: "It is longer than a memory can be." });
+  for (const { path, content } of files) {
+    if (content !== null && content.length <= MAX_FILE_CHARS)
+      sent.push({ path: path.slice(-500), content });
+    else done.refused.push({ path, reason: "It is longer than a memory can be." });
   }
   for (let from = 0; from < sent.length; from += FILES_AT_ONCE) {
     const part = await send(sent.slice(from, from + FILES_AT_ONCE));
