@@ -42,6 +42,7 @@ const OUTCOMES: ReadonlyMap<string, string> = new Map([
 
 /** Of what a newer server tells, its own words. */
 function wordsFor(type: string, told: string): string {
+  if (told.startsWith("presents a plan")) return "presents a plan";
   if (type !== "worker.ended") return WORDS.get(type) ?? told;
   const outcome = /\((\w+)\)/.exec(told)?.[1] ?? "";
   return OUTCOMES.get(outcome) ?? "ended its turn";

@@ -49,7 +49,7 @@ function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
     throw new Refusal(
       "invalid",
       "answers_missing",
-      'This is a question: send {"answers": […]}, or {"decision": "deny"} to leave it unanswered.',
+      "This is a question: give an answer to each part of it, or deny it to leave it unanswered.",
     );
   if (scope !== "once" && (gate.kind !== "approval" || targetOf(gate, allowed) === null))
     throw new Refusal(
@@ -66,11 +66,10 @@ function sendBack(gate: GateRow, request: DecisionRequest): GateDecision {
     throw new Refusal(
       "invalid",
       "not_a_plan",
-      'Only a plan can be sent back. Send {"decision": "allow"} or {"decision": "deny"}.',
+      "Only a plan can be sent back. Allow this, or deny it.",
     );
   const reason = reasonOf(request);
-  if (reason === null)
-    throw new Refusal("invalid", "reason_missing", "Say in reason what is to be changed.");
+  if (reason === null) throw new Refusal("invalid", "reason_missing", "Say what is to be changed.");
   if (request.scope !== undefined && request.scope !== "once")
     throw new Refusal("invalid", "scope_not_possible", "A plan is decided once. Leave scope out.");
   return { allowed: false, reason, answers: null, scope: "once", revise: true };
@@ -90,7 +89,7 @@ function answersTo(gate: GateRow, request: DecisionRequest, answers: string[]): 
     throw new Refusal(
       "invalid",
       "not_a_question",
-      'This waits for a decision: send {"decision": "allow"} or {"decision": "deny"}.',
+      "This waits for a decision and not for answers: allow it, or deny it.",
     );
   if (request.scope !== undefined && request.scope !== "once")
     throw new Refusal("invalid", "scope_not_possible", "Answers hold once. Leave scope out.");

@@ -31,7 +31,7 @@ export async function requireBlockers(
     throw new Refusal(
       "conflict",
       "dependency_cycle",
-      `These tasks would wait for each other for ever: ${cycle.join(" → ")}. Leave one of them out of blockedBy.`,
+      `These tasks would wait for each other for ever: ${cycle.join(" → ")}. Let one of them wait for less.`,
     );
   }
   return ids.map((id) => onBoard.get(id) as TaskRow);
@@ -84,14 +84,14 @@ export async function requireParent(
       throw new Refusal(
         "conflict",
         "dependency_cycle",
-        `A task cannot be a part of itself: ${way.join(" → ")}. Choose another parentTaskId.`,
+        `A task cannot be a part of itself: ${way.join(" → ")}. Make it a part of another task, or of none.`,
       );
     }
     if (way.length > MAX_DEPTH) {
       throw new Refusal(
         "conflict",
         "task_too_deep",
-        `Tasks can be parts of parts ${MAX_DEPTH} times at most. Choose a parentTaskId further up.`,
+        `Tasks can be parts of parts ${MAX_DEPTH} times at most. Make it a part of a task further up.`,
       );
     }
     at = row?.parent_id ?? null;

@@ -55,20 +55,20 @@ const REASON_ALONE = () =>
   new Refusal(
     "invalid",
     "blocked_reason_unused",
-    "blockedReason goes with status blocked. Put what came of the task into result.",
+    "A reason goes only with a task that is blocked. Put what came of the task into its result.",
   );
 
 const REASON_MISSING = () =>
   new Refusal(
     "invalid",
     "blocked_reason_required",
-    "Nothing it depends on is open, so say in blockedReason what it waits for. To make it wait for other tasks, set blockedBy.",
+    "It waits for no open task: give the reason why it is blocked, or name tasks that it waits for.",
   );
 
 export function stillBlocked(openBlockers: readonly string[]): Refusal {
   return new Refusal(
     "conflict",
     "task_blocked",
-    `This task waits for ${openBlockers.join(", ")}. Complete that first, or take it out of blockedBy.`,
+    `This task waits for ${openBlockers.join(", ")}. Complete that first, or change what it waits for.`,
   );
 }

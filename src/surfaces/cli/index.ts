@@ -41,6 +41,8 @@ Examples:
   npm start                                  start the server and a runner
   muster chat                                talk with your orchestrator
   muster run "Say hello"                     send a prompt and follow it
+  muster tasks                               the board; also: inbox, memory, approvals
+  muster search login bug                    find what was said, done and written
   muster sessions ls --json                  what there is, for programs
   muster doctor                              what is wrong, and how to mend it
   muster backup && muster restore FILE       keep a copy, and go back to it

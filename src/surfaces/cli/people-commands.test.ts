@@ -44,7 +44,8 @@ describe("approvals", () => {
     expect(queries[1]).toMatchObject({ session: "ses_1" });
     expect(queries[1]?.state).toBeUndefined();
     answers("GET", "/api/approvals", { items: [], next: null });
-    expect((await run("approvals", "ls")).out).toContain("Nothing waits");
+    expect((await run("approvals")).out).toContain("Nothing waits");
+    expect((await run("approvals", "alow", "apr_1")).err).toContain("unknown command 'alow'");
   });
 
   it("are shown whole: calls, questions and plans", async () => {

@@ -4,6 +4,19 @@ import { Refusal, type RefusalDetail } from "#base/refusal.ts";
 import { ServerRefusal } from "./client/server-refusal.ts";
 import type { CliHost } from "./host.ts";
 import { safeText, styleFor } from "./terminal.ts";
+import { refusalLines } from "./validation-words.ts";
+
+/** Which command does what a refusal of the server advises. */
+const HINTS: Readonly<Record<string, string>> = {
+  task_blocked: "What it waits for: muster tasks edit TASK --after OTHER, or --after none",
+  dependency_cycle: "What a task waits for: muster tasks edit TASK --after OTHER, or --after none",
+  blocked_reason_required:
+    "muster tasks block TASK REASON, or muster tasks edit TASK --after OTHER",
+  answers_missing: "muster approvals answer ID ANSWER, or muster approvals deny ID",
+  not_a_question: "muster approvals allow ID, or muster approvals deny ID",
+  not_a_plan: "muster approvals allow ID, or muster approvals deny ID",
+  question_needs_choice: "muster approvals show ID, then muster approvals answer ID ANSWER",
+};
 
 export function reportError(host: CliHost, error: unknown, json: boolean): void {
   const { code, message, details } = describe(error);
@@ -12,8 +25,10 @@ export function reportError(host: CliHost, error: unknown, json: boolean): void 
     host.stderr.write(`${JSON.stringify({ error: body })}\n`);
   } else {
     const style = styleFor(host.stderr, host.env);
-    const lines = details.map((detail) => `  ${detail.path}: ${detail.message}`);
-    const said = `${message}${code === "failed" ? "" : ` [${code}]`}`;
+    const [first = "", ...lines] = refusalLines(message, details);
+    const said = `${first}${code === "failed" ? "" : ` [${code}]`}`;
+    const hint = HINTS[code];
+    if (hint !== undefined) lines.push(`  ${hint}`);
     host.stderr.write(`${style.red("error:")} ${safeText([said, ...lines].join("\n"))}\n`);
   }
   if (host.env.MUSTER_LOG_LEVEL === "debug") host.stderr.write(`${redactText(traceOf(error))}\n`);

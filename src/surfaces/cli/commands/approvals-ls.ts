@@ -3,15 +3,16 @@ import type { Approval } from "#features/approvals/contract.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, shorten, timeAgo } from "../terminal.ts";
+import { asDefault, BY_DEFAULT } from "./default-command.ts";
+import { findSessionId } from "./find-session.ts";
 
 const TARGET_WIDTH = 70;
 
 export function addApprovalsLsCommand(group: Command, host: CliHost): void {
-  group
-    .command("ls")
+  asDefault(group.command("ls", BY_DEFAULT))
     .description("Lists what waits for you, newest first.")
     .option("--all", "also what is decided, expired or withdrawn")
-    .option("--session <id>", "only of this session")
+    .option("--session <session>", "only of this session")
     .action((options: { all?: boolean; session?: string }, command: Command) =>
       perform(host, command, (invocation) => listApprovals(invocation, options)),
     );
@@ -19,11 +20,12 @@ export function addApprovalsLsCommand(group: Command, host: CliHost): void {
 
 async function listApprovals(
   invocation: Invocation,
-  { all, session }: { all?: boolean; session?: string },
+  { all, session: which }: { all?: boolean; session?: string },
 ): Promise<Ending> {
-  const items = await invocation
-    .api()
-    .listAll<Approval>("/api/approvals", { state: all ? undefined : "pending", session });
+  const api = invocation.api();
+  const session = which === undefined ? undefined : await findSessionId(api, which);
+  const query = { state: all ? undefined : "pending", session };
+  const items = await api.listAll<Approval>("/api/approvals", query);
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

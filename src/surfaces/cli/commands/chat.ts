@@ -10,6 +10,7 @@ import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
 import { type Ending, type Invocation, perform } from "../invocation.ts";
 import { styleFor } from "../terminal.ts";
+import { findSessionId } from "./find-session.ts";
 import { ensureOrchestrator } from "./orchestrator-path.ts";
 import { sessionPath } from "./session-path.ts";
 
@@ -35,7 +36,7 @@ export function addChatCommand(program: Command, host: CliHost): void {
   program
     .command("chat")
     .description("Talks with your orchestrator, or with a session.")
-    .argument("[session]", "the session to talk with")
+    .argument("[session]", "the session to talk with: its id, the end of it, or its title")
     .option("--reasoning", "show the agent's reasoning")
     .option("--no-wait", "without a terminal: do not wait for child sessions")
     .addHelpText("after", NOTES)
@@ -78,5 +79,5 @@ async function chat(
 
 async function openSession(api: Api, id: string | undefined): Promise<Session> {
   if (id === undefined) return ensureOrchestrator(api);
-  return (await api.call<{ session: Session }>(sessionPath(id))).session;
+  return (await api.call<{ session: Session }>(sessionPath(await findSessionId(api, id)))).session;
 }

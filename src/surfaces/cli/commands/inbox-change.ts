@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { CliHost } from "../host.ts";
+import { instantOf } from "../instant.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { INBOX, letterPath } from "./inbox-path.ts";
 
@@ -46,7 +47,7 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
     .argument("<when>", "30m, 2h, 3d or 1w from now, an instant such as 2026-03-01T09:00, or now")
     .action((id: string, when: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => {
-        const snoozedUntil = when === "now" ? null : instantOf(when, Date.now());
+        const snoozedUntil = when === "now" ? null : comesBack(when, Date.now());
         const done = snoozedUntil === null ? "is back" : `comes back ${snoozedUntil}`;
         return change(invocation, [id], { snoozedUntil }, done);
       }),
@@ -95,10 +96,13 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 7 * 24 * 60 * 60_000,
 };
 
-function instantOf(text: string, now: number): string {
+function comesBack(text: string, now: number): string {
   const span = /^(\d{1,4})([mhdw])$/.exec(text);
-  const at = span ? now + Number(span[1]) * (UNITS_MS[span[2] ?? ""] ?? 0) : Date.parse(text);
-  if (!Number.isNaN(at)) return new Date(at).toISOString();
+  if (span) {
+    const at = now + Number(span[1]) * (UNITS_MS[span[2] ?? ""] ?? 0);
+    return new Date(at).toISOString();
+  }
+  if (/^\d/.test(text)) return instantOf(text, "begins");
   throw new Refusal(
     "invalid",
     "instant_invalid",

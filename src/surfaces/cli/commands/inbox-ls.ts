@@ -11,6 +11,8 @@ import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, shorten, timeAgo } from "../terminal.ts";
+import { asDefault, BY_DEFAULT } from "./default-command.ts";
+import { findSessionId } from "./find-session.ts";
 import { INBOX, nameOf } from "./inbox-path.ts";
 
 const LIMIT = 30;
@@ -29,17 +31,16 @@ interface LsOptions {
 }
 
 export function addInboxLsCommands(group: Command, host: CliHost): void {
-  group
-    .command("ls", { isDefault: true })
+  asDefault(group.command("ls", BY_DEFAULT))
     .description("Lists letters, the newest first. What is unread has a star.")
     .addOption(
       new Option("--box <box>", "which of them").choices(LETTER_BOXES).default("inbox" as const),
     )
     .option("--unread", "only what is unread")
     .addOption(new Option("--type <type>", "only letters of this type").choices(LETTER_TYPES))
-    .option("--from-session <id>", "only what this session wrote")
+    .option("--from-session <session>", "only what this session wrote")
     .option("--from-user <id>", "only what this person wrote")
-    .option("--session <id>", "only what is about this session")
+    .option("--session <session>", "only what is about this session")
     .option("--task <id>", "only what is about this task")
     .option("--limit <n>", "how many at most", limitOf, LIMIT)
     .action((options: LsOptions, command: Command) =>
@@ -65,14 +66,17 @@ function limitOf(text: string): number {
 
 async function list(invocation: Invocation, options: LsOptions): Promise<Ending> {
   const { box, limit, type: messageType, session, task } = options;
-  const page = await invocation.api().callAgain<Page<Letter>>(INBOX, {
+  const api = invocation.api();
+  const idOf = (which: string | undefined) =>
+    which === undefined ? undefined : findSessionId(api, which);
+  const page = await api.callAgain<Page<Letter>>(INBOX, {
     query: {
       box,
       limit,
       messageType,
-      fromSessionId: options.fromSession,
+      fromSessionId: await idOf(options.fromSession),
       fromUserId: options.fromUser,
-      contextSessionId: session,
+      contextSessionId: await idOf(session),
       contextTaskId: task,
       ...(options.unread && { unreadOnly: true }),
     },

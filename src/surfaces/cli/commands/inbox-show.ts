@@ -1,9 +1,15 @@
 /** `muster inbox show`: the exchange that a letter belongs to. */
 import type { Command } from "commander";
+import type { Approval } from "#features/approvals/contract.ts";
+import type { Me } from "#features/auth/contract.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
+import { describeDecision } from "../chat/ask.ts";
+import type { Api } from "../client/api.ts";
+import { ServerRefusal } from "../client/server-refusal.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, perform } from "../invocation.ts";
 import { type Style, safeLine, safeText, styleFor, timeAgo } from "../terminal.ts";
+import { approvalPath } from "./approvals-decide.ts";
 import { INBOX, letterPath, nameOf } from "./inbox-path.ts";
 
 export function addInboxShowCommand(group: Command, host: CliHost): void {
@@ -19,13 +25,39 @@ export function addInboxShowCommand(group: Command, host: CliHost): void {
         const path = `${INBOX}/threads/${encodeURIComponent(letter.threadId)}`;
         const items = await api.listAll<Letter>(path);
         const style = styleFor(host.stdout, host.env);
-        invocation.print({ items }, [
-          ...items.flatMap((one) => linesOf(one, style)),
-          `Answer with: muster inbox reply ${letter.id}`,
-        ]);
+        const lines = items.flatMap((one) => linesOf(one, style));
+        if (!invocation.json) lines.push(...(await nextLines(api, items)));
+        invocation.print({ items }, lines);
         return DONE;
       }),
     );
+}
+
+/** One answers what one was sent; what asks for a decision is decided, and not twice. */
+async function nextLines(api: Api, items: readonly Letter[]): Promise<string[]> {
+  const { user } = await api.callAgain<Me>("/api/me");
+  const last = items.findLast(({ to }) => to.kind === "user" && to.id === user.id);
+  if (!last) return [];
+  const approval = await approvalOf(api, last);
+  if (approval && approval.state !== "pending")
+    return [safeLine(describeDecision(approval, user.id))];
+  if (approval && approval.kind !== "question")
+    return [`Decide with: muster approvals show ${approval.id}`];
+  return [`Answer with: muster inbox reply ${last.id}`];
+}
+
+const APPROVAL_REF = "approval:";
+
+async function approvalOf(api: Api, { contextRef }: Letter): Promise<Approval | undefined> {
+  if (!contextRef?.startsWith(APPROVAL_REF)) return;
+  const path = approvalPath(contextRef.slice(APPROVAL_REF.length));
+  try {
+    return (await api.callAgain<{ approval: Approval }>(path)).approval;
+  } catch (error) {
+    // It is gone, or the key is not good for it: what was written can be shown all the same.
+    if (error instanceof ServerRefusal) return;
+    throw error;
+  }
 }
 
 function linesOf(letter: Letter, style: Style): string[] {

@@ -1,6 +1,7 @@
 /** `muster inbox send` and `reply`. */
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
+import { Refusal } from "#base/refusal.ts";
 import {
   LETTER_TYPES,
   type Letter,
@@ -11,6 +12,7 @@ import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { readInput } from "../read-input.ts";
 import { safeLine } from "../terminal.ts";
+import { findSessionId } from "./find-session.ts";
 import { letterPath, MESSAGES, nameOf } from "./inbox-path.ts";
 
 const TEXT = "what it says; read from standard input when left out";
@@ -28,7 +30,7 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
     .description("Writes a letter to an agent or a person.")
     .argument(
       "<to>",
-      "a session's id, orchestrator, @handle of somebody's agent, @user:name, or a person's id",
+      "a session (its id, the end of it, or its title), orchestrator, @handle of somebody's agent, @user:name, or a person's id",
     )
     .argument("[text]", TEXT)
     .addOption(
@@ -36,16 +38,18 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
         LETTER_TYPES,
       ),
     )
-    .option("--session <id>", "the session it is about")
+    .option("--session <session>", "the session it is about")
     .option("--task <id>", "the task it is about")
     .option("--ref <ref>", "what else it is about, such as github:acme/api:pr:42")
     .action((to: string, text: string | undefined, options: SendOptions, command: Command) =>
       perform(host, command, async (invocation) => {
+        const { session } = options;
         const body = {
-          to,
+          to: await recipientOf(invocation, to),
           content: await textOf(host, text),
           messageType: options.type,
-          contextSessionId: options.session,
+          contextSessionId:
+            session === undefined ? undefined : await findSessionId(invocation.api(), session),
           contextTaskId: options.task,
           contextRef: options.ref,
         };
@@ -62,6 +66,17 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
         write(invocation, `${letterPath(id)}/reply`, { content: await textOf(host, text) }),
       ),
     );
+}
+
+/** A session may be named here as everywhere; all else is for the server to find, and to refuse. */
+async function recipientOf(invocation: Invocation, to: string): Promise<string> {
+  if (to.startsWith("@") || to.startsWith("usr_")) return to;
+  try {
+    return await findSessionId(invocation.api(), to);
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not_found") return to;
+    throw error;
+  }
 }
 
 async function textOf(host: CliHost, text: string | undefined): Promise<string> {

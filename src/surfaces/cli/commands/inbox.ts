@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { CliHost } from "../host.ts";
 import { addInboxChangeCommands } from "./inbox-change.ts";
+import { addInboxContactsCommands } from "./inbox-contacts.ts";
 import { addInboxLsCommands } from "./inbox-ls.ts";
 import { addInboxShowCommand } from "./inbox-show.ts";
 import { addInboxWriteCommands } from "./inbox-write.ts";
@@ -14,4 +15,5 @@ export function addInboxCommands(program: Command, host: CliHost): void {
   addInboxShowCommand(group, host);
   addInboxWriteCommands(group, host);
   addInboxChangeCommands(group, host);
+  addInboxContactsCommands(group, host);
 }

@@ -2,11 +2,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 import {
   CATEGORIES,
+  type Earlier,
   MAX_CONTENT_CHARS,
   type Memory,
   type Pruned,
   type Written,
 } from "#features/memory/contract.ts";
+import type { Api } from "../client/api.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { readInput } from "../read-input.ts";
@@ -111,13 +113,25 @@ async function add(
   const content = text ?? (await readText(invocation.host));
   const said = { content, category, title, pinned, repo };
   const path = memoriesPath(repo === undefined ? {} : { repo });
-  const answer = await invocation.api().call<Written>(path, { method: "POST", body: said });
+  const api = invocation.api();
+  const answer = await api.call<Written>(path, { method: "POST", body: said });
   const { memory, replaced, pruned } = answer;
   invocation.print(answer, [
-    replaced ? `${memory.id} says it now.` : `${memory.id} is remembered.`,
+    ...(replaced ? await replacedLines(api, memory.id) : [`${memory.id} is remembered.`]),
     ...pruned.map((gone) => `To make room ${gone.id} went: ${shownMemory(gone)}`),
   ]);
   return DONE;
+}
+
+/** What was replaced was found by words, so its person sees what it was. */
+async function replacedLines(api: Api, id: string): Promise<string[]> {
+  const { history } = await api.callAgain<{ history: Earlier[] }>(memoryPath(id));
+  const [before] = history;
+  const was = before ? ` It said before: ${shownMemory(before)}` : "";
+  return [
+    `${id} was about the same and says this now.${was}`,
+    `See all of it with: muster memory show ${id}`,
+  ];
 }
 
 async function edit(

@@ -1,12 +1,23 @@
-/** `muster memory ls` and `muster memory search`. */
+/** `muster memory ls`, `search` and `show`. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { Memory } from "#features/memory/contract.ts";
+import type { Earlier, Memory } from "#features/memory/contract.ts";
 import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
-import { printTable, timeAgo } from "../terminal.ts";
-import { memoriesPath, REPO_OPTION, type RepoOption, shownMemory } from "./memory-path.ts";
+import { printTable, safeLine, safeText, styleFor, timeAgo } from "../terminal.ts";
+import { asDefault, BY_DEFAULT } from "./default-command.ts";
+import {
+  memoriesPath,
+  memoryPath,
+  REPO_OPTION,
+  type RepoOption,
+  shownMemory,
+} from "./memory-path.ts";
 
+interface MemoryWithHistory {
+  memory: Memory;
+  history: Earlier[];
+}
 interface FilterOptions extends RepoOption {
   category?: string;
   since?: string;
@@ -21,7 +32,7 @@ interface SearchOptions extends FilterOptions {
 }
 
 export function addMemoryFindCommands(group: Command, host: CliHost): void {
-  withFilters(group.command("ls"))
+  withFilters(asDefault(group.command("ls", BY_DEFAULT)))
     .description("Lists what is remembered, the last written first.")
     .option("--pinned", "only what is pinned")
     .action((options: ListOptions, command: Command) =>
@@ -34,6 +45,50 @@ export function addMemoryFindCommands(group: Command, host: CliHost): void {
     .action((words: string[], options: SearchOptions, command: Command) =>
       perform(host, command, (invocation) => search(invocation, words.join(" "), options)),
     );
+  addShowCommand(group, host);
+}
+
+function addShowCommand(group: Command, host: CliHost): void {
+  group
+    .command("show")
+    .description("Shows a memory whole, and what stood there before.")
+    .argument("<id>")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const found = await invocation.api().callAgain<MemoryWithHistory>(memoryPath(id));
+        const style = styleFor(host.stdout, host.env);
+        invocation.print(found, [
+          ...factLines(found.memory),
+          "",
+          ...safeText(found.memory.content).split("\n"),
+          ...found.history.flatMap(({ title, content, replacedAt }) => [
+            "",
+            style.bold(
+              safeLine(`Until ${timeAgo(replacedAt)}${title === null ? "" : `: ${title}`}`),
+            ),
+            ...safeText(content).split("\n"),
+          ]),
+        ]);
+        return DONE;
+      }),
+    );
+}
+
+function factLines(memory: Memory): string[] {
+  const { id, category, title, repo, relevance, pinned, source, createdAt, updatedAt } = memory;
+  const facts: [name: string, value: string | null][] = [
+    ["id", id],
+    ["title", title],
+    ["category", category],
+    ["repository", repo],
+    ["relevance", pinned ? "pinned" : relevance.toFixed(2)],
+    ["written by", source === null ? "you" : source.sessionId],
+    ["created", timeAgo(createdAt)],
+    ["changed", timeAgo(updatedAt)],
+  ];
+  return facts
+    .filter((fact): fact is [string, string] => fact[1] !== null)
+    .map(([name, value]) => `${name.padEnd(12)}${safeLine(value)}`);
 }
 
 function withFilters(command: Command): Command {
@@ -59,12 +114,18 @@ async function list(invocation: Invocation, options: ListOptions): Promise<Endin
   const { pinned } = options;
   const query = { ...queryOf(options), ...(pinned && { pinned }) };
   const items = await invocation.api().listAll<Memory>(memoriesPath(options), query);
-  show(
-    invocation,
-    { items, next: null },
-    "Nothing is remembered. Add something with: muster memory add",
-  );
+  show(invocation, { items, next: null }, nothingWords(options));
   return DONE;
+}
+
+function nothingWords({ category, since, until, pinned }: ListOptions): string {
+  if (category !== undefined) {
+    const all = "See all with: muster memory ls";
+    return safeLine(`Nothing is remembered in the category ${JSON.stringify(category)}. ${all}`);
+  }
+  return (since ?? until ?? pinned)
+    ? "Nothing that is remembered is like that. See all with: muster memory ls"
+    : "Nothing is remembered. Add something with: muster memory add";
 }
 
 async function search(

@@ -1,6 +1,6 @@
 /** `muster memory export` and `import`: memories as a folder of markdown files. */
-import { lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { safeLine } from "../terminal.ts";
+import { refreshFolder } from "./memory-export.ts";
 import { MEMORIES, REPO_OPTION, type RepoOption } from "./memory-path.ts";
 
 const MAX_DEPTH = 5;
@@ -24,9 +25,10 @@ export function addMemoryFolderCommands(group: Command, host: CliHost): void {
   group
     .command("export")
     .description("Writes memories to a folder as markdown, always in the same way.")
-    .argument("<folder>", "a new or empty one")
+    .argument("<folder>", "a new or empty one, or one that an export was written to before")
     .option(...REPO_OPTION)
-    .action((folder: string, options: RepoOption, command: Command) =>
+    .option("--force", "write over files of an earlier export that were changed since")
+    .action((folder: string, options: ExportOptions, command: Command) =>
       perform(host, command, (invocation) => exportTo(invocation, folder, options)),
     );
   group
@@ -41,7 +43,15 @@ export function addMemoryFolderCommands(group: Command, host: CliHost): void {
     );
 }
 
-async function exportTo(invocation: Invocation, to: string, { repo }: RepoOption): Promise<Ending> {
+interface ExportOptions extends RepoOption {
+  force?: boolean;
+}
+
+async function exportTo(
+  invocation: Invocation,
+  to: string,
+  { repo, force = false }: ExportOptions,
+): Promise<Ending> {
   const folder = resolve(to);
   const call = { query: { repo } };
   const { files } = await invocation
@@ -54,17 +64,12 @@ async function exportTo(invocation: Invocation, to: string, { repo }: RepoOption
       "export_invalid",
       "What the server sent is not written to the disk: a name in it is no name of a memory.",
     );
-  await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).length > 0)
-    throw new Refusal("conflict", "folder_not_empty", `${folder} is not empty. Name a new folder.`);
-  for (const { path, content } of files) {
-    const at = join(folder, ...path.split("/"));
-    await mkdir(dirname(at), { recursive: true });
-    await writeFile(at, content, { flag: "wx" });
-  }
+  const { removed } = await refreshFolder(folder, files, force);
   const count = files.length === 1 ? "1 memory is" : `${files.length} memories are`;
-  invocation.print({ folder, files: files.map(({ path }) => path) }, [
-    `${count} written to ${folder}.`,
+  const gone =
+    removed.length === 0 ? "" : ` Files of memories that are gone, removed: ${removed.length}.`;
+  invocation.print({ folder, files: files.map(({ path }) => path), removed }, [
+    `${count} written to ${folder}.${gone}`,
   ]);
   return DONE;
 }

@@ -1,4 +1,6 @@
 import {
+  existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -76,7 +78,10 @@ describe("muster memory", () => {
     });
     expect((await run(["search", "x", "--limit", "0"])).code).toBe(2);
     answers("GET", MINE, { items: [], next: null });
-    expect((await run(["ls"])).out).toContain("Nothing is remembered");
+    expect((await run([])).out).toContain("muster memory add");
+    const none = await run(["ls", "--category", "nope"]);
+    expect(none.out).toContain('Nothing is remembered in the category "nope".');
+    expect((await run(["ls", "--pinned"])).out).toContain("muster memory ls");
   });
 
   it("adds what is said or piped in, and says what went", async () => {
@@ -94,13 +99,25 @@ describe("muster memory", () => {
     ]);
     expect(out).toContain("mem_1 is remembered.");
     expect(out).toContain("To make room mem_0 went: Tea");
+    const history = [{ title: "Tea", content: "no milk", replacedAt: now }];
+    answers("GET", `${MINE}/mem_1`, { memory, history });
     const { out: again } = await run(["add", "--repo", "a/b"], { input: "two\nlines\n" });
-    expect(again).toBe("mem_1 says it now.\n");
+    expect(again).toContain("mem_1 was about the same and says this now. It said before: Tea: no");
+    expect(again).toContain("muster memory show mem_1");
     expect(bodies("POST", MINE)).toEqual([
       { content: "Likes it", category: "preference", title: "Tea", pinned: true },
     ]);
     expect(bodies("POST", SESSION)).toEqual([{ content: "two\nlines", repo: "a/b" }]);
     expect((await run(["add"], { input: "\n" })).code).toBe(2);
+  });
+
+  it("shows a memory with what stood there before", async () => {
+    const history = [{ title: null, content: "Likes it\nweak\u001b[31m", replacedAt: now }];
+    answers("GET", `${MINE}/mem_1`, { memory, history });
+    const { out } = await run(["show", "mem_1"]);
+    expect(out).toMatch(/category +preference\n/);
+    expect(out).toMatch(/\n\nLikes it\nstrong [\s\S]*\n\nUntil just now\nLikes it\nweak/);
+    expect(out).not.toContain("\u001b");
   });
 
   it("edits, pins, forgets and prunes", async () => {
@@ -149,8 +166,52 @@ describe("muster memory", () => {
     expect(out).toContain("1 new, 0 replaced, 1 as they were.");
     expect(out).toContain("x.md was not taken: It is empty.");
     expect(bodies("POST", `${MINE}/import`)).toEqual([{ files }]);
-    expect((await run(["export", to])).code).not.toBe(0);
+    expect((await run(["export", to])).code).toBe(0);
     expect((await run(["import", join(folder, "none")])).code).toBe(2);
+  });
+
+  it("refreshes a folder kept in git, and touches nothing of anybody else's", async () => {
+    const to = join(folder, "out");
+    const serve = (...files: MemoryFile[]) => answers("GET", `${MINE}/export`, { files });
+    const a = { path: "general/a-0123456789.md", content: "a\n" };
+    const b = { path: "work/b-0123456789.md", content: "b\n" };
+    const at = ({ path }: MemoryFile) => join(to, ...path.split("/"));
+    mkdirSync(join(to, ".git"), { recursive: true });
+    serve(a, b);
+    expect((await run(["export", to])).code).toBe(0);
+    writeFileSync(join(to, "README.md"), "mine");
+    serve({ ...a, content: "a2\n" });
+    expect((await run(["export", to])).out).toContain("gone, removed: 1.");
+    expect(readFileSync(at(a), "utf8")).toBe("a2\n");
+    expect(readdirSync(to).sort()).toEqual([".git", ".muster-memory.json", "README.md", "general"]);
+
+    writeFileSync(at(a), "changed by hand\n");
+    serve(a, b);
+    const refused = await run(["export", to]);
+    expect(refused.code).toBe(7);
+    expect(refused.err).toContain(a.path);
+    expect(readFileSync(at(a), "utf8")).toBe("changed by hand\n");
+    expect(existsSync(at(b))).toBe(false);
+    expect((await run(["export", to, "--force"])).code).toBe(0);
+    expect(readFileSync(at(a), "utf8")).toBe("a\n");
+    expect(readFileSync(join(to, "README.md"), "utf8")).toBe("mine");
+  });
+
+  it("writes into no folder of somebody else's, and over no file that is not of an export", async () => {
+    const a = { path: "general/a-0123456789.md", content: "a\n" };
+    answers("GET", `${MINE}/export`, { files: [a] });
+    writeFileSync(join(folder, "thesis.md"), "mine");
+    expect((await run(["export", folder])).code).toBe(7);
+    const to = join(folder, "out");
+    const elsewhere = join(folder, "elsewhere");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "x.md"), "mine");
+    mkdirSync(to);
+    const list = { "../elsewhere/x.md": "0".repeat(64) };
+    writeFileSync(join(to, ".muster-memory.json"), JSON.stringify({ files: list }));
+    symlinkSync(elsewhere, join(to, "general"));
+    expect((await run(["export", to, "--force"])).code).toBe(7);
+    expect(readdirSync(elsewhere)).toEqual(["x.md"]);
   });
 
   it("writes nothing when a server names a file as no memory is named", async () => {

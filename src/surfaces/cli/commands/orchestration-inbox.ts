@@ -5,6 +5,7 @@ import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, shorten, timeAgo } from "../terminal.ts";
+import { findSessionId } from "./find-session.ts";
 import { supervisorPath } from "./orchestration-path.ts";
 
 const TEXT_WIDTH = 60;
@@ -21,10 +22,11 @@ export function addOrchestrationInboxCommand(group: Command, host: CliHost): voi
     .argument("<session>", "the supervisor")
     .option("--clear", "wipe it instead, also what was not told yet")
     .option("--yes", "do not ask")
-    .action((id: string, options: InboxOptions, command: Command) =>
-      perform(host, command, (invocation) =>
-        options.clear ? clearInbox(invocation, id, options) : listInbox(invocation, id),
-      ),
+    .action((which: string, options: InboxOptions, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const id = await findSessionId(invocation.api(), which);
+        return options.clear ? clearInbox(invocation, id, options) : listInbox(invocation, id);
+      }),
     );
 }
 

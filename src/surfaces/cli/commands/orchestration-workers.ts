@@ -3,6 +3,7 @@ import type { Worker } from "#features/supervision/contract.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, shorten, timeAgo } from "../terminal.ts";
+import { findSessionId } from "./find-session.ts";
 import { supervisorPath } from "./orchestration-path.ts";
 
 const DOING_WIDTH = 60;
@@ -12,8 +13,10 @@ export function addOrchestrationWorkersCommand(group: Command, host: CliHost): v
     .command("workers")
     .description("Lists the workers of a supervisor.")
     .argument("<session>", "the supervisor")
-    .action((id: string, _options: object, command: Command) =>
-      perform(host, command, (invocation) => listWorkers(invocation, id)),
+    .action((which: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) =>
+        listWorkers(invocation, await findSessionId(invocation.api(), which)),
+      ),
     );
 }
 

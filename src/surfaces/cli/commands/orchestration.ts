@@ -3,9 +3,11 @@ import type { Command } from "commander";
 import type { OrchestrationRole } from "#features/supervision/contract.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, perform } from "../invocation.ts";
+import { findSessionId } from "./find-session.ts";
 import { addOrchestrationInboxCommand } from "./orchestration-inbox.ts";
 import { supervisorPath, workerPath } from "./orchestration-path.ts";
 import { addOrchestrationWorkersCommand } from "./orchestration-workers.ts";
+import { WHICH } from "./sessions-lead.ts";
 
 export function addOrchestrationCommands(program: Command, host: CliHost): void {
   const group = program
@@ -50,15 +52,15 @@ function addSwitch(group: Command, host: CliHost, { name, description, done }: W
   group
     .command(name)
     .description(description)
-    .argument("<session>", "the session")
-    .action((id: string, _options: object, command: Command) =>
+    .argument("<session>", WHICH)
+    .action((which: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const answer = await invocation
-          .api()
-          .callAgain<OrchestrationRole>(`${supervisorPath(id)}/${name}`, {
-            method: "POST",
-            body: {},
-          });
+        const api = invocation.api();
+        const id = await findSessionId(api, which);
+        const answer = await api.callAgain<OrchestrationRole>(`${supervisorPath(id)}/${name}`, {
+          method: "POST",
+          body: {},
+        });
         invocation.print(answer, [done(id)]);
         return DONE;
       }),
@@ -71,9 +73,12 @@ function addWorkerAction(group: Command, host: CliHost, { name, description, don
     .description(description)
     .argument("<session>", "the supervisor")
     .argument("<worker>", "the worker")
-    .action((id: string, workerId: string, _options: object, command: Command) =>
+    .action((which: string, whichWorker: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const answer = await invocation.api().call<object>(`${workerPath(id, workerId)}/${name}`, {
+        const api = invocation.api();
+        const id = await findSessionId(api, which);
+        const workerId = await findSessionId(api, whichWorker);
+        const answer = await api.call<object>(`${workerPath(id, workerId)}/${name}`, {
           method: "POST",
           body: {},
         });

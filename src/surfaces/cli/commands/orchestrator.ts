@@ -13,6 +13,8 @@ import { QUEUE_MODES, type Session } from "#protocol/sessions.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { formatCost, safeLine } from "../terminal.ts";
+import { asDefault, BY_DEFAULT } from "./default-command.ts";
+import { FILL_LIST, readContacts } from "./inbox-contacts.ts";
 import { ORCHESTRATOR, type Orchestrator } from "./orchestrator-path.ts";
 
 const PREFERENCES = "/api/me/preferences";
@@ -24,8 +26,7 @@ export function addOrchestratorCommands(program: Command, host: CliHost): void {
   const group = program
     .command("orchestrator")
     .description("See and change your orchestrator; talk with it by: muster chat");
-  group
-    .command("show", { isDefault: true })
+  asDefault(group.command("show", BY_DEFAULT))
     .description("Shows who it is and how it is.")
     .action((_options: object, command: Command) => perform(host, command, show));
   addSetCommand(group, host);
@@ -53,7 +54,12 @@ function addSetCommand(group: Command, host: CliHost): void {
     .option("--avatar <avatar>", "an emoji, or the address of an image; empty for none")
     .addOption(new Option("--style <style>", "how it talks").choices(STYLES))
     .option("--instructions <text>", "what else it should heed; empty for none")
-    .addOption(new Option("--mail <whose>", "whose agents may write to it").choices(MAIL_RULES))
+    .addOption(
+      new Option(
+        "--mail <who>",
+        "which other people and their agents may write to it; list: see muster inbox contacts",
+      ).choices(MAIL_RULES),
+    )
     .action((options: SetOptions, command: Command) =>
       perform(host, command, (invocation) => change(invocation, options)),
     );
@@ -84,7 +90,7 @@ async function show(invocation: Invocation): Promise<Ending> {
     return DONE;
   }
   invocation.print(found, [
-    ...(identity ? identityLines(identity) : []),
+    ...(identity ? await identityLines(invocation, identity) : []),
     ...(session ? sessionLines(session) : []),
     ...(needsRestart ? ["It has ended. Bring it back with: muster orchestrator restart"] : []),
     ...(recovery?.nextAttemptAt ? [`It comes back by itself at ${recovery.nextAttemptAt}.`] : []),
@@ -119,7 +125,7 @@ async function change(invocation: Invocation, options: SetOptions): Promise<Endi
   const answer = await invocation
     .api()
     .callAgain<{ identity: Identity }>(`${ORCHESTRATOR}/identity`, { method: "PUT", body });
-  invocation.print(answer, identityLines(answer.identity));
+  invocation.print(answer, await identityLines(invocation, answer.identity));
   return DONE;
 }
 
@@ -173,15 +179,27 @@ function minutesOf(text: string): number {
   );
 }
 
-function identityLines(identity: Identity): string[] {
+async function identityLines(invocation: Invocation, identity: Identity): Promise<string[]> {
   return [
     ...detail("name", identity.name),
     ...detail("handle", `@${identity.handle}`),
     ...detail("avatar", identity.avatar),
     ...detail("style", identity.style),
-    ...detail("mail from", identity.acceptsAgentMail),
+    ...detail("mail from", await mailWords(invocation, identity.acceptsAgentMail)),
     ...detail("heeds", identity.customInstructions),
   ];
+}
+
+async function mailWords(
+  { json, api }: Invocation,
+  rule: Identity["acceptsAgentMail"],
+): Promise<string> {
+  if (rule === "none") return "nobody else (none)";
+  if (rule === "org") return "everybody in the organisation, and their agents (org)";
+  if (json) return rule;
+  const { items } = await readContacts(api());
+  const names = items.map(({ name }) => name).join(", ");
+  return names === "" ? `nobody yet (list). ${FILL_LIST}` : `${names}, and their agents (list)`;
 }
 
 function sessionLines(session: Session): string[] {

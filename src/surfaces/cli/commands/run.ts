@@ -11,6 +11,7 @@ import { followTurn, Turn } from "../turn/follow-turn.ts";
 import { interruptTurn } from "../turn/interrupt-turn.ts";
 import { createJsonLines } from "../turn/json-lines.ts";
 import { TurnPrinter } from "../turn/turn-printer.ts";
+import { findSessionId } from "./find-session.ts";
 import { sessionPath } from "./session-path.ts";
 
 interface RunOptions {
@@ -38,7 +39,7 @@ export function addRunCommand(program: Command, host: CliHost): void {
     .command("run")
     .description("Sends a prompt, to a new session unless one is named, and shows its turn.")
     .argument("[prompt...]", "what to say; - or nothing reads standard input")
-    .option("--session <id>", "the session to prompt")
+    .option("--session <session>", "the session to prompt: its id, the end of it, or its title")
     .option("--runtime <name>", "the runtime of a new session")
     .option("--model <name>", "the model of a new session, as provider/model")
     .option("--title <text>", "the title of a new session; else how the prompt begins")
@@ -112,7 +113,8 @@ async function readAll(stdin: Input): Promise<string> {
 async function openSession(api: Api, options: RunOptions): Promise<Session> {
   const { session: id, runtime, model, title, repo, branch, project: projectDir } = options;
   if (id !== undefined) {
-    return (await api.call<{ session: Session }>(sessionPath(id))).session;
+    return (await api.call<{ session: Session }>(sessionPath(await findSessionId(api, id))))
+      .session;
   }
   const { session } = await api.callAgain<{ session: Session }>("/api/sessions", {
     method: "POST",

@@ -3,7 +3,9 @@ import { confirm } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { findSessionId } from "./find-session.ts";
 import { sessionPath } from "./session-path.ts";
+import { WHICH } from "./sessions-lead.ts";
 
 interface RmOptions {
   force?: boolean;
@@ -14,7 +16,7 @@ export function addSessionsRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
     .description("Archives a session; it is deleted after 7 days.")
-    .argument("<id>", "the session")
+    .argument("<session>", WHICH)
     .option("--force", "stop the turn that runs")
     .option("--yes", "do not ask")
     .action((id: string, options: RmOptions, command: Command) =>
@@ -24,11 +26,12 @@ export function addSessionsRmCommand(group: Command, host: CliHost): void {
 
 async function removeSession(
   invocation: Invocation,
-  id: string,
+  which: string,
   options: RmOptions,
 ): Promise<Ending> {
   const { host } = invocation;
   const api = invocation.api();
+  const id = await findSessionId(api, which);
   const mustAsk = host.stdin.isTTY === true && !options.yes;
   if (mustAsk && !(await confirm(host, `Archive ${id} and delete it after 7 days?`))) {
     invocation.note("Nothing was changed.");

@@ -4,7 +4,9 @@ import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { safeLine, safeText, shorten, styleFor, timeAgo } from "../terminal.ts";
+import { findSessionId } from "./find-session.ts";
 import { sessionPath } from "./session-path.ts";
+import { WHICH } from "./sessions-lead.ts";
 
 const ENTRIES = 10;
 const QUEUE_WIDTH = 100;
@@ -14,15 +16,15 @@ export function addSessionsShowCommand(group: Command, host: CliHost): void {
   group
     .command("show")
     .description("Shows a session, its last entries and what is queued.")
-    .argument("<id>", "the session")
+    .argument("<session>", WHICH)
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => showSession(invocation, id)),
     );
 }
 
-async function showSession(invocation: Invocation, id: string): Promise<Ending> {
+async function showSession(invocation: Invocation, which: string): Promise<Ending> {
   const api = invocation.api();
-  const path = sessionPath(id);
+  const path = sessionPath(await findSessionId(api, which));
   const { session } = await api.call<{ session: Session }>(path);
   const [entries, queue] = await Promise.all([
     api.call<Page<Entry>>(`${path}/transcript`, { query: { limit: ENTRIES } }),

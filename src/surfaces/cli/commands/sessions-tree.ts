@@ -11,6 +11,7 @@ import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { columnsOf, styleFor } from "../terminal.ts";
 import { readTrees, type TreeQuery } from "../tree/read-tree.ts";
 import { drawTree, type TreeNode } from "../tree/session-tree.ts";
+import { findSessionId } from "./find-session.ts";
 
 /** Hints come in crowds; people read slowly. */
 const BETWEEN_LOOKS_MS = 300;
@@ -25,7 +26,7 @@ export function addSessionsTreeCommand(group: Command, host: CliHost): void {
   group
     .command("tree")
     .description("Shows your orchestrator, and other sessions that lead, with their children.")
-    .argument("[id]", "only this session and what is under it")
+    .argument("[session]", "only this session and what is under it")
     .option("--watch", "go on showing it as it changes, until Ctrl-C")
     .option("--all", "also those that are archived or terminated")
     .action((id: string | undefined, options: TreeOptions, command: Command) =>
@@ -35,10 +36,11 @@ export function addSessionsTreeCommand(group: Command, host: CliHost): void {
 
 async function showTree(
   invocation: Invocation,
-  rootId: string | undefined,
+  which: string | undefined,
   { watch, all = false }: TreeOptions,
 ): Promise<Ending> {
   const api = invocation.api();
+  const rootId = which === undefined ? undefined : await findSessionId(api, which);
   const query = { rootId, all };
   if (watch) return watchTree(invocation, api, query);
   const trees = await readTrees(api, query);

@@ -1,16 +1,32 @@
-/** `muster tasks done|fail|block|unblock|assign`: how a task stands, and who has it. */
+/** `muster tasks begin|done|fail|block|unblock|assign|edit`: how a task stands, who has it, what it says. */
 import type { Command } from "commander";
+import { Refusal } from "#base/refusal.ts";
 import type { Task, TaskChange } from "#features/tasks/contract.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { safeLine } from "../terminal.ts";
-import { BOARD_OPTION, type BoardOptions, taskPath } from "./tasks-path.ts";
+import { findSessionId } from "./find-session.ts";
+import { addFieldOptions, type FieldOptions, fieldsOf } from "./tasks-fields.ts";
+import { BOARD_OPTION, type BoardOptions, NONE, taskPath } from "./tasks-path.ts";
 
 interface SettleOptions extends BoardOptions {
   result?: string;
 }
+interface EditOptions extends BoardOptions, FieldOptions {
+  title?: string;
+}
 
 export function addTasksChangeCommands(group: Command, host: CliHost): void {
+  group
+    .command("begin")
+    .description("Begins a task, or takes up again one that is over.")
+    .argument("<task>", "its id")
+    .option(...BOARD_OPTION)
+    .action((id: string, options: BoardOptions, command: Command) =>
+      perform(host, command, (invocation) =>
+        change(invocation, options, id, { status: "in_progress" }),
+      ),
+    );
   addSettle(group, host, "done", "completed", "Completes a task; what waited for it is unblocked.");
   addSettle(
     group,
@@ -40,16 +56,42 @@ export function addTasksChangeCommands(group: Command, host: CliHost): void {
         change(invocation, options, id, { status: "pending" }),
       ),
     );
+  addAssign(group, host);
+  addEdit(group, host);
+}
+
+function addAssign(group: Command, host: CliHost): void {
   group
     .command("assign")
     .description("Gives a task to a session, which is told, or takes it away with none.")
     .argument("<task>", "its id")
-    .argument("<to>", "the session, or none")
+    .argument("<to>", "the session: its id, the end of it, or its title; or none")
     .option(...BOARD_OPTION)
     .action((id: string, to: string, options: BoardOptions, command: Command) =>
-      perform(host, command, (invocation) =>
-        change(invocation, options, id, { sessionId: to === "none" ? null : to }),
-      ),
+      perform(host, command, async (invocation) => {
+        const sessionId = to === NONE ? null : await findSessionId(invocation.api(), to);
+        return change(invocation, options, id, { sessionId });
+      }),
+    );
+}
+
+function addEdit(group: Command, host: CliHost): void {
+  addFieldOptions(group.command("edit"), "; none takes it away")
+    .description("Changes what a task says and waits for. What is not said stays.")
+    .argument("<task>", "its id")
+    .option(...BOARD_OPTION)
+    .option("--title <title>", "what is to be done")
+    .action((id: string, options: EditOptions, command: Command) =>
+      perform(host, command, (invocation) => {
+        const body = { title: options.title, ...fieldsOf(options) };
+        if (Object.values(body).every((value) => value === undefined))
+          throw new Refusal(
+            "invalid",
+            "wrong_usage",
+            "Say what to change, such as --title; --help lists what there is.",
+          );
+        return change(invocation, options, id, body);
+      }),
     );
 }
 
@@ -79,10 +121,10 @@ async function change(
   id: string,
   body: TaskChange,
 ): Promise<Ending> {
-  const path = taskPath(options, id);
-  const answer = await invocation
-    .api()
-    .callAgain<{ task: Task; unblocked: Task[] }>(path, { method: "PUT", body });
+  const api = invocation.api();
+  const path = await taskPath(api, options, id);
+  const call = { method: "PUT", body } as const;
+  const answer = await api.callAgain<{ task: Task; unblocked: Task[] }>(path, call);
   const { task, unblocked } = answer;
   const who = task.sessionId === null ? "" : `, ${task.sessionId} has it`;
   invocation.print(answer, [

@@ -3,12 +3,16 @@ import type { Command } from "commander";
 import type { Task } from "#features/tasks/contract.ts";
 import type { Page } from "#protocol/page.ts";
 import type { CliHost } from "../host.ts";
+import { localDay } from "../instant.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, shorten } from "../terminal.ts";
-import { BOARD_OPTION, type BoardOptions, tasksPath } from "./tasks-path.ts";
+import { asDefault, BY_DEFAULT } from "./default-command.ts";
+import { findSessionId } from "./find-session.ts";
+import { BOARD_OPTION, type BoardOptions, NONE, tasksPath } from "./tasks-path.ts";
 
 const TITLE_WIDTH = 70;
 const READY_LIMIT = 50;
+const NO_TASKS = "No tasks. Add one with: muster tasks add TITLE";
 
 interface LsOptions extends BoardOptions {
   status?: string;
@@ -18,8 +22,7 @@ interface LsOptions extends BoardOptions {
 }
 
 export function addTasksLsCommands(group: Command, host: CliHost): void {
-  group
-    .command("ls")
+  asDefault(group.command("ls", BY_DEFAULT))
     .description("Lists the tasks of a board in its order.")
     .option(...BOARD_OPTION)
     .option(
@@ -31,10 +34,14 @@ export function addTasksLsCommands(group: Command, host: CliHost): void {
     .option("--part-of <task>", "only parts of this task; none: parts of no other")
     .action((options: LsOptions, command: Command) =>
       perform(host, command, async (invocation) => {
-        const { status, assigned: sessionId, label, partOf: parentTaskId } = options;
+        const api = invocation.api();
+        const { status, assigned, label, partOf: parentTaskId } = options;
+        const isNamed = assigned !== undefined && assigned !== NONE;
+        const sessionId = isNamed ? await findSessionId(api, assigned) : assigned;
         const query = { status, sessionId, label, parentTaskId };
-        const items = await invocation.api().listAll<Task>(tasksPath(options), query);
-        return print(invocation, items, "No tasks. Add one with: muster tasks add TITLE");
+        const items = await api.listAll<Task>(await tasksPath(api, options), query);
+        const isAll = Object.values(query).every((value) => value === undefined);
+        return print(invocation, items, isAll ? NO_TASKS : "No task is like that.");
       }),
     );
   group
@@ -43,9 +50,10 @@ export function addTasksLsCommands(group: Command, host: CliHost): void {
     .option(...BOARD_OPTION)
     .action((options: BoardOptions, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = `${tasksPath(options)}/ready`;
+        const api = invocation.api();
+        const path = `${await tasksPath(api, options)}/ready`;
         const query = { limit: READY_LIMIT };
-        const { items } = await invocation.api().callAgain<Page<Task>>(path, { query });
+        const { items } = await api.callAgain<Page<Task>>(path, { query });
         return print(invocation, items, "Nothing is ready: all is done, taken or blocked.");
       }),
     );
@@ -63,6 +71,6 @@ function print(invocation: Invocation, items: readonly Task[], nothing: string):
 
 function rowOf(task: Task): string[] {
   const { id, status, priority, dueAt, isOverdue, sessionId, title } = task;
-  const due = dueAt === null ? "–" : `${dueAt.slice(0, 10)}${isOverdue ? " !" : ""}`;
+  const due = dueAt === null ? "–" : `${localDay(dueAt)}${isOverdue ? " !" : ""}`;
   return [id, status, priority, due, sessionId ?? "–", shorten(title, TITLE_WIDTH)];
 }

@@ -1,3 +1,6 @@
+/** Where boards and tasks are. */
+import type { Api } from "../client/api.ts";
+import { findSessionId } from "./find-session.ts";
 import { sessionPath } from "./session-path.ts";
 
 /** Whose board, for all commands of the group. */
@@ -6,15 +9,18 @@ export interface BoardOptions {
 }
 
 export const BOARD_OPTION = [
-  "--session <id>",
-  "any session of the tree whose board it is",
+  "--session <session>",
+  "any session of the tree whose board it is: its id, the end of it, or its title",
   "orchestrator",
 ] as const;
 
-export function tasksPath({ session }: BoardOptions): string {
-  return `${sessionPath(session)}/tasks`;
+/** What takes something away where a name is asked for. */
+export const NONE = "none";
+
+export async function tasksPath(api: Api, { session }: BoardOptions): Promise<string> {
+  return `${sessionPath(await findSessionId(api, session))}/tasks`;
 }
 
-export function taskPath(options: BoardOptions, id: string): string {
-  return `${tasksPath(options)}/${encodeURIComponent(id)}`;
+export async function taskPath(api: Api, options: BoardOptions, id: string): Promise<string> {
+  return `${await tasksPath(api, options)}/${encodeURIComponent(id)}`;
 }

@@ -28,9 +28,9 @@ async function remove(invocation: Invocation, id: string, options: RmOptions): P
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const answer = await invocation
-    .api()
-    .call<{ deleted: string[] }>(taskPath(options, id), { method: "DELETE" });
+  const api = invocation.api();
+  const path = await taskPath(api, options, id);
+  const answer = await api.call<{ deleted: string[] }>(path, { method: "DELETE" });
   const more = answer.deleted.length - 1;
   invocation.print(answer, [
     more === 0 ? `${id} is deleted.` : `${id} is deleted, and what was part of it (${more}).`,

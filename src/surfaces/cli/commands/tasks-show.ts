@@ -1,9 +1,11 @@
 import type { Command } from "commander";
-import type { Task, TaskCheckRun, TaskDetail } from "#features/tasks/contract.ts";
+import type { TaskCard, TaskCheckRun, TaskLink, TaskPage } from "#features/tasks/contract.ts";
 import type { CliHost } from "../host.ts";
+import { localTime } from "../instant.ts";
 import { DONE, perform } from "../invocation.ts";
 import { safeLine, safeText, styleFor, timeAgo } from "../terminal.ts";
 import { BOARD_OPTION, type BoardOptions, taskPath } from "./tasks-path.ts";
+import { namesOf } from "./who.ts";
 
 const CHANGES_SHOWN = 10;
 const OUTPUT_LINES = 20;
@@ -16,50 +18,92 @@ export function addTasksShowCommand(group: Command, host: CliHost): void {
     .option(...BOARD_OPTION)
     .action((id: string, options: BoardOptions, command: Command) =>
       perform(host, command, async (invocation) => {
-        const detail = await invocation.api().callAgain<TaskDetail>(taskPath(options, id));
-        invocation.print(detail, linesOf(invocation.host, detail));
+        const api = invocation.api();
+        const page = await api.callAgain<TaskPage>(await taskPath(api, options, id));
+        const names = invocation.json ? new Map<string, string>() : await namesOf(api, whoIn(page));
+        invocation.print(page, linesOf(invocation.host, page, names));
         return DONE;
       }),
     );
 }
 
-function linesOf(host: CliHost, { task, checks, changes }: TaskDetail): string[] {
+function whoIn({ task, changes }: TaskPage): string[] {
+  const shown = changes.slice(0, CHANGES_SHOWN);
+  const holders = shown
+    .filter(({ field }) => field === "sessionId")
+    .flatMap(({ from, to }) => [from, to])
+    .filter((id) => id !== null && id !== "");
+  return [task.createdBy, ...shown.map(({ by }) => by), ...holders.map((id) => `session:${id}`)];
+}
+
+type Names = ReadonlyMap<string, string>;
+
+function linesOf(host: CliHost, page: TaskPage, names: Names): string[] {
+  const { task, checks, changes, parts, dependents } = page;
   const style = styleFor(host.stdout, host.env);
   const section = (name: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", style.bold(name), ...lines];
   return [
-    ...factLines(task),
+    ...factLines(task, names),
     ...section("Description", textLines(task.description)),
     ...section("Result", textLines(task.result)),
+    ...section("Parts", parts.map(linkLine)),
+    ...section("What waits for it", dependents.map(linkLine)),
     ...section("Last check", checks.slice(0, 1).flatMap(checkLines)),
     ...section(
       "Changes",
-      changes
-        .slice(0, CHANGES_SHOWN)
-        .map(({ at, by, field, from, to }) =>
-          safeLine(
-            `${timeAgo(at)}, ${by}: ${field}${to === null ? "" : ` ${from ?? "–"} → ${to}`}`,
-          ),
-        ),
+      changes.slice(0, CHANGES_SHOWN).map((change) => changeLine(change, names)),
     ),
   ];
 }
 
-function factLines(task: Task): string[] {
+function linkLine({ id, title, status }: TaskLink): string {
+  return safeLine(`${title} (${id}), ${status}`);
+}
+
+const FIELD_WORDS: Readonly<Record<string, string>> = {
+  created: "put it on the board",
+  overdue: "noticed that it is overdue",
+  position: "moved it",
+  sessionId: "who has it",
+  parentTaskId: "part of",
+  dueAt: "due",
+  blockedBy: "waits for",
+  blockedReason: "why",
+};
+const HAPPENED = new Set(["created", "overdue", "position"]);
+
+function changeLine(
+  { at, by, field, from, to }: TaskPage["changes"][number],
+  names: Names,
+): string {
+  const show = (value: string | null) => {
+    if (value === null || value === "") return "–";
+    if (field === "dueAt") return localTime(value);
+    return (field === "sessionId" ? names.get(`session:${value}`) : undefined) ?? value;
+  };
+  const values =
+    (from === null && to === null) || HAPPENED.has(field) ? "" : ` ${show(from)} → ${show(to)}`;
+  return safeLine(
+    `${timeAgo(at)}, ${names.get(by) ?? by}: ${FIELD_WORDS[field] ?? field}${values}`,
+  );
+}
+
+function factLines(task: TaskCard, names: Names): string[] {
   const facts: [name: string, value: string | null][] = [
     ["id", task.id],
     ["title", task.title],
     ["status", task.status],
     ["why", task.blockedReason],
     ["note", task.note],
-    ["session", task.sessionId],
-    ["part of", task.parentTaskId],
-    ["waits for", task.openBlockers.join(", ") || null],
+    ["session", named(task.sessionId, task.sessionTitle)],
+    ["part of", named(task.parentTaskId, task.parent?.title)],
+    ["waits for", task.openBlockers.map((id) => blockerName(task, id)).join(", ") || null],
     ["priority", task.priority],
     ["labels", task.labels.join(", ") || null],
-    ["due", task.dueAt && `${task.dueAt}${task.isOverdue ? " (overdue)" : ""}`],
+    ["due", task.dueAt && `${localTime(task.dueAt)}${task.isOverdue ? " (overdue)" : ""}`],
     ["check", checkText(task)],
-    ["created", `${timeAgo(task.createdAt)} by ${task.createdBy}`],
+    ["created", `${timeAgo(task.createdAt)} by ${names.get(task.createdBy) ?? task.createdBy}`],
     ["changed", timeAgo(task.updatedAt)],
   ];
   return facts
@@ -67,7 +111,15 @@ function factLines(task: Task): string[] {
     .map(([name, value]) => `${name.padEnd(12)}${safeLine(value)}`);
 }
 
-function checkText({ check }: Task): string | null {
+function named(id: string | null, name: string | null | undefined): string | null {
+  return id === null || !name ? id : `${name} (${id})`;
+}
+
+function blockerName({ blockers }: TaskCard, id: string): string {
+  return named(id, blockers.find((blocker) => blocker.id === id)?.title) ?? id;
+}
+
+function checkText({ check }: TaskCard): string | null {
   if (check === null) return null;
   if (check.kind === "pull_request") return `pull request ${check.state}`;
   const code = check.expectExitCode ?? 0;

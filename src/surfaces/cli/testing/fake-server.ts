@@ -193,7 +193,9 @@ export class FakeServer {
   #route(seen: Seen, response: ServerResponse): void {
     const route = `${seen.method} ${seen.path}`;
     const prompt = this.prompts.get(seen.path.split("/")[3] ?? "");
-    if (route === "POST /api/sessions") reply(response, 201, { session: this.session() });
+    if (route === "GET /api/sessions")
+      reply(response, 200, { items: [this.session()], next: null });
+    else if (route === "POST /api/sessions") reply(response, 201, { session: this.session() });
     else if (route === `GET /api/sessions/${SESSION}`)
       reply(response, 200, { session: this.session() });
     else if (route === `POST /api/sessions/${SESSION}/prompts`) this.acceptPrompt(seen, response);
