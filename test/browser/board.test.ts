@@ -76,6 +76,11 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await form.getByLabel("Labels").fill("frontend, urgent one");
     await form.getByLabel("Priority").selectOption("high");
     await form.getByLabel("Waits for").selectOption({ label: "Write the API" });
+    // Left by mistake, nothing of it is lost.
+    await page.keyboard.press("Escape");
+    await form.waitFor({ state: "detached" });
+    await button("New task").click();
+    expect(await form.getByLabel("Title").inputValue()).toBe("Write the page");
     await visitor.picture("board-new-desktop");
     await form.getByRole("button", { name: "Put it on the board" }).click();
     const second = card("Blocked", "Write the page");
@@ -134,6 +139,9 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await question.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await card("Pending", "Ship it").waitFor({ state: "detached" });
+    await expect
+      .poll(() => page.locator("button:focus").allInnerTexts(), { timeout: PATIENT_MS })
+      .toEqual(["New task"]);
     await card("Pending", "Tell people").waitFor({ state: "detached" });
     await card("Pending", "Write the page").waitFor();
 

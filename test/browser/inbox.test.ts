@@ -135,12 +135,23 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await dialog.getByRole("textbox", { name: "Letter", exact: true }).fill("say hello");
+    await dialog.locator("select:focus").waitFor();
+    const words = dialog.getByRole("textbox", { name: "Letter", exact: true });
+    await words.fill("say hello");
+    // Left by mistake, nothing of it is lost.
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Write" }).click();
+    expect(await words.inputValue()).toBe("say hello");
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.getByRole("alert").getByText("does not accept your letters").waitFor();
     await visitor.picture("inbox-refused-desktop");
     visitor.forgive(403);
+    await dialog.getByRole("button", { name: "Write to Grace Hopper instead" }).click();
+    await dialog.getByRole("alert").waitFor({ state: "detached" });
+    expect(await dialog.getByLabel("To", { exact: true }).inputValue()).toBe("Grace Hopper");
     await dialog.getByRole("button", { name: "Choose somebody else" }).click();
+    await dialog.locator("[role=combobox]:focus").waitFor();
     await dialog.getByRole("combobox", { name: "To" }).fill("Counting");
     await dialog.getByRole("option", { name: /Counting otters/ }).click();
     await dialog.getByRole("button", { name: "Send" }).click();
@@ -166,6 +177,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await visitor.picture("inbox-question-desktop");
     await gate.getByRole("button", { name: "Send" }).click();
     await letters().getByText("This has been settled").waitFor();
+    await letters().getByText("You answered").waitFor();
     await letters().getByRole("form", { name: "Reply" }).waitFor();
     await letters().getByRole("link", { name: "Open the session Colours" }).click();
     await visitor.log.getByText("You answered").waitFor();
@@ -218,11 +230,21 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await row("Third.").getByRole("link", { name: "Unread: Grace Hopper" }).click();
     await letters().getByRole("button", { name: "Archive" }).click();
     await row("Third.").waitFor({ state: "detached" });
+    const said = page.getByRole("status").filter({ hasText: "Archived" });
+    await said.getByRole("button", { name: "Undo" }).click();
+    await row("Third.")
+      .getByRole("link", { name: /Grace Hopper/ })
+      .click();
+    await letters().getByRole("button", { name: "Archive" }).click();
+    await row("Third.").waitFor({ state: "detached" });
     await box("Archived").click();
     await row("Third.").getByRole("link", { name: "Grace Hopper" }).click();
     await letters().getByRole("button", { name: "Move to the inbox" }).click();
     await page.getByText("Nothing was archived yet.").waitFor();
     await box("Inbox").click();
+    await row("Third.").waitFor();
+    // What an address says that means nothing here is left out.
+    await page.goto(`${platform.url}/inbox?box=banana`);
     await row("Third.").waitFor();
   });
 
@@ -274,5 +296,45 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await page.reload();
     const contact = page.getByRole("group", { name: "Those I choose" }).getByLabel(/Grace/);
     await expect.poll(() => contact.isChecked()).toBe(true);
+
+    // Her letter is no part of one's own conversation, which has not begun.
+    await page.setViewportSize(DESK);
+    await page.goto(platform.url);
+    const aside = visitor.log.getByRole("article", {
+      name: "Kept apart from your conversation",
+    });
+    await aside.getByText("A letter from Grace Hopper").waitFor();
+    await aside.getByText("Hello, agent.").waitFor();
+    await visitor.log.getByRole("heading", { name: /^What should be done/ }).waitFor();
+    await page.getByRole("button", { name: "What can you do?" }).waitFor();
+    await visitor.picture("home-letter-desktop");
+    await aside.getByRole("button", { name: "Kept apart" }).click();
+    await aside.getByText("I have read what Grace Hopper wrote.").waitFor();
+
+    // What the platform tells it in one's own conversation is folded too.
+    await platform.request("POST", "/api/messages", {
+      to: `@${body.identity.handle}`,
+      content: "Mind the **otters**.",
+    });
+    const own = visitor.log.getByRole("article", { name: "Letters" });
+    await own.getByText("A letter from you").waitFor();
+    const { body: home } = await platform.request<{ session: { id: string } }>(
+      "GET",
+      "/api/me/orchestrator",
+    );
+    await platform.request("POST", `/api/sessions/${home.session.id}/tasks`, {
+      title: "Count otters",
+      sessionId: home.session.id,
+    });
+    const news = visitor.log.getByRole("article", { name: "News from the board" });
+    await news.getByText("Count otters was given to it").waitFor();
+    await visitor.log.getByText("I have seen the news of the board about").waitFor();
+    expect(await visitor.log.getByText(/\[(mailbox|tasks)/).count()).toBe(0);
+    await visitor.picture("home-news-desktop");
+    await news.getByRole("button", { name: "What it was told" }).click();
+    await news.getByText("[tasks] News from the task board").waitFor();
+    await page.setViewportSize(PHONE);
+    await visitor.picture("home-letter-phone");
+    expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   });
 });

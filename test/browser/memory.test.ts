@@ -100,11 +100,13 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
       { name: "memory.zip", mimeType: "application/zip", buffer: zip },
       { name: "own.md", mimeType: "text/markdown", buffer: Buffer.from("Likes otters") },
       { name: "long.md", mimeType: "text/markdown", buffer: Buffer.from("x".repeat(5_000)) },
+      { name: "picture.md", mimeType: "text/markdown", buffer: Buffer.from([0x89, 0x50, 0xff]) },
     ]);
     const report = dialog("Imported");
     await report.getByText("2 new memories.").waitFor();
     await report.getByText("2 memories were there already.").waitFor();
     await report.getByText("long.md: Its content is longer than 4000 characters.").waitFor();
+    await report.getByText("picture.md: It is not text in UTF-8.").waitFor();
     await visitor.picture("memory-import-desktop");
     await report.getByRole("button", { name: "Done" }).click();
     await item("the shop service").waitFor();

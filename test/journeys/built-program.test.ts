@@ -72,6 +72,7 @@ describe("the built program", () => {
     expect(await (await get("/api/openapi.json")).json()).toMatchObject({ openapi: "3.1.0" });
     expect(await (await get("/api/docs")).text()).toContain("swagger-ui");
     expect((await get("/api/docs/swagger-ui-bundle.js")).status).toBe(200);
+    expect((await get("/favicon.ico")).headers.get("content-type")).toBe("image/svg+xml");
     expect(await (await fetch(url("/"))).text()).toContain('<div id="root">');
   });
 

@@ -28,12 +28,12 @@ const PAGE_HEADERS = {
 
 const DOCS_PAGE = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Muster API</title>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Muster API</title><link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/api/docs/swagger-ui.css"></head>
 <body><div id="swagger-ui"></div>
 <script src="/api/docs/swagger-ui-bundle.js"></script><script src="/api/docs/start.js"></script></body>
 </html>`;
-const DOCS_START = `SwaggerUIBundle({ url: "/api/openapi.json", dom_id: "#swagger-ui", deepLinking: true });`;
+const DOCS_START = `SwaggerUIBundle({ url: "/api/openapi.json", dom_id: "#swagger-ui", deepLinking: true, docExpansion: "none", filter: true });`;
 
 export function fileRoutes(app: App, folder: string): void {
   const docs = join(folder, "docs");
@@ -46,6 +46,11 @@ export function fileRoutes(app: App, folder: string): void {
     fileFrom(docs, (path) => path.slice("/api/docs/".length)),
   );
   const web = join(folder, "web");
+  // Asked for by browsers wherever a page names no icon of its own.
+  app.hono.get(
+    "/favicon.ico",
+    fileFrom(web, () => "icon.svg"),
+  );
   if (existsSync(web)) app.hono.get("*", pageOrFile(web));
 }
 

@@ -66,10 +66,22 @@ export function readScene({ messages, tools, system }: ModelRequest): Scene {
     calls: callsIn(messages.slice(lastUser + 1)),
     earlierCalls: callsIn(messages.slice(0, Math.max(lastUser, 0))),
     earlier: exchangesIn(messages.slice(0, Math.max(lastUser, 0))),
-    isFirstAnswer: !messages.some(({ role }) => role === "assistant"),
+    isFirstAnswer: !hasAnswered(messages),
     tools: new Set(tools.map(({ name }) => name)),
     system,
   };
+}
+
+/** Letters and news of the board, which come in nobody's voice. */
+export const IS_TOLD = /^\[(mailbox|mailbox, guest|tasks)\] /;
+
+/** Anything but what it was only told. */
+function hasAnswered(messages: readonly ModelMessage[]): boolean {
+  let isTold = false;
+  return messages.some((message) => {
+    if (message.role === "user") isTold = IS_TOLD.test(newestWords(message.content));
+    return message.role === "assistant" && !isTold;
+  });
 }
 
 /** A message may begin with notes and earlier prompts, and end with what was attached to the newest. */

@@ -6,7 +6,7 @@ import { Button } from "./button.tsx";
 // As high as the panels: the later of two dialogs covers the earlier.
 const OVERLAY = "fixed inset-0 z-50 bg-black/30 backdrop-blur-[1px] dark:bg-black/55";
 const PANEL =
-  "animate-rise fixed inset-x-3 bottom-3 z-50 mx-auto max-h-[calc(100dvh-1.5rem)] overflow-y-auto rounded-2xl border border-line bg-raised shadow-float outline-none sm:top-[14vh] sm:bottom-auto sm:max-h-[80vh]";
+  "animate-rise fixed inset-x-3 bottom-3 z-50 mx-auto max-h-[calc(100dvh-1.5rem)] overflow-y-auto rounded-2xl border border-line bg-raised shadow-float outline-none sm:top-[8vh] sm:bottom-auto sm:max-h-[86vh]";
 
 interface ModalProps {
   isOpen: boolean;
@@ -16,7 +16,7 @@ interface ModalProps {
 }
 
 /** Who was typing or clicking goes on where the dialog was opened from. */
-export function useFocusBack() {
+export function useFocusBack(elsewhere?: () => HTMLElement | null) {
   const opener = useRef<Element | null>(null);
   return {
     onOpenAutoFocus: (event: Event) => {
@@ -29,7 +29,8 @@ export function useFocusBack() {
     },
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault();
-      if (opener.current instanceof HTMLElement) opener.current.focus();
+      const next = elsewhere?.() ?? opener.current;
+      if (next instanceof HTMLElement) next.focus();
     },
   };
 }

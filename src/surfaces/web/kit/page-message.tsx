@@ -1,11 +1,19 @@
 import type { ReactNode } from "react";
 
+interface PageMessageProps {
+  title: string;
+  /** The page has a heading of its own. */
+  isPart?: boolean;
+  children?: ReactNode;
+}
+
 /** A page or pane that has only something to say. */
-export function PageMessage({ title, children }: { title: string; children?: ReactNode }) {
+export function PageMessage({ title, isPart = false, children }: PageMessageProps) {
+  const Heading = isPart ? "h2" : "h1";
   return (
     <div className="grid h-full place-items-center p-6">
       <div className="max-w-sm text-center">
-        <h1 className="text-base font-semibold">{title}</h1>
+        <Heading className="text-base font-semibold">{title}</Heading>
         {children && <div className="mt-2 text-ink-soft">{children}</div>}
       </div>
     </div>

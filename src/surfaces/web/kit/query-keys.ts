@@ -64,6 +64,7 @@ export const keys = {
   /** Not below the board: one is read again only when it is the one that changed. */
   tasks: (boardId: string) => ["task", boardId] as const,
   task: (boardId: string, id: string) => ["task", boardId, id] as const,
+  taskCard: (boardId: string, id: string) => ["task", boardId, id, "card"] as const,
   memories: ["memories"] as const,
   memoryList: (filter: MemoryFilter) => ["memories", "list", filter] as const,
   memoryShelves: ["memories", "shelves"] as const,

@@ -11,12 +11,14 @@ interface SheetProps {
   /** Beside the title, in small. */
   above?: ReactNode;
   onClose: () => void;
+  /** Where to go on when it closes, if not where it was opened from. */
+  focusAfter?: () => HTMLElement | null;
   children: ReactNode;
 }
 
 /** One thing in full, over the page it was opened from: at the right, on a phone all of the screen. */
-export function Sheet({ title, above, onClose, children }: SheetProps) {
-  const focusBack = useFocusBack();
+export function Sheet({ title, above, onClose, focusAfter, children }: SheetProps) {
+  const focusBack = useFocusBack(focusAfter);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>

@@ -13,6 +13,10 @@ const OpenDrawer = createContext<(() => void) | undefined>(undefined);
 
 export const DrawerOpener = OpenDrawer.Provider;
 
+const BADGE =
+  "absolute top-0.5 right-0 min-w-4 rounded-full px-1 text-center text-2xs leading-4 tabular-nums";
+const MOST_SHOWN = 99;
+
 /** Stands at the start of every page's header; nothing where the list is in sight anyway. */
 export function DrawerButton() {
   const open = useContext(OpenDrawer);
@@ -32,12 +36,14 @@ export function DrawerButton() {
   return (
     <IconButton label={["All sessions", ...news].join(", ")} className="relative" onClick={open}>
       <Menu size={19} aria-hidden />
-      {count > 0 ? (
-        <span className="absolute top-0.5 right-0.5 min-w-4 rounded-full bg-warn px-1 text-2xs text-page tabular-nums">
-          {count}
-        </span>
-      ) : (
-        letters > 0 && <span className="absolute top-1 right-1 size-2 rounded-full bg-accent" />
+      {count > 0 && (
+        <span className={`${BADGE} bg-warn text-page`}>{Math.min(count, MOST_SHOWN)}</span>
+      )}
+      {letters > 0 && count === 0 && (
+        <span className={`${BADGE} bg-accent text-on-accent`}>{Math.min(letters, MOST_SHOWN)}</span>
+      )}
+      {letters > 0 && count > 0 && (
+        <span className="absolute right-1 bottom-1 size-2 rounded-full bg-accent" />
       )}
     </IconButton>
   );

@@ -42,11 +42,16 @@ export const tasksApi = {
    */
   read: async (boardId: string, id: string, signal?: AbortSignal): Promise<TaskPage | null> => {
     const options = signal ? { signal } : {};
+    const found = await tasksApi.find(boardId, id, signal);
+    return found && callApi<TaskPage>(task(boardId, id), options);
+  },
+  /** Null: it is not on this board. */
+  find: async (boardId: string, id: string, signal?: AbortSignal): Promise<TaskCard | null> => {
     const { items } = await callApi<Page<TaskCard>>(tasks(boardId), {
       query: { ids: id },
-      ...options,
+      ...(signal && { signal }),
     });
-    return items.length === 0 ? null : callApi<TaskPage>(task(boardId, id), options);
+    return items[0] ?? null;
   },
   create: (boardId: string, body: NewTask, idempotencyKey: string) =>
     callApi<{ task: Task }>(tasks(boardId), { method: "POST", body, idempotencyKey }),

@@ -9,16 +9,24 @@ import {
   useState,
 } from "react";
 import { messageOf } from "./api-client.ts";
+import { Button } from "./button.tsx";
 
 interface Toast {
   id: number;
   title: string;
   text: string | null;
   isError: boolean;
+  action: ToastAction | null;
+}
+
+/** What can be done about it as long as it is shown. */
+export interface ToastAction {
+  name: string;
+  run: () => void;
 }
 
 interface Toasts {
-  say: (title: string, text?: string) => void;
+  say: (title: string, text?: string, action?: ToastAction) => void;
   /** Shows what went wrong, in the server's own words. */
   fail: (title: string, error: unknown) => void;
 }
@@ -34,17 +42,18 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     setToasts((shown) => shown.filter((toast) => toast.id !== id));
   }, []);
   const add = useCallback(
-    (title: string, text: string | null, isError: boolean) => {
+    (toast: Omit<Toast, "id">) => {
       const id = nextId.current++;
-      setToasts((shown) => [...shown.slice(1 - SHOWN_AT_ONCE), { id, title, text, isError }]);
+      setToasts((shown) => [...shown.slice(1 - SHOWN_AT_ONCE), { ...toast, id }]);
       window.setTimeout(() => dismiss(id), SHOWN_MS);
     },
     [dismiss],
   );
   const offer = useMemo<Toasts>(
     () => ({
-      say: (title, text) => add(title, text ?? null, false),
-      fail: (title, error) => add(title, messageOf(error), true),
+      say: (title, text, action) =>
+        add({ title, text: text ?? null, isError: false, action: action ?? null }),
+      fail: (title, error) => add({ title, text: messageOf(error), isError: true, action: null }),
     }),
     [add],
   );
@@ -69,6 +78,17 @@ export function ToastProvider({ children }: { children: ReactNode }) {
               </p>
               {toast.text && <p className="mt-0.5 break-words text-ink-soft">{toast.text}</p>}
             </div>
+            {toast.action && (
+              <Button
+                size="small"
+                onClick={() => {
+                  dismiss(toast.id);
+                  toast.action?.run();
+                }}
+              >
+                {toast.action.name}
+              </Button>
+            )}
             <button
               type="button"
               aria-label="Dismiss"

@@ -1,4 +1,10 @@
-import { createRoute, createRouter, lazyRouteComponent, Navigate } from "@tanstack/react-router";
+import {
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  redirect,
+} from "@tanstack/react-router";
 import { ORCHESTRATOR } from "#protocol/session-ids.ts";
 import { INBOX_SEARCH, readInboxSearch } from "#surfaces/web/pages/inbox/inbox-search.ts";
 import { readWantedSearch, WANTED_SEARCH } from "#surfaces/web/pages/search/page-search.ts";
@@ -117,6 +123,12 @@ const searchRoute = createRoute({
   path: "/search",
   validateSearch: readWantedSearch,
   search: { middlewares: [keepOwn(WANTED_SEARCH)] },
+  // Written by hand, an address often says it so; elsewhere that looks through the list of sessions.
+  beforeLoad: ({ cause, search }) => {
+    const { q, for: words } = search;
+    if (cause === "enter" && q !== undefined && words === undefined)
+      throw redirect({ to: "/search", search: { for: q }, replace: true });
+  },
   // Not loaded when it is asked for: whoever has pressed the shortcut types on at once.
   component: SearchPage,
 });

@@ -6,11 +6,13 @@ import { ownFiles, ownSteps } from "./own-session.ts";
 import { runCommand } from "./run-command.ts";
 import { sumUp } from "./sum-up.ts";
 import { aboutMuster, fallback, welcome } from "./talk.ts";
+import { told } from "./told.ts";
 import { webPage } from "./web-page.ts";
 import { writeFile } from "./write-file.ts";
 
 export const scripts: readonly Script[] = [
   sumUp,
+  told,
   delegate,
   collectFacts,
   webPage,

@@ -16,6 +16,7 @@ import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { BoardColumns } from "./board-columns.tsx";
 import { NewTaskDialog } from "./new-task-dialog.tsx";
+import { AFTER_DELETING } from "./task-sheet-focus.ts";
 import { BoardProvider, type Column, useBoard, useBoardChanges, useColumn } from "./use-board.ts";
 
 /** The tasks of one's own orchestrator, or of any session: whose, the address says. */
@@ -138,7 +139,7 @@ function Board({ boardId, name, param }: BoardProps) {
               of <SessionLink sessionId={boardId} name={name} /> and its children
             </p>
           </div>
-          <Button look="primary" onClick={() => setIsCreating(true)}>
+          <Button look="primary" {...AFTER_DELETING} onClick={() => setIsCreating(true)}>
             <Plus size={16} aria-hidden />
             New task
           </Button>
@@ -163,7 +164,7 @@ function isEmpty(columns: readonly Column[]): boolean {
 function NothingYet({ onCreate }: { onCreate: () => void }) {
   const { boardId, name } = useBoard();
   return (
-    <PageMessage title="Nothing on the board yet">
+    <PageMessage isPart title="Nothing on the board yet">
       <p>
         Put a task on it, or ask <SessionLink sessionId={boardId} name={name} /> for something that
         has several parts: what it plans, who does it and what waits for what show up here.

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { TaskLink } from "#features/tasks/contract.ts";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { keepForm, readForm } from "#surfaces/web/kit/kept-form.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
 import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
@@ -20,6 +21,12 @@ export function NewTaskDialog({ parent, onClose }: NewTaskDialogProps) {
   const queryClient = useQueryClient();
   // Sent again after an answer that did not come, it is the same task.
   const sent = useRef({ text: "", key: randomId() });
+  // Left without sending, it is there again the next time.
+  const kept = `new task:${boardId}:${parent?.id ?? ""}`;
+  const drop = () => {
+    keepForm(kept, null);
+    onClose();
+  };
   const create = useMutation({
     mutationFn: (draft: TaskDraft) => {
       const body = newTaskOf(draft);
@@ -27,7 +34,7 @@ export function NewTaskDialog({ parent, onClose }: NewTaskDialogProps) {
       if (text !== sent.current.text) sent.current = { text, key: randomId() };
       return tasksApi.create(boardId, body, sent.current.key);
     },
-    onSuccess: onClose,
+    onSuccess: drop,
     onSettled: () => {
       void queryClient.invalidateQueries({ queryKey: keys.board(boardId) });
       if (parent) void queryClient.invalidateQueries({ queryKey: keys.task(boardId, parent.id) });
@@ -36,13 +43,14 @@ export function NewTaskDialog({ parent, onClose }: NewTaskDialogProps) {
   return (
     <Modal isOpen title={parent ? "New part" : "New task"} onClose={onClose}>
       <TaskForm
-        first={{ ...EMPTY_DRAFT, parent: parent ?? null }}
+        first={readForm(kept, { ...EMPTY_DRAFT, parent: parent ?? null })}
         taskId={null}
         action="Put it on the board"
         isBusy={create.isPending}
         error={create.error}
+        onType={(draft) => keepForm(kept, draft)}
         onSave={(draft) => create.mutate(draft)}
-        onCancel={onClose}
+        onCancel={drop}
       />
     </Modal>
   );

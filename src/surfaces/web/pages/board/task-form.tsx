@@ -1,4 +1,5 @@
 /** The fields of a task, for a new one and for one that is changed. */
+import { clsx } from "clsx";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import type { TaskCheck, TaskPriority } from "#features/tasks/contract.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
@@ -7,7 +8,7 @@ import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { OWN_ESCAPE } from "#surfaces/web/kit/sheet.tsx";
 import { withNames } from "./board-words.ts";
-import { missingIn, type TaskDraft } from "./task-draft.ts";
+import { EMPTY_DRAFT, missingIn, type TaskDraft } from "./task-draft.ts";
 import { BlockerPicker, ParentPicker } from "./task-picker.tsx";
 import { useAssignees } from "./use-board.ts";
 import { useNames } from "./use-names.ts";
@@ -30,20 +31,27 @@ interface TaskFormProps {
   action: string;
   isBusy: boolean;
   error: Error | null;
+  /** Told of all that is typed. */
+  onType?: (draft: TaskDraft) => void;
   onSave: (draft: TaskDraft) => void;
   onCancel: () => void;
 }
 
 export function TaskForm(props: TaskFormProps) {
-  const { first, taskId, action, isBusy, error, onSave, onCancel } = props;
+  const { first, taskId, action, isBusy, error, onType, onSave, onCancel } = props;
   const [draft, setDraft] = useState(first);
-  const set = (change: Partial<TaskDraft>) => setDraft({ ...draft, ...change });
+  const set = (change: Partial<TaskDraft>) => {
+    const next = { ...draft, ...change };
+    setDraft(next);
+    onType?.(next);
+  };
   const names = useNames(taskId);
   const said = error === null ? undefined : withNames(messageOf(error), names);
   const isAboutBlockers =
     error instanceof ApiError &&
     ABOUT_BLOCKERS.has(error.code) &&
     JSON.stringify(draft.blockers) !== JSON.stringify(first.blockers);
+  const isTyped = JSON.stringify({ ...draft, parent: null }) !== JSON.stringify(EMPTY_DRAFT);
   const isReady = missingIn(draft) === null && !isBusy;
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
@@ -51,7 +59,8 @@ export function TaskForm(props: TaskFormProps) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
-    if (event.key === "Escape") onCancel();
+    // Of a dialog that is its own matter, and nothing is lost by it.
+    if (event.key === "Escape" && taskId !== null) onCancel();
   };
   return (
     <form
@@ -112,8 +121,14 @@ export function TaskForm(props: TaskFormProps) {
       <ParentPicker parent={draft.parent} taskId={taskId} onChange={(parent) => set({ parent })} />
       <CheckFields draft={draft} onChange={set} />
       {said !== undefined && !isAboutBlockers && <InlineError>{said}</InlineError>}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
+      <div
+        className={clsx(
+          "flex justify-end gap-2",
+          // In a dialog that is longer than the window they stay in sight.
+          taskId === null && "sticky bottom-0 -mx-5 -mb-5 border-t border-line bg-raised px-5 py-3",
+        )}
+      >
+        <Button onClick={onCancel}>{taskId === null && isTyped ? "Discard" : "Cancel"}</Button>
         <Button type="submit" look="primary" disabled={!isReady}>
           {action}
         </Button>

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { TaskPage } from "#features/tasks/contract.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
@@ -13,6 +13,7 @@ import { TaskBody } from "./task-body.tsx";
 import { changeOf, draftOf, type TaskDraft } from "./task-draft.ts";
 import { TaskForm } from "./task-form.tsx";
 import { PriorityPill, StatusPill } from "./task-marks.tsx";
+import { afterDeleting } from "./task-sheet-focus.ts";
 import { useBoard, useTask } from "./use-board.ts";
 
 /** One task in full, over its board. Going on from it to another stays in the same sheet. */
@@ -24,6 +25,11 @@ export function TaskSheet() {
   const close = () =>
     void navigate({ to: "/board/$sessionId", params: { sessionId: param }, search: true });
   const task = found.data?.task;
+  const wasDeleted = useRef(false);
+  const onDeleted = () => {
+    wasDeleted.current = true;
+    close();
+  };
   return (
     <Sheet
       title={task?.title ?? (found.data === null ? "There is no such task" : "Task")}
@@ -36,9 +42,14 @@ export function TaskSheet() {
         )
       }
       onClose={close}
+      focusAfter={() => (wasDeleted.current ? afterDeleting() : null)}
     >
-      {found.data && <Shown key={taskId} page={found.data} onClose={close} />}
-      {found.data === null && <p className="text-ink-soft">It was deleted.</p>}
+      {found.data && <Shown key={taskId} page={found.data} onClose={onDeleted} />}
+      {found.data === null && (
+        <p className="text-ink-soft">
+          It is not on this board: it was deleted, or is on another one.
+        </p>
+      )}
       {found.data === undefined && found.isError && (
         <div className="space-y-2">
           <InlineError>{messageOf(found.error)}</InlineError>

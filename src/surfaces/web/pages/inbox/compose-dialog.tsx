@@ -9,12 +9,14 @@ import {
   useState,
 } from "react";
 import type { LetterType } from "#features/mailbox/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextArea } from "#surfaces/web/kit/field.tsx";
 import { inboxApi } from "#surfaces/web/kit/inbox-api.ts";
+import { keepForm, readForm } from "#surfaces/web/kit/kept-form.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { listedSessions } from "#surfaces/web/pages/sessions/session-list-cache.ts";
@@ -32,13 +34,39 @@ const KINDS: Partial<Record<LetterType, string>> = {
   escalation: "Escalation: wakes an agent that sleeps",
 };
 
-export function ComposeForm({ onSent }: { onSent: () => void }) {
-  const [chosen, setChosen] = useState<Recipient>();
-  const [typed, setTyped] = useState("");
-  const [messageType, setMessageType] = useState<LetterType>("message");
-  const [content, setContent] = useState("");
+interface LetterDraft {
+  chosen: Recipient | null;
+  typed: string;
+  messageType: LetterType;
+  content: string;
+}
+
+const EMPTY: LetterDraft = { chosen: null, typed: "", messageType: "message", content: "" };
+const KEPT = "new letter";
+
+/** Left without sending, it is there again the next time. */
+export function ComposeForm({ onClose }: { onClose: () => void }) {
+  const [draft, setDraft] = useState(() => readForm(KEPT, EMPTY));
+  const { chosen, typed, messageType, content } = draft;
+  const set = (change: Partial<LetterDraft>) => {
+    const next = { ...draft, ...change };
+    setDraft(next);
+    keepForm(KEPT, next);
+  };
+  const drop = () => {
+    keepForm(KEPT, null);
+    onClose();
+  };
+  const nextField = useRef<HTMLSelectElement>(null);
   const everybody = useEverybody(typed);
-  const send = useSend(onSent);
+  const send = useSend(drop);
+  const instead = insteadOf(send.error, everybody);
+  const choose = (recipient: Recipient | undefined) => {
+    set({ chosen: recipient ?? null });
+    send.reset();
+    // The field that was typed into is gone: one goes on with the next.
+    if (recipient) nextField.current?.focus();
+  };
   const to = chosen?.to ?? typed.trim();
   const isReady = to !== "" && content.trim() !== "" && !send.isPending;
   const submit = (event?: FormEvent) => {
@@ -51,16 +79,17 @@ export function ComposeForm({ onSent }: { onSent: () => void }) {
   return (
     <form aria-label="New letter" className="space-y-3.5" onSubmit={submit} onKeyDown={onKeyDown}>
       <RecipientField
-        chosen={chosen}
+        chosen={chosen ?? undefined}
         typed={typed}
         everybody={everybody}
-        onChoose={setChosen}
-        onType={setTyped}
+        onChoose={choose}
+        onType={(text) => set({ typed: text })}
       />
       <SelectField
         label="Type"
+        ref={nextField}
         value={messageType}
-        onChange={({ target }) => setMessageType(target.value as LetterType)}
+        onChange={({ target }) => set({ messageType: target.value as LetterType })}
       >
         {Object.entries(KINDS).map(([type, words]) => (
           <option key={type} value={type}>
@@ -73,17 +102,35 @@ export function ComposeForm({ onSent }: { onSent: () => void }) {
         rows={6}
         maxLength={MAX_LETTER_CHARS}
         value={content}
-        onChange={(event) => setContent(event.target.value)}
+        onChange={(event) => set({ content: event.target.value })}
       />
-      {send.isError && <InlineError>{messageOf(send.error)}</InlineError>}
+      {send.isError && (
+        <InlineError>
+          {instead ? "This agent does not accept your letters." : messageOf(send.error)}
+        </InlineError>
+      )}
+      {instead && (
+        <Button onClick={() => choose(instead)}>Write to {revealLine(instead.name)} instead</Button>
+      )}
       <div className="flex items-center justify-end gap-3">
-        <span className="text-2xs text-ink-faint max-md:hidden">Ctrl+Enter sends</span>
+        <span className="mr-auto text-2xs text-ink-faint max-md:hidden">Ctrl+Enter sends</span>
+        {JSON.stringify(draft) !== JSON.stringify(EMPTY) && (
+          <Button look="ghost" onClick={drop}>
+            Discard
+          </Button>
+        )}
         <Button type="submit" look="primary" disabled={!isReady}>
           {send.isPending ? "Sending…" : "Send"}
         </Button>
       </div>
     </form>
   );
+}
+
+/** Whose agent does not want the letter, when that was said: the person themselves can be written to. */
+function insteadOf(error: Error | null, everybody: readonly Recipient[]): Recipient | undefined {
+  if (!(error instanceof ApiError) || error.code !== "mail_not_accepted") return undefined;
+  return everybody.find(({ kind, to }) => kind === "person" && error.message.includes(to));
 }
 
 function useSend(onSent: () => void) {

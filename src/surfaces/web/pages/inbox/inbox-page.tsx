@@ -1,4 +1,4 @@
-import { Outlet, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useParams } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { PenLine } from "lucide-react";
 import { useState } from "react";
@@ -7,14 +7,16 @@ import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { useDocumentTitle } from "#surfaces/web/kit/use-document-title.ts";
 import { ComposeForm } from "./compose-dialog.tsx";
-import type { InboxSearch } from "./inbox-search.ts";
+import { filterOf } from "./inbox-search.ts";
 import { LetterFilters } from "./letter-filters.tsx";
 import { LetterList } from "./letter-list.tsx";
+import { useInboxSearch } from "./use-inbox-search.ts";
+import { useLetterList } from "./use-letters.ts";
 
 /** Letters to a person: the list, and beside it the exchange that is open. With little room, one of the two. */
 export function InboxPage() {
   useDocumentTitle("Inbox");
-  const search: InboxSearch = useSearch({ strict: false });
+  const search = useInboxSearch();
   const { threadId } = useParams({ strict: false });
   const [isWriting, setIsWriting] = useState(false);
   const isOpen = threadId !== undefined;
@@ -41,16 +43,18 @@ export function InboxPage() {
         <Outlet />
       </div>
       <Modal title="New letter" isOpen={isWriting} onClose={() => setIsWriting(false)}>
-        <ComposeForm onSent={() => setIsWriting(false)} />
+        <ComposeForm onClose={() => setIsWriting(false)} />
       </Modal>
     </div>
   );
 }
 
 export function NoThread() {
+  const list = useLetterList(filterOf(useInboxSearch()));
+  const isAny = list.data?.pages.some(({ items }) => items.length > 0) === true;
   return (
     <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
-      Choose a letter to read it here.
+      {isAny && "Choose a letter to read it here."}
     </p>
   );
 }

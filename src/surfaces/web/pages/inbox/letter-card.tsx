@@ -56,7 +56,7 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
       {!isAsked && <Body letter={letter} />}
       {gateId !== null && (
         <div className="mt-2">
-          <LetterGate gateId={gateId} />
+          <LetterGate gateId={gateId} sessionId={letter.contextSessionId ?? from.id} />
         </div>
       )}
       <div className="mt-2 space-y-1 empty:hidden">
@@ -67,19 +67,17 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
   );
 }
 
-/** Agents write markdown; what people and the platform write is meant as it stands. */
+/** People and agents write markdown; what the platform writes is meant as it stands. */
 function Body({ letter }: { letter: Letter }) {
   const { from, eventType } = letter;
   const text = bodyOf(letter);
+  // Who types a letter means each line as a line.
+  const typed = from.kind === "user" ? text.replace(/(?<!\n)\n(?!\n)/g, "  \n") : text;
   const isSaid = eventType === null || eventType === "session.completed";
   if (text === "") return null;
   return (
     <div className="mt-2 [overflow-wrap:anywhere]">
-      {from.kind === "session" && isSaid ? (
-        <Markdown text={text} />
-      ) : (
-        <p className="whitespace-pre-wrap">{text}</p>
-      )}
+      {isSaid ? <Markdown text={typed} /> : <p className="whitespace-pre-wrap">{text}</p>}
     </div>
   );
 }

@@ -1,9 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListTodo, MessagesSquare, Tag } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Letter } from "#features/mailbox/contract.ts";
 import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
+import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
 import { gateOf } from "./letter-words.ts";
 
@@ -22,14 +26,7 @@ export function LetterContext({ letter }: { letter: Letter }) {
       )}
       {contextTaskId !== null && (
         <About icon={<ListTodo size={13} aria-hidden />}>
-          <Link
-            to="/board/$sessionId/$taskId"
-            params={{ sessionId: ORCHESTRATOR, taskId: contextTaskId }}
-            search={true}
-            className="relative z-10 block truncate font-medium text-accent underline-offset-2 hover:underline"
-          >
-            a task on your board
-          </Link>
+          <TaskName taskId={contextTaskId} />
         </About>
       )}
       {words !== null && (
@@ -38,6 +35,30 @@ export function LetterContext({ letter }: { letter: Letter }) {
         </About>
       )}
     </div>
+  );
+}
+
+const ID = /^\w{1,64}$/;
+
+/** Whoever writes may name any task: it is led to only when it is found on the reader's own board. */
+function TaskName({ taskId }: { taskId: string }) {
+  const boardId = useMyOrchestrator().data?.session?.id ?? "";
+  const found = useQuery({
+    queryKey: keys.taskCard(boardId, taskId),
+    queryFn: ({ signal }) => tasksApi.find(boardId, taskId, signal),
+    enabled: boardId !== "" && ID.test(taskId),
+    staleTime: 60_000,
+  });
+  if (!found.data) return <span className="block truncate">a task</span>;
+  return (
+    <Link
+      to="/board/$sessionId/$taskId"
+      params={{ sessionId: ORCHESTRATOR, taskId }}
+      search={true}
+      className="relative z-10 block truncate font-medium text-accent underline-offset-2 hover:underline"
+    >
+      {revealLine(found.data.title)}
+    </Link>
   );
 }
 

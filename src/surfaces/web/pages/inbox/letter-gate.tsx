@@ -3,6 +3,7 @@ import { CircleCheck } from "lucide-react";
 import { api } from "#surfaces/web/kit/api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
+import { useSessionApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
 
 /** What waits for the reader now: one that a letter is about is among them, or has been settled. */
 function usePending() {
@@ -20,7 +21,7 @@ export function useIsPending(gateIds: readonly string[]): boolean {
 }
 
 /** The question itself, to be decided where one reads of it. */
-export function LetterGate({ gateId }: { gateId: string }) {
+export function LetterGate({ gateId, sessionId }: { gateId: string; sessionId: string }) {
   const pending = usePending();
   const approval = pending.data?.items.find(({ id }) => id === gateId);
   if (approval) return <GateRow approval={approval} />;
@@ -30,10 +31,20 @@ export function LetterGate({ gateId }: { gateId: string }) {
         Looking whether it still waits…
       </p>
     );
+  return <Settled gateId={gateId} sessionId={sessionId} />;
+}
+
+/** How, as far as the session's own list still knows it. */
+function Settled({ gateId, sessionId }: { gateId: string; sessionId: string }) {
+  const known = useSessionApprovals(sessionId).data?.items;
+  const approval = known?.find(({ id, state }) => id === gateId && state !== "pending");
   return (
-    <p className="flex items-center gap-1.5 text-xs text-ink-faint">
-      <CircleCheck size={14} aria-hidden />
-      This has been settled; nothing waits for you here.
-    </p>
+    <div className="space-y-1">
+      <p className="flex items-center gap-1.5 text-xs text-ink-faint">
+        <CircleCheck size={14} aria-hidden />
+        This has been settled; nothing waits for you here.
+      </p>
+      {approval && <GateRow approval={approval} />}
+    </div>
   );
 }

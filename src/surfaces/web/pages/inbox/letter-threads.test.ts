@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Letter } from "#features/mailbox/contract.ts";
-import { changeThread, type LetterPages, sendersOf, threadsOf } from "./letter-threads.ts";
+import { changeThread, type LetterPages, sendersOf, threadsOf, undoing } from "./letter-threads.ts";
 import { letter, ME } from "./samples.ts";
 
 function pagesOf(...pages: Letter[][]): LetterPages {
@@ -39,4 +39,12 @@ describe("exchanges of letters", () => {
       sendersOf([pagesOf([a3, fromMe]), undefined, pagesOf([b1])]).map(({ id }) => id),
     ).toEqual(["usr_me", "ses_1"]);
   });
+});
+
+it("what was put off or away can be brought back", () => {
+  expect(undoing({ archived: true })).toEqual({ archived: false });
+  expect(undoing({ archived: false })).toEqual({ archived: true });
+  expect(undoing({ snoozedUntil: "2026-03-01T09:00:00.000Z" })).toEqual({ snoozedUntil: null });
+  expect(undoing({ snoozedUntil: null })).toBeUndefined();
+  expect(undoing({ read: false })).toBeUndefined();
 });

@@ -2,6 +2,7 @@
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { Page } from "#protocol/page.ts";
+import type { LetterChange } from "#surfaces/web/kit/inbox-api.ts";
 
 export type LetterPages = InfiniteData<Page<Letter>, unknown>;
 
@@ -47,6 +48,12 @@ export function changeThread(
   const changed = (items: Letter[]) =>
     items.flatMap((letter) => (letter.threadId === threadId ? (change(letter) ?? []) : letter));
   return { ...pages, pages: pages.pages.map((page) => ({ ...page, items: changed(page.items) })) };
+}
+
+/** Brings back what was put off or put away; undefined for what can be changed again where it stands. */
+export function undoing({ archived, snoozedUntil }: LetterChange): LetterChange | undefined {
+  if (archived !== undefined) return { archived: !archived };
+  return snoozedUntil ? { snoozedUntil: null } : undefined;
 }
 
 /** Whom the list says it is with: who wrote it, or to whom one did. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyOf, fateWords, gateOf, lineOf, partyName } from "./letter-words.ts";
+import { bodyOf, eventWords, fateWords, gateOf, lineOf, partyName } from "./letter-words.ts";
 import { letter, SESSION } from "./samples.ts";
 
 describe("a letter in words", () => {
@@ -10,6 +10,14 @@ describe("a letter in words", () => {
     expect(lineOf(done)).toBe("Done: All of them.");
     expect(bodyOf(letter({ content }))).toBe(content);
     expect(bodyOf({ ...done, from: { ...SESSION, name: "Renamed" } })).toBe(content);
+  });
+
+  it("tells a plan from what is to be allowed", () => {
+    const told = (words: string) =>
+      eventWords(letter({ eventType: "session.approval", content: `Otters waits.\n\n${words}` }));
+    expect(told("It presents a plan:\n\nFirst")).toBe("presents a plan");
+    expect(told("It asks to be allowed bash: ls")).toBe("asks to be allowed something");
+    expect(eventWords(letter({ content: "It presents a plan:" }))).toBeNull();
   });
 
   it("says the end alone when nothing was said with it", () => {

@@ -18,8 +18,12 @@ const EVENTS: Partial<Record<LetterEvent, string>> = {
   "session.approval": "asks to be allowed something",
 };
 
+/** How the platform begins to tell of a plan. */
+const PLAN = /^It presents a plan:$/m;
+
 /** Said behind the name of the sender; null when the letter says all itself. */
-export function eventWords({ eventType }: Letter): string | null {
+export function eventWords({ eventType, content }: Letter): string | null {
+  if (eventType === "session.approval" && PLAN.test(content)) return "presents a plan";
   return (eventType && EVENTS[eventType]) ?? null;
 }
 

@@ -1,5 +1,6 @@
 import { Bot, MessagesSquare, User, X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { matching, type Recipient } from "./recipients.ts";
 
@@ -21,13 +22,18 @@ const FIELD =
 export function RecipientField(props: RecipientFieldProps) {
   const { chosen, onChoose } = props;
   const id = useId();
+  // Taken away again, somebody else is looked for at once.
+  const wasChosen = useRef(false);
+  useEffect(() => {
+    wasChosen.current = chosen !== undefined;
+  });
   return (
     <div>
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-ink-soft">
         To
       </label>
       {chosen === undefined ? (
-        <Finder id={id} {...props} />
+        <Finder id={id} {...props} isNext={wasChosen.current} />
       ) : (
         <div className={FIELD}>
           <Face recipient={chosen} />
@@ -56,7 +62,13 @@ export function RecipientField(props: RecipientFieldProps) {
 
 const STEPS: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 };
 
-function Finder({ id, typed, everybody, onChoose, onType }: RecipientFieldProps & { id: string }) {
+interface FinderProps extends RecipientFieldProps {
+  id: string;
+  /** It takes the focus. */
+  isNext: boolean;
+}
+
+function Finder({ id, typed, everybody, isNext, onChoose, onType }: FinderProps) {
   const listId = useId();
   const [isOpen, setIsOpen] = useState(false);
   const [at, setAt] = useState(0);
@@ -85,6 +97,7 @@ function Finder({ id, typed, everybody, onChoose, onType }: RecipientFieldProps 
         aria-autocomplete="list"
         aria-activedescendant={current && `${listId}-${current.to}`}
         data-autofocus
+        {...(isNext && { ref: focusOnMount })}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}

@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, ArrowLeft, Inbox, Mail } from "lucide-react";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { Letter } from "#features/mailbox/contract.ts";
@@ -9,13 +9,13 @@ import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
-import type { InboxSearch } from "./inbox-search.ts";
 import { LetterCard } from "./letter-card.tsx";
 import { useIsPending } from "./letter-gate.tsx";
 import { gateOf, partyName } from "./letter-words.ts";
 import { ReplyForm } from "./reply-form.tsx";
 import { focusRow } from "./row-focus.ts";
 import { SnoozeMenu } from "./snooze-menu.tsx";
+import { useInboxSearch } from "./use-inbox-search.ts";
 import { type Thread, useLetterChange, useThread } from "./use-letters.ts";
 
 /** One exchange beside the list; on a phone a screen of its own. */
@@ -27,7 +27,10 @@ export function ThreadView() {
     return <div role="status" aria-label="Loading the letters" className="h-full" />;
   const isMissing = found.error instanceof ApiError && found.error.status === 404;
   return (
-    <PageMessage title={isMissing ? "There is no such letter" : "The letters cannot be shown"}>
+    <PageMessage
+      isPart
+      title={isMissing ? "There is no such letter" : "The letters cannot be shown"}
+    >
       <p>{isMissing ? "It is not to you, or it is gone." : messageOf(found.error)}</p>
       <div className="mt-4 flex justify-center gap-2">
         {!isMissing && <Button onClick={() => void found.refetch()}>Try again</Button>}
@@ -97,17 +100,19 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
             </p>
           )}
           <div ref={end}>{last && !isAsked && <ReplyForm letter={last} />}</div>
-          {!last && (
-            <p className="text-center text-xs text-ink-faint">
-              {letters.some(({ from }) => from.id === myId)
-                ? "The answer will be here."
-                : "Your agent writes in this exchange; you can read it."}
-            </p>
-          )}
+          {!last && <p className="text-center text-xs text-ink-faint">{endWords(letters, myId)}</p>}
         </div>
       </div>
     </section>
   );
+}
+
+/** Where there is nothing to answer. */
+function endWords(letters: readonly Letter[], myId: string): string {
+  const sent = letters.filter(({ from }) => from.id === myId);
+  if (sent.length === 0) return "Your agent writes in this exchange; you can read it.";
+  const isNote = sent.every(({ to }) => to.id === myId);
+  return isNote ? "A note to yourself." : "The answer will be here.";
 }
 
 /** Everybody in it but the reader. */
@@ -123,7 +128,7 @@ const MENU_BUTTON =
 
 function Doings({ threadId, letters }: { threadId: string; letters: readonly Letter[] }) {
   const navigate = useNavigate();
-  const { box }: InboxSearch = useSearch({ strict: false });
+  const { box } = useInboxSearch();
   const { mutate } = useLetterChange();
   const here = letters.filter(({ archivedAt }) => archivedAt === null);
   const isArchived = here.length === 0;

@@ -11,7 +11,7 @@ import type { Me } from "#surfaces/web/kit/api.ts";
 import { inboxApi, type LetterChange, type LetterFilter } from "#surfaces/web/kit/inbox-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { changeThread, type LetterPages } from "./letter-threads.ts";
+import { changeThread, type LetterPages, undoing } from "./letter-threads.ts";
 
 /** Hints may be lost; what is new must still come into sight. */
 const LOOK_AGAIN_MS = 60_000;
@@ -97,10 +97,16 @@ interface Wanted {
 export function useLetterChange() {
   const queryClient = useQueryClient();
   const toasts = useToasts();
+  const apply = async ({ letters, change }: Pick<Wanted, "letters" | "change">) => {
+    for (const { id } of letters) await inboxApi.change(id, change);
+  };
+  const takeBack = useMutation({
+    mutationFn: apply,
+    onError: (error) => toasts.fail("It could not be undone", error),
+    onSettled: () => refreshLetters(queryClient),
+  });
   return useMutation({
-    mutationFn: async ({ letters, change }: Wanted) => {
-      for (const { id } of letters) await inboxApi.change(id, change);
-    },
+    mutationFn: (wanted: Wanted) => apply(wanted),
     onMutate: async ({ threadId, letters, change }) => {
       // What is being read now was asked before this and would undo what is shown.
       await queryClient.cancelQueries({ queryKey: keys.letterLists });
@@ -116,7 +122,11 @@ export function useLetterChange() {
           }),
       );
     },
-    onSuccess: (_, { done }) => done && toasts.say(done),
+    onSuccess: (_, { letters, change, done }) => {
+      const back = undoing(change);
+      const undo = back && { name: "Undo", run: () => takeBack.mutate({ letters, change: back }) };
+      if (done) toasts.say(done, undefined, undo);
+    },
     onError: (error) => toasts.fail("The letter was not changed", error),
     onSettled: () => refreshLetters(queryClient),
   });

@@ -16,6 +16,11 @@ test("takes markdown files and archives of them, and leaves out what else is in 
     { path: "b.md", content: "B" },
     { path: "general/a.md", content: "A" },
   ]);
+  const binary = file("c.md", new Uint8Array([0x89, 0x50, 0xff]));
+  expect(await readFiles([binary, file("d.png", "D")])).toEqual([
+    { path: "c.md", reason: "It is not text in UTF-8." },
+    { path: "d.png", reason: "It is neither a markdown file nor a zip file." },
+  ]);
   await expect(readFiles([file("broken.zip", "no archive")])).rejects.toThrow("no zip file");
 });
 

@@ -1,7 +1,7 @@
 /** A shelf as a file to keep, and files onto a shelf. */
 import type { Imported, MemoryFile } from "#features/memory/contract.ts";
 import { memoryApi, type ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
-import { readZip, writeZip, type ZipFile } from "./zip.ts";
+import { type ReadFile, readText, readZip, TOO_LONG, writeZip } from "./zip.ts";
 
 /** As the server has them. */
 const FILES_AT_ONCE = 200;
@@ -32,21 +32,25 @@ export function download({ name, blob }: { name: string; blob: Blob }): void {
 }
 
 /** Markdown files, and archives of them. */
-export async function readFiles(chosen: readonly File[]): Promise<ZipFile[]> {
-  const files: ZipFile[] = [];
+export async function readFiles(chosen: readonly File[]): Promise<ReadFile[]> {
+  const files: ReadFile[] = [];
   for (const file of chosen) {
     if (/\.zip$/i.test(file.name)) files.push(...(await readArchive(file)));
-    else files.push({ path: file.name, content: await contentOf(file) });
+    else files.push(await readOne(file));
     if (files.length > MAX_FILES) throw new Error(`Choose ${MAX_FILES} files at most.`);
   }
   return files;
 }
 
-async function contentOf(file: File): Promise<string | null> {
-  return file.size > MAX_FILE_BYTES ? null : file.text();
+async function readOne(file: File): Promise<ReadFile> {
+  const path = file.name;
+  if (!MARKDOWN.test(path))
+    return { path, reason: "It is neither a markdown file nor a zip file." };
+  if (file.size > MAX_FILE_BYTES) return { path, reason: TOO_LONG };
+  return readText(path, new Uint8Array(await file.arrayBuffer()));
 }
 
-async function readArchive(file: File): Promise<ZipFile[]> {
+async function readArchive(file: File): Promise<ReadFile[]> {
   if (file.size > MAX_ARCHIVE_BYTES) throw new Error(`${file.name} is too large.`);
   return readZip(new Uint8Array(await file.arrayBuffer()), {
     isWanted: (path) => MARKDOWN.test(path) && !JUNK.test(path),
@@ -58,13 +62,14 @@ async function readArchive(file: File): Promise<ZipFile[]> {
 type Send = (files: MemoryFile[]) => Promise<Imported>;
 
 /** In pieces that the server takes. What it would not look at is told with what it refused. */
-export async function importFiles(files: readonly ZipFile[], send: Send): Promise<Imported> {
+export async function importFiles(files: readonly ReadFile[], send: Send): Promise<Imported> {
   const done: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
   const sent: MemoryFile[] = [];
-  for (const { path, content } of files) {
-    if (content !== null && content.length <= MAX_FILE_CHARS)
-      sent.push({ path: path.slice(-500), content });
-    else done.refused.push({ path, reason: "It is longer than a memory can be." });
+  for (const file of files) {
+    const { path } = file;
+    if ("reason" in file) done.refused.push({ path, reason: file.reason });
+    else if (file.content.length > MAX_FILE_CHARS) done.refused.push({ path, reason: TOO_LONG });
+    else sent.push({ path: path.slice(-500), content: file.content });
   }
   for (let from = 0; from < sent.length; from += FILES_AT_ONCE) {
     const part = await send(sent.slice(from, from + FILES_AT_ONCE));

@@ -26,7 +26,7 @@ test("does not unpack what would become too large", () => {
   const zip = zipSync({ "a.md": strToU8("again and ".repeat(50_000)), "b.md": strToU8("short") });
   expect(readZip(zip, ALL)).toEqual([
     { path: "b.md", content: "short" },
-    { path: "a.md", content: null },
+    { path: "a.md", reason: "It is longer than a memory can be." },
   ]);
 });
 
@@ -39,7 +39,8 @@ test("a file that says it is small becomes no larger than it says", () => {
   view.setUint32(22, 20, true);
   let content = "";
   try {
-    content = readZip(zip, ALL)[0]?.content ?? "";
+    const [first] = readZip(zip, ALL);
+    content = first && "content" in first ? first.content : "";
   } catch (error) {
     expect(String(error)).toContain("no zip file");
   }
@@ -50,4 +51,18 @@ test("refuses what is no archive, at whatever place it ends", () => {
   const zip = writeZip(FILES);
   for (let length = 0; length < zip.length; length++)
     expect(() => readZip(zip.slice(0, length), ALL)).toThrow("no zip file");
+});
+
+test("says which file is no text, and takes the others", () => {
+  const zip = zipSync({
+    "a.md": new Uint8Array([0x68, 0xff, 0xfe]),
+    "b.md": strToU8("zwei"),
+    "c.md": new Uint8Array([0x68, 0]),
+  });
+  const reason = "It is not text in UTF-8.";
+  expect(readZip(zip, ALL)).toEqual([
+    { path: "a.md", reason },
+    { path: "b.md", content: "zwei" },
+    { path: "c.md", reason },
+  ]);
 });

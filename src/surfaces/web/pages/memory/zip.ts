@@ -1,10 +1,20 @@
 /** A folder as one file. What is read is bounded before it is unpacked. */
-import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
+import { strToU8, unzipSync, type Zippable, zipSync } from "fflate";
 
-export interface ZipFile {
-  path: string;
-  /** Null: it is longer than it may be. */
-  content: string | null;
+/** A file, or why it cannot be taken. */
+export type ReadFile = { path: string } & ({ content: string } | { reason: string });
+
+export const TOO_LONG = "It is longer than a memory can be.";
+const NOT_TEXT = "It is not text in UTF-8.";
+
+/** A text with a hole in it would pass for one: what is not wholly text is refused. */
+export function readText(path: string, bytes: Uint8Array): ReadFile {
+  try {
+    const content = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return content.includes("\0") ? { path, reason: NOT_TEXT } : { path, content };
+  } catch {
+    return { path, reason: NOT_TEXT };
+  }
 }
 
 /** The same files make the same archive. */
@@ -28,18 +38,22 @@ export interface ZipLimits {
   maxBytes: number;
 }
 
-export function readZip(bytes: Uint8Array, { isWanted, maxFiles, maxBytes }: ZipLimits): ZipFile[] {
-  const tooLong: ZipFile[] = [];
+export function readZip(
+  bytes: Uint8Array,
+  { isWanted, maxFiles, maxBytes }: ZipLimits,
+): ReadFile[] {
+  const tooLong: ReadFile[] = [];
   let count = 0;
   const isTaken = ({ name, originalSize }: { name: string; originalSize: number }) => {
     if (!isWanted(name)) return false;
     count++;
-    if (count <= maxFiles && originalSize > maxBytes) tooLong.push({ path: name, content: null });
+    if (count <= maxFiles && originalSize > maxBytes)
+      tooLong.push({ path: name, reason: TOO_LONG });
     return count <= maxFiles && originalSize <= maxBytes;
   };
   const found = unpack(bytes, isTaken);
   if (count > maxFiles) throw new Error(`There are more than ${maxFiles} files in it.`);
-  const files = Object.entries(found).map(([path, file]) => ({ path, content: strFromU8(file) }));
+  const files = Object.entries(found).map(([path, file]) => readText(path, file));
   return [...files, ...tooLong];
 }
 

@@ -23,6 +23,7 @@ export function SearchPage() {
   const navigate = useNavigate();
   const [typed, setTyped] = useTyped();
   const words = useSettled(typed.trim());
+  const [isFirstWanted, setIsFirstWanted] = useState(false);
   const kinds = useMemo(() => kindsIn(search.kinds), [search.kinds]);
   const go = (change: { [K in keyof WantedSearch]: WantedSearch[K] | undefined }) =>
     void navigate({
@@ -63,8 +64,15 @@ export function SearchPage() {
                 placeholder="Sessions, tasks, letters, memories…"
                 maxLength={MAX_QUERY_CHARS}
                 value={typed}
-                onChange={(event) => setTyped(event.target.value)}
-                onKeyDown={(event) => fromField(event, () => setTyped(""))}
+                onChange={(event) => {
+                  setTyped(event.target.value);
+                  setIsFirstWanted(false);
+                }}
+                onKeyDown={(event) => {
+                  if (event.key === "Enter" && !event.nativeEvent.isComposing)
+                    setIsFirstWanted(true);
+                  else fromField(event, () => setTyped(""));
+                }}
                 className="h-10 w-full rounded-xl border border-line-strong bg-raised pr-3 pl-9 text-base outline-none focus:border-accent focus:ring-2 focus:ring-accent/25"
               />
             </div>
@@ -77,7 +85,13 @@ export function SearchPage() {
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-4xl px-1 py-3 md:px-4">
-          <Results words={words} kinds={kinds} isTyping={typed.trim() !== words} />
+          <Results
+            words={words}
+            kinds={kinds}
+            isTyping={typed.trim() !== words}
+            isFirstWanted={isFirstWanted}
+            onOpened={() => setIsFirstWanted(false)}
+          />
         </div>
       </div>
     </div>
@@ -131,11 +145,22 @@ interface ResultsProps {
   words: string;
   kinds: readonly SearchKind[];
   isTyping: boolean;
+  /** The first is opened as soon as it is the answer to what was typed. */
+  isFirstWanted: boolean;
+  onOpened: () => void;
 }
 
-function Results({ words, kinds, isTyping }: ResultsProps) {
+function Results({ words, kinds, isTyping, isFirstWanted, onOpened }: ResultsProps) {
   const now = useNow(60_000);
   const found = useSearchResults({ words, kinds });
+  const items = found.data?.pages.flatMap((page) => page.items) ?? [];
+  const isOld = found.isPlaceholderData || isTyping;
+  const isOpening = isFirstWanted && words !== "" && found.isSuccess && !isOld;
+  useEffect(() => {
+    if (!isOpening) return;
+    onOpened();
+    results()[0]?.click();
+  });
   if (words === "")
     return (
       <p className="mx-auto max-w-md px-3 py-12 text-center text-ink-faint">
@@ -152,8 +177,6 @@ function Results({ words, kinds, isTyping }: ResultsProps) {
         </Button>
       </div>
     );
-  const items = found.data?.pages.flatMap((page) => page.items) ?? [];
-  const isOld = found.isPlaceholderData || isTyping;
   return (
     <>
       <p
@@ -195,9 +218,9 @@ function statusWords(
 
 const results = () => [...document.querySelectorAll<HTMLElement>("[data-result]")];
 
-/** Down and Enter go to the results; there, Enter opens one. */
+/** Down goes to the results; there, Enter opens one. */
 function fromField(event: KeyboardEvent<HTMLInputElement>, clear: () => void): void {
-  if (event.key === "ArrowDown" || event.key === "Enter") {
+  if (event.key === "ArrowDown") {
     event.preventDefault();
     results()[0]?.focus();
   } else if (event.key === "Escape") {

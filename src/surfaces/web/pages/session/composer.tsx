@@ -14,13 +14,15 @@ import type { Submissions } from "./use-submissions.ts";
 
 interface ComposerProps {
   session: Session;
+  /** Nobody has said anything in it yet. */
+  isFresh: boolean;
   isWorking: boolean;
   submissions: Submissions;
 }
 
 const TALLEST_PX = 260;
 
-export function Composer({ session, isWorking, submissions }: ComposerProps) {
+export function Composer({ session, isFresh, isWorking, submissions }: ComposerProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(() => readDraft(session.id));
   const [chosenMode, setChosenMode] = useState<QueueMode | null>(null);
@@ -28,10 +30,7 @@ export function Composer({ session, isWorking, submissions }: ComposerProps) {
   const mode = chosenMode ?? session.queueMode;
   const stop = useStop(session.id);
   const isNew =
-    session.runtime === "native" &&
-    session.counts.prompts === 0 &&
-    text === "" &&
-    submissions.items.length === 0;
+    session.runtime === "native" && isFresh && text === "" && submissions.items.length === 0;
 
   const write = (next: string) => {
     setText(next);

@@ -1,64 +1,16 @@
 /** What parents and children say to each other, as it stands in a transcript. */
 import { clsx } from "clsx";
-import { Bell, ChevronRight, CornerDownRight, Forward, GitFork, Hourglass, X } from "lucide-react";
+import { ChevronRight, CornerDownRight, Forward, GitFork, Hourglass, X } from "lucide-react";
 import { useState } from "react";
-import { newsIn } from "#protocol/worker-news.ts";
 import { Markdown } from "#surfaces/web/kit/markdown.tsx";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
-import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { type DelegationWords, delegationWords } from "./delegation-words.ts";
-import { ReceiptLine } from "./receipt-line.tsx";
 import type { Row } from "./rows.ts";
 import { SessionLink } from "./session-link.tsx";
+import { BOX, Time } from "./told-rows.tsx";
 import { ToolBody } from "./tool-body.tsx";
 import { ToolRow } from "./tool-row.tsx";
 import { stateOf, type ToolRowData } from "./tool-view.ts";
-import { wakeLine } from "./wake.ts";
-
-const BOX = "rounded-xl border border-line bg-panel px-3 py-2 text-[0.8125rem]";
-
-/** The platform woke this session: by whom, and why; the words it was told are one click away. */
-export function WakeRow({ row }: { row: Extract<Row, { type: "wake" }> }) {
-  const [isOpen, setIsOpen] = useState(false);
-  const { text, promptId } = row;
-  const events = newsIn(text);
-  return (
-    <article aria-label="News from child sessions" className="pt-4 pb-2">
-      <div className={BOX}>
-        <div className="flex items-start gap-2">
-          <Bell size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
-          <div className="min-w-0 flex-1">
-            {events.length === 0 && <p>{revealLine(wakeLine(text))}</p>}
-            {events.map((event) => (
-              <p key={`${event.childId}:${event.type}`} className="break-words">
-                <SessionLink sessionId={event.childId} name={event.childName} />{" "}
-                <span className="text-ink-soft">{event.what}</span>
-              </p>
-            ))}
-          </div>
-          <Time at={row.at} />
-        </div>
-        <div className="mt-1 flex items-start justify-between gap-3 pl-5.5">
-          <button
-            type="button"
-            aria-expanded={isOpen}
-            onClick={() => setIsOpen(!isOpen)}
-            className="-ml-1 flex items-center gap-1 rounded-md px-1 text-2xs text-ink-faint hover:text-ink-soft"
-          >
-            <ChevronRight size={12} aria-hidden className={isOpen ? "rotate-90" : undefined} />
-            What it was told
-          </button>
-          {promptId !== null && <ReceiptLine promptId={promptId} handedOn={row.handedOn} />}
-        </div>
-        {isOpen && (
-          <pre className="mt-1.5 max-h-96 overflow-auto rounded-lg border border-line bg-raised p-2.5 font-sans text-xs leading-relaxed break-words whitespace-pre-wrap text-ink-soft">
-            {text}
-          </pre>
-        )}
-      </div>
-    </article>
-  );
-}
 
 /** A child's own words, passed on to whoever reads here. */
 export function ForwardedRow({ row }: { row: Extract<Row, { type: "forwarded" }> }) {
@@ -142,17 +94,5 @@ function CardIcon({ row }: { row: ToolRowData }) {
     <GitFork {...size} className="shrink-0 text-accent" />
   ) : (
     <CornerDownRight {...size} className="shrink-0 text-ink-faint" />
-  );
-}
-
-function Time({ at }: { at: string }) {
-  return (
-    <time
-      dateTime={at}
-      title={fullTime(at)}
-      className="shrink-0 text-2xs text-ink-faint tabular-nums"
-    >
-      {clockTime(at)}
-    </time>
   );
 }

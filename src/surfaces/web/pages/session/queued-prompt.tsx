@@ -3,7 +3,6 @@ import { ArrowUpToLine, Bell, Pencil, X } from "lucide-react";
 import { useState } from "react";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
-import { newsIn } from "#protocol/worker-news.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
@@ -12,24 +11,20 @@ import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { placePrompt } from "./queue.ts";
 import { receiptOf } from "./receipt.ts";
-import { isWake, wakeLine } from "./wake.ts";
+import { type Told, toldIn, toldLine } from "./wake.ts";
 
 /** What the platform has to say is neither edited nor taken back: the session would never learn of it. */
 export function QueuedPrompt({ prompt }: { prompt: Prompt }) {
-  const isNews = isWake({ author: prompt.author, text: prompt.content });
-  return isNews ? <QueuedNews prompt={prompt} /> : <QueuedWords prompt={prompt} />;
+  const told = toldIn({ author: prompt.author, text: prompt.content });
+  return told ? <QueuedNews prompt={prompt} told={told} /> : <QueuedWords prompt={prompt} />;
 }
 
-function QueuedNews({ prompt }: { prompt: Prompt }) {
-  const events = newsIn(prompt.content);
-  const words = events.map(({ childName, what }) => `${childName} ${what}`);
+function QueuedNews({ prompt, told }: { prompt: Prompt; told: Told }) {
   return (
     <li className="flex items-start gap-2 py-1.5 pr-3 pl-3">
       <Bell size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
       <div className="min-w-0 flex-1">
-        <p className="line-clamp-2 break-words">
-          {revealLine(words.length > 0 ? words.join("; ") : wakeLine(prompt.content))}
-        </p>
+        <p className="line-clamp-2 break-words">{revealLine(toldLine(told, prompt.content))}</p>
         <p className="text-2xs text-ink-faint">{receiptOf(prompt).summary}</p>
       </div>
     </li>

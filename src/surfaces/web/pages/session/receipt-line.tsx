@@ -38,7 +38,8 @@ export function ReceiptLine({ promptId, handedOn }: ReceiptLineProps) {
     enabled: isStill,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const family = useFamily(found.data?.prompt.sessionId ?? "", handedOn === "waits" && isStill);
+  const sessionId = found.data?.prompt.sessionId;
+  const family = useFamily(sessionId ?? "", handedOn === "waits" && sessionId !== undefined);
   // The line keeps its place while the receipt is on its way, so that nothing jumps.
   if (found.data === undefined) return <div aria-hidden className="h-5" />;
   const receipt = receiptOf(found.data.prompt, {

@@ -126,3 +126,39 @@ test("tells a wake-up from a prompt, and what a child said from a notice", () =>
     "notice",
   ]);
 });
+
+test("a turn that answers somebody else is one row, where it began, with all of it inside", () => {
+  const system = { kind: "system", id: "mailbox", name: "Muster" } as const;
+  const aside = { thread: "mail:usr_2", promptId: "pmt_2" };
+  const letter =
+    '[mailbox, guest] 1 letter for you.\n\n1. message ltr_1 from "Bo" (usr_2), x.\n> Hi';
+  const asked = { kind: "prompt", role: "user", author: system, text: letter } as const;
+  const entries = [
+    prompt,
+    sampleEntry({ id: "g1", seq: 2, ...aside, ...asked }),
+    sampleEntry({ id: "a", seq: 3, promptId: "pmt_1" }),
+    sampleEntry({ id: "g2", seq: 4, ...aside, kind: "tool_call", tool: tool() }),
+    sampleEntry({ id: "g3", seq: 5, ...aside, kind: "tool_result", tool: tool({ output: "ok" }) }),
+    sampleEntry({ id: "g4", seq: 6, ...aside, text: "answered" }),
+  ];
+  const rows = build(entries);
+  expect(types(rows)).toEqual(["day", "prompt", "aside", "agent", "text"]);
+  expect(rows[2]).toMatchObject({ key: "g1", text: letter, needsYou: false });
+  expect(types(rows[2]?.type === "aside" ? rows[2].rows : [])).toEqual(["tool", "text"]);
+  const cut = build(entries.slice(5));
+  expect(cut[1]).toMatchObject({ type: "aside", text: "", rows: [{ type: "text", key: "g4" }] });
+});
+
+test("an aside in which something waits for the reader says so", () => {
+  const asked = sampleEntry({ ...call, id: "t9", thread: "mail:usr_2" });
+  const approvals = [sampleApproval({ callId: "c1" })];
+  const rows = buildRows({ entries: [asked], drafts: NO_DRAFTS, isWorking: false, approvals });
+  expect(rows.at(-1)).toMatchObject({ type: "aside", needsYou: true });
+});
+
+test("letters and news of the board are told, not said", () => {
+  const system = { kind: "system", id: "tasks", name: "Muster" } as const;
+  const text = "[tasks] News from the task board:\n- x";
+  const rows = build([{ ...prompt, author: system, text }]);
+  expect(rows.at(-1)).toMatchObject({ type: "wake", told: "board", writer: null });
+});

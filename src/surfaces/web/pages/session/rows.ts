@@ -2,24 +2,31 @@
 import type { Author, Entry } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { startOfDay } from "#surfaces/web/kit/time-words.ts";
+import { foldAsides } from "./asides.ts";
 import type { Drafts } from "./drafts.ts";
 import type { ToolUse } from "./entry-from-event.ts";
 import { type GatePlaces, gateKey, placeGates } from "./gate-places.ts";
 import { type HandedOn, handedOnIn } from "./handed-on.ts";
-import { isWake } from "./wake.ts";
+import { isAside, type Told, toldIn } from "./wake.ts";
 
 export type Row =
+  | { type: "welcome"; key: string }
   | { type: "day"; key: string; at: string }
   | { type: "prompt"; key: string; entry: Entry; handedOn?: HandedOn | undefined }
-  /** The platform tells it what became of its children. */
+  /** The platform tells it what became of its children, what was written to it, or of its tasks. */
   | {
       type: "wake";
       key: string;
+      told: Told;
       text: string;
+      /** The person whose letter it is; null: the platform's own words say whose. */
+      writer: Author | null;
       promptId: string | null;
       at: string;
       handedOn?: HandedOn | undefined;
     }
+  /** What it was written by somebody else and answered them: one turn, all of it. */
+  | { type: "aside"; key: string; text: string; at: string; rows: Row[]; needsYou: boolean }
   /** What another session said, word for word. */
   | { type: "forwarded"; key: string; text: string; author: Author; at: string }
   | { type: "agent"; key: string; at: string }
@@ -66,7 +73,8 @@ export function buildRows(input: RowInput): Row[] {
   const rows = entryRows(entries, unanswered, gates);
   const finished = new Set(entries.map((entry) => entry.id));
   const unfinished = drafts.filter((draft) => !finished.has(draft.entryId));
-  const writing = showProgress(rows, unfinished);
+  const own = unfinished.filter((draft) => !isAside(draft));
+  const writing = showProgress(rows, own);
   const first = writing[0];
   if (first && !isAgentSpeaking(rows)) {
     rows.push({ type: "agent", key: `agent:${first.entryId}`, at: "" });
@@ -108,24 +116,41 @@ function entryRows(
   const handedOn = handedOnIn(entries);
   const calls = new Set(entries.filter((entry) => entry.kind === "tool_call").map(callKey));
   const lastPrompt = entries.at(-1)?.promptId ?? null;
+  const toRow = (entry: Entry) => {
+    const gate = gates.byCall.get(callKey(entry));
+    const phase = entry.promptId === lastPrompt ? unanswered : "cut";
+    return withGate(rowOf(entry, { results, phase, gate, handedOn }), gate);
+  };
+  const isShownByCall = (entry: Entry) => entry.kind === "tool_result" && calls.has(callKey(entry));
   const rows: Row[] = [];
   let day = Number.NaN;
   let speaker: Speaker = "person";
-  for (const entry of entries) {
-    if (entry.kind === "tool_result" && calls.has(callKey(entry))) continue;
+  for (const turn of foldAsides(entries)) {
+    const { first: entry } = turn;
+    if (turn.rest === null && isShownByCall(entry)) continue;
     const entryDay = startOfDay(Date.parse(entry.at));
     if (entryDay !== day) rows.push({ type: "day", key: `day:${entry.id}`, at: entry.at });
     day = entryDay;
+    if (turn.rest !== null) {
+      const said = turn.rest.filter((one) => !isShownByCall(one));
+      rows.push(asideRow(entry, said.flatMap(toRow)));
+      speaker = "person";
+      continue;
+    }
     const speaks: Speaker = speakerOf(entry) ?? speaker;
     if (speaks === "agent" && speaker !== "agent") {
       rows.push({ type: "agent", key: `agent:${entry.id}`, at: entry.at });
     }
     speaker = speaks;
-    const gate = gates.byCall.get(callKey(entry));
-    const phase = entry.promptId === lastPrompt ? unanswered : "cut";
-    rows.push(...withGate(rowOf(entry, { results, phase, gate, handedOn }), gate));
+    rows.push(...toRow(entry));
   }
   return rows;
+}
+
+function asideRow({ id, kind, text, at }: Entry, rows: Row[]): Row {
+  const needsYou = rows.some((row) => row.type === "gate" && row.approval.state === "pending");
+  const told = kind === "prompt" ? (text ?? "") : "";
+  return { type: "aside", key: id, text: told, at, rows, needsYou };
 }
 
 /** A question, and a plan that waits, is shown whole by its gate; the call would only repeat it. */
@@ -151,9 +176,11 @@ function speakerOf(entry: Entry): Speaker | undefined {
   return entry.kind === "notice" ? undefined : "agent";
 }
 
+const NOT_ITS_SPEECH: ReadonlySet<Row["type"]> = new Set(["prompt", "wake", "aside"]);
+
 function isAgentSpeaking(rows: readonly Row[]): boolean {
   const last = rows.findLast((row) => row.type !== "notice" && row.type !== "day");
-  return last !== undefined && last.type !== "prompt" && last.type !== "wake";
+  return last !== undefined && !NOT_ITS_SPEECH.has(last.type);
 }
 
 function rowOf(entry: Entry, context: CallContext): Row {
@@ -180,7 +207,11 @@ function promptRow(entry: Entry, turns: ReadonlyMap<string, HandedOn>): Row {
   const { id: key, text, promptId, at } = entry;
   const handedOn = promptId === null ? undefined : turns.get(promptId);
   const more = handedOn === undefined ? {} : { handedOn };
-  if (isWake(entry)) return { type: "wake", key, text: text ?? "", promptId, at, ...more };
+  const told = toldIn(entry);
+  if (told !== undefined) {
+    const writer = entry.author?.kind === "user" ? entry.author : null;
+    return { type: "wake", key, told, text: text ?? "", writer, promptId, at, ...more };
+  }
   return { type: "prompt", key, entry, ...more };
 }
 

@@ -16,7 +16,7 @@ import { ChangesAside } from "./changes-aside.tsx";
 import { Composer } from "./composer.tsx";
 import { useEntryTarget } from "./entry-target.ts";
 import { QueuePanel } from "./queue-panel.tsx";
-import { buildRows } from "./rows.ts";
+import { buildRows, type Row } from "./rows.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { Transcript } from "./transcript.tsx";
 import { useSessionFeed } from "./use-session-feed.ts";
@@ -66,6 +66,13 @@ export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps
 /** A turn is under way, though it may have to be begun again. */
 const BUSY: ReadonlySet<Activity> = new Set(["working", "recovering"]);
 
+/** An orchestrator hears of letters and tasks before its person has said a word to it. */
+function isUnspoken({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
+  if (counts.prompts === 0) return true;
+  const isSpokenTo = rows.length === 0 || rows.some(({ type }) => type === "prompt");
+  return isOrchestrator && counts.queued === 0 && !isSpokenTo;
+}
+
 interface OpenSessionProps extends Omit<OneSessionProps, "sessionId"> {
   session: Session;
 }
@@ -83,6 +90,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
     () => buildRows({ entries, drafts, isWorking, isParked, approvals: approvals ?? [] }),
     [entries, drafts, isWorking, isParked, approvals],
   );
+  const isFresh = isUnspoken(session, rows) && !transcript.hasNextPage;
   const target = useEntryTarget(transcript, entries, rows);
   return (
     <div className="flex h-full">
@@ -98,7 +106,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
         {isOrchestrating && <OrchestrationPanel session={session} />}
         {notice}
         {transcript.isError ? (
-          <PageMessage title="The transcript cannot be read">
+          <PageMessage isPart title="The transcript cannot be read">
             <p>{messageOf(transcript.error)}</p>
             <Button className="mt-4" onClick={() => void transcript.refetch()}>
               Try again
@@ -110,6 +118,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
             target={target}
             speaker={name ?? session.agentName ?? session.runtime}
             welcome={welcome}
+            isFresh={isFresh}
             isLoading={transcript.isPending}
             hasOlder={transcript.hasNextPage}
             isLoadingOlder={transcript.isFetchingNextPage}
@@ -118,7 +127,12 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
         )}
         <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:px-6">
           <QueuePanel sessionId={session.id} submissions={submissions} />
-          <Composer session={session} isWorking={isWorking || isParked} submissions={submissions} />
+          <Composer
+            session={session}
+            isFresh={isFresh}
+            isWorking={isWorking || isParked}
+            submissions={submissions}
+          />
         </div>
       </div>
       {isReviewing && <ChangesAside sessionId={session.id} onClose={() => setIsReviewing(false)} />}

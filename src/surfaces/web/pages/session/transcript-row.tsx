@@ -7,9 +7,10 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, dayName, fullTime, until } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
-import { CallRow, ForwardedRow, WakeRow } from "./kin-rows.tsx";
+import { CallRow, ForwardedRow } from "./kin-rows.tsx";
 import { PromptRow } from "./prompt-row.tsx";
 import type { Row } from "./rows.ts";
+import { AsideRow, WakeRow } from "./told-rows.tsx";
 
 export const TranscriptRow = memo(function TranscriptRow({
   row,
@@ -19,12 +20,22 @@ export const TranscriptRow = memo(function TranscriptRow({
   speaker: string;
 }) {
   switch (row.type) {
+    case "welcome":
+      return null;
     case "day":
       return <DayLine at={row.at} />;
     case "prompt":
       return <PromptRow entry={row.entry} handedOn={row.handedOn} />;
     case "wake":
       return <WakeRow row={row} />;
+    case "aside":
+      return (
+        <AsideRow row={row}>
+          {row.rows.map((one) => (
+            <TranscriptRow key={one.key} row={one} speaker={speaker} />
+          ))}
+        </AsideRow>
+      );
     case "forwarded":
       return <ForwardedRow row={row} />;
     case "agent":

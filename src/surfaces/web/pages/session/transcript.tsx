@@ -6,6 +6,7 @@ import {
   type RefObject,
   useEffect,
   useLayoutEffect,
+  useMemo,
   useRef,
   useState,
 } from "react";
@@ -20,6 +21,8 @@ interface TranscriptProps {
   speaker: string;
   /** In place of the words for a session in which nothing has been said. */
   welcome?: ReactNode;
+  /** Nobody has said anything, though the platform may have: the welcome stands above that. */
+  isFresh?: boolean;
   isLoading: boolean;
   hasOlder: boolean;
   isLoadingOlder: boolean;
@@ -33,10 +36,12 @@ const NEVER_AT_END = -1;
 const ASK_AHEAD = 12;
 
 const ESTIMATES: Record<Row["type"], number> = {
+  welcome: 420,
   day: 44,
   agent: 32,
   prompt: 96,
-  wake: 40,
+  wake: 72,
+  aside: 72,
   forwarded: 120,
   text: 120,
   reasoning: 36,
@@ -46,16 +51,21 @@ const ESTIMATES: Record<Row["type"], number> = {
   pulse: 36,
 };
 
+const WELCOME: Row = { type: "welcome", key: "welcome" };
+
 export function Transcript({
-  rows,
+  rows: told,
   target,
   speaker,
   welcome,
+  isFresh = false,
   isLoading,
   hasOlder,
   isLoadingOlder,
   onLoadOlder,
 }: TranscriptProps) {
+  const isWelcomed = isFresh && welcome !== undefined && told.length > 0;
+  const rows = useMemo(() => (isWelcomed ? [WELCOME, ...told] : told), [isWelcomed, told]);
   const scroller = useRef<HTMLDivElement>(null);
   const [isFollowing, setIsFollowing] = useState(true);
   const virtualizer = useVirtualizer({
@@ -143,7 +153,7 @@ export function Transcript({
                 className="data-found:bg-accent-soft absolute inset-x-0 top-0 mx-auto flow-root w-full max-w-3xl px-4 sm:px-7"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <TranscriptRow row={row} speaker={speaker} />
+                {row.type === "welcome" ? welcome : <TranscriptRow row={row} speaker={speaker} />}
               </div>
             );
           })}

@@ -1,0 +1,47 @@
+/**
+ * What nobody has said to the demo: letters, and news of the task board. It says that it has read them;
+ * it writes to nobody and does no task, whatever they say.
+ */
+import { end, IS_TOLD, type Script } from "../script.ts";
+
+const LETTER = /^\d+\. \w+ \w+ from ("(?:[^"\\]|\\.)*") \(/gm;
+const TASK = /^- Task ("(?:[^"\\]|\\.)*") \(/gm;
+const MAX_NAMED = 3;
+
+export const told: Script = {
+  name: "told",
+  fits: ({ said }) => IS_TOLD.test(said),
+  next: ({ said }) => ({
+    ...end(said.startsWith("[tasks]") ? boardWords(said) : letterWords(said)),
+    isForThePerson: false,
+  }),
+};
+
+function letterWords(said: string): string {
+  const from = namesIn(said, LETTER);
+  return `I have read what ${from === "" ? "was written" : `${from} wrote`}. As the demo I answer no letters; a real model would.`;
+}
+
+function boardWords(said: string): string {
+  const tasks = namesIn(said, TASK);
+  return `I have seen the news of the board${tasks === "" ? "" : ` about ${tasks}`}. As the demo I do no tasks by myself; a real model would go on from here. You can change them on the board.`;
+}
+
+/** Each once, without what would be markup here. */
+function namesIn(said: string, pattern: RegExp): string {
+  const all = new Set([...said.matchAll(pattern)].map(([, quoted = ""]) => nameIn(quoted)));
+  const named = [...all].filter((name) => name !== "");
+  const shown = named.slice(0, MAX_NAMED).map((name) => `*${name}*`);
+  if (named.length > MAX_NAMED) shown.push("others");
+  return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
+}
+
+function nameIn(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted))
+      .replace(/[*_`<>[\]\\\n]/g, "")
+      .trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,31 @@
+/** Turns in which an agent answers somebody other than its person, each put together where it began. Pure. */
+import type { Entry } from "#protocol/sessions.ts";
+import { isAside } from "./wake.ts";
+
+/** One entry; or, with `rest`, what was said in a whole turn that is no part of the conversation. */
+interface Turn {
+  first: Entry;
+  rest: Entry[] | null;
+}
+
+export function foldAsides(entries: readonly Entry[]): Turn[] {
+  const turns: Turn[] = [];
+  const asides = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const key = isAside(entry) ? (entry.promptId ?? entry.thread) : undefined;
+    const known = key === undefined ? undefined : asides.get(key);
+    if (known) {
+      known.push(entry);
+      continue;
+    }
+    if (key === undefined) {
+      turns.push({ first: entry, rest: null });
+      continue;
+    }
+    // What came before the oldest that was read is not there: then it begins with what was said.
+    const rest = entry.kind === "prompt" ? [] : [entry];
+    asides.set(key, rest);
+    turns.push({ first: entry, rest });
+  }
+  return turns;
+}
