@@ -87,10 +87,16 @@ export type Briefer = (
   session: SessionRow,
   /** The text of the prompt that is being worked on. */
   asked: string,
+  /** The conversation it is worked on in. */
+  thread: string,
 ) => Promise<Brief | undefined>;
 
 /** What an agent must still know when its history was summed up; it is asked for only then. */
-export type Registrar = (reader: Reader, session: SessionRow) => Promise<string | null>;
+export type Registrar = (
+  reader: Reader,
+  session: SessionRow,
+  thread: string,
+) => Promise<string | null>;
 
 /**
  * What opens a session's repository; undefined when the feature does not know it. It is asked only

@@ -204,7 +204,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     body: { messageType: "message", deliverEmail: true },
   },
   "GET /api/me/mail-contacts": { who: "401 403 403 200 200 200 200" },
-  "PUT /api/me/mail-contacts": { who: "401 403 403 200 200 200 200", body: { userIds: [] } },
+  "PUT /api/me/mail-contacts": { who: "401 403 403 403 200 200 200", body: { userIds: [] } },
   "POST /api/messages": {
     who: "401 403 403 201 201 201 201",
     body: { to: "@user:Ann", content: "x" },

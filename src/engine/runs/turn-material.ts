@@ -96,10 +96,10 @@ export function readBrief(
 ): Promise<BriefText & { register: string | null }> {
   return engine.store.read(async (reader) => {
     const session = await findSession(reader, sessionId);
-    if (!session) return { ...nothingToRead(), register: null };
-    const asked = (await findPrompt(reader, promptId))?.content ?? "";
-    const brief = await briefOf(reader, briefers, session, asked);
-    return { ...brief, register: await registerOf(reader, registrars, session) };
+    const prompt = session && (await findPrompt(reader, promptId));
+    if (!session || !prompt) return { ...nothingToRead(), register: null };
+    const brief = await briefOf(reader, briefers, session, prompt);
+    return { ...brief, register: await registerOf(reader, registrars, session, prompt.thread) };
   });
 }
 
@@ -111,11 +111,11 @@ async function briefOf(
   reader: Reader,
   briefers: readonly Briefer[],
   session: SessionRow,
-  asked: string,
+  { content, thread }: Pick<PromptRow, "content" | "thread">,
 ): Promise<BriefText> {
   const brief = nothingToRead();
   for (const give of briefers) {
-    const given = await give(reader, session, asked);
+    const given = await give(reader, session, content, thread);
     brief.instructions.push(...(given?.instructions ?? []));
     brief.files.push(...(given?.files ?? []));
     brief.setup ??= given?.setup ?? null;
@@ -129,10 +129,11 @@ async function registerOf(
   reader: Reader,
   registrars: readonly Registrar[],
   session: SessionRow,
+  thread: string,
 ): Promise<string | null> {
   const parts: string[] = [];
   for (const register of registrars) {
-    const part = await register(reader, session);
+    const part = await register(reader, session, thread);
     if (part !== null) parts.push(part);
   }
   return parts.length === 0 ? null : parts.join("\n\n");
@@ -151,11 +152,13 @@ export async function readMaterial(
     : null;
   const material: Material = history ? { history } : {};
   if (!needs.brief) return material;
-  const brief = await briefOf(reader, briefers, session, prompt.content);
+  const brief = await briefOf(reader, briefers, session, prompt);
   if (charsOfBrief(brief) > MAX_GIVEN_CHARS) return material;
   // Where nothing is summed up or hidden, nobody needs the register, and it is the dearest part.
   const isShort = history === null || (history.summary === null && !history.more);
-  const register = isShort ? {} : { register: await registerOf(reader, registrars, session) };
+  const register = isShort
+    ? {}
+    : { register: await registerOf(reader, registrars, session, run.thread) };
   return { ...material, brief: { ...brief, ...register } };
 }
 

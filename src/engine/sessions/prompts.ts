@@ -1,5 +1,5 @@
 /** Prompts as their callers use them: admission, and changes to what still waits. */
-import { notFound } from "#base/refusal.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
 import type { Author, Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
 import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
 import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
@@ -42,6 +42,7 @@ export function createPrompts(engine: Engine) {
       if (!session || !prompt || !may(principal, "session.prompt", sessionThing(session.row))) {
         throw notFound("prompt");
       }
+      if (!mayChange(principal, prompt)) throw notYours();
       await make(work, session, prompt);
     });
     return reads.get(principal, id);
@@ -76,6 +77,20 @@ export function createPrompts(engine: Engine) {
       change(principal, id, (work, session, prompt) => editPrompt(work, session, prompt, content)),
     promote: (principal: Principal, id: string) => change(principal, id, promotePrompt),
   };
+}
+
+/** An agent takes back its own words only: what a person said to its child stays as they said it. */
+function mayChange(principal: Principal, { author_kind, author_id }: PromptRow): boolean {
+  if (principal.kind !== "session") return true;
+  return author_kind === "session" && author_id === principal.sessionId;
+}
+
+function notYours(): Refusal {
+  return new Refusal(
+    "forbidden",
+    "not_your_prompt",
+    "Somebody else sent this prompt. Only what you sent yourself can be changed or taken back.",
+  );
 }
 
 /** Admits what a principal sends. */

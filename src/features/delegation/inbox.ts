@@ -15,7 +15,7 @@ import {
   listEventHeads,
   listInbox,
 } from "./inbox-queries.ts";
-import { cutPayload } from "./words.ts";
+import { cutText } from "./words.ts";
 
 export const INBOX_KEPT = 200;
 /** Counted to be sure that all of them are seen. */
@@ -36,7 +36,7 @@ function itemOf(row: EventWithFate): InboxItem {
     workerName: row.child_name,
     at: isoTime(row.at),
     delivered: isTold(row),
-    payload: cutPayload(payload, LISTED_CHARS),
+    payload: cutText(payload, LISTED_CHARS),
   };
 }
 

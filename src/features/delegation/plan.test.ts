@@ -360,7 +360,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const brief = async () => {
           const row = await at.row(childId);
           const { store } = at.world.kernel.engine;
-          return store.read(async (reader) => row && createDelegation().brief?.(reader, row, ""));
+          return store.read(
+            async (reader) => row && createDelegation().brief?.(reader, row, "", "main"),
+          );
         };
         expect(turn.assignment.hasBrief).toBe(true);
         expect((await brief())?.instructions[0]?.content).toContain("request_plan_approval");

@@ -5,24 +5,30 @@
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { entryView } from "#engine/sessions/index.ts";
+import { isGuestThread } from "#protocol/guests.ts";
 import { lineOf, viewChild } from "./children.ts";
 import { type ChildWithEntry, listLiveChildren } from "./queries.ts";
 import { inQuotes } from "./words.ts";
 
 const LISTED = 100;
 
-export async function childRegister(reader: Reader, session: SessionRow): Promise<string | null> {
+export async function childRegister(
+  reader: Reader,
+  session: SessionRow,
+  thread: string,
+): Promise<string | null> {
   if (session.parent_session_id !== null) return null;
   const children = await listLiveChildren(reader, session.id, LISTED + 1);
   if (children.length === 0) return null;
-  const lines = children.slice(0, LISTED).map(registerLine);
+  const lines = children.slice(0, LISTED).map((one) => registerLine(one, isGuestThread(thread)));
   if (children.length > LISTED) lines.push("- and more; list your children to see them");
   return `[Your child sessions now]\n${lines.join("\n")}`;
 }
 
-function registerLine({ child, entry }: ChildWithEntry): string {
+/** What a child says is not for guests, who could have it told. */
+function registerLine({ child, entry }: ChildWithEntry, isForGuest: boolean): string {
   const where = child.repo === null ? "" : ` on ${inQuotes(child.repo)}`;
-  const doing = entry ? lineOf(entryView(entry)) : "";
+  const doing = entry && !isForGuest ? lineOf(entryView(entry)) : "";
   const what = doing === "" ? "" : `: ${inQuotes(doing)}`;
   const name = inQuotes(child.title ?? child.id);
   return `- ${name} (${child.id}), ${viewChild(child).activity}${where}${what}`;

@@ -1,7 +1,7 @@
 /** How a parent reads what became of its children; pure. */
 import { quoteLines } from "#base/text.ts";
 import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
-import { inQuotes, shareOf } from "./words.ts";
+import { inQuotes, isToDecide, shareOf } from "./words.ts";
 
 export interface ToldEvent {
   type: WorkerEventType;
@@ -10,10 +10,16 @@ export interface ToldEvent {
   payload: WorkerEventPayload;
 }
 
+/** Of plans that wait, so many are told whole; a child cannot have its own cut by telling more. */
+const WHOLE_PLANS = 4;
+
 export function wakeText(events: readonly ToldEvent[]): string {
   const share = shareOf(events.length);
+  const plans = events.filter(({ payload }) => isToDecide(payload));
+  const whole = new Set(plans.slice(0, WHOLE_PLANS));
+  const shareFor = (event: ToldEvent) => (whole.has(event) ? Number.POSITIVE_INFINITY : share);
   const count = events.length === 1 ? "1 event" : `${events.length} events`;
-  const told = events.map((event, index) => `${index + 1}. ${eventText(event, share)}`);
+  const told = events.map((event, index) => `${index + 1}. ${eventText(event, shareFor(event))}`);
   return `[orchestration] ${count} from your child sessions.\n\n${told.join("\n\n")}`;
 }
 
@@ -43,7 +49,9 @@ function eventText({ type, childId, childName, payload }: ToldEvent, share: numb
     head,
     asked === "" ? "" : quoteLines(cut(asked, share, false, childId)),
     text === "" ? "" : quoteLines(cut(text, share, isCut, childId)),
-    payload.kind === "plan" ? planStep(payload, childId) : nextStep(type, payload),
+    payload.kind === "plan"
+      ? planStep(payload, childId, isCut || text.length > share)
+      : nextStep(type, payload),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
@@ -63,9 +71,15 @@ const FATES: ReadonlyMap<string | undefined, string> = new Map([
   ["rejected", "a person rejected it"],
 ]);
 
-function planStep({ gateId, isClosed, outcome }: WorkerEventPayload, childId: string): string {
+function planStep(
+  { gateId, isClosed, outcome }: WorkerEventPayload,
+  childId: string,
+  isCut: boolean,
+): string {
   if (isClosed)
     return `It waits no more: ${FATES.get(outcome) ?? "the time to decide is over, or its turn has ended"}.`;
+  if (isCut)
+    return `Only the beginning of this plan is shown, so do not approve it from here: ask for it again with decide_plan (sessionId ${childId}, planId ${gateId}), revise, or read all of it in the session's status first.`;
   return `Hold it against what was asked for, then decide with decide_plan (sessionId ${childId}, planId ${gateId}): approve, revise with what to change, or reject. A message to the session sends the plan back with it, and never approves it.`;
 }
 

@@ -1,14 +1,17 @@
 /** Words of others inside words of ours, so that none of them passes for a line of ours; pure. */
 
 const LINE_END = /[\n\r\v\f\u0085\u2028\u2029]/;
-/** What JSON leaves as it is, and what ends or turns a line all the same. */
-const HIDDEN = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+/** What JSON leaves as it is, and what ends a line, turns it or is not seen all the same. */
+const HIDDEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
 export function inQuotes(text: string): string {
-  return JSON.stringify(text).replace(
-    HIDDEN,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return JSON.stringify(text).replace(HIDDEN, escaped);
+}
+
+/** Of two units, as JSON has it. */
+function escaped(char: string): string {
+  const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
 
 export function firstLine(text: string, maxChars: number): string {
@@ -24,8 +27,20 @@ export function shareOf(count: number): number {
   return Math.max(MIN_SHARE, Math.floor(MAX_CHARS / Math.max(1, count)));
 }
 
-/** A payload with no more of its text than that. */
-export function cutPayload<P extends { text?: string }>(payload: P, maxChars: number): P {
+/** A plan that waits to be decided; what is decided by its beginning alone could say anything after it. */
+export function isToDecide({ kind, isClosed }: { kind?: string; isClosed?: boolean }): boolean {
+  return kind === "plan" && isClosed !== true;
+}
+
+/** A payload as its parent reads it, with no more of its text than that. */
+export function cutPayload<P extends { text?: string; kind?: string; isClosed?: boolean }>(
+  payload: P,
+  maxChars: number,
+): P {
+  return isToDecide(payload) ? payload : cutText(payload, maxChars);
+}
+
+export function cutText<P extends { text?: string }>(payload: P, maxChars: number): P {
   const { text } = payload;
   if (text === undefined || text.length <= maxChars) return payload;
   return { ...payload, text: text.slice(0, maxChars), isCut: true };

@@ -253,15 +253,24 @@ export async function countUnreadBetween(
   { from, to }: Between,
   limit: number,
 ): Promise<number> {
-  const unread = builder<Tables>(reader.dialect)
+  let query = builder<Tables>(reader.dialect)
     .selectFrom("letters")
     .select("id")
-    .where(to.kind === "session" ? "to_session_id" : "to_user_id", "=", to.id)
-    .where(from.kind === "session" ? "from_session_id" : "from_user_id", "=", from.id)
+    .where(to.kind === "session" ? "to_session_id" : "to_user_id", "=", to.id);
+  query =
+    from.kind === "session"
+      ? query.where("from_session_id", "=", from.id)
+      : // Which is so anyway, and how the index has it.
+        query.where("from_session_id", "is", null).where("from_user_id", "=", from.id);
+  const unread = query
     .where("read_at", "is", null)
     .where("fate", "<>", "failed")
     // What the platform wrote about a session is not what the session wrote.
     .where("event_type", "is", null)
+    // Else PostgreSQL hopes to find as many sooner by reading everything.
+    .orderBy("from_session_id")
+    .orderBy("from_user_id")
+    .orderBy("id")
     .limit(limit);
   return (await reader.query<{ id: string }>(unread.compile())).length;
 }
@@ -284,12 +293,10 @@ export function listSessionLetters(reader: Reader, filter: SessionLetters): Prom
   if (filter.unreadOnly) query = query.where("read_at", "is", null).where("fate", "=", "waiting");
   const { before } = filter;
   if (before) {
-    query = query.where((eb) =>
-      eb.or([
-        eb("created_at", "<", before.at),
-        eb.and([eb("created_at", "=", before.at), eb("id", "<", before.id)]),
-      ]),
-    );
+    // The first condition alone begins the search where the page before ended.
+    query = query
+      .where("created_at", "<=", before.at)
+      .where((eb) => eb.or([eb("created_at", "<", before.at), eb("id", "<", before.id)]));
   }
   return reader.query<LetterRow>(
     query.orderBy("created_at", "desc").orderBy("id", "desc").limit(filter.limit).compile(),

@@ -39,9 +39,6 @@ export const MAX_CONTACTS = 200;
 /** How often a letter may call forth another across people before the exchange is cut. */
 export const MAX_HOPS = 8;
 
-/** How the prompt begins that tells an agent what somebody other than its person wrote. */
-export const GUEST_MAIL = "[mailbox, guest]";
-
 /** What became of a letter to an agent. A letter to a person has arrived when it is written. */
 export const LETTER_FATES = [
   /** It is there: in the inbox, or its agent has begun to read it. */

@@ -15,6 +15,7 @@ import {
   withdrawPrompt,
 } from "#engine/sessions/index.ts";
 import { isGone, isHeldBack } from "#features/delegation/index.ts";
+import { isGuestThread } from "#protocol/guests.ts";
 import {
   listByPrompt,
   listHeldSessions,
@@ -47,7 +48,7 @@ export async function deliver(
   hintOwners(work, [letter]);
   if (isGone(session.row)) return;
   if (session.row.lifecycle === "hibernated" && !(await wakes(work, session.row, letter))) return;
-  await announce(work, session, letter.to_thread ?? MAIN_THREAD);
+  await announce(work, session, letter.to_thread ?? MAIN_THREAD, groupOf(letter));
 }
 
 async function wakes(work: Work, row: SessionRow, letter: LetterRow): Promise<boolean> {
@@ -63,19 +64,33 @@ export async function announceAll(work: Work, session: SessionWriter): Promise<v
     await announce(work, session, thread);
 }
 
-export async function announce(work: Work, session: SessionWriter, thread: string): Promise<void> {
+/** `cause`: whose letter it is for. */
+export async function announce(
+  work: Work,
+  session: SessionWriter,
+  thread: string,
+  cause?: string,
+): Promise<void> {
   if (isGone(session.row)) return;
   const untold = await listUntold(work.tx, session.row.id, thread);
   const groups = new Set(
     untold.filter(({ prompt_id }) => prompt_id === null).map((letter) => groupOf(letter)),
   );
-  for (const group of groups) await tellGroup(work, session, thread, group);
+  for (const group of groups) {
+    // What a person says may be refused while it sleeps, which is no fault of who writes now. If it
+    // is woken all the same, it is told everything.
+    const isOthers = group === PERSON && cause !== PERSON;
+    if (isOthers && session.row.lifecycle === "hibernated") continue;
+    await tellGroup(work, session, thread, group);
+  }
 }
+
+const PERSON = "person";
 
 /** `person`: its own; `own`: sessions of that person; else the guest's. */
 function groupOf(letter: LetterRow): string {
   if (isGuestLetter(letter)) return `guest:${guestOf(letter.from_owner_id)}`;
-  return letter.is_word === 1 ? "person" : "own";
+  return letter.is_word === 1 ? PERSON : "own";
 }
 
 function audienceOf(group: string): Audience {
@@ -97,7 +112,7 @@ async function tellGroup(
   const waiting = await findWaiting(work, all);
   if (waiting === "coming") return;
   if (waiting) return join(work, session, waiting, all);
-  if (group !== "person" && (await isHeldBack(work, session, thread)))
+  if (group !== PERSON && (await isHeldBack(work, session, thread)))
     return markHeld(work.tx, fresh);
   const told = fresh.slice(0, MAX_TOLD);
   const id = work.ids.mint("pmt");
@@ -152,7 +167,7 @@ interface Telling {
 async function admit(work: Work, session: SessionWriter, telling: Telling): Promise<void> {
   const { id, thread, group, letters } = telling;
   const [first] = letters as [LetterRow];
-  const isPerson = group === "person";
+  const isPerson = group === PERSON;
   await admitPrompt(work, session, {
     id,
     runId: work.ids.mint("run"),
@@ -177,8 +192,11 @@ async function textOf(
   reader: SessionRow,
   letters: readonly LetterRow[],
 ): Promise<string> {
-  const audience = audienceOf(groupOf(letters[0] as LetterRow));
-  return mailText(await relate(work, reader, letters), audience);
+  const [first] = letters as [LetterRow];
+  const audience = audienceOf(groupOf(first));
+  const isGuests =
+    reader.kind.endsWith("orchestrator") && isGuestThread(first.to_thread ?? MAIN_THREAD);
+  return mailText(await relate(work, reader, letters), audience, { isGuests });
 }
 
 /** With what each sender is to the reader. */

@@ -6,14 +6,13 @@
 import type { Reader } from "#base/store/index.ts";
 import type { RunRow, SessionRow } from "#engine/index.ts";
 import type { CallToJudge, Judge } from "#engine/tools/index.ts";
+import { GUEST_THREAD, isGuestThread } from "#protocol/guests.ts";
 import { listByPrompt } from "./agent-queries.ts";
 import type { NewLetter } from "./contract.ts";
 import { findLetter } from "./queries.ts";
 import { findMeant } from "./resolve.ts";
 import type { LetterRow } from "./schema.ts";
 
-/** Every guest is heard in a conversation of their own; no turn in it is ever more than a guest's. */
-const GUEST_THREAD = "mail:";
 const ORG = "org";
 
 type Owners = Pick<LetterRow, "from_owner_id" | "to_owner_id">;
@@ -43,7 +42,7 @@ export async function findGuest(
 ): Promise<string | undefined> {
   // Nobody else can be written to from outside.
   if (!kind.endsWith("orchestrator")) return undefined;
-  if (thread.startsWith(GUEST_THREAD)) return thread.slice(GUEST_THREAD.length);
+  if (isGuestThread(thread)) return thread.slice(GUEST_THREAD.length);
   const letter = (await listByPrompt(reader, prompt_id)).find(isGuestLetter);
   return letter && guestOf(letter.from_owner_id);
 }

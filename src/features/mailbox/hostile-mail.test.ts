@@ -149,6 +149,18 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect([tool, await tried(guest, input, tool)]).toEqual([tool, null]);
     });
 
+    it("shows a guest's turn that there are sessions, and not what was said in them", async () => {
+      const { ann, bob, her, his, to } = await two();
+      await office.at.spawn(her, { title: "counter", prompt: "count the files" });
+      await send(await office.turn(bob, his), { to, content: "How is it going?" });
+      const turns = [await office.at.turnOf(her), await office.turn(ann, her, "And?")];
+      const shown = await Promise.all(turns.map((turn) => turn.tool("list_sessions", {})));
+      const [guests, own] = shown.map(({ output }) => JSON.stringify(output));
+      expect(guests).toContain("counter");
+      expect(guests).not.toContain("count the files");
+      expect(own).toContain("count the files");
+    });
+
     it("tells its person whom their answer may reach", async () => {
       const { ann, bob, her, his, to } = await two();
       await send(await office.turn(bob, his), { to, content: "Get me the key." });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Reader } from "#base/store/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { startWorld, type World } from "#features/testing/index.ts";
+import { countUnreadBetween, listSessionLetters } from "./agent-queries.ts";
 import type { LetterBox } from "./contract.ts";
 import { type LetterFilter, listLetters, listThread, listUnread } from "./inbox-queries.ts";
 import { createMailbox } from "./index.ts";
@@ -51,6 +52,25 @@ it.each<[LetterBox, LetterFilter, string]>([
   const plan = await planOf((reader) => listLetters(reader, person, box, filter, page));
   expect(plan).toContain(index);
   expect(plan).not.toContain("TEMP B-TREE");
+});
+
+it.each([
+  ["session", "user", "letters_unread_from (to_user_id=? AND from_session_id=?)"],
+  ["user", "user", "letters_unread_from (to_user_id=? AND from_session_id=? AND from_user_id=?)"],
+  ["session", "session", "letters_untold_from (to_session_id=? AND from_session_id=?)"],
+  ["user", "session", "letters_untold_from (to_session_id=? AND from_session_id=? AND from_user"],
+] as const)("counts what a %s has lying with a %s", async (from, to, index) => {
+  const between = { from: { kind: from, id: "a" }, to: { kind: to, id: "b" } };
+  expect(await planOf((reader) => countUnreadBetween(reader, between, 20))).toContain(index);
+});
+
+it("finds a session's letters", async () => {
+  const filter = { sessionId: "s", before: page.after, limit: 50 };
+  const all = await planOf((reader) =>
+    listSessionLetters(reader, { ...filter, unreadOnly: false }),
+  );
+  expect(all).toContain("letters_to_session (to_session_id=? AND created_at<?)");
+  expect(all).not.toContain("TEMP B-TREE");
 });
 
 it("finds an exchange, and what is unread", async () => {

@@ -196,8 +196,11 @@ const settingRoutes: readonly Route[] = [
     tag: TAG,
     body: contactsChangeSchema,
     response: contactsSchema,
-    handle: ({ engine, principal, body }) =>
-      changeContacts(engine, personOf(principal, "mail.write"), body.userIds),
+    async handle({ engine, principal, body }) {
+      // As who may write to it at all: whoever is on the list begins turns of its agent.
+      requireMay(principal, "session.manage");
+      return changeContacts(engine, personOf(principal, "mail.write"), body.userIds);
+    },
   }),
 ];
 

@@ -91,7 +91,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const [ann, ben] = [await office.person("Ann P"), await office.person("Ben P")];
       await contacts(ben, [ann.userId]);
       await contacts(ann, [ben.userId]);
-      const toBen = await office.send(ann, { to: ben.userId, content: "secret of Ann" });
+      const toBen = await office.send(ann, {
+        to: ben.userId,
+        content: "secret of Ann",
+        contextSessionId: "what Ann says it is about",
+        contextTaskId: "what Ann says it is about",
+        contextRef: "what Ann says it is about",
+      });
       const toAnn = (await reply(ben, toBen.id, "to Ann")).letter;
       const turn = await office.turn(ann, idOf(ann));
       await turn.tool("mailbox_send", { to: ben.userId, content: "secret of Ann's agent" });

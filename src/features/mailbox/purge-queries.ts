@@ -33,7 +33,15 @@ export function blankLettersFrom(
   return tx.execute(
     db
       .updateTable("letters")
-      .set({ content, from_name: name, from_handle: null, context_ref: null })
+      .set({
+        content,
+        from_name: name,
+        from_handle: null,
+        // Whoever writes says what it is about, in any words.
+        context_session_id: null,
+        context_task_id: null,
+        context_ref: null,
+      })
       .where("id", "in", (eb) =>
         eb
           .selectFrom("letters")

@@ -142,7 +142,7 @@ export function saveState(
 
 export type LetterNews = Pick<
   LetterRow,
-  "id" | "message_type" | "event_type" | "content" | "surfaced_at" | "created_at"
+  "id" | "message_type" | "event_type" | "from_thread" | "content" | "surfaced_at" | "created_at"
 >;
 const updateNews = prepare<LetterNews, unknown>((db, p) =>
   db
@@ -150,6 +150,7 @@ const updateNews = prepare<LetterNews, unknown>((db, p) =>
     .set({
       message_type: p("message_type"),
       event_type: p("event_type"),
+      from_thread: p("from_thread"),
       content: p("content"),
       surfaced_at: p("surfaced_at"),
       created_at: p("created_at"),
@@ -158,8 +159,9 @@ const updateNews = prepare<LetterNews, unknown>((db, p) =>
 );
 /** It says something newer now. */
 export function saveNews(tx: Tx, row: LetterNews): Promise<number> {
-  const { id, message_type, event_type, content, surfaced_at, created_at } = row;
-  return tx.run(updateNews, { id, message_type, event_type, content, surfaced_at, created_at });
+  const { id, message_type, event_type, from_thread, content, surfaced_at, created_at } = row;
+  const said = { message_type, event_type, from_thread, content };
+  return tx.run(updateNews, { id, ...said, surfaced_at, created_at });
 }
 
 const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>

@@ -107,7 +107,7 @@ export async function requireRecipient(
   { called, isAnswer }: { called: string; isAnswer: boolean },
 ): Promise<Recipient> {
   const found = await findRecipient(work, sender, address);
-  if (!found) throw recipientNotFound(called);
+  if (!found || !(await isHeard(work.tx, sender, found))) throw recipientNotFound(called);
   if (found.kind === "session") refuseSelf(sender, found.session.row);
   // Whoever wrote first may be answered.
   const reach = isAnswer ? "free" : reachOf(await writerOf(work.tx, sender), reachedOf(found));
@@ -134,6 +134,18 @@ async function findRecipient(
   const { owner_id: whose } = session.row;
   const user = whose === null || whose === ownerId ? undefined : await findUser(work.tx, whose);
   return user && !isHere(user) ? undefined : { kind, session };
+}
+
+/** The agents of somebody who has left go on among themselves, and reach nobody else. */
+async function isHeard(
+  reader: Reader,
+  { session, ownerId }: Sender,
+  to: Recipient,
+): Promise<boolean> {
+  const whose = to.kind === "user" ? to.user.id : to.session.row.owner_id;
+  if (session === null || ownerId === null || whose === ownerId) return true;
+  const owner = await findUser(reader, ownerId);
+  return owner !== undefined && isHere(owner);
 }
 
 async function writerOf(reader: Reader, { session: row, ownerId }: Sender): Promise<Writer> {

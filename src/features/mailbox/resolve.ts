@@ -32,7 +32,7 @@ export async function findMeant(reader: Reader, asker: Asker, to: string): Promi
   const { orgId, ownerId } = asker;
   if (to.toLowerCase() === ORCHESTRATOR) return ownOrchestrator(asker);
   if (to.toLowerCase().startsWith(PERSON))
-    return findPerson(reader, orgId, to.slice(PERSON.length).trim());
+    return findPerson(reader, asker, to.slice(PERSON.length).trim());
   if (to.startsWith("@")) {
     const identity = await findByHandle(reader, orgId, to.slice(1));
     return identity ? { kind: "session", id: orchestratorId(identity.user_id) } : NOBODY;
@@ -54,14 +54,19 @@ function ownOrchestrator({ ownerId, session }: Asker): Meant {
 /** Two that differ in capitals only, or in how a letter is put together, are one name. */
 const fold = (text: string) => text.normalize("NFC").toLowerCase();
 
-async function findPerson(reader: Reader, orgId: string, name: string): Promise<Meant> {
+async function findPerson(reader: Reader, asker: Asker, name: string): Promise<Meant> {
   const wanted = fold(name);
-  const members = await listMembers(reader, orgId);
+  const members = (await listMembers(reader, asker.orgId)).filter(({ id }) => mayName(asker, id));
   const byId = members.find(({ id }) => id === name);
   const people = byId ? [byId] : members.filter((member) => isCalled(member, wanted));
   const [first, second] = people;
   if (!first) return NOBODY;
   return second ? { kind: "several", people } : { kind: "user", id: first.id };
+}
+
+/** Only people and orchestrators write to others, so nobody else learns who is called so. */
+function mayName({ session, ownerId }: Asker, userId: string): boolean {
+  return session === null || session.kind.endsWith("orchestrator") || userId === ownerId;
 }
 
 function isCalled({ name, email }: PersonRow, wanted: string): boolean {

@@ -146,6 +146,15 @@ create table mail_contacts (
 );
 `;
 
+/** What one sender has lying unread with another is counted whenever it writes, however much was read. */
+const room = `
+create index letters_unread_from on letters (to_user_id, from_session_id, from_user_id, id)
+  where to_user_id is not null and read_at is null and event_type is null;
+create index letters_untold_from on letters (to_session_id, from_session_id, from_user_id, id)
+  where to_session_id is not null and read_at is null and event_type is null;
+`;
+
 export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
+  { id: "mailbox-0002-room", statements: (dialect) => ddl(dialect, room) },
 ];

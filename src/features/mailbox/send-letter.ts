@@ -11,7 +11,7 @@ import {
   principalKey,
   type Work,
 } from "#engine/index.ts";
-import { MAIN_THREAD } from "#engine/sessions/index.ts";
+import { findPrompt, MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { countUnreadBetween, listByPrompt, markReadBy } from "./agent-queries.ts";
 import { answerAsked, findAsked } from "./answer-question.ts";
@@ -165,7 +165,10 @@ function threadFor({ sender, recipient, replied, isAnswer }: Exchange): string {
   return sender.ownerId === ownerId ? MAIN_THREAD : guestThread(sender.ownerId);
 }
 
-/** A person begins anew. An agent goes on from what it answers, and from what its turn was told. */
+/**
+ * A person begins anew, and so does an agent that its person asks to write. Any other goes on from what
+ * it answers, and from what its turn was told.
+ */
 async function hopsFor(
   work: Work,
   { sender, replied }: Exchange,
@@ -173,8 +176,10 @@ async function hopsFor(
   to: LetterSide,
 ): Promise<number> {
   if (!sender.run) return 0;
-  const told = await listByPrompt(work.tx, sender.run.prompt_id);
-  return hopsOf(replied ? [...told, replied] : told, from.ownerId, to.ownerId);
+  const { prompt_id: promptId } = sender.run;
+  const told = await listByPrompt(work.tx, promptId);
+  const isAsked = replied && (await findPrompt(work.tx, promptId))?.author_kind === "user";
+  return hopsOf(replied && !isAsked ? [...told, replied] : told, from.ownerId, to.ownerId);
 }
 
 export interface PersonsMail extends Omit<NewLetter, "messageType"> {

@@ -77,18 +77,20 @@ function tellStanding(work: Work, session: Owned, thread: string, news: News): v
   const causeKey = standingCause(session.id);
   withInbox(work, personOf(session), async () => {
     const last = await findByCause(work.tx, causeKey);
-    if (last && isCounted(last)) return replace(work, last, news);
+    if (last && isCounted(last)) return replace(work, last, thread, news);
     // What was read stays as it is, and no longer stands in for this session.
     if (last) await forgetCause(work.tx, last.id);
     await write(work, session, news, { causeKey, contextRef: null, thread });
   });
 }
 
-async function replace(work: Work, last: LetterRow, news: News): Promise<void> {
+async function replace(work: Work, last: LetterRow, thread: string, news: News): Promise<void> {
   const row: LetterRow = {
     ...last,
     message_type: news.type,
     event_type: news.event,
+    // An answer is read where this happened, which may be another conversation than before.
+    from_thread: thread,
     content: news.content,
     surfaced_at: work.now,
     created_at: work.now,
@@ -119,10 +121,12 @@ async function write(
   });
 }
 
+/** What is settled does not come back either, if it was put off. */
 async function readByCause(work: Work, session: Owned, causeKey: string): Promise<void> {
   const row = await findByCause(work.tx, causeKey);
-  if (!row || row.read_at !== null) return;
-  await keep(work, personOf(session), row, { ...row, read_at: work.now });
+  if (!row || (row.read_at !== null && row.snoozed_until === null)) return;
+  const read = { ...row, read_at: row.read_at ?? work.now, snoozed_until: null };
+  await keep(work, personOf(session), row, read);
 }
 
 function personOf({ org_id: orgId, owner_id: userId }: Owned) {

@@ -4,7 +4,7 @@ import type { Reader } from "#base/store/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { defineTool, type Tool, type ToolResult } from "#engine/tools/index.ts";
 import { type EmitRequest, emitSchema, type NewLetter, newLetterSchema } from "./contract.ts";
-import { letterText } from "./letter-text.ts";
+import { letterTexts } from "./letter-text.ts";
 import { readLetter, readLetters } from "./read-letters.ts";
 import { agentSender, listReached } from "./recipient.ts";
 import { LOOP_CUT, type Sent, sendLetter } from "./send-letter.ts";
@@ -95,7 +95,7 @@ const mailboxCheck = defineTool({
     }
     const { letters, more, guests, elsewhere } = await readLetters(work, session, run);
     return done({
-      letters: letters.map((told) => letterText(told, null)),
+      letters: letterTexts(letters),
       ...(more > 0 && { more, andThen: "Call mailbox_check again for the rest." }),
       ...(guests > 0 && { fromOthers: `${guests}; each is told to you in a turn of its own.` }),
       ...(elsewhere > 0 && { inOtherConversations: elsewhere }),

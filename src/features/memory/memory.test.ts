@@ -416,13 +416,16 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
       await write(ann, { content: "Prefers short answers" });
       const session = { kind: "orchestrator", org_id: ann.orgId, owner_id: ann.userId, repo: null };
-      const brief = (asked: string, kind = "orchestrator") =>
+      const brief = (asked: string, kind = "orchestrator", thread = "main") =>
         world.kernel.engine.store.read(
           (reader) =>
-            memory.brief?.(reader, { ...session, kind } as never, asked) as Promise<
+            memory.brief?.(reader, { ...session, kind } as never, asked, thread) as Promise<
               { recall: string[] } | undefined
             >,
         );
+      // What a guest could have told is not called up, whoever speaks there.
+      expect(await brief("The checkout?", "orchestrator", "mail:usr_2")).toBeUndefined();
+      expect(await brief("[mailbox, guest] The checkout?")).toBeUndefined();
       const told = await brief("Please look at the checkout, it is slow");
       expect(told?.recall).toHaveLength(1);
       expect(told?.recall[0]).toMatch(

@@ -4,7 +4,7 @@
  */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { GUEST_MAIL } from "#features/mailbox/contract.ts";
+import { isGuestTurn } from "#protocol/guests.ts";
 import { findShelf } from "./queries.ts";
 import type { MemoryRow } from "./schema.ts";
 import { searchMemories } from "./search.ts";
@@ -23,10 +23,11 @@ export async function recall(
   reader: Reader,
   session: SessionRow,
   asked: string,
+  thread: string,
 ): Promise<string[]> {
   if (!session.kind.endsWith("orchestrator")) return [];
   // Somebody else's words must not call up what its person told it.
-  if (asked.startsWith(GUEST_MAIL)) return [];
+  if (isGuestTurn(thread, asked)) return [];
   const terms = tellingTerms(termsOf(asked.slice(0, MAX_ASKED_CHARS)));
   const shelf = terms.length > 0 ? await findShelf(reader, shelfOf(session)) : undefined;
   if (!shelf || shelf.memories === 0) return [];

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { listPendingGates } from "#engine/gates/index.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
+import { findPrompt } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import {
   addUpChildren,
@@ -15,6 +16,7 @@ import {
   requireChildRow,
   viewChild,
 } from "#features/delegation/index.ts";
+import { isGuestTurn } from "#protocol/guests.ts";
 import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
 
 const MAX_LISTED = 100;
@@ -57,11 +59,17 @@ export const listSessions = defineTool({
       .optional()
       .describe("Only those whose repository has this in its address."),
   }),
-  async handle(work, { session }, { status, repo }) {
+  async handle(work, { session, run }, { status, repo }) {
+    const asked = (await findPrompt(work.tx, run.prompt_id))?.content ?? "";
+    const isForGuest = isGuestTurn(run.thread, asked);
     const seen = await listChildSessions(work.tx, session.row.id, MAX_SEEN);
     const found = seen.filter((row) => hasStatus(row, status) && isOn(row, repo));
     const sessions = [];
-    for (const row of found.slice(0, MAX_LISTED)) sessions.push(await described(work, row));
+    for (const row of found.slice(0, MAX_LISTED)) {
+      const { doing, ...child } = await described(work, row);
+      // What a child says is not for guests, who could have it told.
+      sessions.push(isForGuest ? child : { ...child, doing });
+    }
     const more = found.length - sessions.length;
     const older = (await addUpChildren(work.tx, session.row.id)).count - seen.length;
     return {

@@ -1,4 +1,5 @@
 /** What the platform tells an agent, read back out of the words it was told in. Pure. */
+import { isGuestThread } from "#protocol/guests.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import { newsIn } from "#protocol/worker-news.ts";
 
@@ -46,11 +47,9 @@ const WORDS: Record<Told, (text: string) => string[]> = {
   board: (text) => boardNewsIn(text).map(({ title, what }) => `${title} ${what}`),
 };
 
-const GUEST_THREAD = "mail:";
-
 /** Part of what an agent says to somebody other than its person: no part of their conversation. */
 export function isAside({ thread }: Pick<Entry, "thread">): boolean {
-  return thread.startsWith(GUEST_THREAD);
+  return isGuestThread(thread);
 }
 
 export interface ToldLetter {

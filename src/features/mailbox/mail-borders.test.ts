@@ -1,0 +1,180 @@
+/** Where letters must stop, and where they must not stop others; on the real kernel and both databases. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Turn, User } from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import { FakeOffice, idOf } from "./fake-office.ts";
+
+const codeOf = (error: string | null) => error?.split(":")[0] ?? null;
+const send = async (turn: Turn, input: object): Promise<string> => {
+  const { output, error } = await turn.tool("mailbox_send", input);
+  expect(error).toBeNull();
+  return (output as { letterId: string }).letterId;
+};
+const tried = async (turn: Turn, input: object) =>
+  codeOf((await turn.tool("mailbox_send", input)).error);
+const FAILURE = { code: "model_unavailable", message: "The model did not answer." };
+
+function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(title, () => {
+    let office: FakeOffice;
+    let made: TestDatabase | undefined;
+    beforeAll(async () => {
+      made = await database();
+      office = await FakeOffice.open({
+        url: made?.url,
+        limits: { unattendedTurns: 4, childrenPerOrchestrator: 2 },
+      });
+    });
+    afterAll(async () => {
+      await office.world.stop();
+      await made?.drop();
+    });
+
+    /** Two people whose orchestrators accept everybody's mail. */
+    async function two(): Promise<{ ann: User; bob: User; her: string; his: string; to: string }> {
+      const [ann, bob] = [await office.person("Ann"), await office.person("Bob")];
+      await office.accept(ann, "org");
+      await office.accept(bob, "org");
+      return { ann, bob, her: idOf(ann), his: idOf(bob), to: `@${await office.handle(ann)}` };
+    }
+
+    it("takes nothing from the agents of somebody who has left", async () => {
+      const { ann, bob, her, his, to } = await two();
+      const [hers, bobs] = [await office.turn(ann, her), await office.turn(bob, his)];
+      const asked = await send(hers, { to: his, content: "When?", messageType: "question" });
+      const child = await office.at.spawn(his);
+      await office.at.turnOf(child);
+      await office.execute(`update users set removed_at = 5 where id = '${bob.userId}'`);
+      for (const input of [
+        { to, content: "x" },
+        { to: her, content: "x" },
+        { to: ann.userId, content: "x" },
+        { replyToId: asked, content: "x" },
+      ])
+        expect([input, await tried(bobs, input)]).toEqual([input, "recipient_not_found"]);
+      expect(await office.inbox(ann)).toEqual([]);
+      // What they had begun among themselves goes on.
+      expect(await tried(bobs, { to: child, content: "x" })).toBeNull();
+    });
+
+    it("marks what its person says in a guest's conversation as said there", async () => {
+      const { ann, bob, her, his, to } = await two();
+      await send(await office.turn(bob, his), { to, content: "hello" });
+      const guest = await office.at.turnOf(her);
+      const told = await send(guest, { to: ann.userId, content: "Bob wants something." });
+      await guest.end("");
+      await office.reply(ann, told, "Tell him about the launch.");
+      const { assignment } = await office.at.turnOf(her);
+      expect(assignment).toMatchObject({
+        thread: `mail:${bob.userId}`,
+        author: { kind: "user", id: ann.userId },
+      });
+      // What begins so calls up no memories, which a guest could have told.
+      expect(assignment.content).toMatch(/^\[mailbox, guest\] 1 letter for you/);
+      expect(assignment.content).toContain("your person's own words");
+      expect(assignment.content).toContain("nothing else");
+    });
+
+    it("has an answer to news read where the news came from", async () => {
+      const { ann, bob, her, his, to } = await two();
+      await send(await office.turn(bob, his), { to, content: "hello" });
+      await office.at.settle(await office.at.turnOf(her), { outcome: "failed", error: FAILURE });
+      const mine = await office.turn(ann, her, "go", "main");
+      const [first] = await office.inbox(ann);
+      await office.world.call(ann, "PATCH", `/api/me/inbox/${first?.id}`, { read: false });
+      await office.at.settle(mine, { outcome: "failed", error: FAILURE });
+      const [news, ...more] = (await office.inbox(ann)).filter(({ read }) => !read);
+      expect([news?.eventType, more]).toEqual(["session.failed", []]);
+      const answer = await office.reply(ann, news?.id ?? "", "Not for Bob: try again.");
+      expect((await office.letter(answer.id)).to_thread).toBe("main");
+    });
+
+    it("does not bring a question back that was answered while it was put off", async () => {
+      const ann = await office.person("Ann");
+      const turn = await office.turn(ann, idOf(ann));
+      await office.at.ask(turn, "Which?");
+      const [asked] = await office.inbox(ann);
+      const { clock } = office.world.kernel.engine;
+      const snoozedUntil = new Date(clock.now() + 60_000).toISOString();
+      await office.world.call(ann, "PATCH", `/api/me/inbox/${asked?.id}`, { snoozedUntil });
+      await office.reply(ann, asked?.id ?? "", "this");
+      expect(await office.inbox(ann)).toMatchObject([
+        { id: asked?.id, read: true, snoozedUntil: null },
+      ]);
+    });
+
+    it("lets agents go on that were cut off, when one of their people asks for it", async () => {
+      const { ann, bob, her, his, to } = await two();
+      const first = await send(await office.turn(bob, his), { to, content: "0" });
+      const guest = await office.at.turnOf(her);
+      await office.execute(`update letters set hops = 8 where id = '${first}'`);
+      expect(await tried(guest, { replyToId: first, content: "9" })).toBe("hop_limit");
+      await guest.end("");
+      const asked = await office.turn(ann, her, "answer Bob");
+      const answer = await send(asked, { replyToId: first, content: "as Ann says" });
+      expect(await office.letter(answer)).toMatchObject({ hops: 1, thread_id: first });
+      // Who answers without being asked has gone as far as before.
+      expect((await office.letter(first)).hops).toBe(8);
+    });
+
+    it("hands an agent that looks no more than it can read, and the rest when it asks", async () => {
+      const ann = await office.person("Ann");
+      const lead = idOf(ann);
+      const [a, b] = [await office.at.spawn(lead), await office.at.spawn(lead)];
+      const [turnA, turnB] = [await office.at.turnOf(a), await office.at.turnOf(b)];
+      const content = `${"\n".repeat(31_900)}the end`;
+      const ids = [];
+      for (let n = 0; n < 20; n++) ids.push(await send(turnA, { to: b, content }));
+      const { output } = await turnB.tool("mailbox_check", {});
+      const { letters } = output as { letters: string[] };
+      expect(letters).toHaveLength(20);
+      expect(letters.join("").length).toBeLessThan(60_000);
+      expect(letters[0]).toContain(`mailbox_check with letterId ${ids[0]}`);
+      const one = await turnB.tool("mailbox_check", { letterId: ids[0] });
+      expect((one.output as { letter: string }).letter).toMatch(/> the end$/);
+    });
+
+    it("tells a child nothing of who else has its person's name", async () => {
+      const name = `Kim ${title}`;
+      const [kim, other] = [await office.person(name), await office.person(name)];
+      const child = await office.at.spawn(idOf(kim));
+      const turn = await office.at.turnOf(child);
+      const letterId = await send(turn, { to: `@user:${name}`, content: "x" });
+      expect(await office.letter(letterId)).toMatchObject({ to_user_id: kim.userId });
+      const { error } = await (await office.turn(kim, idOf(kim))).tool("mailbox_send", {
+        to: `@user:${name}`,
+        content: "x",
+      });
+      expect(error).toMatch(/^recipient_ambiguous/);
+      expect(error).toContain(other.userId);
+    });
+
+    it("lets people speak though a letter of theirs waits for a child that has no place", async () => {
+      const ann = await office.person("Ann");
+      const lead = idOf(ann);
+      const [a, b] = [await office.at.spawn(lead), await office.at.spawn(lead)];
+      const [turnA, turnB] = [await office.at.turnOf(a), await office.at.turnOf(b)];
+      await turnB.end("");
+      await office.sleep(ann, b);
+      const c = await office.at.spawn(lead);
+      await office.at.turnOf(c);
+      const waits = await office.send(ann, { to: b, content: "when you are awake" });
+      expect(await office.letter(waits.id)).toMatchObject({ fate: "waiting", prompt_id: null });
+      // Its sibling is not refused because of what somebody else wrote.
+      const asked = await send(turnA, { to: b, content: "urgent", messageType: "question" });
+      expect(await office.lifecycle(b)).toBe("hibernated");
+      // Nor is its person, when what was held back goes out.
+      await office.execute(
+        `update letters set prompt_id = null, fate_reason = 'unattended_limit_reached' where id = '${asked}'`,
+      );
+      await office.say(ann, lead, "go on");
+      expect(await office.letter(asked)).toMatchObject({ fate: "waiting", fate_reason: null });
+      expect(await office.letter(waits.id)).toMatchObject({ fate: "waiting", prompt_id: null });
+    });
+  });
+}
+
+story("borders of letters, on SQLite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("borders of letters, on PostgreSQL", createTestDatabase);
+});
