@@ -3,11 +3,17 @@
  * databases, because neither has a say in it. Pure.
  */
 
-/** Scripts that are written without spaces. */
+/** Scripts that are written without spaces, and signs for sounds that are of no script of their own. */
 const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+  /[ーｰﾞﾟ\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 /** Words, and signs that mean something by themselves, such as an emoji or a currency. */
 const WORDS = /[\p{L}\p{N}\p{M}]+|\p{S}/gu;
+
+/** Anything outside ASCII: all else is folded by its case alone. */
+const FOREIGN = /[\u{80}-\u{10ffff}]/u;
+
+/** More marks on one letter than any language writes: their order takes the square of their number. */
+const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
 /** Accents that Latin, Greek and Cyrillic letters carry. Those of other scripts are vowels. */
 const ACCENTS = /[\u0300-\u036f]/g;
@@ -16,7 +22,9 @@ const MAX_WORD_CHARS = 48;
 
 /** As it is compared: without the differences that nobody means. */
 export function fold(text: string): string {
+  if (!FOREIGN.test(text)) return text.toLowerCase();
   return text
+    .replaceAll(TOO_MANY_MARKS, "$1")
     .normalize("NFKC")
     .toLowerCase()
     .normalize("NFD")

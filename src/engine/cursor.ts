@@ -1,5 +1,6 @@
 /** Opaque cursors of lists: a place in an order, not a promise. A foreign or damaged one is refused. */
 import { Refusal } from "#base/refusal.ts";
+import { cleanText } from "#base/text.ts";
 import type { Page } from "#protocol/page.ts";
 
 export interface Place {
@@ -11,7 +12,12 @@ export function encodeCursor(list: string, { at, id }: Place): string {
   return Buffer.from(JSON.stringify([list, at, id])).toString("base64url");
 }
 
-export function decodeCursor(list: string, cursor: string | undefined): Place | undefined {
+/** `isFraction`: the list is ordered by something else than instants and counts. */
+export function decodeCursor(
+  list: string,
+  cursor: string | undefined,
+  { isFraction = false } = {},
+): Place | undefined {
   if (cursor === undefined) return undefined;
   try {
     const [name, at, id] = JSON.parse(
@@ -20,9 +26,11 @@ export function decodeCursor(list: string, cursor: string | undefined): Place | 
     if (
       name === list &&
       typeof at === "number" &&
-      Number.isFinite(at) &&
+      (isFraction ? Number.isFinite(at) : Number.isSafeInteger(at)) &&
       typeof id === "string" &&
-      id.length <= 200
+      id.length <= 200 &&
+      // What no id can be, a database may not even take as a question.
+      cleanText(id) === id
     )
       return { at, id };
   } catch {

@@ -46,7 +46,6 @@ function rowOf(at: number): LetterRow {
     context_task_id: null,
     context_ref: null,
     hops: 0,
-    is_word: 0,
     fate: "delivered",
     fate_reason: null,
     prompt_id: null,

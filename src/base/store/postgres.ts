@@ -14,9 +14,10 @@ import type { Log } from "../log.ts";
 import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
 import { applyMigrations } from "./migrate.ts";
+import { Asides } from "./postgres-aside.ts";
 import { type LateRead, readAll } from "./read-all.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
-import { type Migration, type Reader, ReadTooSlow, type Store, type Tx } from "./store.ts";
+import type { Migration, Reader, Store, Tx } from "./store.ts";
 
 const POOL_SIZE = 12;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -45,7 +46,6 @@ export interface PostgresOptions {
   log: Log;
 }
 
-const QUERY_CANCELLED = "57014";
 const RETRYABLE_SQLSTATE = /^(40001|40P01|08...|57P0[1-5]|53300|25006|55P03)$/;
 const RETRYABLE_SYSTEM = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/;
 const RETRYABLE_TEXT =
@@ -75,6 +75,7 @@ class PostgresStore implements Store {
   #clock: Clock;
   #log: Log;
   readonly #lines = new WeakMap<pg.PoolClient, Line>();
+  readonly #asides = new Asides();
 
   constructor(pool: pg.Pool, { clock, log }: PostgresOptions) {
     this.#pool = pool;
@@ -104,7 +105,7 @@ class PostgresStore implements Store {
   }
 
   readAside<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.read((reader) => withTimeLimit(reader as PostgresReader, limitMs, work));
+    return this.#asides.read(limitMs, (timed) => this.read(timed), work);
   }
 
   async migrate(migrations: readonly Migration[]): Promise<void> {
@@ -283,25 +284,6 @@ class PostgresReader implements Reader {
     return keep
       ? this.client.query({ name: statementName(sql), text: sql, values })
       : this.client.query(sql, values);
-  }
-}
-
-/** PostgreSQL gives a statement up by itself when its time is over. */
-async function withTimeLimit<T>(
-  reader: PostgresReader,
-  limitMs: number,
-  work: (reader: Reader) => Promise<T>,
-): Promise<T> {
-  const say = (text: string) => reader.query({ sql: text, parameters: [] });
-  await say("begin read only");
-  try {
-    await say(`set local statement_timeout = ${Math.ceil(limitMs)}`);
-    return await work(reader);
-  } catch (error) {
-    const isTooSlow = (error as { code?: unknown }).code === QUERY_CANCELLED;
-    throw isTooSlow ? new ReadTooSlow("", { cause: error }) : error;
-  } finally {
-    await say("rollback");
   }
 }
 

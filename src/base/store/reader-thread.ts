@@ -1,13 +1,13 @@
 /**
  * Long reads of SQLite, in a thread with a connection of its own: the event loop never waits for
  * them. The thread is begun by the first read and ends when there was none for a while. SQLite cannot
- * be told to stop in the middle of a statement, so a read that takes too long is given up together
- * with its thread, and the next one gets another.
+ * be told to stop in the middle of a statement, so one that takes too long is given up together with
+ * its thread, and what comes after it gets another.
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
-import { asRefusal } from "./sqlite-refusals.ts";
+import { asRefusal, closed, unreadable } from "./sqlite-refusals.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
 import { type Reader, ReadTooSlow } from "./store.ts";
 
@@ -16,29 +16,37 @@ const IDLE_MS = 60_000;
 const MAX_GIVEN_UP = 2;
 
 interface Question {
-  number: number;
   sql: string;
   parameters: readonly unknown[];
 }
 
 interface Answer {
-  number: number;
   rows?: unknown[];
   problem?: { code: string; message: string };
 }
 
-interface Waiting {
+/** One `read`, which may ask several questions. */
+interface Asker {
+  limitMs: number;
+  isOver: boolean;
+}
+
+interface Asked {
+  asker: Asker;
+  question: Question;
   resolve(rows: unknown[]): void;
   reject(error: unknown): void;
 }
 
 export class ReaderThread {
   readonly #path: string;
-  readonly #waiting = new Map<number, Waiting>();
+  /** What the thread was not told yet: it gets one question at a time. */
+  #line: Asked[] = [];
+  #current: Asked | undefined;
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #limit: NodeJS.Timeout | undefined;
   #givenUp = 0;
-  #last = 0;
   #isClosed = false;
 
   constructor(path: string) {
@@ -47,15 +55,18 @@ export class ReaderThread {
 
   async read<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#givenUp >= MAX_GIVEN_UP) throw new ReadTooSlow();
+    const asker: Asker = { limitMs, isOver: false };
     const { promise: tooSlow, reject } = Promise.withResolvers<never>();
     const limit = setTimeout(() => {
+      asker.isOver = true;
+      // What it still waits for is not asked any more; nobody hears what is being answered.
+      this.#line = this.#line.filter((asked) => asked.asker !== asker);
       reject(new ReadTooSlow());
-      this.#giveUp();
     }, limitMs);
     // Every read may outlive its limit, and one that does has been answered.
     tooSlow.catch(() => {});
     try {
-      return await Promise.race([work(this.#reader()), tooSlow]);
+      return await Promise.race([work(this.#reader(asker)), tooSlow]);
     } finally {
       clearTimeout(limit);
     }
@@ -63,12 +74,14 @@ export class ReaderThread {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#end();
+    const worker = this.#take();
+    this.#refuseAll(closed());
+    await worker?.terminate();
   }
 
-  #reader(): Reader {
+  #reader(asker: Asker): Reader {
     const query = <R>({ sql, parameters }: CompiledStatement<R>) =>
-      this.#ask({ number: ++this.#last, sql, parameters }) as Promise<R[]>;
+      this.#ask(asker, { sql, parameters }) as Promise<R[]>;
     const all = <P, R>(statement: Statement<P, R>, params: P) =>
       query(statement.bind("sqlite", params));
     return {
@@ -79,14 +92,34 @@ export class ReaderThread {
     };
   }
 
-  #ask(question: Question): Promise<unknown[]> {
-    if (this.#isClosed) return Promise.reject(new Error("the store is closed"));
-    this.#worker ??= this.#begin();
-    this.#idle?.refresh();
+  #ask(asker: Asker, question: Question): Promise<unknown[]> {
+    if (this.#isClosed) return Promise.reject(closed());
+    if (asker.isOver) return Promise.reject(new ReadTooSlow());
     return new Promise((resolve, reject) => {
-      this.#waiting.set(question.number, { resolve, reject });
-      this.#worker?.postMessage(question);
+      this.#line.push({ asker, question, resolve, reject });
+      this.#next();
     });
+  }
+
+  #next(): void {
+    if (this.#current) return;
+    this.#current = this.#line.shift();
+    if (!this.#current) return;
+    try {
+      this.#worker ??= this.#begin();
+      this.#idle?.refresh();
+      this.#worker.postMessage(this.#current.question);
+      this.#limit = setTimeout(() => this.#giveUp(), this.#current.asker.limitMs);
+    } catch (error) {
+      // No thread can be begun: nobody may wait for it.
+      this.#lose(error);
+    }
+  }
+
+  #lose(error: unknown): void {
+    this.#current?.reject(unreadable(error));
+    this.#current = undefined;
+    this.#next();
   }
 
   #begin(): Worker {
@@ -99,56 +132,63 @@ export class ReaderThread {
     });
     // It must not keep a program alive that has nothing else to do.
     worker.unref();
-    worker.on("message", (answer: Answer) => this.#settle(answer));
-    worker.on("error", (error) => this.#fail(worker, error as Error));
-    worker.on("exit", () => this.#fail(worker, new Error("the reader's thread ended")));
-    this.#idle = setTimeout(() => void this.#end(), IDLE_MS).unref();
+    worker.on("message", (answer: Answer) => this.#settle(worker, answer));
+    worker.on("error", (error) => this.#fail(worker, error));
+    worker.on("exit", (code) =>
+      this.#fail(worker, new Error(`the reader's thread ended (${code})`)),
+    );
+    this.#idle = setTimeout(() => this.#rest(), IDLE_MS).unref();
     return worker;
   }
 
-  #settle({ number, rows = [], problem }: Answer): void {
-    const waiting = this.#waiting.get(number);
-    this.#waiting.delete(number);
-    if (!problem) waiting?.resolve(rows);
-    else waiting?.reject(asRefusal(Object.assign(new Error(problem.message), problem)));
+  #settle(worker: Worker, { rows = [], problem }: Answer): void {
+    // One that was given up has nothing to say any more.
+    if (this.#worker !== worker) return;
+    clearTimeout(this.#limit);
+    const current = this.#current;
+    this.#current = undefined;
+    if (!problem) current?.resolve(rows);
+    else current?.reject(asRefusal(Object.assign(new Error(problem.message), problem)));
+    this.#next();
   }
 
-  #fail(worker: Worker, error: Error): void {
+  /** What it worked on is lost; the others are answered by another. */
+  #fail(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    this.#refuseAll(error);
+    this.#take();
+    this.#lose(error);
+  }
+
+  /** The thread has worked on this alone for as long as it may; who waits behind it must not wait longer. */
+  #giveUp(): void {
+    const worker = this.#take();
+    this.#current?.reject(new ReadTooSlow());
+    this.#current = undefined;
+    this.#givenUp += 1;
+    void worker?.terminate().finally(() => {
+      this.#givenUp -= 1;
+    });
+    if (this.#givenUp >= MAX_GIVEN_UP) this.#refuseAll(new ReadTooSlow());
+    else this.#next();
   }
 
   #refuseAll(error: Error): void {
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
+    const waiting = [...(this.#current ? [this.#current] : []), ...this.#line];
+    this.#current = undefined;
+    this.#line = [];
     for (const { reject } of waiting) reject(error);
   }
 
-  #giveUp(): void {
-    const worker = this.#take();
-    if (!worker) return;
-    this.#givenUp += 1;
-    this.#refuseAll(new ReadTooSlow());
-    void worker.terminate().finally(() => {
-      this.#givenUp -= 1;
-    });
-  }
-
-  async #end(): Promise<void> {
-    if (this.#waiting.size > 0 && !this.#isClosed) {
-      this.#idle?.refresh();
-      return;
-    }
-    const worker = this.#take();
-    this.#refuseAll(new Error("the store is closed"));
-    await worker?.terminate();
+  #rest(): void {
+    if (this.#current) this.#idle?.refresh();
+    else void this.#take()?.terminate();
   }
 
   #take(): Worker | undefined {
     const worker = this.#worker;
     this.#worker = undefined;
     clearTimeout(this.#idle);
+    clearTimeout(this.#limit);
     return worker;
   }
 }
@@ -162,7 +202,7 @@ function answerInThread(): void {
   const database = new Database(workerData.path, { readonly: true, timeout: 1_000 });
   for (const pragma of workerData.pragmas as string[]) database.pragma(pragma);
   const prepared = new Map<string, import("better-sqlite3").Statement>();
-  const answer = ({ number, sql, parameters }: Question): Answer => {
+  const answer = ({ sql, parameters }: Question): Answer => {
     try {
       let statement = prepared.get(sql);
       if (!statement) {
@@ -171,10 +211,10 @@ function answerInThread(): void {
         statement = database.prepare(sql);
         prepared.set(sql, statement);
       }
-      return { number, rows: statement.all(...parameters) };
+      return { rows: statement.all(...parameters) };
     } catch (error) {
       const { code, message } = error as { code?: unknown; message: string };
-      return { number, problem: { code: String(code), message } };
+      return { problem: { code: String(code), message } };
     }
   };
   parentPort?.on("message", (question: Question) => parentPort.postMessage(answer(question)));

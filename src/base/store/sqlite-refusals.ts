@@ -12,6 +12,19 @@ export function closed(): Refusal {
   );
 }
 
+/** The thread that reads is gone; another is begun for the next. */
+export function unreadable(cause: unknown): Refusal {
+  return new Refusal(
+    "unavailable",
+    "store_unavailable",
+    "The database file cannot be read now. Try again shortly.",
+    {
+      retryAfterMs: 2_000,
+      cause,
+    },
+  );
+}
+
 /** What SQLite says when the machine, not the statement, is at fault. */
 const OUTSIDE_FAULT = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM|CANTOPEN|READONLY|PROTOCOL)/;
 

@@ -54,6 +54,32 @@ describe.skipIf(!postgresUrl)("with a server", () => {
     await store.close();
     await database.drop();
   });
+  it("leaves connections for everybody else, however many read aside", async () => {
+    const database = await createTestDatabase();
+    const store = await openStore({ ...base, url: database.url });
+    const asleep = { sql: "select pg_sleep(0.3)", parameters: [] };
+    const done: string[] = [];
+    const asides = Array.from({ length: 20 }, () =>
+      store.readAside(10_000, (reader) => reader.query(asleep)).then(() => done.push("aside")),
+    );
+    await store.read((reader) => reader.query({ sql: "select 1", parameters: [] }));
+    expect(done).toEqual([]);
+    await Promise.all(asides);
+    expect(done).toHaveLength(20);
+    // Whoever waits longer than they may read is told so, and nobody's turn is lost by it.
+    const some = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, n) =>
+        store.readAside(n < 4 ? 10_000 : 20, (reader) => reader.query(asleep)),
+      ),
+    );
+    const late = some.filter(({ status }) => status === "rejected");
+    expect(late).toHaveLength(5);
+    for (const one of late)
+      expect((one as PromiseRejectedResult).reason).toBeInstanceOf(ReadTooSlow);
+    await givesUp(store);
+    await store.close();
+    await database.drop();
+  });
   storeContract("postgres", async () => {
     const database = await createTestDatabase();
     return { open: () => openStore({ ...base, url: database.url }), discard: database.drop };
@@ -131,7 +157,33 @@ describe("reading a sqlite file aside", () => {
     expect(turns).toBeGreaterThan(3);
     await givesUp(store);
     await store.close();
-    await expect(store.readAside(100, (reader) => reader.query(counting(1)))).rejects.toThrow();
+    await expect(store.readAside(100, (reader) => reader.query(counting(1)))).rejects.toMatchObject(
+      { code: "store_unavailable" },
+    );
+  });
+
+  it("gives up only what takes too long, not what waits behind it", async () => {
+    const store = await openNotes(join(folder(), "x.db"));
+    const read = (limitMs: number, steps: number) =>
+      store.readAside(limitMs, (reader) => reader.query(counting(steps)));
+    const slow = read(50, 5_000_000);
+    const [impatient, patient, other] = [read(10, 1), read(60_000, 2), read(60_000, 3)];
+    const late = [slow, impatient].map((one) => expect(one).rejects.toBeInstanceOf(ReadTooSlow));
+    expect(await Promise.all([patient, other])).toEqual([[{ n: 2 }], [{ n: 3 }]]);
+    await Promise.all(late);
+    await store.close();
+  });
+
+  it("is refused as unavailable when the store is closed meanwhile", async () => {
+    const store = await openNotes(join(folder(), "x.db"));
+    const reads = [1_000_000, 1].map((steps) =>
+      store.readAside(60_000, (reader) => reader.query(counting(steps))),
+    );
+    const refused = Promise.all(
+      reads.map((read) => expect(read).rejects.toMatchObject({ code: "store_unavailable" })),
+    );
+    await store.close();
+    await refused;
   });
 });
 

@@ -90,7 +90,7 @@ const PERSON = "person";
 /** `person`: its own; `own`: sessions of that person; else the guest's. */
 function groupOf(letter: LetterRow): string {
   if (isGuestLetter(letter)) return `guest:${guestOf(letter.from_owner_id)}`;
-  return letter.is_word === 1 ? PERSON : "own";
+  return letter.from_user_id === null ? "own" : PERSON;
 }
 
 function audienceOf(group: string): Audience {
@@ -217,7 +217,7 @@ async function relationOf(work: Work, reader: SessionRow, letter: LetterRow): Pr
     if (letter.from_owner_id === null) return "org";
     return fromId === null ? "guest_person" : "guest_agent";
   }
-  if (fromId === null) return letter.is_word === 1 ? "person" : "key";
+  if (fromId === null) return "person";
   if (fromId === reader.parent_session_id) return "parent";
   const from = await findSession(work.tx, fromId);
   if (!from) return "own";

@@ -31,8 +31,6 @@ export interface LetterDraft {
   contextTaskId?: string | null;
   contextRef?: string | null;
   hops?: number;
-  /** Its person's own word to their agent. */
-  isWord?: boolean;
   /** None: a person has it when it is written, an agent when it was told. */
   fate?: LetterFate;
   fateReason?: string | null;
@@ -57,7 +55,6 @@ export function rowOf(draft: LetterDraft, id: string, now: number): LetterRow {
     message_type: draft.type,
     content: draft.content,
     hops: draft.hops ?? 0,
-    is_word: draft.isWord ? 1 : 0,
     fate,
     fate_reason: draft.fateReason ?? null,
     prompt_id: draft.promptId ?? null,

@@ -11,7 +11,6 @@ import type { LetterRow } from "./schema.ts";
 /** What the sender is to the reader. */
 export type Relation =
   | "person"
-  | "key"
   | "parent"
   | "child"
   | "sibling"
@@ -23,7 +22,6 @@ export type Relation =
 
 const RELATIONS: Readonly<Record<Relation, string>> = {
   person: "your own person",
-  key: "sent with a key of your person's that is good for letters alone",
   parent: "your parent session",
   child: "your child session",
   sibling: "a session with the same parent as you",

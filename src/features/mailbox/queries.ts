@@ -29,7 +29,6 @@ const COLUMNS = [
   "context_task_id",
   "context_ref",
   "hops",
-  "is_word",
   "fate",
   "fate_reason",
   "prompt_id",

@@ -14,7 +14,7 @@ import { isWelcome, type Reached, reachOf, type Writer } from "./rules.ts";
 import type { LetterRow } from "./schema.ts";
 
 export type Sender = Asker &
-  /** `mayPrompt`: whether what they write to their own agents is as good as said to them. */
+  /** `mayPrompt`: whether they may write to their own agents, to which it is as good as said. */
   (
     | { session: null; ownerId: string; run: null; mayPrompt: boolean }
     /** `run`: the turn it writes in. */

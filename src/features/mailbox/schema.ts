@@ -37,8 +37,6 @@ export interface LetterRow {
   hops: number;
   fate: LetterFate;
   fate_reason: string | null;
-  /** 1: its person wrote it with a credential that may prompt sessions, so it is as good as said. */
-  is_word: number;
   /** The prompt by which its agent is told. */
   prompt_id: string | null;
   read_at: number | null;
@@ -92,7 +90,7 @@ create table letters (
   from_thread ID, to_session_id ID, to_user_id ID, to_owner_id ID, to_name text not null,
   to_handle text, to_thread ID, message_type ID not null, event_type ID, content text not null,
   context_session_id ID, context_task_id ID, context_ref text, hops integer not null,
-  is_word integer not null, fate ID not null, fate_reason text, prompt_id ID, read_at bigint, archived_at bigint,
+  fate ID not null, fate_reason text, prompt_id ID, read_at bigint, archived_at bigint,
   snoozed_until bigint, surfaced_at bigint not null, cause_key ID unique, created_at bigint not null,
   check ((from_session_id is null) <> (from_user_id is null)),
   check ((to_session_id is null) <> (to_user_id is null)),

@@ -67,6 +67,7 @@ export async function sendLetter(
     called: mail.to ?? address.id,
     isAnswer,
   });
+  requireWord(sender, recipient);
   await requireRoom(work, sender, recipient);
   const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
   if (recipient.kind === "user")
@@ -80,20 +81,23 @@ export async function sendLetter(
   const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
   const asked = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
   if (asked) {
-    requireMayAnswer(sender);
     await answerAsked(work, asked, letter.content, sender.ownerId ?? "");
     await markReadBy(work.tx, id, null, work.now);
   } else await deliver(work, session, letter);
   return { letter, recipient, isCut: false };
 }
 
-/** A key for letters alone decides nothing for its person. */
-function requireMayAnswer(sender: Sender): void {
-  if (sender.session === null && sender.mayPrompt) return;
+/**
+ * What a person writes to an agent of theirs is as good as said to it, and answers what it asked: a key
+ * for letters alone must not begin by mail what it may not begin by a prompt.
+ */
+function requireWord(sender: Sender, recipient: Recipient): void {
+  if (sender.session !== null || sender.mayPrompt || recipient.kind === "user") return;
+  if (recipient.session.row.owner_id !== sender.ownerId) return;
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "Your reply would answer a question that an agent waits with, and this credential may not do that. Use one with the scope sessions:write.",
+    "With this credential you can write to people and to other people's agents. Your own agents take your letters as your word: use one with the scope sessions:write.",
   );
 }
 
@@ -147,7 +151,6 @@ async function draftOf(
     contextTaskId: mail.contextTaskId ?? null,
     contextRef: mail.contextRef ?? null,
     hops: await hopsFor(work, exchange, from, to),
-    isWord: sender.session === null && sender.mayPrompt && from.ownerId === to.ownerId,
   };
 }
 

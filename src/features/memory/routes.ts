@@ -269,7 +269,7 @@ async function foundPage(
   terms: readonly string[],
   { limit, cursor, counted, ...filter }: Omit<MemoryListQuery, "query">,
 ): Promise<Page<Memory>> {
-  const place = decodeCursor(RANKED, cursor);
+  const place = decodeCursor(RANKED, cursor, { isFraction: true });
   const after = place && { score: place.at, id: place.id };
   const found = await engine.store.read((reader) =>
     searchMemories(reader, shelves, terms, { ...filter, after, limit: limit + 1 }),

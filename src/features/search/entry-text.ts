@@ -39,9 +39,15 @@ function words(json: string | null, only?: string): string {
     return stringsIn(JSON.parse(json), only).join("\n");
   } catch {
     // It was cut off, or is text already: its signs mean nothing to who searches.
-    return json.replaceAll(/\\u([0-9a-f]{4})|\\(.)/gi, unescaped);
+    const said = only === undefined ? [] : [...json.matchAll(valuesOf(only))];
+    const texts = said.length === 0 ? [json] : said.map(([, value = ""]) => value);
+    return texts.map((text) => text.replaceAll(ESCAPED, unescaped)).join("\n");
   }
 }
+
+const ESCAPED = /\\u([0-9a-f]{4})|\\(.)/gi;
+/** The strings of this name; the last may have no end. */
+const valuesOf = (name: string) => new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)`, "g");
 
 function unescaped(_all: string, code: string | undefined, sign: string | undefined): string {
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));

@@ -55,9 +55,11 @@ export class FakeLibrary {
     this.#sweep = sweep;
   }
 
-  static async open(url: string | undefined): Promise<FakeLibrary> {
+  /** `isOld`: as it was before there was a search. */
+  static async open(url: string | undefined, isOld = false): Promise<FakeLibrary> {
     const { features, sweep } = libraryFeatures();
-    const library = new FakeLibrary(await startWorld(features, url), sweep);
+    const some = isOld ? features.slice(0, -1) : features;
+    const library = new FakeLibrary(await startWorld(some, url), sweep);
     const org = "insert into orgs (id, name, slug, created_at) values ('org_1', 'Crew', 'crew', 1)";
     await library.execute(`${org} on conflict do nothing`);
     return library;
@@ -108,15 +110,22 @@ export class FakeLibrary {
   }
 
   /** One round of the indexer, which looks through all sessions only once a minute. */
-  round(): Promise<void> {
+  round(lateMs = 0): Promise<void> {
     const { engine } = this.world.kernel;
-    return this.#sweep.run(engine, engine.clock.now() + this.#rounds * 60_000);
+    return this.#sweep.run(engine, engine.clock.now() + this.#rounds * 60_000 + lateMs);
   }
 
   /** Without indexing anything first. */
   ask(who: Principal, q: string, query: Record<string, string> = {}): Promise<Found> {
     const text = new URLSearchParams({ q, ...query }).toString();
     return this.world.call<Found>(who, "GET", `/api/search?${text}`);
+  }
+
+  /** From the first page to the last. */
+  async allPages(who: Principal, q: string, query: Record<string, string>): Promise<SearchItem[]> {
+    const { items, next } = await this.ask(who, q, query);
+    if (next === null) return items;
+    return [...items, ...(await this.allPages(who, q, { ...query, cursor: next }))];
   }
 
   async find(who: Principal, q: string, query: Record<string, string> = {}): Promise<Found> {

@@ -2,6 +2,7 @@
 import type { Tx } from "#base/store/index.ts";
 import type { Engine, SearchableRow } from "#engine/index.ts";
 import { documentOf } from "./document.ts";
+import { DROP_ROOM, dropCost, MAX_DROPPED, thatFit } from "./drop-room.ts";
 import {
   addDocument,
   dropChanges,
@@ -17,9 +18,10 @@ import {
 import type { ChangeRow } from "./schema.ts";
 import type { Sources } from "./sources.ts";
 
-/** Of one transaction. To take a document out of a large index needs some milliseconds. */
+/** Of one transaction. */
 const MAX_CHANGES = 32;
-export const MAX_DROPPED = 4;
+/** Of texts that are taken apart. */
+export const MAX_CHARS = 24_000;
 export const MERGED_PAGES = 16;
 
 /** True when there may be more to do. */
@@ -33,10 +35,10 @@ export async function indexChanges({ store }: Engine, sources: Sources): Promise
     if (changes.length === 0) return false;
     const present = await readAll(tx, sources, changes);
     const done: ChangeRow[] = [];
-    let room = MAX_DROPPED;
-    for (const change of changes) {
-      const { dropped, fate } = await indexOne(tx, change, present.get(keyOf(change)), room);
-      room -= dropped;
+    let room = DROP_ROOM;
+    for (const change of fitting(changes, present)) {
+      const { cost, fate } = await indexOne(tx, change, present.get(keyOf(change)), room);
+      room -= cost;
       if (fate !== "stays") done.push(change);
       // It goes to the end: others need not wait until the whole of it is gone.
       if (fate === "goes_on") await noteChange(tx, change.kind, change.ref);
@@ -63,9 +65,22 @@ async function readAll(
   return found;
 }
 
+/** The first of them, as many as one transaction may take apart. */
+function fitting(
+  changes: readonly ChangeRow[],
+  present: ReadonlyMap<string, SearchableRow>,
+): readonly ChangeRow[] {
+  let chars = 0;
+  const last = changes.findIndex((change) => {
+    chars += present.get(keyOf(change))?.text.length ?? 0;
+    return chars >= MAX_CHARS;
+  });
+  return last < 0 ? changes : changes.slice(0, last + 1);
+}
+
 interface Outcome {
-  /** How many documents went. */
-  dropped: number;
+  /** Of what went. */
+  cost: number;
   fate: "done" | "stays" | "goes_on";
 }
 
@@ -76,33 +91,37 @@ async function indexOne(
   room: number,
 ): Promise<Outcome> {
   if (kind === "session" && !row) {
-    const dropped = await forgetEntries(tx, ref, room);
-    if (dropped !== undefined) return { dropped, fate: "goes_on" };
+    const cost = await forgetEntries(tx, ref, room);
+    if (cost !== undefined) return { cost, fate: "goes_on" };
   }
   const known = await findDocument(tx, kind, ref);
-  if (known && room <= 0) return { dropped: 0, fate: "stays" };
+  if (known && room <= 0) return { cost: 0, fate: "stays" };
   const document = row && documentOf(kind, row);
   const isSame =
     known?.title === document?.title &&
     known?.body === document?.body &&
     known?.marks === document?.marks;
-  if (isSame) return { dropped: 0, fate: "done" };
+  if (isSame) return { cost: 0, fate: "done" };
   if (known) await dropDocument(tx, known.id);
   if (document) await addDocument(tx, document);
-  return { dropped: known ? 1 : 0, fate: "done" };
+  return { cost: known ? dropCost(known) : 0, fate: "done" };
 }
 
-/** Of a session that is gone. Returns how many went; undefined when nothing of it was left. */
+/** Of a session that is gone. Returns what it cost; undefined when nothing of it was left. */
 export async function forgetEntries(
   tx: Tx,
   sessionId: string,
   room: number,
 ): Promise<number | undefined> {
-  const some = await listEntryDocuments(tx, sessionId, Math.max(1, room));
+  const some = await listEntryDocuments(tx, sessionId, MAX_DROPPED);
   if (some.length === 0) {
     await dropCursor(tx, sessionId);
     return undefined;
   }
-  for (const id of some.slice(0, room)) await dropDocument(tx, id);
-  return Math.min(room, some.length);
+  let cost = 0;
+  for (const document of thatFit(some, room)) {
+    await dropDocument(tx, document.id);
+    cost += dropCost(document);
+  }
+  return cost;
 }

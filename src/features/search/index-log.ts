@@ -2,8 +2,9 @@
 import type { Engine, SessionRow } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { documentOf } from "./document.ts";
+import { DROP_ROOM } from "./drop-room.ts";
 import { type EntryRow, listLog } from "./entry-queries.ts";
-import { forgetEntries, MAX_DROPPED, MERGED_PAGES } from "./index-changes.ts";
+import { forgetEntries, MAX_CHARS, MERGED_PAGES } from "./index-changes.ts";
 import { ENTRY } from "./places.ts";
 import {
   addDocument,
@@ -19,7 +20,6 @@ import { entryFound } from "./sources.ts";
 /** Of one transaction: everybody else's writes wait for it. */
 const MAX_EVENTS = 50;
 const MAX_DOCUMENTS = 24;
-const MAX_CHARS = 24_000;
 
 /** True when the log was read to its end, or there is no such session. */
 export function indexLog({ store }: Engine, sessionId: string): Promise<boolean> {
@@ -31,7 +31,7 @@ export function indexLog({ store }: Engine, sessionId: string): Promise<boolean>
     if (from === session.last_seq) return true;
     // The log begins anew: what was found of an earlier one of this id goes first.
     if (from > session.last_seq) {
-      await forgetEntries(tx, sessionId, MAX_DROPPED);
+      await forgetEntries(tx, sessionId, DROP_ROOM);
       return false;
     }
     const { documents, through } = some(session, await listLog(tx, sessionId, from, MAX_EVENTS));
@@ -53,9 +53,9 @@ function some(
   for (const event of events) {
     const row = entryFound(session, event);
     const document = row && documentOf(ENTRY, row);
-    if (!document) continue;
-    documents.push(document);
-    chars += document.body.length;
+    if (document) documents.push(document);
+    // What was looked at counts, though no word of it may be left.
+    chars += row?.text.length ?? 0;
     if (documents.length >= MAX_DOCUMENTS || chars >= MAX_CHARS)
       return { documents, through: event.seq };
   }

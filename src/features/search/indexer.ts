@@ -65,7 +65,7 @@ export function createIndexer(sources: Sources): Indexer {
       name: "search",
       everyMs: EVERY_MS,
       async run(engine, now) {
-        const rest = limiter(engine, now);
+        const rest = limiter(engine);
         // Each half of the time is theirs alone, so that neither holds up the other.
         const isHalfOver = rest(ROUND_MS / 2);
         while (!isHalfOver() && (await indexChanges(engine, sources)));
@@ -77,7 +77,9 @@ export function createIndexer(sources: Sources): Indexer {
 }
 
 /** Says when so much of the round is over; each may take its share of steps, too. */
-function limiter({ clock }: Engine, begunAt: number) {
+function limiter({ clock }: Engine) {
+  // Not when the round of the clock began: what else is done in it must not take this one's time.
+  const begunAt = clock.now();
   return (untilMs: number) => {
     let steps = 0;
     return () => ++steps > MAX_STEPS || clock.now() - begunAt >= untilMs;

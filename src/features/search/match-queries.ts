@@ -11,6 +11,9 @@ import type { Term } from "./words.ts";
 /** What is ranked: of more matches, the newest. */
 export const MAX_RANKED = 1_000;
 
+/** Of the newest that have all the words, in how many it is looked whether they stand side by side. */
+const MAX_LOOKED_THROUGH = 20_000;
+
 /** How much of the worth of a word is reached by its first mention in a text of usual length. */
 const SATURATION = 1.2;
 const USUAL_CHARS = 400;
@@ -50,12 +53,12 @@ export function listDocumentsFor(
   reader: Reader,
   marks: readonly string[],
   limit: number,
-): Promise<Pick<DocumentRow, "id" | "kind" | "ref">[]> {
+): Promise<Omit<DocumentRow, "at" | "marks">[]> {
   const { or, word } = OPERATORS[reader.dialect];
   const sql = {
-    sqlite: `select id, kind, ref from search_documents
+    sqlite: `select id, kind, ref, title, body from search_documents
       where id in (select rowid from search_index where search_index match ? limit ${limit})`,
-    postgres: `select id, kind, ref from search_documents
+    postgres: `select id, kind, ref, title, body from search_documents
       where words @@ cast($1 as tsquery) limit ${limit}`,
   }[reader.dialect];
   return reader.query({ sql, parameters: [marks.map(word).join(or)] });
@@ -80,19 +83,31 @@ type Bind = (value: unknown) => string;
 
 function newestOfSqlite(match: Match, bind: Bind): string {
   const parts = [`search_index match ${bind(question("sqlite", match))}`];
-  if (match.through !== undefined) parts.push(`f.rowid <= ${bind(match.through)}`);
-  parts.push(...together("instr", match, bind));
+  if (match.through !== undefined) parts.push(`rowid <= ${bind(match.through)}`);
+  const beside = together("instr", match, bind);
+  const newest = (limit: number) => `select rowid as id from search_index
+    where ${parts.join(" and ")} order by rowid desc limit ${limit}`;
+  const ids =
+    beside.length === 0
+      ? newest(MAX_RANKED)
+      : `select near.id from (${newest(MAX_LOOKED_THROUGH)}) near
+          cross join ${table} d on d.id = near.id
+          where ${beside.join(" and ")} order by near.id desc limit ${MAX_RANKED}`;
   return `select d.id, d.kind, d.ref, d.at, d.title, d.body
-    from search_index f cross join ${table} d on d.id = f.rowid
-    where ${parts.join(" and ")} order by f.rowid desc limit ${MAX_RANKED}`;
+    from (${ids}) f cross join ${table} d on d.id = f.id`;
 }
 
 function newestOfPostgres(match: Match, bind: Bind): string {
   const parts = [`d.words @@ cast(${bind(question("postgres", match))} as tsquery)`];
   if (match.through !== undefined) parts.push(`d.id <= ${bind(match.through)}`);
-  parts.push(...together("strpos", match, bind));
-  return `select d.id, d.kind, d.ref, d.at, d.title, d.body from ${table} d
-    where ${parts.join(" and ")} order by d.id desc limit ${MAX_RANKED}`;
+  const beside = together("strpos", match, bind);
+  const newest = (
+    limit: number,
+  ) => `select d.id, d.kind, d.ref, d.at, d.title, d.body from ${table} d
+    where ${parts.join(" and ")} order by d.id desc limit ${limit}`;
+  if (beside.length === 0) return newest(MAX_RANKED);
+  return `select * from (${newest(MAX_LOOKED_THROUGH)}) d
+    where ${beside.join(" and ")} order by d.id desc limit ${MAX_RANKED}`;
 }
 
 const OPERATORS = {

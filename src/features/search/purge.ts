@@ -1,11 +1,10 @@
-/** Of a removed person nothing is found any more, by anybody, and no word of it stays. */
+/** Of a removed person nothing is found any more, by anybody. */
 import type { Person, Work } from "#engine/index.ts";
+import { MAX_DROPPED, thatFit } from "./drop-room.ts";
 import { listDocumentsFor } from "./match-queries.ts";
 import { dropDocument, noteChange } from "./queries.ts";
 import type { Sources } from "./sources.ts";
 import { markOf } from "./words.ts";
-
-const AT_ONCE = 10;
 
 /** What others may find too, such as a letter to them, is read anew: it says who may still see it. */
 export async function purgeDocuments(
@@ -14,10 +13,11 @@ export async function purgeDocuments(
   { userId }: Person,
 ): Promise<boolean> {
   const marks = [...sources.keys()].map((kind) => markOf(kind, { userId }));
-  const some = await listDocumentsFor(tx, marks, AT_ONCE);
-  for (const { id, kind, ref } of some) {
+  const some = await listDocumentsFor(tx, marks, MAX_DROPPED);
+  const fit = thatFit(some);
+  for (const { id, kind, ref } of fit) {
     await dropDocument(tx, id);
     await noteChange(tx, kind, ref);
   }
-  return some.length < AT_ONCE;
+  return fit.length === some.length && some.length < MAX_DROPPED;
 }

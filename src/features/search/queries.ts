@@ -52,24 +52,25 @@ export function dropDocument(tx: Tx, id: number): Promise<number> {
   return tx.run(deleteDocument, { id });
 }
 
-const selectOfSession = prepare<{ from: string; upTo: string; limit: number }, { id: number }>(
-  (db, p) =>
-    db
-      .selectFrom("search_documents")
-      .select("id")
-      .where("kind", "=", ENTRY)
-      .where("ref", ">=", p("from"))
-      .where("ref", "<", p("upTo"))
-      .limit(p("limit")),
+const selectOfSession = prepare<
+  { from: string; upTo: string; limit: number },
+  Pick<DocumentRow, "id" | "title" | "body">
+>((db, p) =>
+  db
+    .selectFrom("search_documents")
+    .select(["id", "title", "body"])
+    .where("kind", "=", ENTRY)
+    .where("ref", ">=", p("from"))
+    .where("ref", "<", p("upTo"))
+    .limit(p("limit")),
 );
 /** Some of what is found of a session's transcript. */
-export async function listEntryDocuments(
+export function listEntryDocuments(
   reader: Reader,
   sessionId: string,
   limit: number,
-): Promise<number[]> {
-  const rows = await reader.all(selectOfSession, { ...refsOf(sessionId), limit });
-  return rows.map(({ id }) => id);
+): Promise<Pick<DocumentRow, "id" | "title" | "body">[]> {
+  return reader.all(selectOfSession, { ...refsOf(sessionId), limit });
 }
 
 /** SQLite only: one small step of merging what was written lately. */
@@ -142,6 +143,7 @@ const selectProgress = (reader: Reader, after: string, limit: number) => {
         .selectFrom("sessions")
         .select(["id", "last_seq"])
         .where("id", ">", after)
+        .where("owner_id", "is not", null)
         .orderBy("id")
         .limit(limit)
         .as("some"),
@@ -151,7 +153,7 @@ const selectProgress = (reader: Reader, after: string, limit: number) => {
     .orderBy("some.id")
     .compile();
 };
-/** How far the logs of these many sessions after this one, by id, reach and were read. */
+/** How far the logs of these many sessions of people after this one, by id, reach and were read. */
 export function listProgress(reader: Reader, after: string, limit: number): Promise<Progress[]> {
   return reader.query<Progress>(selectProgress(reader, after, limit));
 }

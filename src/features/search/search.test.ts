@@ -140,6 +140,20 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
+    it("goes on behind what is gone, however much of it there is", async () => {
+      const session = await at.world.createSession({ title: "Holes" }, ann);
+      const ids: string[] = [];
+      for (let n = 0; n < 60; n++) ids.push(await at.task(ann, session, "A serval"));
+      await at.index();
+      // As many as a page asks for besides its own, then more than it does.
+      for (const gone of [10, 30]) {
+        for (const id of ids.splice(-gone))
+          await at.world.call(ann, "DELETE", `/api/sessions/${session}/tasks/${id}`);
+        const seen = await at.allPages(ann, "serval", { kinds: "task" });
+        expect(seen.map(({ id }) => id).sort()).toEqual([...ids].sort());
+      }
+    });
+
     it("puts a title before a text, and more before less", async () => {
       const much = await at.memory(ann, "The wombat digs. A wombat sleeps. This wombat eats.");
       const little = await at.memory(
@@ -181,6 +195,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const ids = async (q: string) => (await at.find(ann, q)).items.map(({ id }) => id);
       for (const q of ["東京都", "会議", "都庁で", "議"]) expect(await ids(q)).toEqual([japanese]);
       expect(await ids("京東")).toEqual([]);
+      const loan = await at.memory(ann, "サーバーのデータ");
+      await at.memory(ann, "バスのサイズとデモとター");
+      for (const q of ["サーバー", "データ", "バーの"]) expect(await ids(q)).toEqual([loan]);
       expect(await ids("한국어")).toEqual([korean]);
       expect(await ids("ไทย")).toEqual([thai]);
       for (const q of ["cafe", "CAFÉ", "liege", "straße", "елка"])

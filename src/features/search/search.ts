@@ -18,6 +18,9 @@ const LIMIT_MS = 2_000;
 const LIST = "search";
 /** More than are shown: some may be gone by now. */
 const SPARE = 10;
+const READ_AT_ONCE = 50;
+/** Of texts that are looked through for the words; then others have their turn. */
+const CHARS_AT_ONCE = 64_000;
 
 const EMPTY: SearchPage = { items: [], next: null };
 
@@ -95,31 +98,33 @@ async function readPage(
 ): Promise<SearchPage> {
   const items: SearchItem[] = [];
   let { offset } = asked;
-  while (items.length < limit) {
-    const wanted = limit - items.length + SPARE;
+  for (let wanted = limit + SPARE; ; wanted *= 2) {
     const hits = await inTime(engine, (reader) =>
       listHits(reader, { ...asked, offset, limit: wanted }),
     );
-    const shown = await show(engine, chosen, person, hits, asked.terms);
-    for (const [at, item] of shown.entries()) {
-      offset += 1;
-      if (item) items.push(item);
+    const isLast = hits.length < wanted;
+    const end = offset + hits.length;
+    while (offset < end) {
+      const room = Math.min(limit - items.length, READ_AT_ONCE);
+      const some = hits.slice(offset - end).slice(0, room);
+      const shown = await show(engine, chosen, person, some, asked.terms);
+      offset += some.length;
+      items.push(...shown);
       if (items.length === limit)
-        return { items, next: nextOf(asked, offset, at + 1 < hits.length) };
+        return { items, next: nextOf(asked, offset, offset < end || !isLast) };
     }
-    if (hits.length < wanted) break;
+    if (isLast) return { items, next: null };
   }
-  return { items, next: null };
 }
 
-/** One for each hit; undefined for what is gone, or is not theirs. */
+/** In their order, without what is gone or not theirs. */
 async function show(
   engine: Engine,
   chosen: Sources,
   person: UserPrincipal,
   hits: readonly Hit[],
   terms: readonly Term[],
-): Promise<(SearchItem | undefined)[]> {
+): Promise<SearchItem[]> {
   const rows = new Map<string, SearchableRow>();
   await engine.store.read(async (reader) => {
     for (const [kind, source] of chosen) {
@@ -128,11 +133,19 @@ async function show(
       for (const row of await source.read(reader, refs)) rows.set(`${kind} ${row.id}`, row);
     }
   });
-  return hits.map(({ kind, ref, score }) => {
+  const items: SearchItem[] = [];
+  let chars = 0;
+  for (const { kind, ref, score } of hits) {
     const source = chosen.get(kind);
     const row = rows.get(`${kind} ${ref}`);
-    return source && row && maySee(person, row) ? itemOf(source, row, score, terms) : undefined;
-  });
+    if (!source || !row || !maySee(person, row)) continue;
+    items.push(itemOf(source, row, score, terms));
+    chars += row.text.length;
+    if (chars < CHARS_AT_ONCE) continue;
+    chars = 0;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return items;
 }
 
 function maySee({ orgId, userId }: UserPrincipal, row: SearchableRow): boolean {

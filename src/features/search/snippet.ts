@@ -58,15 +58,15 @@ function rangesIn(text: string, terms: readonly Term[]): Range[] {
     const folded = fold(piece);
     if (unspaced) found.push(...rangesInRun(folded, piece.length, index, terms));
     else {
-      const term = terms.findIndex((one) => hasWord(one, folded));
+      const word = termOf(folded);
+      const term = terms.findIndex((one) => hasWord(one, word, folded));
       if (term >= 0) found.push({ from: index, upTo: index + piece.length, term });
     }
   }
   return found;
 }
 
-function hasWord({ words, isBeginning }: Term, folded: string): boolean {
-  const word = termOf(folded);
+function hasWord({ words, isBeginning }: Term, word: string, folded: string): boolean {
   if (words.includes(word)) return true;
   return (
     isBeginning && (folded.startsWith(words.at(-1) ?? "") || word.startsWith(words.at(-1) ?? ""))

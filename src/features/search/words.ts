@@ -68,7 +68,8 @@ interface Unit {
 
 /** What has no word in it can be found by its signs. */
 function unitsOf(text: string): Unit[] {
-  const folded = fold(text);
+  // What a sign stands for may be much longer than it.
+  const folded = fold(text).slice(0, MAX_TEXT_CHARS).toWellFormed();
   const words = [...wordsOf(folded)];
   if (words.length > 0) return words;
   const signs = [...(folded.trim() === "" ? text : folded).matchAll(ANY_SIGN)];

@@ -1,5 +1,6 @@
 /** What others rely on of tasks: their shape, what may be asked of them, and the words they are in. */
 import * as z from "zod";
+import { cleanText } from "#base/text.ts";
 import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "blocked", "completed", "failed"] as const;
@@ -152,8 +153,15 @@ export const taskPageSchema = taskDetailSchema
   .meta({ id: "TaskPage" });
 export type TaskPage = z.infer<typeof taskPageSchema>;
 
-const taskId = z.string().min(1).max(100);
-const sessionId = z.string().min(1).max(200);
+/** What no database can hold is nobody's id. */
+const id = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => cleanText(text) === text, "is no id");
+const taskId = id(100);
+const sessionId = id(200);
 const label = z
   .string()
   .trim()

@@ -505,6 +505,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const fit = { ...owner, scopes: ["tasks"] };
       expect((await call<Page>("GET", `${board}/tasks`, undefined, fit)).items).toHaveLength(1);
     });
+
+    it("refuses what no database could hold as an id", async () => {
+      const board = await at.parent();
+      for (const name of ["ids", "parentTaskId", "sessionId"])
+        await expect(list(board, `?${name}=a%00b`)).rejects.toThrow(/is no id/);
+      for (const wrong of [{ blockedBy: ["\0"] }, { parentTaskId: "\0" }, { sessionId: "\0" }])
+        await expect(create(board, "x", wrong)).rejects.toThrow(/is no id/);
+    });
   });
 }
 

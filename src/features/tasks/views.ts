@@ -85,7 +85,7 @@ async function readRows(reader: Reader, filter: PageFilter): Promise<Page<TaskRo
   const { cursor, limit, ...wanted } = filter;
   const isSettledFirst = wanted.order === "settled";
   const list = isSettledFirst ? SETTLED_LIST : LIST;
-  const after = decodeCursor(list, cursor);
+  const after = decodeCursor(list, cursor, { isFraction: !isSettledFirst });
   const rows = await listTasks(reader, { ...wanted, after, limit: limit + 1 });
   return pageOf(
     list,
