@@ -260,11 +260,11 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const words = await prompts.admit(owner, childId, { ...request, content: "Keep it." });
       const own = await prompts.admit(agent, childId, { ...request, content: "Also this." });
       for (const change of [
-        prompts.edit(agent, words.id, "Delete it."),
-        prompts.withdraw(agent, words.id),
-        prompts.promote(agent, words.id),
+        () => prompts.edit(agent, words.id, "Delete it."),
+        () => prompts.withdraw(agent, words.id),
+        () => prompts.promote(agent, words.id),
       ])
-        await expect(change).rejects.toMatchObject({ code: "not_your_prompt" });
+        await expect(change()).rejects.toMatchObject({ code: "not_your_prompt" });
       expect((await prompts.get(owner, words.id)).content).toBe("Keep it.");
       expect((await prompts.edit(agent, own.id, "And that.")).content).toBe("And that.");
       expect((await prompts.edit(owner, own.id, "Or that.")).content).toBe("Or that.");
