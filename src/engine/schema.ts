@@ -13,6 +13,7 @@ import type {
   SessionKind,
 } from "#protocol/sessions.ts";
 import type { GateKind } from "#protocol/tools.ts";
+import type { PlanFate } from "./gates/decision.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
 
 export type { OutboxRow } from "./outbox/schema.ts";
@@ -54,8 +55,6 @@ export interface CredentialRow {
   revoked_at: number | null;
 }
 
-export type PlanState = "pending" | "approved" | "revise" | "rejected" | "expired";
-
 export interface SessionRow {
   id: string;
   org_id: string;
@@ -94,7 +93,7 @@ export interface SessionRow {
   /** 1: it may change nothing until a plan of its own is approved. */
   plan_required: number;
   /** What became of the plan it presented last; null: it has presented none that counts. */
-  plan_state: PlanState | null;
+  plan_state: "pending" | PlanFate | null;
   /** How long it may be idle before it falls asleep; null: as the server says. */
   idle_ms: number | null;
   last_seq: number;

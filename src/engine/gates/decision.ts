@@ -9,3 +9,6 @@ export interface GateDecision {
   /** Of a plan that is not approved as it is: another one is wanted. */
   revise?: boolean;
 }
+
+/** What became of a plan. */
+export type PlanFate = "approved" | "revise" | "rejected" | "expired";

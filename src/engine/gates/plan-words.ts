@@ -1,8 +1,6 @@
 /** What became of a plan that was presented, as its agent reads it; pure. */
 import type { GateRow } from "../schema.ts";
-import type { GateDecision } from "./decision.ts";
-
-type PlanFate = "approved" | "revise" | "rejected" | "expired";
+import type { GateDecision, PlanFate } from "./decision.ts";
 
 interface PlanDecision {
   allowed: boolean;

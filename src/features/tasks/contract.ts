@@ -190,26 +190,28 @@ const fields = {
   ),
 };
 
+/** What may be said of a task when it is made, and changed afterwards. */
+const sayable = {
+  description: fields.description.nullish(),
+  sessionId: fields.sessionId.nullish(),
+  parentTaskId: fields.parentTaskId.nullish(),
+  blockedBy: fields.blockedBy.optional(),
+  priority: fields.priority.optional(),
+  labels: fields.labels.optional(),
+  dueAt: fields.dueAt.nullish(),
+  position: fields.position.optional(),
+  check: fields.check.nullish(),
+};
+
 export const newTaskSchema = z
-  .strictObject({
-    title: fields.title,
-    description: fields.description.nullish(),
-    sessionId: fields.sessionId.nullish(),
-    parentTaskId: fields.parentTaskId.nullish(),
-    blockedBy: fields.blockedBy.optional(),
-    priority: fields.priority.optional(),
-    labels: fields.labels.optional(),
-    dueAt: fields.dueAt.nullish(),
-    position: fields.position.optional(),
-    check: fields.check.nullish(),
-  })
+  .strictObject({ title: fields.title, ...sayable })
   .meta({ id: "NewTask" });
 export type NewTask = z.infer<typeof newTaskSchema>;
 
 export const taskChangeSchema = z
   .strictObject({
     title: fields.title.optional(),
-    description: fields.description.nullish(),
+    ...sayable,
     status: z.enum(TASK_STATUSES).optional(),
     /** With `status: blocked`. */
     blockedReason: z
@@ -220,14 +222,6 @@ export const taskChangeSchema = z
       .optional()
       .describe("Why it cannot go on; with status blocked."),
     result: z.string().max(MAX_TEXT_CHARS).nullish().describe("What came of it."),
-    sessionId: fields.sessionId.nullish(),
-    parentTaskId: fields.parentTaskId.nullish(),
-    blockedBy: fields.blockedBy.optional(),
-    priority: fields.priority.optional(),
-    labels: fields.labels.optional(),
-    dueAt: fields.dueAt.nullish(),
-    position: fields.position.optional(),
-    check: fields.check.nullish(),
   })
   .meta({ id: "TaskChange" });
 export type TaskChange = z.infer<typeof taskChangeSchema>;
