@@ -203,6 +203,9 @@ create index sessions_active_in_org on sessions (org_id) where lifecycle = 'acti
 create index sessions_held_asleep on sessions (id) where lifecycle = 'hibernated' and waiting > 0;
 `;
 
+const stoppedIndex =
+  "create index runs_stopped on runs (session_id, settled_at) where stop_reason = 'stop'";
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -216,4 +219,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0006-deferred-calls", statements: (dialect) => ddl(dialect, deferredColumn) },
   { id: "0007-active-sessions", statements: (dialect) => ddl(dialect, activeIndexes) },
   { id: "0008-plans", statements: (dialect) => ddl(dialect, planColumns) },
+  { id: "0009-stopped-turns", statements: (dialect) => ddl(dialect, stoppedIndex) },
 ];

@@ -196,6 +196,46 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await platform.promptIn(next.id, "settled")).outcome).toBe("completed");
     });
 
+    it("takes a second stop right after the first for the same one", async () => {
+      const session = await platform.createSession();
+      const running = await platform.prompt(session.id, "hang");
+      await platform.promptIn(running.id, "running");
+      const next = await platform.prompt(session.id, "sleep 300\nsay next");
+      const stop = () =>
+        platform.request<{ stopped: string[] }>("POST", `/api/sessions/${session.id}/stop`, {});
+      expect((await stop()).body.stopped).toEqual([running.id]);
+      await platform.promptIn(running.id, "settled");
+      await platform.promptIn(next.id, "running");
+      expect((await stop()).body.stopped).toEqual([]);
+      expect((await platform.promptIn(next.id, "settled")).outcome).toBe("completed");
+    });
+
+    it("stops the turn that is named, and no other", async () => {
+      const session = await platform.createSession();
+      const first = await platform.prompt(session.id, "hang");
+      await platform.promptIn(first.id, "running");
+      const second = await platform.prompt(session.id, "hang");
+      const third = await platform.prompt(session.id, "say third");
+      const stop = (promptId: string) =>
+        platform.request("POST", `/api/sessions/${session.id}/stop`, { promptId });
+      expect(await stop(third.id)).toMatchObject({
+        status: 409,
+        body: { error: { code: "prompt_not_running" } },
+      });
+      const foreign = await platform.prompt((await platform.createSession()).id, "say elsewhere");
+      expect((await stop(foreign.id)).status).toBe(404);
+      expect((await stop(first.id)).body).toMatchObject({ stopped: [first.id] });
+      await platform.promptIn(first.id, "settled");
+      await platform.promptIn(second.id, "running");
+      // It has ended: nothing is left to stop, and the next turn was not meant.
+      expect(await stop(first.id)).toMatchObject({ status: 200, body: { stopped: [] } });
+      expect((await platform.promptIn(second.id, "running")).outcome).toBeNull();
+      // Named, it is stopped however soon after the first.
+      expect((await stop(second.id)).body).toMatchObject({ stopped: [second.id] });
+      expect((await platform.promptIn(second.id, "settled")).outcome).toBe("aborted");
+      expect((await platform.promptIn(third.id, "settled")).outcome).toBe("completed");
+    });
+
     it("tells a failure as the outcome, with its code", async () => {
       const session = await platform.createSession();
       const prompt = await platform.prompt(session.id, "fail out of luck");

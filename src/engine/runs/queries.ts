@@ -155,6 +155,24 @@ export function listLiveRuns(reader: Reader, sessionId: string): Promise<RunRow[
   return reader.all(selectLive, { sessionId });
 }
 
+const selectStoppedSince = prepare<{ sessionId: string; since: number }, Pick<RunRow, "thread">>(
+  (db, p) =>
+    db
+      .selectFrom("runs")
+      .select("thread")
+      .where("session_id", "=", p("sessionId"))
+      .where("stop_reason", "=", "stop")
+      .where("settled_at", ">=", p("since")),
+);
+/** Turns that were stopped on request and have ended since. */
+export function listStoppedSince(
+  reader: Reader,
+  sessionId: string,
+  since: number,
+): Promise<Pick<RunRow, "thread">[]> {
+  return reader.all(selectStoppedSince, { sessionId, since });
+}
+
 export interface RunFilter {
   sessionId: string;
   before?: { at: number; id: string };

@@ -24,6 +24,7 @@ export async function cutTurn(
   if (run.runner_id !== null) return requestStop(work, session, run, reason, by);
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
+  run.stop_reason = reason;
   await answerOpenCalls(work, session, run);
   await settleRun(work, session, prompt, run, endingOf(reason, by));
 }

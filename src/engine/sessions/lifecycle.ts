@@ -10,11 +10,10 @@ import { listChildren } from "./queries.ts";
 import { mayBecome } from "./states.ts";
 import { pump, settlePrompt } from "./turns.ts";
 
-/** Ends the turn that runs; what is queued goes on. Returns how many turns were told to end. */
-export async function stopTurns(work: Work, session: SessionWriter): Promise<number> {
+/** Ends every turn that runs; what is queued goes on. */
+export async function stopTurns(work: Work, session: SessionWriter): Promise<void> {
   const live = await listLiveRuns(work.tx, session.row.id);
   for (const run of live) await cutTurn(work, session, run, "stop", null);
-  return live.length;
 }
 
 export async function changeLifecycle(

@@ -14,6 +14,7 @@ import { findSession } from "./queries.ts";
 import type { SessionDefaults } from "./session-defaults.ts";
 import { createSessionReads } from "./session-reads.ts";
 import { newSession, type SessionRequest } from "./session-request.ts";
+import { stopTurn } from "./stop-turn.ts";
 import { sessionView } from "./views.ts";
 
 export interface SessionChange {
@@ -21,6 +22,12 @@ export interface SessionChange {
   queueMode?: QueueMode | undefined;
   model?: string | null | undefined;
   instructions?: string | null | undefined;
+}
+
+export interface StoppedTurns {
+  session: Session;
+  /** The prompts whose turns were told to end. */
+  stopped: string[];
 }
 
 export function createSessions(engine: Engine, defaults: SessionDefaults) {
@@ -31,10 +38,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
     make: (work: Work, session: SessionWriter) => Promise<unknown>,
   ): Promise<Session> {
     return command(engine, async (work) => {
-      const session = await work.family(id);
-      if (!session || !may(principal, "session.manage", sessionThing(session.row))) {
-        throw notFound("session");
-      }
+      const session = await requireManaged(work, principal, id);
       await make(work, session);
       return sessionView(session.row);
     });
@@ -55,7 +59,15 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
         await work.emit({ type: "session_changed", session, fields: Object.keys(wish) });
       }),
 
-    stop: (principal: Principal, id: string) => change(principal, id, stopTurns),
+    /** Ends the turn of this prompt; without one, the turn that runs. What is queued goes on. */
+    stop: (principal: Principal, id: string, promptId?: string): Promise<StoppedTurns> =>
+      command(engine, async (work) => {
+        const session = await requireManaged(work, principal, id);
+        const stopped = await stopTurn(work, session, promptId);
+        return { session: sessionView(session.row), stopped };
+      }),
+    /** Ends every turn that runs, however soon after another stop. */
+    stopAll: (principal: Principal, id: string) => change(principal, id, stopTurns),
     hibernate: (principal: Principal, id: string) =>
       change(principal, id, (work, session) =>
         endSession(work, session, { to: "hibernated", force: false }),
@@ -71,6 +83,16 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
     clear: (principal: Principal, id: string, thread: string) =>
       change(principal, id, (work, session) => clearContext(work, session, thread)),
   };
+}
+
+async function requireManaged(
+  work: Work,
+  principal: Principal,
+  id: string,
+): Promise<SessionWriter> {
+  const session = await work.family(id);
+  if (session && may(principal, "session.manage", sessionThing(session.row))) return session;
+  throw notFound("session");
 }
 
 function applyChange(session: SessionWriter, wish: SessionChange): void {

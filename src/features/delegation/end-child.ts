@@ -1,7 +1,7 @@
 /** A parent ends its child, stops its turn, or lets go of it. It is told nothing of what it did itself. */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
-import { endSession, stopTurns, terminateTree } from "#engine/sessions/index.ts";
+import { endSession, stopTurn, terminateTree, turnsToStop } from "#engine/sessions/index.ts";
 import { detach, quieten, silence } from "./link.ts";
 import type { LinkRow } from "./schema.ts";
 import { tellParent } from "./tell-parent.ts";
@@ -11,10 +11,10 @@ export async function interruptChild(
   child: SessionWriter,
   link: LinkRow,
 ): Promise<boolean> {
-  const [run] = await listLiveRuns(work.tx, child.row.id);
+  const [run] = await turnsToStop(work, child);
   if (!run) return false;
   await quieten(work, link, run.id);
-  await stopTurns(work, child);
+  await stopTurn(work, child);
   return true;
 }
 

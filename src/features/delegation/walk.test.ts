@@ -220,12 +220,17 @@ class Walk {
     const child = this.#live(({ turn, stoppedBy }) => turn !== undefined && !stoppedBy);
     if (!child) return;
     if (this.#random() < 0.5) {
-      await this.#at.world.kernel.sessions.stop(owner, child.id);
+      const promptId = child.turn?.assignment.promptId;
+      await this.#at.world.kernel.sessions.stop(owner, child.id, promptId);
       child.stoppedBy = "person";
       return;
     }
-    await this.#asParent(child, (work, { hands }) => interruptChild(work, hands.child, hands.link));
-    child.stoppedBy = "parent";
+    // A turn that began right after a stopped one is not meant.
+    let isMeant = false;
+    await this.#asParent(child, async (work, { hands }) => {
+      isMeant = await interruptChild(work, hands.child, hands.link);
+    });
+    if (isMeant) child.stoppedBy = "parent";
   }
 
   /** A runner leaves; another attempt goes on. */

@@ -34,7 +34,7 @@ export async function stopWorkOf(
     const page = await sessions.list(principal, { lifecycle: ["active"], limit: PAGE, cursor });
     for (const { id } of page.items) {
       await withdrawAll(prompts, principal, id);
-      await unlessRefused(sessions.stop(principal, id));
+      await unlessRefused(sessions.stopAll(principal, id));
       // Busy until its turn has ended; the next round finds it.
       await unlessRefused(sessions.hibernate(principal, id));
     }

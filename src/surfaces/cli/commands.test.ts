@@ -69,8 +69,18 @@ describe("sessions", () => {
     server.answer("GET", "/api/sessions", (_seen, response) =>
       reply(response, 200, { items: [], next: null }),
     );
-    expect((await run(["sessions", "stop", "ses_1"])).code).toBe(0);
-    expect(server.requests("POST", "/api/sessions/ses_1/stop")).toHaveLength(1);
+    const items: { id: string }[] = [{ id: "pmt_7" }];
+    server.answer("GET", "/api/sessions/ses_1/prompts", (_seen, response) =>
+      reply(response, 200, { items, next: null }),
+    );
+    expect(await run(["sessions", "stop", "ses_1"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("is being ended"),
+    });
+    const asked = server.requests("POST", "/api/sessions/ses_1/stop");
+    expect(asked.map(({ body }) => body)).toEqual([{ promptId: "pmt_7" }]);
+    items.pop();
+    expect((await run(["sessions", "stop", "ses_1"])).out).toContain("none was running");
   });
 
   it("asks before it removes, where there is somebody to ask", async () => {

@@ -91,12 +91,22 @@ export const sessionTools: readonly PersonTool[] = [
     name: "stop_session",
     title: "Stop a session",
     description:
-      "Stops the turn a session is working on and withdraws what waits in it. The session stays and can be prompted again.",
-    schema: z.strictObject({ sessionId }),
+      "Stops the turn a session is working on. What waits in its queue goes on, and the session can be prompted again.",
+    schema: z.strictObject({
+      sessionId,
+      promptId: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("The prompt whose turn is meant; the running turn if not said."),
+    }),
     action: "session.manage",
     readOnly: false,
-    async handle({ parts, person }, { sessionId: id }) {
-      return succeeded(summary(await parts.kernel.sessions.stop(person, meantSession(id, person))));
+    async handle({ parts, person }, { sessionId: id, promptId }) {
+      const { sessions } = parts.kernel;
+      const { session, stopped } = await sessions.stop(person, meantSession(id, person), promptId);
+      return succeeded({ ...summary(session), stopped });
     },
   }),
   personTool({

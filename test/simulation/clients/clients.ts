@@ -63,7 +63,10 @@ export class Clients {
     withdraw: { weight: 4, act: () => this.#withdraw() },
     edit: { weight: 4, act: () => this.#edit() },
     promote: { weight: 5, act: () => this.#promote() },
-    stop: { weight: 4, act: () => this.#manage("stop", (k, p, id) => k.sessions.stop(p, id)) },
+    stop: {
+      weight: 4,
+      act: () => this.#manage("stop", async (k, p, id) => (await k.sessions.stop(p, id)).session),
+    },
     hibernate: {
       weight: 3,
       act: () => this.#manage("hibernate", (k, p, id) => k.sessions.hibernate(p, id), "hibernated"),

@@ -56,6 +56,8 @@ export class Conversation {
   readonly #refreshQueue: () => Promise<void>;
   /** Prompts whose turn has begun to wait. */
   readonly #waiting = new Set<string>();
+  /** Prompts whose turn has begun and not ended, as far as the log has been read. */
+  readonly #running = new Set<string>();
   /** How far the log has been read. */
   #seen: number;
   #knowsFamily = false;
@@ -148,12 +150,16 @@ export class Conversation {
     }
   }
 
-  /** Ends the turn that runs; when none does, takes back the person's last prompt that waits. */
+  /** Ends the turn that is shown; when none is, takes back the person's last prompt that waits. */
   async stop(): Promise<"stopping" | "withdrawn" | "nothing"> {
     const { api } = this.#options;
+    // Read before anything is asked: by the time of an answer the next turn may have begun.
+    const shown = [...this.#running];
     await this.refresh();
     if (this.isBusy) {
-      await api.callAgain(`${sessionPath(this.session.id)}/stop`, { method: "POST", body: {} });
+      const path = `${sessionPath(this.session.id)}/stop`;
+      const bodies = shown.length > 0 ? shown.map((promptId) => ({ promptId })) : [{}];
+      for (const body of bodies) await api.callAgain(path, { method: "POST", body });
       return "stopping";
     }
     const own = this.queue.findLast(({ author }) => author.id === this.#options.me);
@@ -186,6 +192,7 @@ export class Conversation {
     const { view, gatesChanged } = this.#options;
     view.raw?.(event);
     this.#seen = event.seq;
+    this.#trackTurn(event);
     if (event.promptId !== null && beginsWait(event)) this.#waiting.add(event.promptId);
     this.#show(event, view);
     if (event.type === "gate_opened" || event.type === "gate_closed") gatesChanged();
@@ -193,6 +200,12 @@ export class Conversation {
     if (!event.entryId) void this.refresh();
     if (event.type === "prompt_settled" && event.promptId !== null)
       void this.#tellEnd(event.promptId);
+  }
+
+  #trackTurn({ type, promptId }: SessionEvent): void {
+    if (promptId === null) return;
+    if (type === "run_claimed") this.#running.add(promptId);
+    if (type === "prompt_settled") this.#running.delete(promptId);
   }
 
   #show(event: SessionEvent, view: ChatView): void {

@@ -201,7 +201,8 @@ export class FakeServer {
     else if (route === `POST /api/sessions/${SESSION}/prompts`) this.acceptPrompt(seen, response);
     else if (route === `GET /api/sessions/${SESSION}/events`) this.#stream(seen, response);
     else if (route === `POST /api/sessions/${SESSION}/stop`) {
-      reply(response, 200, { session: this.session() });
+      const stopped = seen.body.promptId === undefined ? [] : [seen.body.promptId];
+      reply(response, 200, { session: this.session(), stopped });
       this.onStop();
     } else if (seen.method === "GET" && prompt) reply(response, 200, { prompt });
     else reply(response, 404, { error: { code: "not_found", message: "No such thing." } });

@@ -43,7 +43,7 @@ export function interruptTurn(host: CliHost, { api, view, turn }: Interruptible)
 async function endTurn(api: Api, turn: Turn): Promise<void> {
   if (!turn.isRunning && (await isWithdrawn(api, turn))) return;
   const path = `/api/sessions/${encodeURIComponent(turn.sessionId)}/stop`;
-  await api.call(path, { method: "POST", body: {} });
+  await api.call(path, { method: "POST", body: { promptId: turn.promptId } });
 }
 
 async function isWithdrawn(api: Api, turn: Turn): Promise<boolean> {

@@ -144,8 +144,19 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
 }
 
 function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/sessions/{id}/stop",
+      summary: "End the turn of `promptId`, else the running turn; what is queued goes on",
+      tag: TAG,
+      body: z.strictObject({ promptId: line(200).optional() }),
+      response: z.object({ session: sessionSchema, stopped: z.array(z.string()) }),
+    },
+    ({ c, body }) => sessions.stop(principalOf(c), sessionIdOf(c), body.promptId),
+  );
   const actions = {
-    stop: { summary: "End the running turn; what is queued goes on", act: sessions.stop },
     hibernate: { summary: "Put it to sleep; the next prompt wakes it", act: sessions.hibernate },
     wake: { summary: "Take it up again", act: sessions.wake },
     terminate: { summary: "End it and its children for good", act: sessions.terminate },

@@ -98,8 +98,9 @@ export const api = {
     callApi<{ session: Session }>(session(id), withSignal(signal)),
   renameSession: (id: string, title: string) =>
     callApi<{ session: Session }>(session(id), { method: "PATCH", body: { title } }),
-  stopSession: (id: string) =>
-    callApi<unknown>(`${session(id)}/stop`, { method: "POST", body: {} }),
+  /** Without a prompt: the turn that runs. */
+  stopSession: (id: string, promptId?: string) =>
+    callApi<{ stopped: string[] }>(`${session(id)}/stop`, { method: "POST", body: { promptId } }),
   archiveSession: (id: string, force: boolean) =>
     callApi<unknown>(session(id), { method: "DELETE", query: force ? { force: true } : {} }),
 
@@ -112,6 +113,11 @@ export const api = {
   listQueue: (id: string, signal?: AbortSignal) =>
     callApi<Page<Prompt>>(`${session(id)}/prompts`, {
       query: { state: "queued,collecting", limit: 200 },
+      ...withSignal(signal),
+    }),
+  listRunning: (id: string, signal?: AbortSignal) =>
+    callApi<Page<Prompt>>(`${session(id)}/prompts`, {
+      query: { state: "running,gated", limit: 200 },
       ...withSignal(signal),
     }),
   sendPrompt: (id: string, body: NewPrompt) =>

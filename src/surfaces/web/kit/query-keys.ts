@@ -25,6 +25,8 @@ export const keys = {
   transcript: (id: string) => ["transcript", id] as const,
   tail: (id: string) => ["tail", id] as const,
   queue: (id: string) => ["queue", id] as const,
+  /** Below the queue: stale whenever that is. */
+  running: (id: string) => ["queue", id, "running"] as const,
   prompt: (id: string) => ["prompt", id] as const,
   approvals: ["approvals"] as const,
   pendingApprovals: ["approvals", "pending"] as const,

@@ -1,4 +1,4 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
@@ -6,6 +6,7 @@ import { api } from "#surfaces/web/kit/api.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { keepDraft, readDraft } from "#surfaces/web/kit/session-draft.ts";
 import { Suggestions } from "#surfaces/web/kit/suggestions.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
@@ -28,7 +29,7 @@ export function Composer({ session, isFresh, isWorking, submissions }: ComposerP
   const [chosenMode, setChosenMode] = useState<QueueMode | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
   const mode = chosenMode ?? session.queueMode;
-  const stop = useStop(session.id);
+  const stop = useStop(session.id, isWorking);
   const isNew =
     session.runtime === "native" && isFresh && text === "" && submissions.items.length === 0;
 
@@ -137,10 +138,20 @@ export function Composer({ session, isFresh, isWorking, submissions }: ComposerP
   );
 }
 
-function useStop(sessionId: string) {
+/** Stops the turns that are shown as running: the page may not have heard yet that they ended. */
+function useStop(sessionId: string, isWorking: boolean) {
   const toasts = useToasts();
+  const running = useQuery({
+    queryKey: keys.running(sessionId),
+    queryFn: ({ signal }) => api.listRunning(sessionId, signal),
+    enabled: isWorking,
+  });
+  const shown = running.data?.items.map(({ id }) => id) ?? [];
   return useMutation({
-    mutationFn: () => api.stopSession(sessionId),
+    mutationFn: () => {
+      const turns = shown.length === 0 ? [undefined] : shown;
+      return Promise.all(turns.map((promptId) => api.stopSession(sessionId, promptId)));
+    },
     onError: (error) => toasts.fail("The turn was not stopped", error),
   });
 }
