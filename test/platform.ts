@@ -29,6 +29,8 @@ export interface Platform {
     headers?: Record<string, string>,
   ): Promise<Answer<T>>;
   createSession(fields?: Record<string, unknown>): Promise<Session>;
+  /** A session that may have workers. */
+  createSupervisor(fields?: Record<string, unknown>): Promise<Session>;
   prompt(sessionId: string, content: string, fields?: Record<string, unknown>): Promise<Prompt>;
   /** Waits until a prompt has the wanted state. */
   promptIn(id: string, state: Prompt["state"]): Promise<Prompt>;
@@ -108,6 +110,13 @@ export async function startPlatform({
       );
       if (status !== 201) throw new Error(`session refused: ${JSON.stringify(body)}`);
       return body.session;
+    },
+    async createSupervisor(fields = {}) {
+      const session = await platform.createSession(fields);
+      const path = `/api/orchestration/sessions/${session.id}/enable`;
+      const { status } = await platform.request("POST", path, {});
+      if (status !== 200) throw new Error(`supervisor mode refused: ${status}`);
+      return session;
     },
     async prompt(sessionId, content, fields = {}) {
       const { status, body } = await platform.request<{ prompt: Prompt }>(

@@ -31,7 +31,8 @@ export type KernelEvent =
   | { type: "prompt_settled"; session: SessionWriter; prompt: PromptRow; run: RunRow | null }
   /** Before anything is told of a new session: what it was not asked to be may still be settled. */
   | { type: "session_making"; session: SessionWriter; asked: Asked }
-  | { type: "session_created"; session: SessionWriter }
+  /** Who refuses the new session throws. */
+  | { type: "session_created"; session: SessionWriter; asked: Asked }
   /** Its settings are being changed as somebody asked; who refuses one throws. */
   | { type: "session_changed"; session: SessionWriter; fields: readonly string[] }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
@@ -86,6 +87,8 @@ export interface Asked {
   model: boolean;
   /** By a person. What an agent chose for its child is a choice, and gives way to more. */
   persona: boolean;
+  /** Its parent was named only to be told of the end of its run. */
+  callback: boolean;
 }
 
 export interface JudgedCall {

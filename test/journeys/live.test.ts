@@ -160,7 +160,7 @@ describe("live", () => {
   });
 
   it("says which task of a board has changed, by any session of its tree", async () => {
-    const parent = await platform.createSession();
+    const parent = await platform.createSupervisor();
     const child = await platform.createSession({ parentSessionId: parent.id });
     const { ws, frames, send } = await socket();
     for (const { id } of [parent, child]) send({ op: "subscribe", topic: `board:${id}` });

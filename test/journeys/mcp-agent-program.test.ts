@@ -67,7 +67,7 @@ describe.skipIf(program === "")("OpenCode with the tools of its session", () => 
   }
 
   it("acts as its session in each turn, with that turn's token", async () => {
-    const parent = await turnOf(platform, runner);
+    const parent = await turnOf(platform, runner, { isSupervisor: true });
     const news = async () => {
       const path = `/api/sessions/${parent.sessionId}/prompts`;
       const { body } = await platform.request<{ items: Prompt[] }>("GET", path);

@@ -46,7 +46,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const decide = (id: string, decision: object) =>
       platform.request("POST", `/api/approvals/${id}`, decision);
     const family = async () => {
-      const parent = await turnOf(platform, runner);
+      const parent = await turnOf(platform, runner, { isSupervisor: true });
       const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
       return { parent, child };
     };

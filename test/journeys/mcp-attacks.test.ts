@@ -175,7 +175,7 @@ describe("what may be reached", () => {
   });
 
   it("gives a child no way to have children", async () => {
-    const parent = await turnOf(platform, runner);
+    const parent = await turnOf(platform, runner, { isSupervisor: true });
     const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
     const { body } = await post(platform, listing(), bearer(child.token));
     const names = body.result.tools.map((tool: { name: string }) => tool.name);

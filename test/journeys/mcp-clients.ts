@@ -101,12 +101,14 @@ export async function handRunner(platform: Platform): Promise<HandRunner> {
 }
 
 /** A turn of a new session, and the token of the agent that works it. */
+/** A session at work; one that is to have children is a supervisor. */
 export async function turnOf(
   platform: Platform,
   runner: HandRunner,
-  fields: Record<string, unknown> = {},
+  { isSupervisor = false, ...fields }: Record<string, unknown> = {},
 ): Promise<{ sessionId: string; turn: Turn; token: string }> {
-  const { id: sessionId } = await platform.createSession({ runtime: "native", ...fields });
+  const make = isSupervisor ? platform.createSupervisor : platform.createSession;
+  const { id: sessionId } = await make({ runtime: "native", ...fields });
   await platform.prompt(sessionId, "go");
   const turn = await runner.nextTurn(sessionId);
   return { sessionId, turn, token: turn.assignment.token };

@@ -51,7 +51,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     describe("an agent with its run token", () => {
       it("has the tools of its role, and no others by any name", async () => {
-        const parent = await turnOf(platform, runner);
+        const parent = await turnOf(platform, runner, { isSupervisor: true });
         const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
         const client = await clientOf(child.token);
         const { tools } = await client.listTools();
@@ -93,7 +93,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
 
       it("performs a call once when it is sent twice, and twice when it is made twice", async () => {
-        const parent = await turnOf(platform, runner);
+        const parent = await turnOf(platform, runner, { isSupervisor: true });
         const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
         // What waits to be told joins one prompt.
         const told = async () => {

@@ -234,6 +234,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     /** A turn that some machine holds, until it is noticed that there is no such machine. */
     async function putAgentToWork(): Promise<{ own: string; parent: string }> {
       const parentSessionId = await annSession();
+      await ann.request("POST", `/api/orchestration/sessions/${parentSessionId}/enable`, {});
       const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {
         runtime: "echo",
         parentSessionId,

@@ -352,7 +352,7 @@ async function createLine(to: number) {
 
 describe("sessions tree", () => {
   it("moves as the sessions do, without asking by the clock", async () => {
-    const parent = await platform.createSession({ title: "Lead" });
+    const parent = await platform.createSupervisor({ title: "Lead" });
     const child = await platform.createSession({ title: "Worker", parentSessionId: parent.id });
     const once = await inLines(["sessions", "tree", parent.id], {});
     expect(once.out).toMatch(/^· Lead {2}idle · .*\n└ · Worker {2}idle/);
@@ -387,7 +387,7 @@ describe("sessions tree", () => {
 });
 
 it("draws the tree again in its place, and no more of it than fits", async () => {
-  const parent = await platform.createSession({ title: "Lead" });
+  const parent = await platform.createSupervisor({ title: "Lead" });
   const make = (title: string) => platform.createSession({ title, parentSessionId: parent.id });
   await make("One");
   const terminal = new TinyTerminal(40, 5);

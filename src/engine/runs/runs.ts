@@ -179,13 +179,14 @@ async function sessionFor(
     );
   }
   const { title, runtime, model, projectDir, parentSessionId } = request;
+  const isCallback = request.executionMode === "async_callback";
   return createSession(
     work,
     await newSession(
       work,
       principal,
       freshId,
-      { title, runtime, model, projectDir, parentSessionId },
+      { title, runtime, model, projectDir, parentSessionId, isCallback },
       defaults,
     ),
     defaults.limits,

@@ -46,7 +46,7 @@ export async function createSession(
     type: "session_created",
     data: { kind: row.kind, runtime: row.runtime, parentSessionId: row.parent_session_id },
   });
-  await work.emit({ type: "session_created", session });
+  await work.emit({ type: "session_created", session, asked: input.asked });
   return session;
 }
 

@@ -27,6 +27,8 @@ export interface SessionRequest {
   projectDir?: string | undefined;
   agentName?: string | undefined;
   prompt?: string | undefined;
+  /** The parent is named only to be told of the end of the session's run. */
+  isCallback?: boolean | undefined;
 }
 
 /** Said first, else the parent's, else the server's. */
@@ -61,11 +63,11 @@ export async function newSession(
       runtime: said.runtime !== null,
       model: said.model !== null,
       persona: said.personaSlug !== null && principal.kind !== "session",
+      callback: said.isCallback,
     },
     runtime: said.runtime ?? parent?.runtime ?? defaults.runtime,
     model: said.model ?? parent?.model ?? defaults.model,
-    repo: said.repo,
-    branch: said.branch,
+    ...projectOf(said, parent),
     personaSlug: said.personaSlug,
     scopeKey: said.scopeKey,
     queueMode: said.queueMode,
@@ -73,8 +75,21 @@ export async function newSession(
     enableMemory: said.enableMemory,
     requirePlanApproval: said.requirePlanApproval,
     budgetMicros: said.budget,
-    projectDir: said.projectDir,
     agentName: said.agentName,
+  };
+}
+
+/** A worker works where its supervisor works, unless its caller names a place. */
+function projectOf(
+  { repo, branch, projectDir }: typeof UNSAID,
+  parent: SessionRow | null,
+): Pick<NewSession, "repo" | "branch" | "projectDir"> {
+  const isNamed = repo !== null || projectDir !== null;
+  if (isNamed || parent?.supervisor !== 1) return { repo, branch, projectDir };
+  return {
+    repo: parent.repo,
+    branch: branch ?? parent.branch,
+    projectDir: parent.repo === null ? parent.project_dir : null,
   };
 }
 
@@ -130,6 +145,7 @@ const UNSAID = {
   budget: null as number | null,
   projectDir: null as string | null,
   agentName: null as string | null,
+  isCallback: false,
 };
 
 function withoutUndefined(request: SessionRequest): Partial<typeof UNSAID> {
@@ -148,8 +164,12 @@ async function parentOf(
 ): Promise<SessionRow | null> {
   if (id === undefined) return null;
   const parent = await findSession(work.tx, id);
-  if (!parent || !may(principal, "session.read", sessionThing(parent))) {
-    throw notFound("parent session");
-  }
+  if (!parent || !mayParent(principal, parent)) throw notFound("parent session");
   return parent;
+}
+
+/** People put children under sessions that they manage, an agent only under its own. */
+function mayParent(principal: Principal, parent: SessionRow): boolean {
+  if (principal.kind === "session") return principal.sessionId === parent.id;
+  return may(principal, "session.manage", sessionThing(parent));
 }

@@ -43,7 +43,7 @@ describe("what a session is made of", () => {
       const session = await work.session(id);
       if (!session) throw new Error("It was just made.");
       Object.assign(session.row, { repo: child.repo ?? null, persona_slug: child.persona ?? null });
-      const asked = { runtime: false, model: false, persona: false };
+      const asked = { runtime: false, model: false, persona: false, callback: false };
       await work.emit({ type: "session_making", session, asked });
       return session.row.persona_slug;
     });

@@ -2,12 +2,13 @@
  * Making and ending the tie of parent and child. Every child is tied when it is made, by whatever
  * way; the limits of its parent are checked then, under the parent's lock, and when it is woken.
  */
-import { Refusal } from "#base/refusal.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { KernelEvent, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { findSession, MAIN_THREAD } from "#engine/sessions/index.ts";
 import { reserveBudget } from "./budget.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
+import { isLive } from "./lives.ts";
 import { forgetPlan } from "./plan.ts";
 import { countLiveChildren, deleteLink, findLink, insertLink, saveLink } from "./queries.ts";
 import type { LinkRow } from "./schema.ts";
@@ -53,8 +54,10 @@ export async function linkChild(
   }
   // Locked, so that of two that come at once only those that fit get in.
   const parent = await work.session(row.parent_session_id);
-  if (parent) await requirePlace(work, parent.row, limits);
-  const reserved = parent ? reserveBudget(parent.row, row) : null;
+  if (!parent) throw notFound("parent session");
+  requireLive(parent.row);
+  await requirePlace(work, parent.row, limits);
+  const reserved = reserveBudget(parent.row, row);
   await insertLink(work.tx, {
     session_id: row.id,
     org_id: row.org_id,
@@ -67,6 +70,15 @@ export async function linkChild(
     reserved_micros: reserved,
     created_at: work.now,
   });
+}
+
+function requireLive(parent: SessionRow): void {
+  if (isLive(parent)) return;
+  throw new Refusal(
+    "conflict",
+    "session_not_active",
+    `The parent session is ${parent.lifecycle} and takes no children. Wake it first, or name another.`,
+  );
 }
 
 /** A child that comes back to life takes a place again. */

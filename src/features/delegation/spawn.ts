@@ -16,8 +16,6 @@ export interface SpawnRequest extends Omit<SessionRequest, "parentSessionId" | "
   prompt: string;
   /** What the parent knows that the child needs; it is put before the prompt. */
   contextSummary?: string | undefined;
-  /** The child works where its parent works, and nowhere else. */
-  isSameProject?: boolean;
 }
 
 /** `thread`: the parent's conversation that will hear of the child. */
@@ -25,21 +23,19 @@ export async function spawnChild(
   work: Work,
   parent: SessionWriter,
   thread: string,
-  { prompt, contextSummary, isSameProject = false, ...request }: SpawnRequest,
+  { prompt, contextSummary, ...request }: SpawnRequest,
 ): Promise<SessionWriter> {
   const { row } = parent;
   const principal = agentOf(row);
   const id = work.ids.mint("ses");
-  const wish: SessionRequest = { ...request, ...placeOf(row, request), parentSessionId: row.id };
-  const asked = await newSession(work, principal, id, wish, work.defaults);
-  const child = await createSession(
+  const asked = await newSession(
     work,
-    {
-      ...asked,
-      projectDir: isSameProject && row.repo === null ? row.project_dir : asked.projectDir,
-    },
-    work.defaults.limits,
+    principal,
+    id,
+    { ...request, parentSessionId: row.id },
+    work.defaults,
   );
+  const child = await createSession(work, asked, work.defaults.limits);
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
   await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
@@ -54,13 +50,6 @@ export function agentOf(row: SessionRow): Extract<Principal, { kind: "session" }
     ownerId: row.owner_id,
     name: row.title ?? row.id,
   };
-}
-
-/** Said first; without a repository of its own, the parent's and its branch. */
-function placeOf(parent: SessionRow, { repo, branch }: SessionRequest): SessionRequest {
-  if (repo !== undefined) return { repo, branch };
-  if (parent.repo === null) return { branch };
-  return { repo: parent.repo, branch: branch ?? parent.branch ?? undefined };
 }
 
 async function rememberOrigin(

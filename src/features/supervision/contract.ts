@@ -25,6 +25,10 @@ export const REFUSAL_KINDS = {
   not_owner: "forbidden",
   depth_limit_exceeded: "conflict",
   fanout_limit_exceeded: "limit",
+  /** A session of yours that may have no workers until its supervisor mode is enabled. */
+  supervisor_mode_off: "conflict",
+  /** A worker was to work in another repository or folder than its supervisor. */
+  different_project: "conflict",
   /** Missing, not yours, or no supervisor. */
   supervisor_not_found: "not_found",
   /** Missing, or not yours. */

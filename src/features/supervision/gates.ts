@@ -46,6 +46,10 @@ const WORDS: Readonly<Record<SupervisionRefusal, string>> = {
     "This session is a worker, and a worker has no workers of its own. Detach it from its supervisor first.",
   fanout_limit_exceeded:
     "There are as many live workers as a supervisor may have. Kill or detach one first.",
+  supervisor_mode_off:
+    "The parent session is not in supervisor mode, so it has no workers. Enable supervisor mode for it, or leave parentSessionId out.",
+  different_project:
+    "A worker works in the project of its supervisor. Leave repo and projectDir out, or start a session without a parent.",
   supervisor_not_found:
     "There is no such supervisor. Check the id, or enable supervisor mode for the session first.",
   worker_not_found: "There is no such worker. List the workers to see which there are.",
@@ -59,7 +63,9 @@ export function refuse(code: SupervisionRefusal, words = WORDS[code]): Refusal {
   return new Refusal(REFUSAL_KINDS[code], code, words);
 }
 
-export function requireOpen({ disabledReason: reason }: SupervisionSettings): void {
+export function requireOpen({
+  disabledReason: reason,
+}: Pick<SupervisionSettings, "disabledReason">): void {
   if (reason !== null) throw refuse(reason);
 }
 

@@ -8,6 +8,7 @@ import { roleOf } from "#engine/tools/index.ts";
 import { DEFAULT_LIMITS } from "#features/delegation/index.ts";
 import { BRIEF_FILE, supervisorBrief } from "./brief.ts";
 import type { SupervisionSettings } from "./gates.ts";
+import { createListener } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
 import { supervisionRoutes } from "./routes.ts";
 import { supervisorTools } from "./tools.ts";
@@ -27,7 +28,7 @@ export function createSupervision({
   const isOpen = disabledReason === null;
   return {
     name: "supervision",
-    listeners: [logLines(log)],
+    listeners: [logLines(log), createListener(settings)],
     routes: supervisionRoutes(settings),
     // Behind a closed gate there is no such tool, so nobody is offered it and nobody may call it.
     tools: isOpen ? supervisorTools(settings) : [],

@@ -204,7 +204,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(
         command(world.kernel.engine, async (tied) => {
           const again = await tied.session(workerId);
-          if (again) await tied.emit({ type: "session_created", session: again });
+          const asked = { runtime: false, model: false, persona: false, callback: false };
+          if (again) await tied.emit({ type: "session_created", session: again, asked });
         }),
       ).rejects.toMatchObject(refusal("worker_already_linked", "conflict"));
       const orchestrator = await world.createSession();

@@ -88,7 +88,6 @@ const spawnWorker = defineTool({
       ...wish,
       prompt: initialPrompt,
       personaSlug: persona,
-      isSameProject: true,
     });
     const { id } = worker.row;
     await trace(work, caller.session, "worker_spawned", id);

@@ -213,7 +213,7 @@ export class Clients {
               kind: "orchestrator",
               purpose: "task",
               parent: null,
-              asked: { runtime: true, model: false, persona: false },
+              asked: { runtime: true, model: false, persona: false, callback: false },
               runtime: "native",
               model: null,
               repo: null,

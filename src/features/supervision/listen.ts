@@ -1,0 +1,24 @@
+/**
+ * Holds every new worker to the rules of supervisor mode, by whatever door it is made: the server has
+ * the mode, the parent's owner has enabled it, and the worker stays in the parent's project.
+ */
+import type { Listener, SessionRow } from "#engine/index.ts";
+import { refuse, requireOpen, type SupervisionSettings } from "./gates.ts";
+
+export function createListener(settings: Pick<SupervisionSettings, "disabledReason">): Listener {
+  return async (work, event) => {
+    if (event.type !== "session_created" || event.asked.callback) return;
+    const { row } = event.session;
+    if (row.parent_session_id === null) return;
+    const parent = (await work.session(row.parent_session_id))?.row;
+    if (!parent || parent.kind.endsWith("orchestrator")) return;
+    requireOpen(settings);
+    if (parent.supervisor !== 1) throw refuse("supervisor_mode_off");
+    if (!isSameProject(row, parent)) throw refuse("different_project");
+  };
+}
+
+function isSameProject(worker: SessionRow, { repo, project_dir }: SessionRow): boolean {
+  if (repo !== null) return worker.repo === repo;
+  return worker.repo === null && worker.project_dir === project_dir;
+}
