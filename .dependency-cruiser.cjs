@@ -1,6 +1,8 @@
 // One rule per arrow that must not exist. `comment` is what a developer reads when it fails.
 const rule = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 const WEB = ["/ui/", "^src/surfaces/web/"];
+/** Spelling out hidden characters: pure, and the same on the page and in the terminal. */
+const VISIBLE_TEXT = "^src/base/visible-text\\.ts$";
 
 module.exports = {
   forbidden: [
@@ -98,20 +100,32 @@ module.exports = {
     // browser
     rule(
       "ui-is-browser-code",
-      "ui/ imports contracts, protocol and surfaces/web/kit.",
+      "ui/ imports contracts, protocol, base/visible-text and surfaces/web/kit.",
       { path: "/ui/" },
       {
         path: "^src/",
-        pathNot: ["/ui/", "/contract\\.ts$", "^src/protocol/", "^src/surfaces/web/kit/"],
+        pathNot: [
+          "/ui/",
+          "/contract\\.ts$",
+          "^src/protocol/",
+          "^src/surfaces/web/kit/",
+          VISIBLE_TEXT,
+        ],
       },
     ),
     rule(
       "web-shell-is-browser-code",
-      "The shell imports each feature's ui/index.ts, contracts and protocol.",
+      "The shell imports each feature's ui/index.ts, contracts, protocol and base/visible-text.",
       { path: "^src/surfaces/web/" },
       {
         path: "^src/",
-        pathNot: ["/ui/index\\.ts$", "/contract\\.ts$", "^src/protocol/", "^src/surfaces/web/"],
+        pathNot: [
+          "/ui/index\\.ts$",
+          "/contract\\.ts$",
+          "^src/protocol/",
+          "^src/surfaces/web/",
+          VISIBLE_TEXT,
+        ],
       },
     ),
     rule(

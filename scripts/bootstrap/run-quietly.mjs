@@ -15,4 +15,11 @@ export function runQuietly(file, args, options = {}) {
   });
 }
 
-export const lastLines = (text, count = 15) => text.trimEnd().split("\n").slice(-count).join("\n");
+/** The end of a program's output, without control characters: it is shown on a terminal. */
+export const lastLines = (text, count = 15) =>
+  text
+    .replaceAll(/[^\P{Cc}\n\t]|\p{Bidi_Control}/gu, "")
+    .trimEnd()
+    .split("\n")
+    .slice(-count)
+    .join("\n");

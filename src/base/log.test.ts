@@ -7,6 +7,15 @@ describe("log lines", () => {
   const log = createLog({ level: "info", write: (line) => lines.push(line) });
   const last = () => lines.at(-1) ?? "";
 
+  it("command no terminal, whatever others called themselves", () => {
+    log.info({ name: "a\u001b[2J\u009b2Jb\u202ec" }, "x\u0085\u2066y");
+    expect(last()).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+    expect(JSON.parse(last())).toMatchObject({
+      name: "a\u001b[2J\u009b2Jb\u202ec",
+      msg: "x\u0085\u2066y",
+    });
+  });
+
   it("keep secrets out, by the name of their field and by their look", () => {
     log.info({ token: "abc", nested: { Authorization: "x", password: "y" } }, "fields");
     expect(JSON.parse(last())).toMatchObject({

@@ -7,6 +7,7 @@
  */
 import { pino } from "pino";
 import { withoutSecrets } from "./known-secrets.ts";
+import { terminalJson } from "./visible-text.ts";
 
 export interface Log {
   debug(fields: object, text: string): void;
@@ -74,7 +75,9 @@ export interface LogOptions {
 }
 
 export function createLog({ level, write }: LogOptions): Log {
-  const stream = write ? { write } : pino.destination({ dest: 2, sync: true });
+  const destination = write ? { write } : pino.destination({ dest: 2, sync: true });
+  // Logs are read on terminals: what others named themselves must not command one.
+  const stream = { write: (line: string) => void destination.write(terminalJson(line)) };
   const sink = pino(
     {
       level,

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { type Environment, loadConfig } from "#base/config.ts";
 import { createLog, type Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
+import { terminalText } from "#base/visible-text.ts";
 import { exitCodeOf } from "#surfaces/cli/exit-codes.ts";
 import type { RunnerStart } from "./runner.ts";
 
@@ -141,7 +142,8 @@ export function start(args: string[], place: Place): void {
   main(args, place).catch((error: unknown) => {
     const isRefusal = error instanceof Refusal;
     const text = error instanceof Error && !isRefusal ? error.stack : undefined;
-    process.stderr.write(`${text ?? (error instanceof Error ? error.message : String(error))}\n`);
+    const said = text ?? (error instanceof Error ? error.message : String(error));
+    process.stderr.write(`${terminalText(said)}\n`);
     process.exit(exitCodeOf(error));
   });
 }

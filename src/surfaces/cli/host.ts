@@ -7,9 +7,9 @@ import type { Migration } from "#base/store/index.ts";
 
 export interface Output {
   write(text: string): unknown;
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  readonly rows?: number;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
   /** A terminal calls back when its size has changed. */
   on?(event: "resize", listener: () => void): unknown;
   off?(event: "resize", listener: () => void): unknown;

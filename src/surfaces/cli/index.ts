@@ -33,6 +33,7 @@ import { addStartCommands } from "./commands/start.ts";
 import { addTasksCommands } from "./commands/tasks.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { describeExitCodes, EXIT } from "./exit-codes.ts";
+import { guardHost } from "./guarded-output.ts";
 import type { CliHost } from "./host.ts";
 import { styleFor } from "./terminal.ts";
 
@@ -51,7 +52,8 @@ Settings come from the environment or muster.config.json in MUSTER_HOME.
 The key is MUSTER_API_KEY, else owner.key in MUSTER_HOME.
 `;
 
-export function createProgram(host: CliHost): Command {
+export function createProgram(processHost: CliHost): Command {
+  const host = guardHost(processHost);
   const program = new Command("muster");
   program
     .description("Orchestrates AI agents on your own machines.")

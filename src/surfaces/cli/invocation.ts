@@ -6,7 +6,7 @@ import { findServer } from "./client/find-server.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import type { CliHost } from "./host.ts";
 import { reportError } from "./report-error.ts";
-import { styleFor } from "./terminal.ts";
+import { jsonText, styleFor } from "./terminal.ts";
 
 export interface Invocation {
   host: CliHost;
@@ -54,7 +54,7 @@ function invocationOf(host: CliHost, json: boolean, server: string | undefined):
     config,
     api: () => createApi(findServer(config(), server)),
     print(value, lines) {
-      const text = json ? JSON.stringify(value) : lines.join("\n");
+      const text = json ? jsonText(value) : lines.join("\n");
       if (text !== "") host.stdout.write(`${text}\n`);
     },
     note(text) {

@@ -3,7 +3,7 @@ import { redactText } from "#base/log.ts";
 import { Refusal, type RefusalDetail } from "#base/refusal.ts";
 import { ServerRefusal } from "./client/server-refusal.ts";
 import type { CliHost } from "./host.ts";
-import { safeText, styleFor } from "./terminal.ts";
+import { jsonText, safeText, styleFor } from "./terminal.ts";
 import { refusalLines } from "./validation-words.ts";
 
 /** Which command does what a refusal of the server advises. */
@@ -22,7 +22,7 @@ export function reportError(host: CliHost, error: unknown, json: boolean): void 
   const { code, message, details } = describe(error);
   if (json) {
     const body = { code, message, ...(details.length > 0 ? { details } : {}) };
-    host.stderr.write(`${JSON.stringify({ error: body })}\n`);
+    host.stderr.write(`${jsonText({ error: body })}\n`);
   } else {
     const style = styleFor(host.stderr, host.env);
     const [first = "", ...lines] = refusalLines(message, details);

@@ -235,11 +235,35 @@ describe("muster run", () => {
     };
     const terminal = createFakeHost({ env: server.env, isTTY: true });
     await runCommand(terminal, "run", "x");
-    expect(terminal.out).toBe("a]52;c;ZXZpbA==b[2J\n");
+    expect(terminal.out).toBe("a<U+001B>]52;c;ZXZpbA==<U+0007>b<U+001B>[2J\n");
     expect(terminal.err).toContain("\u001b[2mthinking\u001b[22m");
     const plain = createFakeHost({ env: { ...server.env, NO_COLOR: "1" }, isTTY: true });
     await runCommand(plain, "run", "x");
     expect(plain.err).not.toContain("\u001b");
+  });
+
+  it("writes no control character of an agent's through a pipe, as text or as JSON", async () => {
+    const hostile = "a\u001b]52;c;ZXZpbA==\u0007\u009b2J\u202eb\u0085\r";
+    server.onPrompt = (prompt) => {
+      server.delta("ent_1", 0, hostile);
+      server.publish("notice", { promptId: prompt.id, content: [{ type: "text", text: hostile }] });
+      server.publish("pre_tool", {
+        promptId: prompt.id,
+        toolName: hostile,
+        toolInput: { command: hostile },
+      });
+      server.say(prompt, "ent_1", hostile);
+      server.settle(prompt, "failed", { error: { code: hostile, message: hostile } });
+    };
+    for (const words of [
+      ["run", "x"],
+      ["run", "--json", "x"],
+    ]) {
+      const host = createFakeHost({ env: server.env });
+      await runCommand(host, ...words);
+      expect(host.out + host.err).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+      expect(host.out).toMatch(words.length > 2 ? /a\\u001b\]52/ : /a<U\+001B>\]52/);
+    }
   });
 
   it("withdraws a prompt that has not begun instead of stopping somebody else's turn", async () => {

@@ -1,5 +1,7 @@
-/** Writing for people: colour only where it is wanted, and nothing that could command the terminal. */
+/** Text for people and programs: colour only where it is wanted, and nothing that could command a terminal. */
 import type { Environment } from "#base/config.ts";
+import { spellOut, terminalJson, terminalText } from "#base/visible-text.ts";
+import { ownSequence } from "./guarded-output.ts";
 import type { CliHost, Output } from "./host.ts";
 
 export interface Style {
@@ -10,9 +12,8 @@ export interface Style {
   yellow(text: string): string;
 }
 
-const ESCAPE = "\u001b[";
 const paint = (on: number, off: number) => (text: string) =>
-  text === "" ? "" : `${ESCAPE}${on}m${text}${ESCAPE}${off}m`;
+  text === "" ? "" : ownSequence(`[${on}m`) + text + ownSequence(`[${off}m`);
 const plain = (text: string) => text;
 
 const COLOURED: Style = {
@@ -29,20 +30,15 @@ export function styleFor(output: Output, env: Environment): Style {
   return isWanted ? COLOURED : UNCOLOURED;
 }
 
-/** Agents may write anything, also escape sequences; people's terminals get text and no commands. */
-export function safeText(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "");
-}
+/** Text of an agent or another person; its control characters are spelled out. */
+export const safeText = terminalText;
 
-/**
- * For what a person is about to decide on: nothing is left out. What could not be seen, or would make
- * other letters look as if they stood elsewhere, is spelled out.
- */
-export function exactText(text: string): string {
-  return text.replaceAll(/[^\P{C}\n\t]|[\u2028\u2029]/gu, (letter) => {
-    const code = letter.codePointAt(0) ?? 0;
-    return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
-  });
+/** Text that a person is about to decide on: every character that cannot be seen is spelled out. */
+export const exactText = spellOut;
+
+/** A value for programs, on one line, with escapes for every character a terminal could act upon. */
+export function jsonText(value: unknown): string {
+  return terminalJson(JSON.stringify(value) ?? "null");
 }
 
 export function safeLine(text: string): string {

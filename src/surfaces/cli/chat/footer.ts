@@ -1,5 +1,5 @@
 /** What stands below a conversation on a terminal: what is queued, the status, the line to type on; pure. */
-import { type Style, safeLine } from "../terminal.ts";
+import { type Style, safeLine, safeText } from "../terminal.ts";
 import type { Line } from "./line-editor.ts";
 import type { Footer } from "./screen.ts";
 import { graphemesOf, shortenTo, widthOf } from "./text-width.ts";
@@ -46,11 +46,12 @@ function typedRows({ text, cursor }: Line, label: string, columns: number): Foot
   };
   for (const letter of graphemesOf(text)) {
     const isBreak = letter === "\n";
-    if (!isBreak && widthOf(row) + widthOf(letter) > columns && row !== indent) endRow();
+    const shown = safeText(letter);
+    if (!isBreak && widthOf(row) + widthOf(shown) > columns && row !== indent) endRow();
     if (at === cursor) place = { row: rows.length, column: widthOf(row) };
     at += letter.length;
     if (isBreak) endRow();
-    else row += letter;
+    else row += shown;
   }
   if (at === cursor) {
     if (widthOf(row) >= columns) endRow();

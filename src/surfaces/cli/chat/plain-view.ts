@@ -8,7 +8,7 @@ import { Refusal } from "#base/refusal.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
-import { safeLine, styleFor } from "../terminal.ts";
+import { jsonText, safeLine, styleFor } from "../terminal.ts";
 import { TurnPrinter } from "../turn/turn-printer.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatView } from "./chat-view.ts";
@@ -34,7 +34,7 @@ export function createPlainView(host: CliHost, changed: () => void): ChatView {
 }
 
 export function createJsonView({ stdout, stderr }: CliHost, changed: () => void): ChatView {
-  const line = (value: unknown) => void stdout.write(`${JSON.stringify(value)}\n`);
+  const line = (value: unknown) => void stdout.write(`${jsonText(value)}\n`);
   const about = (text: string) => void stderr.write(`${text}\n`);
   return {
     begin: () => {},

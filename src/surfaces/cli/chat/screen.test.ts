@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { guardOutput } from "../guarded-output.ts";
 import { styleFor } from "../terminal.ts";
 import { TinyTerminal } from "../testing/tiny-terminal.ts";
 import { drawFooter } from "./footer.ts";
@@ -11,7 +12,7 @@ const lineOf = (text: string, cursor = text.length): Line => ({ ...EMPTY_LINE, t
 function setUp(columns = 20, rows = 10) {
   const terminal = new TinyTerminal(columns, rows);
   const state = { rows: ["status", "› "], cursor: { row: 1, column: 2 } };
-  const screen = new Screen(terminal, (): Footer => state);
+  const screen = new Screen(guardOutput(terminal), (): Footer => state);
   return { terminal, state, screen };
 }
 
@@ -99,6 +100,6 @@ describe("the footer", () => {
 
   it("shows what waits, in few rows and without commands for the terminal", () => {
     const { rows } = draw(EMPTY_LINE, 12, ["one\u001b[2J\ntwo", "b", "c", "d", "e"]);
-    expect(rows).toEqual(["⋯ one[2J two", "⋯ b", "⋯ c", "⋯ 2 more", "idle", "› "]);
+    expect(rows).toEqual(["⋯ one<U+001…", "⋯ b", "⋯ c", "⋯ 2 more", "idle", "› "]);
   });
 });

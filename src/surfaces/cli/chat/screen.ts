@@ -3,8 +3,9 @@
  * terminal (it can be scrolled and copied); only the rows of the unfinished line and of the footer are
  * drawn again. It is an output like any other, so that whoever prints a turn can print here.
  */
+import { ownSequence } from "../guarded-output.ts";
 import type { Output } from "../host.ts";
-import { columnsOf } from "../terminal.ts";
+import { columnsOf, safeText } from "../terminal.ts";
 import { widthOf, wrapLine } from "./text-width.ts";
 
 export interface Footer {
@@ -14,7 +15,9 @@ export interface Footer {
 }
 
 const DEFAULT_ROWS = 24;
-const CSI = "\u001b[";
+const CSI = ownSequence("[");
+const START_OF_ROW = ownSequence("\r");
+const NEXT_ROW = `${START_OF_ROW}\n`;
 
 export class Screen implements Output {
   readonly isTTY = true;
@@ -38,7 +41,7 @@ export class Screen implements Output {
 
   write(text: string): void {
     const rows: string[] = [];
-    const lines = (this.#pending + text).replaceAll("\t", "    ").split("\n");
+    const lines = (this.#pending + safeText(text)).replaceAll("\t", "    ").split("\n");
     this.#pending = lines.pop() ?? "";
     for (const line of lines) rows.push(...wrapLine(line, this.columns));
     const unfinished = wrapLine(this.#pending, this.columns);
@@ -61,7 +64,7 @@ export class Screen implements Output {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const rest = this.#pending === "" ? "" : `${this.#pending}\r\n`;
+    const rest = this.#pending === "" ? "" : this.#pending + NEXT_ROW;
     this.#output.write(erase(this.#drawn, this.columns + 1) + rest);
   }
 
@@ -73,10 +76,10 @@ export class Screen implements Output {
     const cursorRow = head.length + footer.cursor.row;
     const text = [
       erase(this.#drawn, this.columns + 1),
-      ...above.map((row) => `${row}\r\n`),
-      live.join("\r\n"),
+      ...above.map((row) => row + NEXT_ROW),
+      live.join(NEXT_ROW),
       up(live.length - 1 - cursorRow),
-      `\r${right(footer.cursor.column)}`,
+      START_OF_ROW + right(footer.cursor.column),
     ];
     this.#drawn = { widths: live.map(widthOf), cursorRow };
     this.#output.write(text.join(""));
@@ -94,7 +97,7 @@ interface Drawn {
  */
 export function erase({ widths, cursorRow }: Drawn, columns: number): string {
   const above = widths.slice(0, cursorRow).map((width) => Math.max(1, Math.ceil(width / columns)));
-  return `${up(above.reduce((sum, rows) => sum + rows, 0))}\r${CSI}J`;
+  return `${up(above.reduce((sum, rows) => sum + rows, 0))}${START_OF_ROW}${CSI}J`;
 }
 
 /** The rows nearest to the cursor, when there are more than the terminal has. */

@@ -6,6 +6,7 @@ import { emitKeypressEvents, type Key } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
+import { ownSequence } from "../guarded-output.ts";
 import type { CliHost } from "../host.ts";
 import { type Style, safeLine, safeText, styleFor } from "../terminal.ts";
 import { TurnPrinter } from "../turn/turn-printer.ts";
@@ -16,8 +17,8 @@ import { EMPTY_LINE, type Line, pressKey } from "./line-editor.ts";
 import { Screen } from "./screen.ts";
 import { statusLine } from "./status-line.ts";
 
-const PASTE_ON = "\u001b[?2004h";
-const PASTE_OFF = "\u001b[?2004l";
+const PASTE_ON = ownSequence("[?2004h");
+const PASTE_OFF = ownSequence("[?2004l");
 
 export class TerminalView implements ChatView {
   readonly #host: CliHost;

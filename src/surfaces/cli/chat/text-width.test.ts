@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { ownSequence } from "../guarded-output.ts";
 import { shortenTo, widthOf, wrapLine } from "./text-width.ts";
 
-const DIM = "\u001b[2m";
-const NOT_DIM = "\u001b[22m";
-const RESET = "\u001b[0m";
+const DIM = ownSequence("[2m");
+const NOT_DIM = ownSequence("[22m");
+const RESET = ownSequence("[0m");
 
 describe("the width of text", () => {
   it.each([

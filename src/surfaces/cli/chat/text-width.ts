@@ -3,14 +3,15 @@
  * sequences it knows are our own colours: what others wrote has lost its own before it comes here.
  */
 
+import { OWN_COLOUR, ownSequence } from "../guarded-output.ts";
+
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const PLAIN = /^[\x20-\x7e]*$/;
 const NO_ROOM = /^[\p{M}\p{Cf}\p{Cc}]+$/u;
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours are what is looked for.
-const COLOUR = /\u001b\[(\d*)m/g;
-const RESET = "\u001b[0m";
+const COLOUR = OWN_COLOUR;
+const RESET = ownSequence("[0m");
 
 export function graphemesOf(text: string): string[] {
   return PLAIN.test(text)
@@ -117,7 +118,7 @@ function piecesOf(line: string): string[] {
 }
 
 function isColour(piece: string): boolean {
-  return piece.length > 1 && piece.startsWith("\u001b[");
+  return piece.length > 1 && piece.startsWith(ownSequence("["));
 }
 
 /** What ends each kind of colour, and what begins it. */
@@ -128,7 +129,7 @@ const ENDS: Record<string, RegExp> = {
 };
 
 function withColour(open: string, piece: string): string {
-  const code = piece.slice(2, -1) || "0";
+  const code = piece.slice(ownSequence("[").length, -1) || "0";
   const ended = ENDS[code];
   if (!ended) return open + piece;
   return Array.from(open.matchAll(COLOUR))

@@ -47,7 +47,9 @@ describe("muster inbox", () => {
   it("lists letters by what is asked for, with nothing that commands a terminal", async () => {
     answers("GET", INBOX, { items: [letter, { ...letter, id: "ltr_2", read: true }], next: "x" });
     const listed = await run([]);
-    expect(listed.out).toMatch(/\* +ltr_1 +just now +question +Counter\[31m +Which server\?/);
+    expect(listed.out).toMatch(
+      /\* +ltr_1 +just now +question +Counter<U\+001B>\[31m +Which server\?/,
+    );
     expect(listed.out).toMatch(/^ +ltr_2 /m);
     expect(listed.out).toContain("There are more");
     expect(listed.out).not.toContain("\u001b");

@@ -63,7 +63,9 @@ describe("muster memory", () => {
       next: null,
     });
     const listed = await run(["ls", "--category", "preference"]);
-    expect(listed.out).toMatch(/mem_1 +preference +1\.10 +just now +Tea: Likes it strong \[31m/);
+    expect(listed.out).toMatch(
+      /mem_1 +preference +1\.10 +just now +Tea: Likes it strong <U\+001B>\[31m/,
+    );
     expect(listed.out).not.toContain("\u001b");
     expect((await run(["search", "strong", "tea", "--limit", "3"])).code).toBe(0);
     expect(server.requests("GET", MINE).map(({ query }) => query)).toEqual([

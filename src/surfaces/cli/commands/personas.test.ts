@@ -96,7 +96,7 @@ describe("muster personas", () => {
     expect(out).toContain("Web (web, shared, default, version 3)");
     expect(out).toContain("deny: bash rm *");
     expect(out).toContain("skill: slides (abababababab): Makes slides");
-    expect(out).toContain("── SYSTEM.md\n# Hello[2J");
+    expect(out).toContain("── SYSTEM.md\n# Hello<U+001B>[2J");
     expect(out).not.toContain("\u001b");
     expect((await run(["show", "web", "--at", "3"])).out).toContain("version 3");
     expect((await run(["show", "web", "--at", "0"])).code).toBe(2);

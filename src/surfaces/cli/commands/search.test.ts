@@ -36,9 +36,9 @@ describe("muster search", () => {
     const { code, out } = await run(["hungry", "otter"]);
     expect(code).toBe(0);
     expect(out.split("\n")).toEqual([
-      "task        Feed the otter [31m  tsk_1, just now",
+      "task        Feed the otter <U+001B>[31m  tsk_1, just now",
       "            …the otter is hungry and waits…",
-      "session     Feed the otter [31m  ses_1, just now",
+      "session     Feed the otter <U+001B>[31m  ses_1, just now",
       "",
     ]);
     expect(server.requests("GET", PATH).map(({ query }) => query)).toEqual([

@@ -8,7 +8,7 @@ import { followHints } from "../client/follow-hints.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
-import { columnsOf, styleFor } from "../terminal.ts";
+import { columnsOf, jsonText, styleFor } from "../terminal.ts";
 import { readTrees, type TreeQuery } from "../tree/read-tree.ts";
 import { drawTree, type TreeNode } from "../tree/session-tree.ts";
 import { findSessionId } from "./find-session.ts";
@@ -91,7 +91,7 @@ function createPicture({ host, json }: Invocation): (trees: readonly TreeNode[])
   let last = "";
   let drawn: number[] = [];
   return (trees) => {
-    const all = json ? [JSON.stringify({ items: trees })] : linesOf(host, trees);
+    const all = json ? [jsonText({ items: trees })] : linesOf(host, trees);
     const lines = isInPlace ? cut(all, (host.stdout.rows ?? DEFAULT_ROWS) - 1) : all;
     const text = lines.join("\n");
     if (text === last) return;

@@ -52,7 +52,7 @@ describe("trees", () => {
       "◌ ORCH  waiting · unpriced · wait_for_event",
       "├ 1 ● C  working · $0.0010 · fix 3 changed · does bash: npm test",
       "│ └ 2 ? CC  needs you · unpriced",
-      "└ 3 ✗ D[2J x  failed · $0.0010",
+      "└ 3 ✗ D<U+001B>[2J x  failed · $0.0010",
     ]);
     const named = drawTree(tree, { columns: 80, style, hasIds: true });
     expect(named[1]).toMatch(/does bash: npm test {2}c$/);

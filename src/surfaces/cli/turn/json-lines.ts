@@ -1,9 +1,10 @@
 /** A turn for programs: its durable events, one a line, then the prompt with its outcome. */
 import type { CliHost } from "../host.ts";
+import { jsonText } from "../terminal.ts";
 import type { TurnView } from "./turn-view.ts";
 
 export function createJsonLines({ stdout, stderr }: CliHost): TurnView {
-  const line = (value: unknown) => void stdout.write(`${JSON.stringify(value)}\n`);
+  const line = (value: unknown) => void stdout.write(`${jsonText(value)}\n`);
   return {
     event: line,
     delta: () => {},

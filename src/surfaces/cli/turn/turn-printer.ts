@@ -147,7 +147,7 @@ export class TurnPrinter implements TurnView {
     if (this.#open?.entryId !== entryId) this.#close();
     this.#open ??= { entryId, output, atLineStart: true };
     this.#open.atLineStart = fresh.endsWith("\n");
-    if (isAnswer) output.write(output.isTTY ? safeText(fresh) : fresh);
+    if (isAnswer) output.write(safeText(fresh));
     else output.write(this.#style.dim(safeText(fresh)));
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { reveal, revealLine } from "./reveal.ts";
+import { reveal } from "#base/visible-text.ts";
+import { revealLine } from "./reveal.ts";
 
 const shown = (text: string) =>
   reveal(text)

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import { useMemo } from "react";
+import { reveal } from "#base/visible-text.ts";
 import { plural } from "./money-words.ts";
-import { reveal } from "./reveal.ts";
 
 /** More than this is never drawn at once: a page that hangs helps nobody to decide. */
 const DRAWN_CHARS = 400_000;
