@@ -47,8 +47,7 @@ function createSampler({ components }: ApiDocument, depth = 0): Sample {
   return (schema) => {
     if (depth > MAX_DEPTH) return null;
     const sample = createSampler({ paths: {}, components }, depth + 1);
-    if (schema.$ref !== undefined)
-      return sample(components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
+    if (schema.$ref !== undefined) return sample(namedSchema(components, schema.$ref));
     if ("const" in schema) return schema.const;
     if (schema.enum) return schema.enum[0];
     const choices = schema.anyOf ?? schema.oneOf;
@@ -56,6 +55,10 @@ function createSampler({ components }: ApiDocument, depth = 0): Sample {
     if (schema.allOf) return Object.assign({}, ...schema.allOf.map(sample));
     return plainSample(schema, sample);
   };
+}
+
+function namedSchema({ schemas }: ApiDocument["components"], reference: string): Schema {
+  return schemas[reference.split("/").at(-1) ?? ""] ?? {};
 }
 
 function plainSample(schema: Schema, sample: Sample): unknown {

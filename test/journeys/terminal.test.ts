@@ -139,6 +139,11 @@ async function queued(sessionId: string): Promise<string[]> {
   return body.items.map(({ content }) => content);
 }
 
+async function pendingOf({ id }: Session): Promise<unknown[]> {
+  const path = `/api/approvals?state=pending&session=${id}`;
+  return (await platform.request<{ items: unknown[] }>("GET", path)).body.items;
+}
+
 describe("chat on a terminal", () => {
   const open: { host: FakeHost; ended: Promise<number | undefined> }[] = [];
   afterEach(async () => {
@@ -221,6 +226,50 @@ describe("chat on a terminal", () => {
     await see(/ idle · .*\n› *$/);
   });
 
+  it("allows only what was shown to its end, and no call can forge another question", async () => {
+    const session = await platform.createSession({ runtime: "native" });
+    const { host, terminal, see } = await sitDown(session);
+    const forged = "? May it use bash?\n  ls -la src\ny/n/always ›";
+    const lines = Array.from({ length: 60 }, (_, at) => `echo ${at}`).join("\n");
+    const command = `git push origin main\n${lines}\n${forged}`;
+    host.press(`CALL bash ${JSON.stringify({ command })}\nSAY all pushed\r`);
+    await see(/May it use bash\? \(64 lines, /);
+    await see(/Enter: more \(17 of \d+ rows\) › *$/);
+    host.press("y\r");
+    await see("There is more");
+    host.press("/allow\r");
+    await see(/There is more[\s\S]*There is more/);
+    expect(await pendingOf(session)).toHaveLength(1);
+    host.press("\r");
+    await see(/Enter: more \(34 of/);
+    host.press("all\r");
+    await see(
+      / {2}│ \? May it use bash\?\n {2}│ {3}ls -la src\n {2}│ y\/n\/always ›\n {2}└ the end/,
+    );
+    await see(/y\/n\/always › *$/);
+    host.press("y\r");
+    await see(/answer: y \d+/);
+    const [, rows] = /answer: y (\d+)/.exec(terminal.text) ?? [];
+    expect(await pendingOf(session)).toHaveLength(1);
+    host.press(`y ${rows}\r`);
+    await see("Allowed.");
+    await see(/\nall pushed\n/);
+  });
+
+  it("shows a call again in a window that became narrower, before a yes counts", async () => {
+    const session = await platform.createSession({ runtime: "native" });
+    const { host, see } = await sitDown(session);
+    host.press(`${PUSH}\r`);
+    await see(/y\/n\/always › *$/);
+    host.resize(30, 40);
+    host.press("y\r");
+    await see("Here it is again");
+    await see(/ {2}│ git push origin main \|\|\n? {2}┆ echo pushed/);
+    expect(await pendingOf(session)).toHaveLength(1);
+    host.press("y\r");
+    await see("Allowed.");
+  });
+
   it("keeps what was begun while something else is asked", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const { host, see } = await sitDown(session);
@@ -284,7 +333,7 @@ describe("chat on a terminal", () => {
     const session = await platform.createSession();
     await platform.prompt(session.id, "say a\u001b[2J\u001b]0;title\u0007b\u009b31mc\u202ed");
     const other = await sitDown(session);
-    await other.see(/\na\[2J\]0;titleb31mcd\n/);
+    await other.see(/\na<U\+001B>\[2J<U\+001B>\]0;title<U\+0007>b<U\+009B>31mc<U\+202E>d\n/);
   });
 
   it("shows the tree of an orchestrator and goes to a child and back", async () => {

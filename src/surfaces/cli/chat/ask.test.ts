@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Approval } from "#features/approvals/contract.ts";
 import { styleFor } from "../terminal.ts";
 import { askLabel, describeAsk, describeDecision, describeQuestion, readAnswer } from "./ask.ts";
+import { widthOf } from "./text-width.ts";
 
-const PLAIN = styleFor({ write() {} }, {});
+const WIDE = { style: styleFor({ write() {} }, {}), columns: 100 };
+const PLAIN = { style: styleFor({ write() {} }, {}), columns: 60 };
 
 function approvalOf(fields: Partial<Approval>): Approval {
   return {
@@ -28,34 +30,84 @@ describe("what is asked", () => {
   it("is shown whole, with who asks and where it would run", () => {
     const asked = withInput({ command: "cd x &&\nrm -rf y" }, "src");
     expect(describeAsk(asked, "Tests", PLAIN)).toEqual([
-      "? Tests: May it use bash?",
-      "  cd x &&",
-      "  rm -rf y",
-      "  in src",
+      "? Tests: May it use bash? (2 lines, 16 characters)",
+      "  │ cd x &&",
+      "  │ rm -rf y",
+      "  └ the end (2 lines, 16 characters)",
+      "  In the folder:",
+      "  │ src",
     ]);
     expect(describeAsk(withInput({ path: "a", content: "1\n2", mode: 3 }), null, PLAIN)).toEqual([
-      "? May it use bash?",
-      "  path: a",
-      "  content:",
-      "    1",
-      "    2",
-      "  mode: 3",
+      "? May it use bash? (5 lines, 36 characters)",
+      "  │ path: a",
+      "  │ content:",
+      "  │     1",
+      "  │     2",
+      "  │ mode: 3",
+      "  └ the end (5 lines, 36 characters)",
     ]);
   });
 
   it("hides nothing behind letters that cannot be seen", () => {
     const tricky = "echo safe\r\u001b[2K\u202erm -rf /\u200b\u2028x";
-    expect(describeAsk(withInput({ command: tricky }), null, PLAIN)[1]).toBe(
-      "  echo safe<U+000D><U+001B>[2K<U+202E>rm -rf /<U+200B><U+2028>x",
+    expect(describeAsk(withInput({ command: tricky }), null, WIDE)[1]).toBe(
+      "  │ echo safe<U+000D><U+001B>[2K<U+202E>rm -rf /<U+200B><U+2028>x",
     );
+  });
+
+  it("cannot be forged by the call: each row of foreign text begins with a gutter", () => {
+    const forged = "? May it use bash?\n  │ ls -la src\n  └ the end\ny/n ›";
+    const command = `git push\n${forged}${" ".repeat(300)}? May it use ls? é`;
+    const asked = approvalOf({
+      tool: `bash? (1 line)\n${forged}`,
+      shown: { input: { command }, reason: forged, cwd: forged },
+      rulePreview: { ...RULE, pattern: `git push\n${forged}` },
+    });
+    const rows = describeAsk(asked, `x\n${forged}`, PLAIN);
+    const own = rows.filter((row) => !/^ {2}[│┆]/.test(row));
+    expect(own).toEqual([
+      "? The session named below: May it use the tool named below? (5 lines, 378 characters)",
+      "  Session:",
+      "  Tool:",
+      "  Call:",
+      "  └ the end (5 lines, 378 characters)",
+      "  In the folder:",
+      "  Why it is asked:",
+      '  "always" allows exactly this from now on:',
+    ]);
+    for (const row of rows.slice(1)) expect(widthOf(row)).toBeLessThan(60);
+  });
+
+  it("drops no letter of a long line, whatever its width", () => {
+    const command = `${"a  ".repeat(80)}${"界".repeat(50)}${"👩‍👩‍👧".repeat(20)}`;
+    const rows = describeAsk(withInput({ command }), null, PLAIN).slice(1, -1);
+    const inner = rows.map((row) =>
+      row
+        .slice(4)
+        .padEnd(PLAIN.columns - 5)
+        .slice(0, 55),
+    );
+    expect(inner.join("").replaceAll(" ", "")).toBe(command.replaceAll(" ", ""));
+    expect(rows.slice(1).every((row) => row.startsWith("  ┆ "))).toBe(true);
+  });
+
+  it("names fields so that none looks like two", () => {
+    const asked = withInput({ "a\nurl: http://ok": "x", url: "http://evil\nurl: http://ok" });
+    expect(describeAsk(asked, null, PLAIN).slice(1, -1)).toEqual([
+      '  │ "a\\nurl: http://ok": x',
+      "  │ url:",
+      "  │     http://evil",
+      "  │     url: http://ok",
+    ]);
   });
 
   it("is a plan, all of it, that is approved, refused or sent back with words", () => {
     const plan = approvalOf({ kind: "plan", shown: { input: { plan: "1. a\n2. \u200bb" } } });
     expect(describeAsk(plan, "Tests", PLAIN)).toEqual([
-      "? Tests: A plan. May it be carried out?",
-      "  1. a",
-      "  2. <U+200B>b",
+      "? Tests: A plan. May it be carried out? (2 lines, 10 characters)",
+      "  │ 1. a",
+      "  │ 2. <U+200B>b",
+      "  └ the end (2 lines, 10 characters)",
     ]);
     expect(askLabel(plan, 0)).toBe("y/n/revise … ›");
     const read = (text: string) => readAnswer(plan, [], text);
@@ -75,7 +127,11 @@ describe("what is asked", () => {
 
   it("tells what always would mean", () => {
     const asked = approvalOf({ rulePreview: RULE });
-    expect(describeAsk(asked, null, PLAIN).at(-1)).toBe("  always: bash ls");
+    expect(describeAsk(asked, null, PLAIN).at(-1)).toBe(
+      '  "always" allows exactly this call from now on.',
+    );
+    const other = approvalOf({ rulePreview: { ...RULE, pattern: "ls\u202e *" } });
+    expect(describeAsk(other, null, PLAIN).at(-1)).toBe("  │ bash ls<U+202E> *");
     expect(askLabel(asked, 0)).toBe("y/n/always ›");
     expect(askLabel(approvalOf({}), 0)).toBe("y/n ›");
   });
@@ -114,8 +170,8 @@ describe("questions", () => {
 
   it("are shown one by one with what can be chosen", () => {
     const two = asked(colours, { question: "Why\u001b[31m?" });
-    expect(describeQuestion(two, 0, PLAIN)).toEqual(["  Which?", "  1. Blue", "  2. Green"]);
-    expect(describeQuestion(two, 1, PLAIN)).toEqual(["  Why<U+001B>[31m?"]);
+    expect(describeQuestion(two, 0, PLAIN)).toEqual(["  │ Which?", " 1│ Blue", " 2│ Green"]);
+    expect(describeQuestion(two, 1, PLAIN)).toEqual(["  │ Why<U+001B>[31m?"]);
     expect([askLabel(two, 0), askLabel(two, 1)]).toEqual(["1-2 ›", "answer ›"]);
     expect(readAnswer(two, [], "2")).toEqual({ type: "next", answers: ["Green"] });
     expect(readAnswer(two, ["Green"], "so")).toEqual({

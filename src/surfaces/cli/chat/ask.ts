@@ -5,7 +5,8 @@
 import type { Approval, DecisionRequest } from "#features/approvals/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { isRecord } from "../client/server-refusal.ts";
-import { exactText, type Style, safeLine } from "../terminal.ts";
+import { type Style, safeLine } from "../terminal.ts";
+import { frameText, isSimpleName, sizeOf } from "./framed-text.ts";
 
 export type Answer =
   | { type: "send"; body: DecisionRequest }
@@ -13,38 +14,59 @@ export type Answer =
   | { type: "next"; answers: string[] }
   | { type: "unclear"; how: string };
 
+export interface AskLook {
+  style: Style;
+  /** Room for a row; no row of foreign text is longer. */
+  columns: number;
+}
+
 /** `who`: the session that asks, when it is not the one that is talked with. */
-export function describeAsk(approval: Approval, who: string | null, style: Style): string[] {
-  const asker = who === null ? "" : `${safeLine(who)}: `;
+export function describeAsk(approval: Approval, who: string | null, look: AskLook): string[] {
+  const { style, columns } = look;
   const [input, reason, cwd] = shownOf(approval);
-  if (approval.kind === "question") return [style.yellow(`? ${asker}A question for you`)];
+  const asker = who === null ? "" : isSimpleName(who) ? `${who}: ` : "The session named below: ";
+  const named = asker.endsWith("below: ") ? ["  Session:", ...frameText(who ?? "", columns)] : [];
+  const head = (text: string) => [style.yellow(`? ${asker}${text}`), ...named];
+  if (approval.kind === "question") return head("A question for you");
+  const call = exactInput(input);
+  const framed = [...frameText(call, columns), style.dim(`  └ the end${sizeOf(call)}`)];
   if (approval.kind === "plan")
-    return [style.yellow(`? ${asker}A plan. May it be carried out?`), ...indent(exactInput(input))];
-  const where = typeof cwd === "string" ? [`in ${exactText(cwd)}`] : [];
-  const why = typeof reason === "string" && reason !== "" ? [style.dim(safeLine(reason))] : [];
-  const rule = approval.rulePreview
-    ? [style.dim(`always: ${approval.rulePreview.tool} ${exactText(approval.rulePreview.pattern)}`)]
-    : [];
+    return [...head(`A plan. May it be carried out?${sizeOf(call)}`), ...framed];
+  const { tool } = approval;
   return [
-    style.yellow(`? ${asker}May it use ${exactText(approval.tool)}?`),
-    ...indent([...exactInput(input), ...where]),
-    ...indent([...why, ...rule]),
+    ...head(`May it use ${isSimpleName(tool) ? tool : "the tool named below"}?${sizeOf(call)}`),
+    ...(isSimpleName(tool) ? [] : ["  Tool:", ...frameText(tool, columns), "  Call:"]),
+    ...framed,
+    ...(typeof cwd === "string" ? ["  In the folder:", ...frameText(cwd, columns)] : []),
+    ...(typeof reason === "string" && reason !== ""
+      ? ["  Why it is asked:", ...frameText(reason, columns)]
+      : []),
+    ...describeRule(approval, call, columns),
   ];
 }
 
-export function describeQuestion(approval: Approval, at: number, style: Style): string[] {
+function describeRule({ rulePreview }: Approval, call: string, columns: number): string[] {
+  if (!rulePreview) return [];
+  if (rulePreview.pattern === call) return ['  "always" allows exactly this call from now on.'];
+  return [
+    '  "always" allows exactly this from now on:',
+    ...frameText(`${rulePreview.tool} ${rulePreview.pattern}`, columns),
+  ];
+}
+
+export function describeQuestion(approval: Approval, at: number, { columns }: AskLook): string[] {
   const question = questionsOf(approval)[at];
   if (!question) return [];
-  const options = (question.options ?? []).map(
-    ({ label, description }, index) =>
-      `${index + 1}. ${exactText(label)}${description ? style.dim(` – ${safeLine(description)}`) : ""}`,
-  );
-  return indent([...exactText(question.question).split("\n"), ...options]);
+  const options = (question.options ?? []).flatMap(({ label, description }, index) => [
+    ...frameText(label, columns, `${String(index + 1).padStart(2)}│ `),
+    ...(description ? frameText(`– ${description}`, columns, "  ┆ ") : []),
+  ]);
+  return [...frameText(question.question, columns), ...options];
 }
 
 /** All of them, for those who answer elsewhere. */
-export function describeQuestions(approval: Approval, style: Style): string[] {
-  return questionsOf(approval).flatMap((_one, at) => describeQuestion(approval, at, style));
+export function describeQuestions(approval: Approval, look: AskLook): string[] {
+  return questionsOf(approval).flatMap((_one, at) => describeQuestion(approval, at, look));
 }
 
 /** What stands before the place to type. */
@@ -54,6 +76,11 @@ export function askLabel(approval: Approval, at: number): string {
   const { options = [], multiple } = questionsOf(approval)[at] ?? {};
   if (options.length === 0) return "answer ›";
   return multiple ? `1-${options.length}, several ›` : `1-${options.length} ›`;
+}
+
+/** Words that allow something, with whatever follows them. */
+export function isYes(text: string): boolean {
+  return /^(y|yes|a|always)\b/i.test(text.trim());
 }
 
 export function readAnswer(approval: Approval, answers: readonly string[], text: string): Answer {
@@ -152,20 +179,25 @@ function shownOf({ shown }: Approval): [input: unknown, reason: unknown, cwd: un
   return isRecord(shown) ? [shown.input, shown.reason, shown.cwd] : [shown, null, null];
 }
 
-/** Every field of the input; text as it is, the rest as JSON. */
-function exactInput(input: unknown): string[] {
-  if (!isRecord(input)) return lines(typeof input === "string" ? input : JSON.stringify(input));
+/** Every field of the input: text as it is, the rest as JSON. Lines of a field are indented. */
+function exactInput(input: unknown): string {
+  if (!isRecord(input)) return typeof input === "string" ? input : jsonOf(input);
   const fields = Object.entries(input);
   const [only] = fields;
-  if (fields.length === 1 && typeof only?.[1] === "string") return lines(only[1]);
-  return fields.flatMap(([name, value]) => {
-    const text = lines(typeof value === "string" ? value : JSON.stringify(value));
-    const [first = ""] = text;
-    return text.length < 2
-      ? [`${exactText(name)}: ${first}`]
-      : [`${exactText(name)}:`, ...indent(text)];
-  });
+  if (fields.length === 1 && typeof only?.[1] === "string") return only[1];
+  return fields.map(([name, value]) => fieldText(name, value)).join("\n");
 }
 
-const lines = (text: string | undefined) => exactText(text ?? "null").split("\n");
-const indent = (rows: readonly string[]) => rows.map((row) => `  ${row}`);
+function fieldText(name: string, value: unknown): string {
+  // A name with a line end in it must not look like two fields.
+  const shownName = /[\r\n]/.test(name) ? JSON.stringify(name) : name;
+  const text = typeof value === "string" ? value : jsonOf(value);
+  const lines = text.split("\n");
+  return lines.length < 2
+    ? `${shownName}: ${text}`
+    : [`${shownName}:`, ...lines.map((line) => `    ${line}`)].join("\n");
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "null";
+}

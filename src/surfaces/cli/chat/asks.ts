@@ -8,11 +8,23 @@ import type { Api } from "../client/api.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
 import { approvalPath } from "../commands/approvals-decide.ts";
 import { sessionPath } from "../commands/session-path.ts";
-import type { Style } from "../terminal.ts";
-import { askLabel, describeAsk, describeDecision, describeQuestion, readAnswer } from "./ask.ts";
+import type { Output } from "../host.ts";
+import { columnsOf, type Style } from "../terminal.ts";
+import {
+  type AskLook,
+  askLabel,
+  describeAsk,
+  describeDecision,
+  describeQuestion,
+  isYes,
+  readAnswer,
+} from "./ask.ts";
+import { Reading } from "./reading.ts";
 import { createRefresh } from "./refresh.ts";
 
 export interface AsksView {
+  /** How many rows fit into the window; where there is none, everything is printed at once. */
+  pageRows?(): number;
   print(lines: readonly string[]): void;
   note(text: string): void;
   changed(): void;
@@ -25,27 +37,36 @@ export interface AskScope {
   nameOf(sessionId: string): string | undefined;
 }
 
+export interface AsksLook {
+  style: Style;
+  /** Where everything must fit in. */
+  output: Output;
+}
+
 export class Asks {
   readonly refresh: () => Promise<void>;
   readonly #api: Api;
   readonly #view: AsksView;
   readonly #me: string;
   readonly #scope: AskScope;
-  readonly #style: Style;
+  readonly #look: AsksLook;
   #pending: Approval[] = [];
   readonly #shown = new Set<string>();
   readonly #aside = new Set<string>();
   /** Answers to the first questions of the one in front. */
   #answers: string[] = [];
   readonly #strangers = new Map<string, Session | null>();
+  /** Chosen by its id, ahead of the others. */
+  #chosen: string | undefined;
+  #reading: Reading | undefined;
 
-  constructor(api: Api, view: AsksView, me: string, scope: AskScope, style: Style) {
+  constructor(api: Api, view: AsksView, me: string, scope: AskScope, look: AsksLook) {
     this.#api = api;
     this.#view = view;
     this.#me = me;
     this.#scope = scope;
-    this.#style = style;
-    this.refresh = createRefresh(() => this.#look());
+    this.#look = look;
+    this.refresh = createRefresh(() => this.#readPending());
   }
 
   get count(): number {
@@ -54,11 +75,18 @@ export class Asks {
 
   /** What is to be answered now. */
   get front(): Approval | undefined {
-    return this.#pending.find(({ id }) => !this.#aside.has(id));
+    const chosen = this.#pending.find(({ id }) => id === this.#chosen);
+    return chosen ?? this.#pending.find(({ id }) => !this.#aside.has(id));
+  }
+
+  /** Part of what is asked was not shown yet. */
+  get hasMore(): boolean {
+    return this.#reading?.hasMore === true && this.#reading.id === this.front?.id;
   }
 
   get label(): string | undefined {
     const { front } = this;
+    if (this.hasMore) return this.#reading?.label;
     return front && askLabel(front, this.#answers.length);
   }
 
@@ -66,6 +94,7 @@ export class Asks {
     const { front } = this;
     if (!front) return false;
     this.#aside.add(front.id);
+    this.#chosen = undefined;
     this.#answers = [];
     this.#showFront();
     return true;
@@ -83,6 +112,8 @@ export class Asks {
   /** Another conversation begins: what waits is looked at with other eyes. */
   async startOver(): Promise<void> {
     this.#pending = [];
+    this.#chosen = undefined;
+    this.#reading = undefined;
     this.#shown.clear();
     this.#answers = [];
     await this.refresh();
@@ -92,14 +123,42 @@ export class Asks {
   async answer(text: string): Promise<void> {
     const { front } = this;
     if (!front) return;
-    const answer = readAnswer(front, this.#answers, text);
+    if (this.hasMore && /^(|all)$/i.test(text.trim())) return this.#readOn(text.trim() !== "");
+    const heard = this.#hear(front, text);
+    if (heard === undefined) return;
+    const answer = readAnswer(front, this.#answers, heard);
     if (answer.type === "unclear") return this.#view.note(answer.how);
     if (answer.type === "next") {
       this.#answers = answer.answers;
-      this.#view.print(describeQuestion(front, this.#answers.length, this.#style));
+      this.#begin(front, describeQuestion(front, this.#answers.length, this.#ways()));
       return this.#view.changed();
     }
     await this.#send(front, answer.body);
+  }
+
+  /** The next page of what is asked, or all that is left of it. */
+  #readOn(isAll: boolean): void {
+    const reading = this.#reading;
+    if (!reading) return;
+    this.#view.print(isAll ? reading.skim() : reading.nextPage(this.#pageRows()));
+    this.#view.changed();
+  }
+
+  /** A typed answer as it counts; undefined when it does not, because something was not shown. */
+  #hear(approval: Approval, text: string): string | undefined {
+    const reading = this.#reading;
+    if (!this.#view.pageRows || !(approval.kind === "question" || isYes(text))) return text;
+    if (reading?.id !== approval.id || this.#columns() < reading.columns) {
+      this.#view.note("Here it is again, as the window is now. Answer it then.");
+      this.#show(approval);
+      this.#view.changed();
+      return undefined;
+    }
+    if (approval.kind === "question" && !reading.hasMore) return text;
+    const judged = reading.judgeYes(text);
+    if ("text" in judged) return judged.text;
+    this.#view.note(judged.how);
+    return undefined;
   }
 
   /** By name: `/allow`, `/always`, `/deny`. */
@@ -109,7 +168,16 @@ export class Asks {
       this.#view.note(id === undefined ? "Nothing waits for you." : `${id} does not wait.`);
       return;
     }
-    const answer = readAnswer(approval, [], text);
+    if (approval.id !== this.front?.id && this.#view.pageRows && isYes(text)) {
+      this.#chosen = approval.id;
+      this.#answers = [];
+      this.#show(approval);
+      this.#view.note("This is the one. Read it, then answer.");
+      return this.#view.changed();
+    }
+    const heard = this.#hear(approval, text);
+    if (heard === undefined) return;
+    const answer = readAnswer(approval, [], heard);
     if (answer.type === "send") await this.#send(approval, answer.body);
     else this.#view.note(answer.type === "unclear" ? answer.how : "Answer it where it is asked.");
   }
@@ -127,7 +195,7 @@ export class Asks {
     await this.refresh();
   }
 
-  async #look(): Promise<void> {
+  async #readPending(): Promise<void> {
     const all = await this.#api.listAll<Approval>("/api/approvals", { state: "pending" });
     const ours: Approval[] = [];
     for (const approval of all) if (await this.#isOurs(approval)) ours.push(approval);
@@ -154,11 +222,33 @@ export class Asks {
 
   #show(approval: Approval): void {
     this.#shown.add(approval.id);
-    this.#view.print([
-      ...describeAsk(approval, this.#whoOf(approval), this.#style),
-      ...describeQuestion(approval, 0, this.#style),
-      this.#style.dim(`  ${approval.id}`),
+    const look = this.#ways();
+    this.#begin(approval, [
+      ...describeAsk(approval, this.#whoOf(approval), look),
+      ...describeQuestion(approval, 0, look),
+      look.style.dim(`  ${approval.id}`),
     ]);
+  }
+
+  /** Prints as much as fits; the rest comes when it is asked for. */
+  #begin(approval: Approval, rows: readonly string[]): void {
+    const reading = new Reading(approval.id, rows, this.#columns());
+    if (approval.id === this.front?.id) this.#reading = reading;
+    this.#view.print(this.#view.pageRows ? reading.nextPage(this.#pageRows()) : rows);
+    if (reading.hasMore && this.#view.pageRows && approval.id !== this.front?.id)
+      this.#view.note(`There is more of ${approval.id}: /allow ${approval.id} shows all of it.`);
+  }
+
+  #pageRows(): number {
+    return this.#view.pageRows?.() ?? Number.POSITIVE_INFINITY;
+  }
+
+  #columns(): number {
+    return columnsOf(this.#look.output) - 1;
+  }
+
+  #ways(): AskLook {
+    return { style: this.#look.style, columns: this.#columns() };
   }
 
   #whoOf({ sessionId }: Approval): string | null {

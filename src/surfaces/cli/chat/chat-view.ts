@@ -17,6 +17,8 @@ export interface ChatView {
   note(text: string): void;
   /** What was asked for, or must be seen. Already without anything that could command a terminal. */
   print(lines: readonly string[]): void;
+  /** How many rows fit into the window, if there is one: longer things are shown page by page. */
+  pageRows?(): number;
   /** Something that stands at the foot has changed. */
   changed(): void;
 }

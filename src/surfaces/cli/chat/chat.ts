@@ -75,7 +75,7 @@ export class Chat {
           return child && childName(child);
         },
       },
-      options.style,
+      { style: options.style, output: options.output },
     );
   }
 

@@ -17,6 +17,10 @@ import { EMPTY_LINE, type Line, pressKey } from "./line-editor.ts";
 import { Screen } from "./screen.ts";
 import { statusLine } from "./status-line.ts";
 
+const DEFAULT_ROWS = 24;
+/** Room for the queue, the status and the line to type on, so that a page is in sight as a whole. */
+const FOOTER_ROWS = 7;
+const MIN_PAGE_ROWS = 3;
 const PASTE_ON = ownSequence("[?2004h");
 const PASTE_OFF = ownSequence("[?2004l");
 
@@ -101,6 +105,10 @@ export class TerminalView implements ChatView {
     this.#printer.lines(lines);
   }
 
+  pageRows(): number {
+    return Math.max(MIN_PAGE_ROWS, (this.#host.stdout.rows ?? DEFAULT_ROWS) - FOOTER_ROWS);
+  }
+
   changed(): void {
     this.#turnToAsk();
     this.#screen.refresh();
@@ -172,7 +180,7 @@ export class TerminalView implements ChatView {
   #submit(chat: Chat, text: string): void {
     this.#line = EMPTY_LINE;
     this.#screen.refresh();
-    if (text.trim() === "") return;
+    if (text.trim() === "" && !chat.asks.hasMore) return;
     const isAnswer = this.#asked !== undefined && !text.startsWith("/");
     void (isAnswer ? chat.answer(text) : chat.say(text));
   }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Approval } from "#features/approvals/contract.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
-import { printTable, shorten, timeAgo } from "../terminal.ts";
+import { exactText, printTable, shorten, timeAgo } from "../terminal.ts";
 import { asDefault, BY_DEFAULT } from "./default-command.ts";
 import { findSessionId } from "./find-session.ts";
 
@@ -36,6 +36,8 @@ async function listApprovals(
       ["ID", "STATE", "ASKED", "SESSION", "TOOL", "WHAT"],
       items.map(rowOf),
     );
+    if (items.some((item) => [...whatOf(item)].length > TARGET_WIDTH))
+      invocation.note("Some are longer than this. All of one: muster approvals show ID");
   }
   return DONE;
 }
@@ -47,8 +49,13 @@ function rowOf(approval: Approval): string[] {
     timeAgo(approval.askedAt),
     approval.sessionId,
     approval.tool,
-    shorten((approval.target ?? firstWords(approval.shown)).replaceAll(/\s+/g, " "), TARGET_WIDTH),
+    shorten(whatOf(approval), TARGET_WIDTH),
   ];
+}
+
+/** On one line, with hidden characters spelled out. */
+function whatOf({ target, shown }: Approval): string {
+  return exactText(target ?? firstWords(shown)).replaceAll(/\s+/g, " ");
 }
 
 interface Asked {

@@ -3,7 +3,7 @@ import type { Approval } from "#features/approvals/contract.ts";
 import { describeAsk, describeDecision, describeQuestions } from "../chat/ask.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, perform } from "../invocation.ts";
-import { styleFor } from "../terminal.ts";
+import { columnsOf, styleFor } from "../terminal.ts";
 import { approvalPath } from "./approvals-decide.ts";
 
 export function addApprovalsShowCommand(group: Command, host: CliHost): void {
@@ -16,8 +16,9 @@ export function addApprovalsShowCommand(group: Command, host: CliHost): void {
         const path = approvalPath(id);
         const { approval } = await invocation.api().callAgain<{ approval: Approval }>(path);
         const style = styleFor(host.stdout, host.env);
-        const asked = approval.kind === "question" ? describeQuestions(approval, style) : [];
-        const lines = [...describeAsk(approval, null, style), ...asked];
+        const look = { style, columns: columnsOf(host.stdout) };
+        const asked = approval.kind === "question" ? describeQuestions(approval, look) : [];
+        const lines = [...describeAsk(approval, null, look), ...asked];
         if (approval.state !== "pending") lines.push(describeDecision(approval, ""));
         invocation.print({ approval }, lines);
         return DONE;

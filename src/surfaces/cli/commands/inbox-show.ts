@@ -4,11 +4,12 @@ import type { Approval } from "#features/approvals/contract.ts";
 import type { Me } from "#features/auth/contract.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
 import { describeDecision } from "../chat/ask.ts";
+import { frameText } from "../chat/framed-text.ts";
 import type { Api } from "../client/api.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, perform } from "../invocation.ts";
-import { type Style, safeLine, safeText, styleFor, timeAgo } from "../terminal.ts";
+import { columnsOf, type Style, safeLine, styleFor, timeAgo } from "../terminal.ts";
 import { approvalPath } from "./approvals-decide.ts";
 import { INBOX, letterPath, nameOf } from "./inbox-path.ts";
 
@@ -25,7 +26,8 @@ export function addInboxShowCommand(group: Command, host: CliHost): void {
         const path = `${INBOX}/threads/${encodeURIComponent(letter.threadId)}`;
         const items = await api.listAll<Letter>(path);
         const style = styleFor(host.stdout, host.env);
-        const lines = items.flatMap((one) => linesOf(one, style));
+        const columns = columnsOf(host.stdout);
+        const lines = items.flatMap((one) => linesOf(one, style, columns));
         if (!invocation.json) lines.push(...(await nextLines(api, items)));
         invocation.print({ items }, lines);
         return DONE;
@@ -60,13 +62,14 @@ async function approvalOf(api: Api, { contextRef }: Letter): Promise<Approval | 
   }
 }
 
-function linesOf(letter: Letter, style: Style): string[] {
+function linesOf(letter: Letter, style: Style, columns: number): string[] {
   const { id, from, to, createdAt, messageType, content } = letter;
   const head = `${nameOf(from)} → ${nameOf(to)}, ${timeAgo(createdAt)}`;
   return [
     style.bold(safeLine(head)),
     style.dim(safeLine(`${id}  ${messageType}${aboutOf(letter)}${fateOf(letter)}`)),
-    ...safeText(content).split("\n"),
+    // What somebody wrote stands in a frame: the lines below it say what to do, and are ours.
+    ...frameText(content.replaceAll("\r\n", "\n"), columns),
     "",
   ];
 }

@@ -81,7 +81,9 @@ describe("muster inbox", () => {
     const items = [{ ...letter, id: "ltr_0", content: "Deploy it", ...failed }, letter];
     answers("GET", `${INBOX}/threads/ltr_0`, { items, next: null });
     const { out } = await run(["show", "ltr_1"]);
-    expect(out).toMatch(/not delivered: hop_limit\nDeploy it\n[\s\S]*Which\nserver\?/);
+    expect(out).toMatch(
+      /not delivered: hop_limit\n {2}│ Deploy it\n[\s\S]*│ Which\n {2}│ server\?/,
+    );
     expect(out).toContain("muster inbox reply ltr_1");
     expect((await run(["show", "ltr_1"])).err).toBe("");
     expect(out).not.toContain("\u001b");

@@ -79,9 +79,9 @@ export class TurnPrinter implements TurnView {
     const id = String(data?.gateId);
     const ways: Record<string, string> = {
       question: `answer ${id} "…"`,
-      plan: `allow ${id} (or show, revise, deny)`,
+      plan: `show ${id} (then allow, revise or deny)`,
     };
-    const how = ways[String(data?.kind)] ?? `allow ${id} (or deny)`;
+    const how = ways[String(data?.kind)] ?? `show ${id} (then allow or deny)`;
     this.note(`A person must answer: muster approvals ${how}, or on the web page.`);
   }
 

@@ -1,0 +1,55 @@
+/**
+ * The reading of one approval on a terminal: its rows come page by page, and it can be allowed only
+ * after its end was shown. Someone who has all of it shown at once says how many rows there were.
+ */
+export class Reading {
+  readonly id: string;
+  /** Columns of the window when it was shown; in a narrower one its rows are broken anew. */
+  readonly columns: number;
+  readonly #rows: readonly string[];
+  #shown = 0;
+  #isSkimmed = false;
+
+  constructor(id: string, rows: readonly string[], columns: number) {
+    this.id = id;
+    this.#rows = rows;
+    this.columns = columns;
+  }
+
+  get count(): number {
+    return this.#rows.length;
+  }
+
+  get hasMore(): boolean {
+    return this.#shown < this.#rows.length;
+  }
+
+  get label(): string {
+    return `Enter: more (${this.#shown} of ${this.count} rows) ›`;
+  }
+
+  nextPage(height: number): string[] {
+    const from = this.#shown;
+    this.#shown = Math.min(this.count, from + Math.max(1, height));
+    return this.#rows.slice(from, this.#shown);
+  }
+
+  /** All that is left, in one go: more than a window can hold at once. */
+  skim(): string[] {
+    this.#isSkimmed = this.hasMore;
+    return this.nextPage(this.count);
+  }
+
+  /** A yes as it is to be understood, or the sentence that says what is missing. */
+  judgeYes(text: string): { text: string } | { how: string } {
+    if (this.hasMore)
+      return {
+        how: `There is more: ${this.count - this.#shown} of ${this.count} rows were not shown. Enter shows the next ones, "all" the rest; "n" refuses.`,
+      };
+    if (!this.#isSkimmed) return { text };
+    const [, word = "", number] = /^(\S+)\s+(\d+)$/.exec(text.trim()) ?? [];
+    return Number(number) === this.count
+      ? { text: word }
+      : { how: `It has more rows than the window. To allow all of them, answer: y ${this.count}` };
+  }
+}
