@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { AlertDialog, Dialog } from "radix-ui";
 import { type ReactNode, useRef } from "react";
 import { Button } from "./button.tsx";
+import { revealLine } from "./reveal.ts";
 
 // As high as the panels: the later of two dialogs covers the earlier.
 const OVERLAY = "fixed inset-0 z-50 bg-black/30 backdrop-blur-[1px] dark:bg-black/55";
@@ -49,7 +50,7 @@ export function Modal({ isOpen, onClose, title, children }: ModalProps) {
         <Dialog.Overlay className={OVERLAY} />
         <Dialog.Content className={`${PANEL} max-w-xl`} aria-describedby={undefined} {...focusBack}>
           <div className="flex items-center justify-between px-5 pt-4">
-            <Dialog.Title className="text-base font-semibold">{title}</Dialog.Title>
+            <Dialog.Title className="text-base font-semibold">{revealLine(title)}</Dialog.Title>
             <Dialog.Close
               aria-label="Close"
               className="-mr-2 grid size-9 place-items-center rounded-lg text-ink-soft hover:bg-hover"
@@ -81,7 +82,9 @@ export function Confirm({ isOpen, onClose, title, text, action, isBusy, onConfir
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={OVERLAY} />
         <AlertDialog.Content className={`${PANEL} max-w-md p-5`} {...focusBack}>
-          <AlertDialog.Title className="text-base font-semibold">{title}</AlertDialog.Title>
+          <AlertDialog.Title className="text-base font-semibold">
+            {revealLine(title)}
+          </AlertDialog.Title>
           <AlertDialog.Description className="mt-1.5 text-ink-soft">{text}</AlertDialog.Description>
           <div className="mt-5 flex justify-end gap-2">
             <AlertDialog.Cancel asChild>

@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
 import { useFocusBack } from "./dialog.tsx";
+import { revealLine } from "./reveal.ts";
 
 /** Of a form in a sheet: Escape means that, and not all of the sheet. */
 export const OWN_ESCAPE = { "data-own-escape": true };
@@ -36,7 +37,7 @@ export function Sheet({ title, above, onClose, focusAfter, children }: SheetProp
             <div className="min-w-0 flex-1">
               {above}
               <Dialog.Title className="text-base font-semibold [overflow-wrap:anywhere]">
-                {title}
+                {typeof title === "string" ? revealLine(title) : title}
               </Dialog.Title>
             </div>
             <Dialog.Close

@@ -10,6 +10,7 @@ import {
 } from "react";
 import { messageOf } from "./api-client.ts";
 import { Button } from "./button.tsx";
+import { revealLine } from "./reveal.ts";
 
 interface Toast {
   id: number;
@@ -74,9 +75,11 @@ export function ToastProvider({ children }: { children: ReactNode }) {
           >
             <div className="min-w-0 flex-1 py-0.5">
               <p className={toast.isError ? "font-medium text-bad" : "font-medium"}>
-                {toast.title}
+                {revealLine(toast.title)}
               </p>
-              {toast.text && <p className="mt-0.5 break-words text-ink-soft">{toast.text}</p>}
+              {toast.text && (
+                <p className="mt-0.5 break-words text-ink-soft">{revealLine(toast.text)}</p>
+              )}
             </div>
             {toast.action && (
               <Button

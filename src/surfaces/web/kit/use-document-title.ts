@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import type { Page } from "#protocol/page.ts";
 import type { Approval } from "./approval.ts";
 import { keys } from "./query-keys.ts";
+import { revealLine } from "./reveal.ts";
 
 /** Names the tab, with how much waits for the person in front. */
 export function useDocumentTitle(title: string): void {
@@ -13,9 +14,16 @@ export function useDocumentTitle(title: string): void {
   });
   const count = waiting.data ?? 0;
   useEffect(() => {
-    document.title = `${count > 0 ? `(${count}) ` : ""}${title} · Muster`;
+    document.title = `${count > 0 ? `(${count}) ` : ""}${isolated(revealLine(title))} · Muster`;
     return () => {
       document.title = "Muster";
     };
   }, [title, count]);
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** A name that runs from right to left is kept apart, so that it does not move the number before it. */
+function isolated(name: string): string {
+  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }

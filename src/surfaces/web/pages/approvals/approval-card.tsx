@@ -1,13 +1,17 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ShieldQuestion } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { type Approval, type Scope, shownOf } from "#surfaces/web/kit/approval.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
+import { ReadScope, useReadGate } from "#surfaces/web/kit/read-gate.tsx";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { Revealed } from "#surfaces/web/kit/revealed.tsx";
 import { CallInFull } from "./call-in-full.tsx";
 import { CardFrame, UNARMED } from "./card-frame.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
+import { Unread } from "./unread.tsx";
 import { useAnswer, useArmed } from "./use-approvals.ts";
 
 const HEADLINES: Record<string, string> = {
@@ -27,16 +31,21 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   const allow = (scope: Scope) => answer({ decision: "allow", scope });
   const rule = approval.rulePreview;
   const isWaiting = !isArmed || isBusy;
-  const strength = isArmed ? "" : UNARMED;
+  const gate = useReadGate(approval.id);
+  const mayAllow = !isWaiting && gate.isRead;
+  const unreadId = useId();
+  const strength = isArmed || !gate.isRead ? "" : UNARMED;
   return (
     <CardFrame
       approval={approval}
       icon={<ShieldQuestion size={17} aria-hidden />}
-      title={HEADLINES[tool] ?? `Use the tool ${tool}?`}
+      title={HEADLINES[tool] ?? `Use the tool ${revealLine(tool)}?`}
       problem={problem}
     >
       {reason && <Reason text={reason} />}
-      <CallInFull tool={tool} input={input} cwd={cwd} />
+      <ReadScope gate={gate}>
+        <CallInFull tool={tool} input={input} cwd={cwd} />
+      </ReadScope>
       {step === "deny" ? (
         <DenyForm
           isBusy={isBusy}
@@ -51,7 +60,8 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             <Button
               look="primary"
               className={clsx("@max-[30rem]:w-full", strength)}
-              disabled={isWaiting}
+              disabled={!mayAllow}
+              aria-describedby={unreadId}
               onClick={() => allow("once")}
             >
               Allow once
@@ -59,7 +69,8 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             {rule !== null && (
               <Button
                 className={clsx("@max-[30rem]:flex-1", strength)}
-                disabled={isWaiting}
+                disabled={!mayAllow}
+                aria-describedby={unreadId}
                 onClick={() => allow("session")}
               >
                 Allow for this session
@@ -68,7 +79,8 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             {rule !== null && (
               <Button
                 className={clsx("@max-[30rem]:flex-1", strength)}
-                disabled={isWaiting}
+                disabled={!mayAllow}
+                aria-describedby={unreadId}
                 onClick={() => setStep("always")}
               >
                 Always allow…
@@ -83,6 +95,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
               Deny
             </Button>
           </div>
+          <Unread id={unreadId} gate={gate} what="Allow" />
         </div>
       )}
       {rule !== null && (
@@ -103,7 +116,9 @@ function Reason({ text }: { text: string }) {
   const [, words = text, rule] = /^(.*) \(([\w:-]+)\)$/s.exec(text) ?? [];
   return (
     <div className="space-y-0.5">
-      <p className="break-words">{words}</p>
+      <p dir="auto" className="break-words">
+        <Revealed text={words} />
+      </p>
       {rule && (
         <p className="text-xs text-ink-faint">
           Rule:{" "}

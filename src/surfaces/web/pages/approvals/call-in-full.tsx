@@ -16,7 +16,7 @@ export function CallInFull({ tool, input, cwd = null }: CallInFullProps) {
   return (
     <div className="space-y-2">
       <Input tool={tool} input={input} />
-      <Block label="In the folder" text={cwd} isShort />
+      <Block label="In the folder" text={cwd} />
     </div>
   );
 }
@@ -33,14 +33,14 @@ function Input({ tool, input }: { tool: string; input: unknown }) {
   if (tool === "write" && typeof path === "string" && typeof content === "string")
     return (
       <Parts rest={{ command, edits, url, plan, ...rest }}>
-        <Block label="File" text={path} isShort />
+        <Block label="File" text={path} />
         <Block label="New content" text={content} />
       </Parts>
     );
   if (tool === "edit" && typeof path === "string" && Array.isArray(edits) && edits.every(isEdit))
     return (
       <Parts rest={{ command, content, url, plan, ...rest }}>
-        <Block label="File" text={path} isShort />
+        <Block label="File" text={path} />
         {edits.map((edit, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: edits have no name but their place
           <Replacement key={at} edit={edit} />
@@ -50,13 +50,13 @@ function Input({ tool, input }: { tool: string; input: unknown }) {
   if (tool === "web_fetch" && typeof url === "string")
     return (
       <Parts rest={{ command, path, content, edits, plan, ...rest }}>
-        <Block label={`Address, at ${hostOf(url)}`} text={url} isShort />
+        <Block label={`Address, at ${hostOf(url)}`} text={url} />
       </Parts>
     );
   if (typeof plan === "string")
     return (
       <Parts rest={{ command, path, content, edits, url, ...rest }}>
-        <Block label="Plan" text={plan} />
+        <Block label="Plan" text={plan} isProse />
       </Parts>
     );
   return <Everything input={input} />;
@@ -75,9 +75,9 @@ function Replacement({ edit }: { edit: Edit }) {
   const { oldText, newText, ...rest } = edit;
   return (
     <div className="space-y-1">
-      <Caption>Replaces</Caption>
+      <Caption>Replaces{sizeWords(oldText)}</Caption>
       <Verbatim text={oldText} label="Text that goes" tone="removed" />
-      <Caption>by</Caption>
+      <Caption>by{sizeWords(newText)}</Caption>
       <Verbatim text={newText} label="Text that comes" tone="added" />
       {Object.keys(rest).length > 0 && <Everything input={rest} />}
     </div>
@@ -93,7 +93,6 @@ function Parts({ children, rest }: { children: ReactNode; rest: Record<string, u
         <Block
           label="Also"
           text={others.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join("\n")}
-          isShort
         />
       )}
     </div>
@@ -105,22 +104,32 @@ function Everything({ input }: { input: unknown }) {
   return <Block label="Input" text={text ?? ""} />;
 }
 
-function Block({ label, text, isShort }: { label: string; text: string; isShort?: boolean }) {
-  const lines = text.replace(/\n$/, "").split("\n").length;
+interface BlockProps {
+  label: string;
+  text: string;
+  isProse?: boolean;
+}
+
+function Block({ label, text, isProse = false }: BlockProps) {
   return (
     <div>
       <Caption>
         {label}
-        {!isShort && lines > 1 && (
-          <span className="font-normal">
-            {" "}
-            · {plural(lines, "line")}, {plural(text.length, "character")}
-          </span>
-        )}
+        <span className="font-normal">{sizeWords(text)}</span>
       </Caption>
-      <Verbatim text={text} label={label} tall />
+      <Verbatim text={text} label={label} tall isProse={isProse} />
     </div>
   );
+}
+
+const SHORT_LINE = 80;
+
+/** Tells how long a text is, unless that is seen at a glance. */
+function sizeWords(text: string): string {
+  const lines = text.replace(/\n$/, "").split("\n").length;
+  const characters = [...text].length;
+  if (lines === 1 && characters <= SHORT_LINE) return "";
+  return ` · ${plural(lines, "line")}, ${plural(characters, "character")}`;
 }
 
 function Caption({ children }: { children: ReactNode }) {

@@ -4,6 +4,8 @@ import type { ReactNode } from "react";
 import type { Me } from "#surfaces/web/kit/api.ts";
 import { type Approval, questionsOf, type Scope } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { Revealed } from "#surfaces/web/kit/revealed.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { PlanCard } from "./plan-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -56,7 +58,7 @@ function ClosedGate({ approval }: { approval: Approval }) {
     </Line>
   ) : (
     <Line icon={<ShieldX size={14} aria-hidden />} tone="text-bad">
-      {who} did not allow this{reason && `: ${reason}`}
+      {who} did not allow this{reason && `: ${revealLine(reason)}`}
     </Line>
   );
 }
@@ -83,7 +85,7 @@ function DecidedPlan({ decision, reason, who }: DecidedPlanProps) {
   return (
     <Line icon={<Icon size={14} aria-hidden />} tone={tone}>
       {who} {what}
-      {reason && `: ${reason}`}
+      {reason && `: ${revealLine(reason)}`}
     </Line>
   );
 }
@@ -107,8 +109,12 @@ function Answered({
         {questionsOf(approval).map((question, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
           <div key={at}>
-            <dt className="break-words text-ink-faint">{question.question}</dt>
-            <dd className="break-words whitespace-pre-wrap">{answers[at]}</dd>
+            <dt dir="auto" className="break-words text-ink-faint">
+              <Revealed text={question.question} />
+            </dt>
+            <dd dir="auto" className="break-words whitespace-pre-wrap">
+              <Revealed text={answers[at] ?? ""} />
+            </dd>
           </div>
         ))}
       </dl>

@@ -70,7 +70,7 @@ function Waiting({ approval, now }: { approval: Approval; now: number }) {
         <span className="min-w-0 flex-1">
           <span className="flex items-baseline gap-2">
             <span className="min-w-0 flex-1 truncate font-medium">
-              {session.data?.session.title ?? UNTITLED}
+              {revealLine(session.data?.session.title ?? UNTITLED)}
             </span>
             <time dateTime={approval.askedAt} className="shrink-0 text-2xs text-ink-faint">
               {ago(approval.askedAt, now)}

@@ -1,13 +1,15 @@
 import { clsx } from "clsx";
 import { ClipboardList } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
 import { type Approval, shownOf } from "#surfaces/web/kit/approval.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
-import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { type ReadGate, ReadScope, useReadGate } from "#surfaces/web/kit/read-gate.tsx";
+import { Revealed } from "#surfaces/web/kit/revealed.tsx";
 import { CallInFull } from "./call-in-full.tsx";
 import { CardFrame, UNARMED } from "./card-frame.tsx";
+import { Unread } from "./unread.tsx";
 import { useAnswer, useArmed } from "./use-approvals.ts";
 
 type Step = "choose" | "revise" | "deny";
@@ -19,6 +21,7 @@ export function PlanCard({ approval }: { approval: Approval }) {
   const isArmed = useArmed();
   const { answer, isBusy, problem } = useAnswer(approval);
   const { summary, ...rest } = isRecord(input) ? input : { summary: null, input };
+  const gate = useReadGate(approval.id);
   return (
     <CardFrame
       approval={approval}
@@ -27,13 +30,18 @@ export function PlanCard({ approval }: { approval: Approval }) {
       problem={problem}
     >
       {typeof summary === "string" && (
-        <p className="font-medium break-words">{revealLine(summary)}</p>
+        <p dir="auto" className="font-medium break-words">
+          <Revealed text={summary} />
+        </p>
       )}
-      <CallInFull tool={tool} input={rest} />
+      <ReadScope gate={gate}>
+        <CallInFull tool={tool} input={rest} />
+      </ReadScope>
       {step === "choose" ? (
         <Choices
           isWaiting={!isArmed || isBusy}
           strength={isArmed ? "" : UNARMED}
+          gate={gate}
           onApprove={() => answer({ decision: "allow" })}
           onStep={setStep}
         />
@@ -53,18 +61,21 @@ export function PlanCard({ approval }: { approval: Approval }) {
 interface ChoicesProps {
   isWaiting: boolean;
   strength: string;
+  gate: ReadGate;
   onApprove: () => void;
   onStep: (step: Step) => void;
 }
 
-function Choices({ isWaiting, strength, onApprove, onStep }: ChoicesProps) {
+function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps) {
+  const unreadId = useId();
   return (
     <div className="@container">
       <div className="flex flex-wrap gap-2">
         <Button
           look="primary"
-          className={clsx("@max-[30rem]:w-full", strength)}
-          disabled={isWaiting}
+          className={clsx("@max-[30rem]:w-full", gate.isRead && strength)}
+          disabled={isWaiting || !gate.isRead}
+          aria-describedby={unreadId}
           onClick={onApprove}
         >
           Approve
@@ -85,6 +96,7 @@ function Choices({ isWaiting, strength, onApprove, onStep }: ChoicesProps) {
           Reject…
         </Button>
       </div>
+      <Unread id={unreadId} gate={gate} what="Approve" />
     </div>
   );
 }

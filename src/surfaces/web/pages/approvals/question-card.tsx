@@ -4,8 +4,12 @@ import { type FormEvent, useId, useState } from "react";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { type Approval, questionsOf } from "#surfaces/web/kit/approval.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
+import { ReadScope, useReadGate, useSeenToEnd } from "#surfaces/web/kit/read-gate.tsx";
+import { Revealed } from "#surfaces/web/kit/revealed.tsx";
+import { Mark } from "#surfaces/web/kit/verbatim.tsx";
 import { answersOf, type Choice, mayWrite, NO_CHOICE, pick, write } from "./answers.ts";
 import { CardFrame, UNARMED } from "./card-frame.tsx";
+import { Unread } from "./unread.tsx";
 import { useAnswer, useArmed } from "./use-approvals.ts";
 
 /** The agent cannot go on before it knows: one to four questions, answered together. */
@@ -15,9 +19,11 @@ export function QuestionCard({ approval }: { approval: Approval }) {
   const isArmed = useArmed();
   const { answer, isBusy, problem } = useAnswer(approval);
   const answers = answersOf(choices);
+  const gate = useReadGate(approval.id);
+  const unreadId = useId();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (answers !== null && isArmed) answer({ answers });
+    if (answers !== null && isArmed && gate.isRead) answer({ answers });
   };
   return (
     <CardFrame
@@ -29,17 +35,20 @@ export function QuestionCard({ approval }: { approval: Approval }) {
       problem={problem}
     >
       <form className="space-y-4" onSubmit={submit}>
-        {questions.map((question, at) => (
-          <OneQuestion
-            // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
-            key={at}
-            question={question}
-            choice={choices[at] ?? NO_CHOICE}
-            onChange={(choice) =>
-              setChoices((all) => all.map((one, place) => (place === at ? choice : one)))
-            }
-          />
-        ))}
+        <ReadScope gate={gate}>
+          {questions.map((question, at) => (
+            <OneQuestion
+              // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
+              key={at}
+              place={at}
+              question={question}
+              choice={choices[at] ?? NO_CHOICE}
+              onChange={(choice) =>
+                setChoices((all) => all.map((one, place) => (place === at ? choice : one)))
+              }
+            />
+          ))}
+        </ReadScope>
         <div className="flex flex-wrap-reverse justify-end gap-2">
           <Button
             look="ghost"
@@ -53,28 +62,41 @@ export function QuestionCard({ approval }: { approval: Approval }) {
             type="submit"
             look="primary"
             className="max-sm:w-full"
-            disabled={answers === null || isBusy || !isArmed}
+            disabled={answers === null || isBusy || !isArmed || !gate.isRead}
+            aria-describedby={unreadId}
           >
             {isBusy ? "Sending…" : "Send"}
           </Button>
         </div>
+        <Unread id={unreadId} gate={gate} what="Send" />
       </form>
     </CardFrame>
   );
 }
 
 interface OneQuestionProps {
+  place: number;
   question: AskedQuestion;
   choice: Choice;
   onChange: (choice: Choice) => void;
 }
 
-function OneQuestion({ question, choice, onChange }: OneQuestionProps) {
+function OneQuestion({ place, question, choice, onChange }: OneQuestionProps) {
   const name = useId();
+  const marks = useSeenToEnd(`question ${place}`);
   const options = question.options ?? [];
   return (
-    <fieldset className="space-y-1.5">
-      <legend className="mb-1.5 break-words whitespace-pre-wrap">{question.question}</legend>
+    <fieldset
+      ref={(element) => {
+        marks.region.current = element;
+      }}
+      tabIndex={-1}
+      className="space-y-1.5 outline-none"
+    >
+      <legend dir="auto" className="mb-1.5 break-words whitespace-pre-wrap">
+        <Mark at={marks.start} />
+        <Revealed text={question.question} />
+      </legend>
       {options.map((option) => (
         <label
           key={option.label}
@@ -88,13 +110,18 @@ function OneQuestion({ question, choice, onChange }: OneQuestionProps) {
             className="mt-0.5 size-4 shrink-0 accent-accent"
           />
           <span className="min-w-0">
-            <span className="block font-medium break-words">{option.label}</span>
+            <span dir="auto" className="block font-medium break-words whitespace-pre-wrap">
+              <Revealed text={option.label} />
+            </span>
             {option.description && (
-              <span className="block text-xs break-words text-ink-soft">{option.description}</span>
+              <span dir="auto" className="block text-xs break-words text-ink-soft">
+                <Revealed text={option.description} />
+              </span>
             )}
           </span>
         </label>
       ))}
+      <Mark at={marks.end} />
       {mayWrite(question) && (
         <textarea
           aria-label={options.length > 0 ? "In your own words" : "Your answer"}

@@ -1,6 +1,7 @@
 import { Hourglass, ListTree, OctagonPause, User } from "lucide-react";
 import type { ReactNode } from "react";
 import type { TaskCard as Card } from "#features/tasks/contract.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
 import { partsWords, shortTitle } from "./board-words.ts";
 import { CheckMark, DueMark, Labels, PriorityPill, TaskAnchor } from "./task-marks.tsx";
@@ -17,14 +18,14 @@ export function TaskCard({ task, now }: { task: Card; now: number }) {
     <li className="relative rounded-xl border border-line bg-raised px-3 py-2.5 hover:border-line-strong has-[a:focus-visible]:border-line-strong">
       {parent && (
         <p className="truncate text-2xs text-ink-faint">
-          part of <bdi>{parent.title}</bdi>
+          part of <bdi>{revealLine(parent.title)}</bdi>
         </p>
       )}
       <TaskAnchor
         taskId={task.id}
         className="line-clamp-4 font-medium [overflow-wrap:anywhere] after:absolute after:inset-0 after:rounded-xl"
       >
-        {task.title}
+        {revealLine(task.title)}
       </TaskAnchor>
       {hasPills && (
         <div className="mt-1.5 flex flex-wrap gap-1">
@@ -74,7 +75,7 @@ function HeldUp({ task }: { task: Card }) {
           {open.slice(0, NAMED).map(({ id, title }, at) => (
             <span key={id}>
               {at > 0 && ", "}
-              <bdi>“{shortTitle(title)}”</bdi>
+              <bdi>“{revealLine(shortTitle(title))}”</bdi>
             </span>
           ))}
           {more > 0 && ` and ${more} more`}

@@ -5,6 +5,7 @@ import type { Memory } from "#features/memory/contract.ts";
 import { IconButton } from "#surfaces/web/kit/button.tsx";
 import { memoryApi } from "#surfaces/web/kit/memory-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { agoWords, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { Pill } from "#surfaces/web/pages/orchestration/pill.tsx";
 import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
@@ -43,7 +44,9 @@ export function MemoryItem({ memory, now, onEdit }: MemoryItemProps) {
   return (
     <li className="items-start gap-2 py-3 pr-1.5 pl-3.5 sm:flex">
       <div className="min-w-0 flex-1 pr-2 sm:pr-0">
-        {title !== null && <p className="font-medium [overflow-wrap:anywhere]">{title}</p>}
+        {title !== null && (
+          <p className="font-medium [overflow-wrap:anywhere]">{revealLine(title)}</p>
+        )}
         <Content text={content} />
         <Facts memory={memory} now={now} />
       </div>

@@ -11,6 +11,7 @@ import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { priceWords } from "#surfaces/web/kit/money-words.ts";
 import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
 import { AddModel } from "./lazy-add-model.tsx";
@@ -89,7 +90,7 @@ function Group({ group, mayManage, onAdd, onChange }: GroupProps) {
     <section aria-label={name} className="space-y-1.5">
       <div className="flex min-h-8 items-center gap-2">
         <div className="min-w-0 flex-1">
-          <h2 className="font-semibold">{name}</h2>
+          <h2 className="font-semibold">{revealLine(name)}</h2>
           <p className="truncate text-xs text-ink-faint">{originWords(group)}</p>
         </div>
         {mayManage && provider && (

@@ -4,6 +4,7 @@ import type { Worker } from "#features/supervision/contract.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { plural } from "#surfaces/web/kit/money-words.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { ago } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { Pill } from "./pill.tsx";
@@ -30,7 +31,7 @@ export function WorkerItem({ supervisorId, worker }: { supervisorId: string; wor
             search={true}
             className="truncate font-medium hover:underline"
           >
-            {name}
+            {revealLine(name)}
           </Link>
           {handoff && <Pill tone="accent">Handoff</Pill>}
           {activity === "failed" && <Pill tone="bad">failed</Pill>}

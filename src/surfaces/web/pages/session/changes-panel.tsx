@@ -178,7 +178,7 @@ function noteOf(file: FileChange, lines: number): string | null {
 function FileName({ path }: { path: string }) {
   const cut = path.lastIndexOf("/") + 1;
   return (
-    <span title={path} className="flex min-w-0 flex-1 font-mono">
+    <span title={revealLine(path)} dir="ltr" className="flex min-w-0 flex-1 font-mono">
       <span className="min-w-0 truncate text-ink-faint">{revealLine(path.slice(0, cut))}</span>
       <span className="max-w-full shrink-0 truncate">{revealLine(path.slice(cut))}</span>
     </span>

@@ -9,6 +9,7 @@ import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { ConnectionTrouble } from "#surfaces/web/kit/connection-mark.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { moneyWords } from "#surfaces/web/kit/money-words.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { BoardLink } from "#surfaces/web/pages/board/board-link.tsx";
@@ -58,7 +59,7 @@ export function SessionHeader({
         {name === undefined ? (
           <Title session={session} />
         ) : (
-          <h1 className="truncate text-[0.9375rem] font-semibold">{name}</h1>
+          <h1 className="truncate text-[0.9375rem] font-semibold">{revealLine(name)}</h1>
         )}
         <div className="flex min-w-0 items-center gap-x-1.5 overflow-hidden text-xs whitespace-nowrap text-ink-faint">
           <span
@@ -181,7 +182,9 @@ function Title({ session }: { session: Session }) {
   if (text === null) {
     return (
       <div className="group flex min-w-0 items-center gap-1">
-        <h1 className="truncate text-[0.9375rem] font-semibold">{session.title ?? UNTITLED}</h1>
+        <h1 className="truncate text-[0.9375rem] font-semibold">
+          {revealLine(session.title ?? UNTITLED)}
+        </h1>
         <IconButton
           label="Rename session"
           size="small"

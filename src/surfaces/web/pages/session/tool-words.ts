@@ -19,7 +19,7 @@ const LINE_LENGTH = 160;
 
 export function callLine(input: unknown): string {
   const text = tellingPart(input);
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = text.replace(/[ \t\n]+/g, " ").trim();
   return line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH)}…` : line;
 }
 

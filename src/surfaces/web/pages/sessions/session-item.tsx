@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityDot, activityWord } from "#surfaces/web/kit/activity-mark.tsx";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { UNTITLED } from "./untitled.ts";
 
@@ -24,7 +25,9 @@ export const SessionItem = memo(function SessionItem({
         <ActivityDot activity={session.activity} className="mt-1.5" />
         <span className="min-w-0 flex-1">
           <span className="flex items-baseline gap-2">
-            <span className="min-w-0 flex-1 truncate font-medium">{session.title ?? UNTITLED}</span>
+            <span className="min-w-0 flex-1 truncate font-medium">
+              {revealLine(session.title ?? UNTITLED)}
+            </span>
             <time
               dateTime={session.updatedAt}
               title={fullTime(session.updatedAt)}

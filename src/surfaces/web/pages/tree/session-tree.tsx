@@ -6,6 +6,7 @@ import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useMyOrchestrator, useOrchestratorSession } from "#surfaces/web/kit/use-orchestrator.ts";
 import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
@@ -74,7 +75,8 @@ export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
 }
 
 function nameOf(session: Session, identity: Identity | null): string {
-  return identity?.name ?? session.title ?? (session.isOrchestrator ? "Orchestrator" : UNTITLED);
+  const fallback = session.isOrchestrator ? "Orchestrator" : UNTITLED;
+  return revealLine(identity?.name ?? session.title ?? fallback);
 }
 
 /** What each session asks its person first, by its id. */

@@ -10,6 +10,7 @@ import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { countWords, moneyWords, plural } from "#surfaces/web/kit/money-words.ts";
 import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { UsageBars } from "./usage-bars.tsx";
 import { firstDay, RANGES, type Range, type UsageBy, usageRows } from "./usage-rows.ts";
@@ -213,7 +214,8 @@ function UsageTable({ by, items, hasMore }: UsageTableProps) {
 }
 
 function RowName({ by, row }: { by: UsageBy; row: UsageItem }) {
-  if (by !== "session") return <span className="block truncate">{row.key || "none"}</span>;
+  if (by !== "session")
+    return <span className="block truncate">{revealLine(row.key || "none")}</span>;
   return (
     <Link
       to="/sessions/$sessionId"
@@ -221,7 +223,7 @@ function RowName({ by, row }: { by: UsageBy; row: UsageItem }) {
       search={true}
       className="block truncate font-medium hover:underline"
     >
-      {row.title ?? UNTITLED}
+      {revealLine(row.title ?? UNTITLED)}
     </Link>
   );
 }

@@ -1,0 +1,51 @@
+import { Fragment, useMemo } from "react";
+import { type Piece, reveal } from "#base/visible-text.ts";
+
+/** Letters that are written from right to left, with the spaces between them. */
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+(?: [\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)*/gu;
+
+/**
+ * Text with every hidden character named. Words that run from right to left are kept apart, so that
+ * they cannot move the digits, signs and words around them.
+ */
+export function Revealed({ text }: { text: string }) {
+  const pieces = useMemo(() => reveal(text).map((piece, at) => ({ piece, at })), [text]);
+  return pieces.map(({ piece, at }) =>
+    "text" in piece ? <Fragment key={at}>{isolated(piece.text)}</Fragment> : named(piece, at),
+  );
+}
+
+function named(piece: Extract<Piece, { name: string }>, at: number) {
+  const isHost = !piece.code.startsWith("U+");
+  return (
+    <mark
+      key={at}
+      title={
+        isHost
+          ? `The host that is really asked: ${piece.name}`
+          : `A character that is not seen: ${piece.name}`
+      }
+      className="mx-px rounded bg-warn-soft px-1 text-2xs font-semibold text-warn"
+    >
+      {piece.name}
+    </mark>
+  );
+}
+
+function isolated(text: string) {
+  const runs = [...text.matchAll(RIGHT_TO_LEFT)];
+  if (runs.length === 0) return text;
+  let from = 0;
+  const parts = runs.map(({ 0: run, index }) => {
+    const before = text.slice(from, index);
+    from = index + run.length;
+    return (
+      <Fragment key={index}>
+        {before}
+        <bdi>{run}</bdi>
+      </Fragment>
+    );
+  });
+  return [...parts, text.slice(from)];
+}
