@@ -19,7 +19,7 @@ import {
 } from "./hostile-server.ts";
 
 /** Programs and conversations; chat and run have tests of their own with a server that streams. */
-const NOT_HERE = /^(up|start|server|runner|mcp|chat|run|help)$/;
+const NOT_HERE = /^(up|start|server|runner|chat|run|help)$/;
 
 /** Our own colours, and nothing else that begins with an escape. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.

@@ -206,7 +206,7 @@ describe("chat on a terminal", () => {
     host.press(`${PUSH}\r`);
     await see("May it use bash?");
     await see("git push origin main || echo pushed");
-    await see(/y\/n\/always › *$/);
+    await see(/\n\? bash: git push origin main \|\| echo pushed\ny\/n\/always › *$/);
     host.press("yesterday\r");
     await see("Answer y or n");
     host.press("y\r");
@@ -234,14 +234,14 @@ describe("chat on a terminal", () => {
     const command = `git push origin main\n${lines}\n${forged}`;
     host.press(`CALL bash ${JSON.stringify({ command })}\nSAY all pushed\r`);
     await see(/May it use bash\? \(64 lines, /);
-    await see(/Enter: more \(17 of \d+ rows\) › *$/);
+    await see(/Enter: more \(16 of \d+ rows\) › *$/);
     host.press("y\r");
     await see("There is more");
     host.press("/allow\r");
     await see(/There is more[\s\S]*There is more/);
     expect(await pendingOf(session)).toHaveLength(1);
     host.press("\r");
-    await see(/Enter: more \(34 of/);
+    await see(/Enter: more \(32 of/);
     host.press("all\r");
     await see(
       / {2}│ \? May it use bash\?\n {2}│ {3}ls -la src\n {2}│ y\/n\/always ›\n {2}└ the end/,

@@ -1,4 +1,9 @@
-/** What a turn waits for, in words for the person who is to answer; pure. */
+/**
+ * Describes what a turn waits for, to the person who is to answer; pure. Hidden characters of the agent's
+ * text are spelled out, and several lines of it are quoted, so that none can pass for one of ours.
+ */
+import { quoteLines } from "#base/text.ts";
+import { spellOut } from "#base/visible-text.ts";
 import type { GateRow } from "#engine/index.ts";
 
 const MAX_CHARS = 2_000;
@@ -22,7 +27,7 @@ export function gateWords({
   if (kind === "question") return bounded((input?.questions ?? []).map(questionWords).join("\n\n"));
   if (kind === "plan")
     return bounded(`It presents a plan:\n\n${text(input?.summary ?? input?.plan)}`);
-  const what = target === null ? tool : `${tool}: ${target}`;
+  const what = target === null ? text(tool) : `${text(tool)}:${quoted(text(target))}`;
   const why = text(reason);
   return bounded(`It asks to be allowed ${what}${why === "" ? "" : `\n\n${why}`}`);
 }
@@ -38,9 +43,15 @@ function questionWords({
 }
 
 function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? spellOut(value) : "";
+}
+
+function quoted(target: string): string {
+  return target.includes("\n") ? `\n\n${quoteLines(target)}` : ` ${target}`;
 }
 
 function bounded(words: string): string {
-  return words.length <= MAX_CHARS ? words : `${words.slice(0, MAX_CHARS).toWellFormed()}…`;
+  if (words.length <= MAX_CHARS) return words;
+  const missing = (words.length - MAX_CHARS).toLocaleString("en-US");
+  return `${words.slice(0, MAX_CHARS).toWellFormed()}…\n\n(${missing} more characters are shown where you decide.)`;
 }

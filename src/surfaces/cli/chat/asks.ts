@@ -9,7 +9,7 @@ import { ServerRefusal } from "../client/server-refusal.ts";
 import { approvalPath } from "../commands/approvals-decide.ts";
 import { sessionPath } from "../commands/session-path.ts";
 import type { Output } from "../host.ts";
-import { columnsOf, type Style } from "../terminal.ts";
+import { columnsOf, exactText, type Style, safeLine } from "../terminal.ts";
 import {
   type AskLook,
   askLabel,
@@ -88,6 +88,17 @@ export class Asks {
     const { front } = this;
     if (this.hasMore) return this.#reading?.label;
     return front && askLabel(front, this.#answers.length);
+  }
+
+  /**
+   * Stands at the line to type on and says what the answer is about: an agent that goes on talking
+   * could print something that looks like another question below the real one.
+   */
+  get summary(): string | undefined {
+    const { front } = this;
+    if (front?.kind !== "approval") return undefined;
+    const { tool, target } = front;
+    return safeLine(exactText(target === null ? tool : `${tool}: ${target}`));
   }
 
   putAside(): boolean {

@@ -7,6 +7,8 @@ import { graphemesOf, shortenTo, widthOf } from "./text-width.ts";
 export interface FooterFacts {
   waiting: readonly string[];
   status: string;
+  /** What the line to type on answers. */
+  asked?: string | undefined;
   label: string;
   line: Line;
   columns: number;
@@ -16,13 +18,15 @@ export interface FooterFacts {
 const QUEUE_ROWS = 3;
 const INPUT_ROWS = 8;
 
-export function drawFooter({ waiting, status, label, line, columns, style }: FooterFacts): Footer {
+export function drawFooter(facts: FooterFacts): Footer {
+  const { waiting, status, asked, label, line, columns, style } = facts;
   const queue = waiting
     .slice(0, QUEUE_ROWS)
     .map((text) => style.dim(shortenTo(`⋯ ${safeLine(text)}`, columns)));
   const more =
     waiting.length > QUEUE_ROWS ? [style.dim(`⋯ ${waiting.length - QUEUE_ROWS} more`)] : [];
-  const head = [...queue, ...more, style.dim(status)];
+  const answered = asked === undefined ? [] : [style.yellow(shortenTo(`? ${asked}`, columns))];
+  const head = [...queue, ...more, style.dim(status), ...answered];
   const typed = typedRows(line, label, columns);
   const from = Math.max(0, typed.cursor.row - INPUT_ROWS + 1);
   const rows = typed.rows.slice(from, from + INPUT_ROWS);

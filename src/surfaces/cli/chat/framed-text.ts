@@ -53,8 +53,9 @@ function cutLine(line: string, room: number): string[] {
 function plainEnd(line: string, from: number, room: number): number {
   const end = from + room;
   if (end >= line.length) return end;
-  const space = line.lastIndexOf(" ", end - 1) + 1;
-  return space > end - Math.min(20, room / 2) ? space : end;
+  const near = end - Math.min(20, Math.floor(room / 2));
+  const space = line.slice(near, end).lastIndexOf(" ");
+  return space < 0 ? end : near + space + 1;
 }
 
 /**

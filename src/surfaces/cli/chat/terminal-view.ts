@@ -19,8 +19,10 @@ import { statusLine } from "./status-line.ts";
 
 const DEFAULT_ROWS = 24;
 /** Room for the queue, the status and the line to type on, so that a page is in sight as a whole. */
-const FOOTER_ROWS = 7;
+const FOOTER_ROWS = 8;
 const MIN_PAGE_ROWS = 3;
+/** Outcomes about which nothing is printed. */
+const UNTOLD: ReadonlySet<string> = new Set(["withdrawn", "merged", "completed"]);
 const PASTE_ON = ownSequence("[?2004h");
 const PASTE_OFF = ownSequence("[?2004l");
 
@@ -93,8 +95,9 @@ export class TerminalView implements ChatView {
   }
 
   end(prompt: Prompt): void {
-    // What was taken back or merged was never shown.
-    if (prompt.outcome !== "withdrawn" && prompt.outcome !== "merged") this.#printer.end(prompt);
+    // What was taken back or merged was never shown. A completed turn has ended its own line, and the
+    // next one may have begun to write by now.
+    if (!UNTOLD.has(prompt.outcome ?? "")) this.#printer.end(prompt);
   }
 
   note(text: string): void {
@@ -129,6 +132,7 @@ export class TerminalView implements ChatView {
     return drawFooter({
       waiting: chat.waiting(),
       status: statusLine(chat.status(), columns),
+      asked: chat.asks.summary,
       label: chat.asks.label ?? "›",
       line: this.#line,
       columns,

@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { reveal } from "#base/visible-text.ts";
 import { Button } from "./button.tsx";
 import { plural } from "./money-words.ts";
 import { useSeenToEnd } from "./read-gate.tsx";
@@ -7,6 +8,7 @@ import { Revealed } from "./revealed.tsx";
 
 /** More than this is never drawn at once: a page that hangs helps nobody to decide. */
 const DRAWN_CHARS = 200_000;
+const DRAWN_NAMES = 5_000;
 
 interface VerbatimProps {
   text: string;
@@ -35,7 +37,8 @@ export function Verbatim({
   isProse = false,
   className,
 }: VerbatimProps) {
-  const [limit, setLimit] = useState(DRAWN_CHARS);
+  const step = useMemo(() => drawnAtOnce(text), [text]);
+  const [limit, setLimit] = useState(step);
   const drawn = text.slice(0, limit);
   const isWhole = drawn.length === text.length;
   const marks = useSeenToEnd(`${label}\0${text}`, isWhole);
@@ -60,7 +63,7 @@ export function Verbatim({
         {!isWhole && (
           <span className="mt-2 block font-sans text-warn">
             {plural(text.length - drawn.length, "more character")} not drawn yet{" "}
-            <Button onClick={() => setLimit(limit + DRAWN_CHARS)}>Show more</Button>
+            <Button onClick={() => setLimit(limit + step)}>Show more</Button>
           </span>
         )}
       </section>
@@ -72,6 +75,12 @@ export function Verbatim({
       )}
     </div>
   );
+}
+
+/** Named characters are elements of their own, which cost much more than letters. */
+function drawnAtOnce(text: string): number {
+  const isCostly = reveal(text.slice(0, DRAWN_CHARS)).length > DRAWN_NAMES;
+  return isCostly ? DRAWN_NAMES : DRAWN_CHARS;
 }
 
 /** A spot whose coming into sight is noticed. */
