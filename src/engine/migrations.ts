@@ -198,6 +198,23 @@ alter table sessions add column plan_required integer not null default 0;
 alter table sessions add column plan_state text;
 `;
 
+/**
+ * Sessions made before the column existed: those that an admin made may use the folder they name, and
+ * so may the children that work on the same one. What a member made there was never allowed.
+ */
+const pathColumn = `
+alter table sessions add column may_use_path integer not null default 0;
+update sessions set may_use_path = 1
+  where (repo like '/%' or project_dir is not null)
+    and created_by in (select 'user:' || id from users where role = 'admin');
+update sessions set may_use_path = 1
+  where (repo like '/%' or project_dir is not null) and created_by like 'session:%'
+    and exists (
+      select 1 from sessions top where top.id = sessions.root_session_id and top.may_use_path = 1
+        and (top.repo = sessions.repo or (sessions.repo is null and top.project_dir = sessions.project_dir))
+    )
+`;
+
 const activeIndexes = `
 create index sessions_active_in_org on sessions (org_id) where lifecycle = 'active';
 create index sessions_held_asleep on sessions (id) where lifecycle = 'hibernated' and waiting > 0;
@@ -220,4 +237,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0007-active-sessions", statements: (dialect) => ddl(dialect, activeIndexes) },
   { id: "0008-plans", statements: (dialect) => ddl(dialect, planColumns) },
   { id: "0009-stopped-turns", statements: (dialect) => ddl(dialect, stoppedIndex) },
+  { id: "0009-path-right", statements: (dialect) => ddl(dialect, pathColumn) },
 ];

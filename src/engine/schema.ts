@@ -78,6 +78,8 @@ export interface SessionRow {
   enable_memory: number;
   budget_micros: number | null;
   project_dir: string | null;
+  /** 1: it may use the folder of a runner's machine that `repo` or `project_dir` names. */
+  may_use_path: number;
   agent_name: string | null;
   executor_session_id: string | null;
   executor_profile: string | null;

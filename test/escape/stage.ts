@@ -81,7 +81,7 @@ export async function buildStage(bwrapFile: string): Promise<Stage> {
     ids: createIds(),
     log: quiet,
   });
-  const wish = { repo: null, branch: null, projectDir: null };
+  const wish = { repository: null, mayUsePath: true, branch: null, projectDir: null };
   const other = await workspaces.open({ ...wish, sessionId: "ses_other" });
   writeFileSync(join(other.folder, "secret"), canary);
   const workspace = await workspaces.open({ ...wish, sessionId: "ses_probe" });

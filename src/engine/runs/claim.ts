@@ -5,6 +5,7 @@
 
 import type { Assignment, TurnLimits } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
+import { addressText, storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
 import { tellDecisions } from "../gates/gates.ts";
 import type { EventRow, PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
@@ -192,7 +193,9 @@ function bindToRunner(work: Work, session: SessionWriter, run: RunRow, runner: R
   row.hostname = runner.hostname;
   row.executor_type = run.runtime;
   row.executor_profile = runner.profile;
-  if (row.repo === null) row.project_dir ??= runner.project_dir;
+  // A folder that nobody granted is that of the runner which works on the session now: what another
+  // runner called its own must not be opened on this one.
+  if (row.repo === null && row.may_use_path === 0) row.project_dir = runner.project_dir;
   if (row.exclusive === 1 || row.run_state === "pending") row.run_state = "claimed";
 }
 
@@ -230,7 +233,7 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     executorSessionId: row.executor_session_id,
     instructions: row.instructions,
     hasBrief: hasBrief(row),
-    repo: row.repo,
+    ...repositoryOf(row),
     branch: row.branch,
     role: roleOf(row),
     tools: [...terms.catalogue.namesFor(row)],
@@ -242,6 +245,14 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     decisions: resumes ? await tellDecisions(work, run) : [],
     journal: fitting(journal).map(journalItem),
   };
+}
+
+function repositoryOf({ repo, may_use_path }: SessionRow) {
+  const mayUsePath = may_use_path === 1;
+  if (repo === null) return { repo, repository: null, mayUsePath };
+  const repository = storedRepositoryAddress(repo);
+  const isRefused = repository.kind === "path" && !mayUsePath;
+  return { repo: isRefused ? null : addressText(repository), repository, mayUsePath };
 }
 
 /** Whether some feature may have something for it to read. */

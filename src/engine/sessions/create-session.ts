@@ -1,6 +1,7 @@
 /** A new session, with its limits checked and its place in the tree of its parents. */
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
+import { addressText, type RepositoryAddress } from "#protocol/repository-address.ts";
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
@@ -19,7 +20,7 @@ export interface NewSession {
   asked: Asked;
   runtime: string;
   model: string | null;
-  repo: string | null;
+  repo: RepositoryAddress | null;
   branch: string | null;
   personaSlug: string | null;
   scopeKey: string | null;
@@ -29,6 +30,8 @@ export interface NewSession {
   requirePlanApproval?: boolean;
   budgetMicros: number | null;
   projectDir: string | null;
+  /** The session may use a folder of a runner's machine, as `repo` or `projectDir` names it. */
+  mayUsePath: boolean;
   agentName: string | null;
 }
 
@@ -102,7 +105,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     depth: input.parent ? input.parent.depth + 1 : 0,
     runtime: input.runtime,
     model: input.model,
-    repo: input.repo,
+    repo: input.repo === null ? null : addressText(input.repo),
     branch: input.branch,
     persona_slug: input.personaSlug,
     scope_key: input.scopeKey,
@@ -111,6 +114,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     enable_memory: input.enableMemory ? 1 : 0,
     budget_micros: input.budgetMicros,
     project_dir: input.projectDir,
+    may_use_path: input.mayUsePath ? 1 : 0,
     agent_name: input.agentName,
     executor_session_id: null,
     executor_profile: null,

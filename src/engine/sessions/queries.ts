@@ -4,59 +4,11 @@ import { builder, inserter, type Reader, statements, type Tx } from "#base/store
 import { ORCHESTRATOR } from "#protocol/session-ids.ts";
 import type { Lifecycle } from "#protocol/sessions.ts";
 import type { KernelTables, SessionRow, ThreadRow } from "../schema.ts";
+import { SESSION_COLUMNS } from "./session-columns.ts";
 
 const prepare = statements<KernelTables>();
 
 // sessions
-
-const SESSION_COLUMNS = [
-  "id",
-  "org_id",
-  "owner_id",
-  "created_by",
-  "title",
-  "kind",
-  "purpose",
-  "lifecycle",
-  "parent_session_id",
-  "root_session_id",
-  "depth",
-  "runtime",
-  "model",
-  "repo",
-  "branch",
-  "persona_slug",
-  "scope_key",
-  "queue_mode",
-  "instructions",
-  "enable_memory",
-  "budget_micros",
-  "project_dir",
-  "agent_name",
-  "executor_session_id",
-  "executor_profile",
-  "executor_type",
-  "hostname",
-  "incarnation",
-  "exclusive",
-  "supervisor",
-  "awaiting",
-  "plan_required",
-  "plan_state",
-  "idle_ms",
-  "last_seq",
-  "next_position",
-  "waiting",
-  "prompts_total",
-  "run_state",
-  "last_outcome",
-  "cost_micros",
-  "cost_unknown",
-  "created_at",
-  "updated_at",
-  "last_resumed_at",
-  "archived_at",
-] as const satisfies readonly (keyof SessionRow)[];
 
 const insertSessionRow = inserter<SessionRow>("sessions", SESSION_COLUMNS);
 

@@ -1,5 +1,12 @@
 /** What a caller may say about a new session, and what the server makes of it. */
 import { notFound, Refusal } from "#base/refusal.ts";
+import {
+  type AddressReading,
+  addressText,
+  type RepositoryAddress,
+  readRepositoryAddress,
+  storedRepositoryAddress,
+} from "#protocol/repository-address.ts";
 import { type QueueMode, type SessionKind, TRIAL_RUNTIMES } from "#protocol/sessions.ts";
 import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
@@ -14,6 +21,7 @@ export interface SessionRequest {
   purpose?: "task" | "review" | undefined;
   runtime?: string | undefined;
   model?: string | undefined;
+  /** A name of the organisation's list, or an address, as it was typed. It is parsed here. */
   repo?: string | undefined;
   branch?: string | undefined;
   personaSlug?: string | undefined;
@@ -47,7 +55,7 @@ export async function newSession(
     );
   }
   const parent = await parentOf(work, principal, request.parentSessionId);
-  refuseFolder(principal, request, parent);
+  const place = placeOf(principal, request, parent);
   refuseTrialRuntime(principal, request, parent);
   const said = { ...UNSAID, ...withoutUndefined(request) };
   return {
@@ -67,7 +75,7 @@ export async function newSession(
     },
     runtime: said.runtime ?? parent?.runtime ?? defaults.runtime,
     model: said.model ?? parent?.model ?? defaults.model,
-    ...projectOf(said, parent),
+    ...projectOf(place, said, parent),
     personaSlug: said.personaSlug,
     scopeKey: said.scopeKey,
     queueMode: said.queueMode,
@@ -81,32 +89,60 @@ export async function newSession(
 
 /** A worker works where its supervisor works, unless its caller names a place. */
 function projectOf(
-  { repo, branch, projectDir }: typeof UNSAID,
+  { repo, mayUsePath }: RequestedPlace,
+  { branch, projectDir }: typeof UNSAID,
   parent: SessionRow | null,
-): Pick<NewSession, "repo" | "branch" | "projectDir"> {
+): Pick<NewSession, "repo" | "mayUsePath" | "branch" | "projectDir"> {
   const isNamed = repo !== null || projectDir !== null;
-  if (isNamed || parent?.supervisor !== 1) return { repo, branch, projectDir };
+  if (isNamed || parent?.supervisor !== 1) return { repo, mayUsePath, branch, projectDir };
   return {
-    repo: parent.repo,
+    repo: parent.repo === null ? null : storedRepositoryAddress(parent.repo),
+    mayUsePath: parent.may_use_path === 1,
     branch: branch ?? parent.branch,
     projectDir: parent.repo === null ? parent.project_dir : null,
   };
 }
 
+interface RequestedPlace {
+  repo: RepositoryAddress | null;
+  mayUsePath: boolean;
+}
+
 /**
- * A folder of a runner's machine is not the session's own: what lies there may be anybody's. A
- * repository by its path is such a folder too.
+ * Parses the repository and settles whether the session may use a folder of a runner's machine. What
+ * lies there may be anybody's, and a repository by its path is such a folder too: an admin may name
+ * one, and a child may use the one that its parent may use.
  */
-function refuseFolder(
+function placeOf(
   principal: Principal,
-  { projectDir, repo }: SessionRequest,
+  { projectDir, repo: text }: SessionRequest,
   parent: SessionRow | null,
-): void {
-  const isPath = repo !== undefined && /^(?:file:|[/.~\\])/i.test(repo);
-  const isParents = parent !== null && repo === parent.repo;
-  if (projectDir === undefined && (!isPath || isParents)) return;
-  if (may(principal, "session.use_folder", { orgId: principal.orgId })) return;
-  throw new Refusal(
+): RequestedPlace {
+  const reading = text === undefined ? undefined : readRepositoryAddress(text);
+  const isLocal = isLocalPlace(reading);
+  const mayName = may(principal, "session.use_folder", { orgId: principal.orgId });
+  const inherits = parent?.may_use_path === 1 && text !== undefined && isRepoOf(parent, reading);
+  if (projectDir !== undefined || (isLocal && !inherits)) {
+    if (!mayName) throw folderNotAllowed();
+  }
+  if (reading?.problem) {
+    throw new Refusal("invalid", reading.problem.code, reading.problem.message);
+  }
+  return { repo: reading?.address ?? null, mayUsePath: projectDir !== undefined || isLocal };
+}
+
+function isLocalPlace(reading: AddressReading | undefined): boolean {
+  if (!reading) return false;
+  return reading.problem ? reading.problem.looksLocal : reading.address.kind === "path";
+}
+
+function isRepoOf({ repo }: SessionRow, reading: AddressReading | undefined): boolean {
+  if (repo === null || !reading || reading.problem) return false;
+  return addressText(storedRepositoryAddress(repo)) === addressText(reading.address);
+}
+
+function folderNotAllowed(): Refusal {
+  return new Refusal(
     "forbidden",
     "folder_not_allowed",
     "Only an admin may let a session work in a folder of a runner's machine. Use a repository's web address, or ask an admin.",
@@ -134,7 +170,6 @@ const UNSAID = {
   purpose: "task" as "task" | "review",
   runtime: null as string | null,
   model: null as string | null,
-  repo: null as string | null,
   branch: null as string | null,
   personaSlug: null as string | null,
   scopeKey: null as string | null,
@@ -148,7 +183,7 @@ const UNSAID = {
   isCallback: false,
 };
 
-function withoutUndefined(request: SessionRequest): Partial<typeof UNSAID> {
+function withoutUndefined({ repo: _parsed, ...request }: SessionRequest): Partial<typeof UNSAID> {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 

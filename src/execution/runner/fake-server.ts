@@ -156,6 +156,8 @@ export function assignmentOf(given: Partial<Assignment> & { run: string }): Assi
     instructions: null,
     hasBrief: false,
     repo: null,
+    repository: null,
+    mayUsePath: false,
     branch: null,
     limits: DEFAULT_TURN_LIMITS,
     spentMicros: 0,

@@ -70,6 +70,8 @@ export class FakeTurn implements Turn {
       instructions: null,
       hasBrief: false,
       repo: null,
+      repository: null,
+      mayUsePath: false,
       branch: null,
       role: "standalone",
       tools: workspaceTools.map(({ name }) => name),

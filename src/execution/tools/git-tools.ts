@@ -65,10 +65,11 @@ async function cloneOf(context: ToolContext) {
 }
 
 async function pushFrom(context: ToolContext, branch: string | null) {
-  const { clone, address, branch: startedFrom, access: open } = await cloneOf(context);
+  const { clone, address, mayUsePath, branch: startedFrom, access: open } = await cloneOf(context);
   const access = await open();
   const { signal } = context;
-  const published = await clone.publish({ repo: address, access, branch, signal });
+  const order = { repository: address, mayUsePath, access, branch, signal };
+  const published = await clone.publish(order);
   return { published, access, startedFrom };
 }
 

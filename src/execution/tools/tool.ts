@@ -8,11 +8,14 @@
  * flat however much there is: read through `OutputBuffer`. Stop when `signal` aborts.
  */
 import type { Workspace } from "#execution/workspaces/workspace.ts";
+import type { RepositoryAddress } from "#protocol/repository-address.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 
 export interface SessionRepository {
   /** As the session names it. */
-  address: string;
+  address: RepositoryAddress;
+  /** The server lets the session use a folder of this machine. */
+  mayUsePath: boolean;
   /** The branch that was asked for; null: the default. */
   branch: string | null;
   /** What opens it; null when nothing is known to. May refuse. */

@@ -12,7 +12,7 @@ import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandbox
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { type FolderRules, holdProjectFolder } from "./check-project-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
-import type { Repository } from "./parse-repository.ts";
+import type { UsableRepository } from "./parse-repository.ts";
 import type { InTurn } from "./queue.ts";
 import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
 import { type GitResult, runGit } from "./run-git.ts";
@@ -43,7 +43,7 @@ export interface Cloned {
 }
 
 export interface CloneWish {
-  repository: Repository;
+  repository: UsableRepository;
   branch: string | null;
   newBranch: string;
   /** Asked when there is something to open, and not before. */
@@ -97,7 +97,7 @@ interface Source {
 }
 
 /** What may be cloned may be worked in, and the other way round. */
-function findSource(repository: Repository, rules: FolderRules): Source {
+function findSource(repository: UsableRepository, rules: FolderRules): Source {
   if (repository.kind === "web") {
     return { url: repository.url, host: repository.host, held: null };
   }
@@ -143,10 +143,12 @@ async function updateMirror(
   });
   await within(sandbox, async () => {
     held?.check();
-    const ask = { script: ASK, args: [at], timeoutMs: askTimeoutMs, signal };
+    // A server's answer must not lead git to a folder of this machine.
+    const env = { GIT_ALLOW_PROTOCOL: held === null ? "https:http" : "file" };
+    const ask = { script: ASK, args: [at], env, timeoutMs: askTimeoutMs, signal };
     const asked = check("fetch", await runGit(sandbox, ask), at, url);
     const args = [at, headIn(asked) ?? ""];
-    const fetch = { script: UPDATE, args, timeoutMs: CLONE_TIMEOUT_MS, signal };
+    const fetch = { script: UPDATE, args, env, timeoutMs: CLONE_TIMEOUT_MS, signal };
     check("fetch", await runGit(sandbox, fetch), at, url);
   });
 }

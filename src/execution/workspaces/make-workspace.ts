@@ -10,7 +10,13 @@ import {
   openWorkspace,
   workFolderOf,
 } from "./open-workspace.ts";
-import { branchFor, checkBranch, parseRepository, type Repository } from "./parse-repository.ts";
+import {
+  branchFor,
+  checkBranch,
+  pathNotGranted,
+  requireUsable,
+  type UsableRepository,
+} from "./parse-repository.ts";
 import { syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { WorkspaceWish } from "./workspace.ts";
@@ -26,7 +32,7 @@ export interface Place {
 export interface Plan {
   /** The project's folder. Closed with the workspace, or by `makeWorkspace` if there is to be none. */
   held: HeldFolder | null;
-  repository: Repository | null;
+  repository: UsableRepository | null;
   branch: string | null;
 }
 
@@ -46,15 +52,29 @@ export async function makeWorkspace(
   }
 }
 
+/**
+ * Refuses a folder of this machine that the server did not grant. The runner's own project folder
+ * needs no grant: who started the runner named it.
+ */
+export function requireGranted(
+  { projectDir, repository, mayUsePath }: WorkspaceWish,
+  ownProject: string | undefined,
+): void {
+  if (mayUsePath) return;
+  if (projectDir !== null ? projectDir !== ownProject : repository?.kind === "path") {
+    throw pathNotGranted();
+  }
+}
+
 /** Everything that can be refused is refused before anything is made. */
 export function planWorkspace(wish: WorkspaceWish, { folderRules }: MakeOptions): Plan {
   if (wish.projectDir !== null) {
     const held = holdProjectFolder(wish.projectDir, folderRules);
     return { held, repository: null, branch: null };
   }
-  if (wish.repo === null) return { held: null, repository: null, branch: null };
+  if (wish.repository === null) return { held: null, repository: null, branch: null };
   const branch = wish.branch === null ? null : checkBranch(wish.branch);
-  return { held: null, repository: parseRepository(wish.repo), branch };
+  return { held: null, repository: requireUsable(wish.repository, wish.mayUsePath), branch };
 }
 
 async function fill(

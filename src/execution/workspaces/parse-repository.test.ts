@@ -1,14 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { branchFor, checkBranch, parseRepository } from "./parse-repository.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { branchFor, checkBranch, requireUsable } from "./parse-repository.ts";
 
-describe("parseRepository", () => {
-  it.each([
-    ["https://example.com/a/b.git", { kind: "web", host: "example.com" }],
-    ["http://example.com:8080/a", { kind: "web", host: "example.com" }],
-    ["/srv/git/../git/a", { kind: "path", path: "/srv/git/a" }],
-    ["file:///srv/git/a%20b", { kind: "path", path: "/srv/git/a b" }],
-  ])("takes %s", (address, expected) => {
-    expect(parseRepository(address)).toMatchObject(expected);
+describe("requireUsable", () => {
+  it.each(["https://example.com/a/b.git", "http://example.com:8080/a"])("takes %s", (text) => {
+    expect(requireUsable(storedRepositoryAddress(text), false)).toMatchObject({ kind: "web" });
+  });
+
+  it("takes a path only with the server's grant", () => {
+    const address = storedRepositoryAddress("/srv/git/../git/a");
+    expect(requireUsable(address, true)).toEqual({ kind: "path", path: "/srv/git/a" });
+    expect(() => requireUsable(address, false)).toThrow(
+      expect.objectContaining({ code: "folder_not_allowed" }),
+    );
   });
 
   it.each([
@@ -16,16 +20,17 @@ describe("parseRepository", () => {
     ...["git@example.com:a/b", "ssh://example.com/a", "git://example.com/a", "ftp://example.com/a"],
     ...["https://user:secret@example.com/a", "https://token@example.com/a", "file://host/a"],
     ...["https://example.com/a\nb", "https://exa mple.com", "example.com:a", "https://"],
-  ])("refuses %j, without repeating it", (address) => {
-    try {
-      parseRepository(address);
-      expect.unreachable();
-    } catch (error) {
-      expect(error).toMatchObject({ code: "workspace_refused" });
-      expect(String(error)).not.toMatch(/secret|token@/);
-    }
+  ])("refuses %j as it may be stored, without repeating it", (text) => {
+    expect(() => requireUsable(storedRepositoryAddress(text), true)).toThrow(
+      expect.objectContaining({
+        code: "workspace_refused",
+        message: expect.not.stringMatching(/secret|token@/),
+      }),
+    );
   });
+});
 
+describe("branches", () => {
   it("makes a branch name of any session", () => {
     expect(branchFor("ses_01abc")).toBe("muster/ses_01abc");
     expect(branchFor("../../x..lock~^: ")).toBe("muster/x-lock-");

@@ -1,33 +1,32 @@
-/** Understands the address of a git repository, and refuses those that could do more than be read. */
-import { isAbsolute, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
+/** Which repositories a runner opens, and how the branches of sessions are called. */
 import { Refusal } from "#base/refusal.ts";
+import type { RepositoryAddress } from "#protocol/repository-address.ts";
 
-export type Repository =
-  | { kind: "web"; url: string; host: string }
-  /** On this machine. */
-  | { kind: "path"; path: string };
+export type UsableRepository = Extract<RepositoryAddress, { kind: "web" | "path" }>;
 
-const MAX_CHARS = 2000;
+/** Refuses an address that this runner cannot open, and a path that the server did not grant. */
+export function requireUsable(address: RepositoryAddress, mayUsePath: boolean): UsableRepository {
+  switch (address.kind) {
+    case "web":
+      return address;
+    case "path":
+      if (!mayUsePath) throw pathNotGranted();
+      return address;
+    case "ssh":
+      throw refused("SSH is not available in the sandbox. Use the repository's https:// address.");
+    case "unknown":
+      throw refused(
+        "This is no repository of the organisation. Use the full address: https://…, or an absolute path.",
+      );
+  }
+}
 
-export function parseRepository(address: string): Repository {
-  const text = address.trim();
-  const odd = text === "" || text.length > MAX_CHARS || text.startsWith("-");
-  if (odd || /[\p{Cc}\p{Cf}]/u.test(text)) {
-    throw refused("This is no address of a repository. Use https://…, file://… or a path.");
-  }
-  if (/^[a-z0-9+.-]+::/i.test(text)) {
-    throw refused("Addresses with a helper program (name::…) are not taken. Use https://….");
-  }
-  if (isAbsolute(text)) return { kind: "path", path: normalize(text) };
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) {
-    throw refused(
-      /^[^/\s]+:/.test(text)
-        ? "SSH is not available in the sandbox. Use the repository's https:// address."
-        : "Use the full address: https://…, file://… or an absolute path.",
-    );
-  }
-  return parseUrl(new URL(text));
+export function pathNotGranted(): Refusal {
+  return new Refusal(
+    "forbidden",
+    "folder_not_allowed",
+    "The session names a folder of the runner's machine, and nobody who may do that has allowed it. Use a repository's web address, or ask an admin.",
+  );
 }
 
 /** A name for the branch a session works on, which git takes. */
@@ -43,29 +42,6 @@ export function checkBranch(branch: string): string {
     throw refused("This is no name of a branch. Check its spelling.");
   }
   return branch;
-}
-
-function parseUrl(url: URL): Repository {
-  if (url.protocol === "file:") return { kind: "path", path: pathOf(url) };
-  if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw refused(
-      `${url.protocol}// is not available in the sandbox. Use the repository's https:// address.`,
-    );
-  }
-  if (url.username || url.password) {
-    throw refused(
-      "The address holds a password, which would be stored and shown. Use the address without it.",
-    );
-  }
-  return { kind: "web", url: url.href, host: url.hostname };
-}
-
-function pathOf(url: URL): string {
-  try {
-    return normalize(fileURLToPath(url));
-  } catch {
-    throw refused("A file:// address takes no host: file:///path/to/repository.");
-  }
 }
 
 export function refused(text: string): Refusal {

@@ -10,6 +10,7 @@ import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts"
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
@@ -69,7 +70,8 @@ async function openOn(
   const access = accessTo(repo);
   const workspace = await workspaces.open({
     sessionId: "ses_1",
-    repo,
+    repository: storedRepositoryAddress(repo),
+    mayUsePath: false,
     branch: null,
     projectDir: null,
     access: async () => access,
@@ -78,7 +80,8 @@ async function openOn(
   const publish = (branch: string | null = null, by: RepositoryAccess | null = access) => {
     if (!workspace.repository) throw new Error("no clone");
     const { signal } = new AbortController();
-    return workspace.repository.publish({ repo, access: by, branch, signal });
+    const order = { repository: storedRepositoryAddress(repo), mayUsePath: false };
+    return workspace.repository.publish({ ...order, access: by, branch, signal });
   };
   return { repo, workspace, workspaces, folder, publish };
 }
@@ -159,7 +162,8 @@ function story(name: string, provider: () => SandboxProvider): void {
       const open = (access: RepositoryAccess | null, branch: string | null = null) =>
         workspaces.open({
           sessionId: "ses_1",
-          repo,
+          repository: storedRepositoryAddress(repo),
+          mayUsePath: false,
           branch,
           projectDir: null,
           access: async () => access,
@@ -182,7 +186,9 @@ function story(name: string, provider: () => SandboxProvider): void {
       const { workspaces } = await start(provider());
       server.redirectTo = other.url;
       try {
-        const wish = { sessionId: "ses_1", repo, branch: null, projectDir: null };
+        const repository = storedRepositoryAddress(repo);
+        const place = { repository, mayUsePath: false, branch: null, projectDir: null };
+        const wish = { sessionId: "ses_1", ...place };
         await expect(
           workspaces.open({ ...wish, access: async () => accessTo(repo) }),
         ).rejects.toThrow(/moved/);
@@ -195,7 +201,8 @@ function story(name: string, provider: () => SandboxProvider): void {
       await expect(
         workspaces.open({
           sessionId: "ses_2",
-          repo: plain.url,
+          repository: storedRepositoryAddress(plain.url),
+          mayUsePath: false,
           branch: null,
           projectDir: null,
           access: async () => plain,
@@ -260,7 +267,8 @@ function story(name: string, provider: () => SandboxProvider): void {
       const access = accessTo(elsewhere);
       await expect(publish(null, { ...access, credential: null })).rejects.toThrow(/no credential/);
       const { signal } = new AbortController();
-      const order = { repo: elsewhere, access, branch: null, signal };
+      const repository = storedRepositoryAddress(elsewhere);
+      const order = { repository, mayUsePath: false, access, branch: null, signal };
       await expect(workspace.repository?.publish(order)).rejects.toThrow(/another repository/);
     });
 
@@ -353,15 +361,18 @@ git update-ref -- 'refs/heads/--upload-pack=x' HEAD; rm -f RAN`,
       const { workspaces } = await start(provider());
       const workspace = await workspaces.open({
         sessionId: "ses_1",
-        repo,
+        repository: { kind: "path", path: repo },
+        mayUsePath: true,
         branch: null,
         projectDir: null,
         identity: { name: "Ada", email: "a@b.example" },
       });
       const { stdout } = await commit(workspace);
       const { signal } = new AbortController();
-      const publish = (branch: string | null) =>
-        workspace.repository?.publish({ repo, access: null, branch, signal });
+      const order = { repository: { kind: "path", path: repo }, access: null, signal } as const;
+      const publish = (branch: string | null, mayUsePath = true) =>
+        workspace.repository?.publish({ ...order, mayUsePath, branch });
+      await expect(publish(null, false)).rejects.toMatchObject({ code: "folder_not_allowed" });
       expect(await publish(null)).toMatchObject({ isNew: true, commit: stdout.trim() });
       expect(
         execFileSync("git", ["-C", repo, "rev-parse", "muster/ses_1"], { encoding: "utf8" }),

@@ -20,7 +20,7 @@ import {
   updateOpened,
 } from "./clone.ts";
 import { type CloneView, findTip, packCommit } from "./look-at-clone.ts";
-import { checkBranch, parseRepository } from "./parse-repository.ts";
+import { checkBranch, requireUsable } from "./parse-repository.ts";
 import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
 import { removeTree } from "./remove-tree.ts";
 import { GIT_ENV, type GitResult, runGit } from "./run-git.ts";
@@ -99,9 +99,12 @@ interface Line {
 }
 
 /** Commits go to where the clone came from, and nowhere else. */
-async function openLine(place: PublishPlace, { repo, access }: PublishOrder): Promise<Line> {
+async function openLine(
+  place: PublishPlace,
+  { repository: address, mayUsePath, access }: PublishOrder,
+): Promise<Line> {
   const { options, mirror } = place;
-  const repository = parseRepository(repo);
+  const repository = requireUsable(address, mayUsePath);
   if (repository.kind === "path") return pathLine(place, repository.path);
   if (mirrorOf(repository.url) !== mirror) throw elsewhere();
   const remote = openRemote(access, options.path);

@@ -10,6 +10,7 @@ import { createIds } from "#base/ids.ts";
 import { silentLog } from "#base/log.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxLimits } from "#execution/sandboxes/sandbox.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
 import type { Workspaces, WorkspaceWish } from "./workspace.ts";
@@ -66,7 +67,9 @@ function wish(sessionId: string, repo: string, hasCredential = true): WorkspaceW
     credential: hasCredential ? credential : null,
     apiUrl: null,
   };
-  return { sessionId, repo, branch: null, projectDir: null, access: async () => access };
+  const repository = storedRepositoryAddress(repo);
+  const place = { repository, mayUsePath: false, branch: null, projectDir: null };
+  return { sessionId, ...place, access: async () => access };
 }
 
 describe.each([

@@ -5,17 +5,19 @@
  * reads.
  */
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
+import type { RepositoryAddress } from "#protocol/repository-address.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { HeldFolder } from "./held-folder.ts";
 
 /** What the session asks for; all null: an empty folder. */
 export interface WorkspaceWish {
   sessionId: string;
-  /** Any git address, or a path; `file://` too. */
-  repo: string | null;
+  repository: RepositoryAddress | null;
   branch: string | null;
   /** A folder of this machine, worked in as it is. */
   projectDir: string | null;
+  /** The server grants the session a folder of this machine: as `repository`, or as `projectDir`. */
+  mayUsePath: boolean;
   /** What opens the repository; asked when it is cloned. Not said: nothing does. */
   access?: (() => Promise<RepositoryAccess | null>) | undefined;
   /** As whom commits in a clone are made. */
@@ -78,7 +80,8 @@ export interface GitState {
 
 export interface PublishOrder {
   /** The repository as the session names it. */
-  repo: string;
+  repository: RepositoryAddress;
+  mayUsePath: boolean;
   access: RepositoryAccess | null;
   /** Of the workspace; null: the session's own. */
   branch: string | null;

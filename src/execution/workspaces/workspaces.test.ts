@@ -20,9 +20,10 @@ import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts"
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
-import type { Workspace, Workspaces } from "./workspace.ts";
+import type { Workspace, Workspaces, WorkspaceWish } from "./workspace.ts";
 import { createWorkspaces, type WorkspacesOptions } from "./workspaces.ts";
 
 const top = mkdtempSync(join(tmpdir(), "muster-workspaces-"));
@@ -61,11 +62,13 @@ async function start(
   return { workspaces, folder, clock };
 }
 
-const wish = (more: object = {}) => ({
+/** As an admin's session asks; `repo` is given as text. */
+const wish = ({ repo, ...more }: { repo?: string } & Partial<WorkspaceWish> = {}) => ({
   sessionId: "ses_1",
-  repo: null,
+  repository: repo === undefined ? null : storedRepositoryAddress(repo),
   branch: null,
   projectDir: null,
+  mayUsePath: true,
   ...more,
 });
 

@@ -14,7 +14,12 @@ import { Refusal } from "#base/refusal.ts";
 import type { SandboxLimits, SandboxProvider, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import { checkPath, fixRules, isInside } from "./check-project-folder.ts";
 import { holdFolder } from "./held-folder.ts";
-import { type MakeOptions, makeWorkspace, planWorkspace } from "./make-workspace.ts";
+import {
+  type MakeOptions,
+  makeWorkspace,
+  planWorkspace,
+  requireGranted,
+} from "./make-workspace.ts";
 import { type OpenWorkspace, openWorkspace } from "./open-workspace.ts";
 import { refused } from "./parse-repository.ts";
 import { createQueues } from "./queue.ts";
@@ -103,6 +108,8 @@ class Shelf implements Workspaces {
   open(wish: WorkspaceWish): Promise<OpenWorkspace> {
     const { sessionId } = wish;
     return this.#inTurn(sessionId, async () => {
+      // A workspace that exists is refused too: an earlier version may have made it.
+      requireGranted(wish, this.#options.onlyWithin);
       // One that was taken away, and whose session is there again, comes back.
       if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
       const record = this.#records.get(sessionId);

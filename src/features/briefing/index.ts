@@ -23,7 +23,7 @@ import {
   resolvePersona,
 } from "#features/personas/index.ts";
 import { setPersonaRules } from "#features/policy/index.ts";
-import { resolveRepo } from "#features/repos/index.ts";
+import { type ResolvedRepo, resolveRepo } from "#features/repos/index.ts";
 import { refreshAnswerSchema, refreshSchema } from "./contract.ts";
 
 const FOLDER = ".muster/persona";
@@ -86,11 +86,7 @@ async function personaNow(work: Work, row: SessionRow): Promise<string | undefin
 async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<void> {
   // It is somebody already: its person's, with words of its own.
   if (row.kind.endsWith("orchestrator")) return;
-  const repo = row.repo === null ? undefined : await resolveRepo(work.tx, row.org_id, row.repo);
-  if (repo) {
-    row.repo = repo.url;
-    row.branch ??= repo.branch;
-  }
+  const repo = await pinRepo(work, row);
   const named = row.persona_slug ?? undefined;
   const persona = await resolvePersona(work.tx, {
     ...whoFor(row),
@@ -103,6 +99,17 @@ async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<
   if (!asked.model && persona.model !== null) row.model = persona.model;
   if (persona.enableMemory !== null) row.enable_memory = persona.enableMemory ? 1 : 0;
   await pin(work, row, persona);
+}
+
+/** Sets the address that the organisation's list has for the session's repository. */
+async function pinRepo(work: Work, row: SessionRow): Promise<ResolvedRepo | undefined> {
+  const repo = row.repo === null ? undefined : await resolveRepo(work.tx, row.org_id, row.repo);
+  if (!repo) return undefined;
+  row.repo = repo.url;
+  row.branch ??= repo.branch;
+  // Admins keep the list: a folder in it is for everybody who may use the list.
+  if (repo.isPath) row.may_use_path = 1;
+  return repo;
 }
 
 async function pin(work: Work, row: SessionRow, persona: ResolvedPersona): Promise<void> {

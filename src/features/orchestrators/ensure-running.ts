@@ -89,6 +89,7 @@ async function create(
       enableMemory: true,
       budgetMicros: null,
       projectDir: null,
+      mayUsePath: false,
       agentName: null,
     },
     work.defaults.limits,

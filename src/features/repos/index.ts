@@ -64,4 +64,4 @@ function unreadable(fullName: string): Refusal {
 }
 
 export { parseAddress } from "./addresses.ts";
-export { listKnownRepos, resolveRepo } from "./resolve-repo.ts";
+export { listKnownRepos, type ResolvedRepo, resolveRepo } from "./resolve-repo.ts";

@@ -1,6 +1,7 @@
 /** What other parts ask of repositories: where a named one is, and which ones there are. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { isFullName, nameKey, parseAddress } from "./addresses.ts";
 import type { RepoProvider } from "./contract.ts";
 import { findRepoByName, findRepoByUrl, listRepos } from "./queries.ts";
@@ -12,6 +13,8 @@ export interface ResolvedRepo {
   fullName: string;
   provider: RepoProvider;
   url: string;
+  /** The repository is a folder of the runners' machines. */
+  isPath: boolean;
   /** Null: the one the repository itself names. */
   branch: string | null;
   setup: string | null;
@@ -44,6 +47,7 @@ export async function resolveRepo(
     fullName: row.full_name,
     provider: row.provider,
     url: row.url,
+    isPath: storedRepositoryAddress(row.url).kind === "path",
     branch: row.default_branch,
     setup: row.setup_command,
     personaSlug: row.persona_slug,

@@ -58,6 +58,16 @@ create index repos_archived on repos (org_id, name_key) where archived_at is not
 create index repos_url on repos (org_id, url_key) where archived_at is null
 `;
 
+/** Sessions on a folder that an admin has put into the list were allowed to use it. */
+const pathRight = `
+update sessions set may_use_path = 1
+  where repo like '/%' and exists (
+    select 1 from repos where repos.org_id = sessions.org_id and repos.url = sessions.repo
+      and repos.archived_at is null
+  )
+`;
+
 export const repoMigrations: readonly Migration[] = [
   { id: "repos-0001-repos", statements: (dialect) => ddl(dialect, tables) },
+  { id: "repos-0002-path-right", statements: (dialect) => ddl(dialect, pathRight) },
 ];

@@ -1,5 +1,5 @@
 /** How a repository is shown. */
-import { parseAddress } from "./addresses.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { Repo } from "./contract.ts";
 import type { RepoRow } from "./schema.ts";
 
@@ -34,7 +34,7 @@ function problemOf({ url, missing_at }: RepoRow): string | null {
   if (missing_at !== null) {
     return "GitHub did not show it at the last sync: it was deleted, renamed, or the token may no longer see it. Remove it, or sync again with another token.";
   }
-  if (parseAddress(url).kind === "ssh") {
+  if (storedRepositoryAddress(url).kind === "ssh") {
     return "Runners have no SSH, so sessions on it will fail. Give it its https:// address, and a credential if it needs one.";
   }
   return null;

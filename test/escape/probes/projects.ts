@@ -9,6 +9,7 @@ import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { filesOf } from "#execution/tools/confined-files.ts";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { Probe } from "../probe.ts";
 import type { Stage } from "../stage.ts";
 
@@ -50,7 +51,7 @@ const open = ({ stage }: Scene, name: string, projectDir: string) =>
   stage.workspaces.open({ ...NOTHING, sessionId: `ses_${name}_${count}`, projectDir });
 const sleep = ({ stage }: Scene, name: string) =>
   stage.workspaces.hibernate(`ses_${name}_${count}`);
-const NOTHING = { repo: null, branch: null, projectDir: null };
+const NOTHING = { repository: null, mayUsePath: true, branch: null, projectDir: null };
 
 async function run(workspace: Workspace, script: string): Promise<string> {
   const running = workspace.sandbox.run({ argv: ["/bin/sh", "-c", script], timeoutMs: 10_000 });
@@ -210,8 +211,11 @@ export const projectProbes: Probe[] = [
     async (s) => {
       const link = join(s.folder, "repo");
       symlinkSync(s.loot, link);
-      const clone = (repo: string) =>
-        say(() => s.stage.workspaces.open({ ...NOTHING, sessionId: `ses_clone_${count}`, repo }));
+      const clone = (repo: string) => {
+        const repository = storedRepositoryAddress(repo);
+        const wish = { ...NOTHING, sessionId: `ses_clone_${count}`, repository };
+        return say(() => s.stage.workspaces.open(wish));
+      };
       return (await clone(link)) + (await clone(`file://${link}`));
     },
   ),

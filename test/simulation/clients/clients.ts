@@ -225,6 +225,7 @@ export class Clients {
               enableMemory: false,
               budgetMicros: null,
               projectDir: null,
+              mayUsePath: false,
               agentName: null,
             },
             LIMITS,

@@ -123,7 +123,10 @@ describe("the native loop", () => {
 
   it("reads the repository's instructions and the session's", async () => {
     const { runtime, requests } = runtimeWith(lines());
-    await new FakeTurn({ repo: "file:///r", instructions: "Be brief." }).work(runtime);
+    await new FakeTurn({
+      repository: { kind: "path", path: "/r" },
+      instructions: "Be brief.",
+    }).work(runtime);
     expect(requests[0]?.system).toContain("Use tabs.");
     expect(requests[0]?.system).toContain("Be brief.");
   });

@@ -1,5 +1,6 @@
 /** What the model is told first: what it is, where it works, and whose words count. */
 import type { Assignment } from "#protocol/frames.ts";
+import { addressText } from "#protocol/repository-address.ts";
 import type { Brief } from "../runtime.ts";
 
 const BASE = `You are an agent of Muster, working in a session for a person. You have tools; use them to do what is asked rather than describing how it could be done. Your commands run in a sandbox: the workspace is yours to change, the rest of the machine is out of reach, and there is no network unless it was allowed.
@@ -30,11 +31,11 @@ export function systemPrompt(
   brief: Brief | null,
   repositoryInstructions: string | null,
 ): string {
-  const { instructions, repo, branch } = assignment;
+  const { instructions, repository, branch } = assignment;
   const parts = [BASE, ...placeOf(assignment)];
-  if (repo !== null)
+  if (repository !== null)
     parts.push(
-      `The workspace is a clone of ${repo}${branch === null ? "" : `, from the branch ${branch}`}, on a branch of its own. Commit there, as you are: the name and e-mail of the person are set. Do not push unless asked to; then use push_branch or create_pull_request, because the sandbox cannot reach the repository.`,
+      `The workspace is a clone of ${addressText(repository)}${branch === null ? "" : `, from the branch ${branch}`}, on a branch of its own. Commit there, as you are: the name and e-mail of the person are set. Do not push unless asked to; then use push_branch or create_pull_request, because the sandbox cannot reach the repository.`,
     );
   for (const { name, content } of brief?.instructions ?? []) parts.push(`${name}\n\n${content}`);
   if (repositoryInstructions !== null)

@@ -10,6 +10,7 @@ import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
 import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
 import type { JournalItem } from "#protocol/events.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { FakeTurn } from "../fake-turn.ts";
 import { LeaseLost } from "../runtime.ts";
 import { type FakeWorkspaces, fakeNative, fakeWorkspaces, NO_CHANGES } from "./fake-native.ts";
@@ -129,7 +130,7 @@ describe("what a turn has changed", () => {
 
   it("is not looked for when the turn has only read or talked", async () => {
     writeFileSync(join(folder, "b.txt"), "b");
-    const turn = new FakeTurn({ repo: "file:///r" });
+    const turn = new FakeTurn({ repository: { kind: "path", path: "/r" } });
     const end = await work(turn, [{ call: "read", input: { path: "b.txt" } }]);
     expect(fake.acts).toEqual(["open", "mark"]);
     // What it said comes with the settlement.
@@ -139,7 +140,9 @@ describe("what a turn has changed", () => {
 
 describe("a turn that is stopped while its repository is cloned", () => {
   it("ends as one that was stopped, and the clone is told", async () => {
-    const turn = new FakeTurn({ repo: "https://git.example/acme/app" });
+    const turn = new FakeTurn({
+      repository: storedRepositoryAddress("https://git.example/acme/app"),
+    });
     fake.workspaces.open = ({ signal }) =>
       new Promise((_resolve, reject) => {
         const giveUp = () =>

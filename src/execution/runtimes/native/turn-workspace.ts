@@ -50,9 +50,9 @@ export class TurnWorkspace {
 
   /** What the session works on, if that is a repository. */
   get repository(): SessionRepository | undefined {
-    const { repo, branch, projectDir } = this.#turn.assignment;
-    if (repo === null || projectDir !== null) return undefined;
-    return { address: repo, branch, access: () => this.#access() };
+    const { repository, mayUsePath, branch, projectDir } = this.#turn.assignment;
+    if (repository === null || projectDir !== null) return undefined;
+    return { address: repository, mayUsePath, branch, access: () => this.#access() };
   }
 
   /** What opens it is a secret from here on, in everything this runner shows. */
@@ -64,8 +64,8 @@ export class TurnWorkspace {
 
   /** Whether the session asks for files that are there before its first tool call. */
   get isWanted(): boolean {
-    const { repo, projectDir } = this.#turn.assignment;
-    return repo !== null || projectDir !== null;
+    const { repository, projectDir } = this.#turn.assignment;
+    return repository !== null || projectDir !== null;
   }
 
   /** Files that lie in it before the agent begins. */
@@ -98,12 +98,14 @@ export class TurnWorkspace {
   }
 
   async #open(): Promise<Workspace> {
-    const { sessionId, repo, branch, projectDir, promptId } = this.#turn.assignment;
+    const { sessionId, repository, branch, projectDir, mayUsePath, promptId } =
+      this.#turn.assignment;
     const workspace = await this.#workspaces.open({
       sessionId,
-      repo,
+      repository,
       branch,
       projectDir,
+      mayUsePath,
       access: () => this.#access(),
       identity: this.identity,
       signal: AbortSignal.any([this.#turn.signal, this.#turn.killed]),
