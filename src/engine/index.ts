@@ -1,5 +1,7 @@
 /** The kernel's front door. */
+
 export type { Announcer, SessionWatcher } from "./announce.ts";
+export type { EndedCall, JudgedCall } from "./call-facts.ts";
 export { eachApart } from "./each-apart.ts";
 export {
   type Brief,
@@ -45,9 +47,7 @@ export {
   type Asked,
   command,
   createTell,
-  type EndedCall,
   type Engine,
-  type JudgedCall,
   type KernelEvent,
   type Listener,
   type SessionWriter,

@@ -84,6 +84,8 @@ export async function createKernel({
     {},
     ...features.map((feature) => feature.deliverers ?? {}),
   );
+  const judges = features.flatMap((feature) => (feature.judge ? [feature.judge] : []));
+  const bench = createBench(catalogue, judges);
   const engine: Engine = {
     store,
     ids,
@@ -96,12 +98,11 @@ export async function createKernel({
     ],
     defaults,
     toolName: (name) => catalogue.find(name)?.name,
+    findDenial: bench.findDenial,
     delivers: (kind) => kind in deliverers,
     sessionTables,
     serverId,
   };
-  const judges = features.flatMap((feature) => (feature.judge ? [feature.judge] : []));
-  const bench = createBench(catalogue, judges);
   const toolHost = createToolHost(engine, catalogue);
   const tokens = createRunTokens(secretKey);
   const dispatcher = new Dispatcher({

@@ -12,8 +12,9 @@ import type { Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
 import type { EventType, ModelCallItem } from "#protocol/events.ts";
-import type { Author, EntryKind, Verdict } from "#protocol/sessions.ts";
+import type { Author, EntryKind } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
+import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
 import { insertEvents } from "./sessions/event-queries.ts";
 import { eventView } from "./sessions/event-view.ts";
@@ -91,29 +92,19 @@ export interface Asked {
   callback: boolean;
 }
 
-export interface JudgedCall {
-  callId: string;
-  tool: string;
-  verdict: Verdict["verdict"];
-}
-
-/** What may be known of a call by those who must not know its content. */
-export interface EndedCall {
-  callId: string;
-  tool: string;
-  failed: boolean;
-  exitCode: number | null;
-  durationMs: number;
-  inputChars: number;
-  outputChars: number;
-  truncated: boolean;
-}
-
 /**
  * Runs inside the causing transaction and may only write through `work`: no waiting for anything
  * else. Give what it inserts a cause key, so that a repeated event makes nothing twice.
  */
 export type Listener = (work: Work, event: KernelEvent) => Promise<void>;
+
+/** Judges a call by the rules as they are now. Returns the reason when it is denied. */
+export type FindDenial = (
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  call: CallOnRecord,
+) => Promise<string | undefined>;
 
 export interface Engine {
   store: Store;
@@ -126,6 +117,11 @@ export interface Engine {
   defaults: SessionDefaults;
   /** The name of a tool that there is, by whatever name it is known. */
   toolName(name: string): string | undefined;
+  /**
+   * A call may be performed long after it was judged: after a person's yes, behind other calls, or by
+   * the next attempt. Whoever lets it go on asks here first.
+   */
+  findDenial: FindDenial;
   /** Whether somebody takes outbox rows of this kind where they are to go. */
   delivers(kind: string): boolean;
   /** Of features: their rows go with the session they hang on. */
@@ -189,6 +185,7 @@ export class Work {
   readonly serverId: string;
   readonly defaults: SessionDefaults;
   readonly toolName: Engine["toolName"];
+  readonly #findDenial: FindDenial;
   readonly delivers: Engine["delivers"];
   readonly sessionTables: readonly string[];
   /** Runs that this command has made and that nobody has claimed: at its end runners hear of them. */
@@ -206,6 +203,7 @@ export class Work {
     this.serverId = engine.serverId;
     this.defaults = engine.defaults;
     this.toolName = engine.toolName;
+    this.#findDenial = engine.findDenial;
     this.delivers = engine.delivers;
     this.sessionTables = engine.sessionTables;
     this.#listeners = engine.listeners;
@@ -270,6 +268,21 @@ export class Work {
     const writer = new SessionWriter(row, true, this.now);
     this.#writers.set(row.id, writer);
     return writer;
+  }
+
+  /** The reason why a call that was judged before must not be performed now, if there is one. */
+  async findDenial(
+    session: SessionWriter,
+    run: RunRow,
+    call: CallOnRecord,
+  ): Promise<string | undefined> {
+    const reason = await this.#findDenial(this, session, run, call);
+    if (reason !== undefined) {
+      const { callId, tool } = call;
+      const judged = { callId, tool, verdict: "deny" } as const;
+      await this.emit({ type: "call_judged", session, run, call: judged });
+    }
+    return reason;
   }
 
   async emit(event: KernelEvent): Promise<void> {

@@ -127,6 +127,11 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     images: z.array(imageRefSchema).optional(),
     /** The call asked for nothing more to be done in this turn. */
     endsTurn: z.boolean().optional(),
+    /**
+     * Calls of the same response that were allowed and are to be performed next. Each is judged again,
+     * since time has passed; the answer to the batch has the verdict of those that are denied now.
+     */
+    recheck: z.array(z.string()).max(1_000).optional(),
   }),
   z.object({
     type: z.literal("notice"),

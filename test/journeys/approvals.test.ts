@@ -1,8 +1,10 @@
 /** Gates, told through the API on each database: a turn that must ask waits without a runner. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { gateTimerDue } from "#engine/gates/index.ts";
+import { gateTimerDue, listGates } from "#engine/gates/index.ts";
 import { command } from "#engine/index.ts";
+import { findRun } from "#engine/runs/index.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
+import { join, orgOf } from "#test/journeys/people-clients.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
@@ -104,6 +106,67 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         { error: expect.stringContaining("not allowed") },
       ]);
       expect(await approvals(session.id, "decided")).toHaveLength(1);
+    });
+
+    it("lets a rule of the organisation win that comes while a person thinks", async () => {
+      const { session, prompt } = await gated(PUSH);
+      const [asked] = await approvals(session.id);
+      const rule = { level: "org", tool: "bash", pattern: "git push*", effect: "deny" };
+      const made = await platform.request<{ rule: { id: string } }>(
+        "POST",
+        "/api/policy/rules",
+        rule,
+      );
+      const { id } = made.body.rule;
+      expect(await answer(asked?.id, { decision: "allow", scope: "always" })).toMatchObject({
+        status: 409,
+        body: { error: { code: "denied_by_rule", message: expect.stringContaining(id) } },
+      });
+      expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "completed" });
+      expect(await results(session.id)).toMatchObject([
+        { toolOutput: "", error: expect.stringContaining(id) },
+      ]);
+      expect(await approvals(session.id, "decided")).toMatchObject([{ decidedBy: "system" }]);
+      const audit = await platform.request<{ items: { action: string }[] }>(
+        "GET",
+        `/api/audit?session=${session.id}`,
+      );
+      expect(audit.body.items.map(({ action }) => action)).toContain("tool_denied");
+      expect((await platform.request("DELETE", `/api/policy/rules/${id}`)).status).toBe(200);
+    });
+
+    it("does nothing more for somebody who has left", async () => {
+      const leaver = await join(platform, "Lea");
+      const { session } = (
+        await leaver.request<{ session: Session }>("POST", "/api/sessions", { runtime: "native" })
+      ).body;
+      const { prompt } = (
+        await leaver.request<{ prompt: Prompt }>("POST", `/api/sessions/${session.id}/prompts`, {
+          content: PUSH,
+        })
+      ).body;
+      const { engine } = platform.server.kernel;
+      const { orgId } = await orgOf(platform);
+      const filter = { orgId, ownerId: leaver.userId, sessionId: session.id, limit: 1 };
+      const findAsked = () => engine.store.read((reader) => listGates(reader, filter));
+      while ((await findAsked()).length === 0) await new Promise((r) => setTimeout(r, 10));
+      const [gate] = await findAsked();
+      const denial = () =>
+        command(engine, async (work) => {
+          const locked = await work.family(session.id);
+          const run = await findRun(work.tx, gate?.run_id ?? "");
+          if (!locked || !run) throw new Error(`nothing of ${prompt.id}`);
+          const call = { callId: "c", tool: "bash", input: { command: "ls" } };
+          return work.findDenial(locked, run, call);
+        });
+      expect(await denial()).toBeUndefined();
+      const removed = await platform.request(
+        "DELETE",
+        `/api/orgs/${orgId}/members/${leaver.userId}`,
+      );
+      expect(removed.status).toBe(200);
+      expect(await denial()).toContain("has left");
+      expect((await leaver.request("POST", `/api/approvals/${gate?.id}`, {})).status).toBe(401);
     });
 
     it("asks for two calls of one response one after the other", async () => {

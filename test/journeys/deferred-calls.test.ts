@@ -26,11 +26,16 @@ const tools = ["quick", "careful"].map((name) =>
   }),
 );
 
+/** Words that a rule denies by now. */
+const forbidden = new Set<string>();
+
 const book: Feature = {
   name: "book",
   tools,
-  judge: async (_work, { tool }) =>
-    tool === "careful" ? { verdict: "ask", reason: "A rule says so." } : undefined,
+  judge: async (_work, { tool, target }) => {
+    if (target !== null && forbidden.has(target)) return { verdict: "deny", reason: "New rule." };
+    return tool === "careful" ? { verdict: "ask", reason: "A rule says so." } : undefined;
+  },
   listeners: [
     async (_work, event) => {
       if (event.type.startsWith("call_")) heard.push(event);
@@ -103,6 +108,23 @@ describe("a call of an agent program", () => {
       `/api/approvals/${gate?.id}`,
     );
     expect(approval.state).toBe("decided");
+    await woken.end("ok");
+  });
+
+  it("is not done when a rule comes after it was allowed", async () => {
+    const { sessionId, turn, call } = await begin();
+    await call("careful", "overruled");
+    await turn.end("I wait.");
+    const [gate] = await pendingOf(sessionId);
+    await world.call(owner, "POST", `/api/approvals/${gate?.id}`, { decision: "allow" });
+    forbidden.add("overruled");
+    await sweep();
+    const woken = await world.nextTurn();
+    expect(woken.assignment.content).toContain("was not done. Not done: New rule.");
+    expect(done).not.toContain("overruled");
+    expect(await world.call(owner, "GET", `/api/approvals/${gate?.id}`)).toMatchObject({
+      approval: { decision: "deny", decidedBy: "system" },
+    });
     await woken.end("ok");
   });
 

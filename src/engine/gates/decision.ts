@@ -6,9 +6,18 @@ export interface GateDecision {
   /** One for each question. */
   answers: string[] | null;
   scope: "once" | "session" | "always";
+  /** A rule that was made meanwhile denies what was allowed; `reason` says which. */
+  overruled?: boolean;
   /** Of a plan that is not approved as it is: another one is wanted. */
   revise?: boolean;
 }
 
 /** What became of a plan. */
 export type PlanFate = "approved" | "revise" | "rejected" | "expired";
+
+/** The rule that denied what somebody allowed, in words; null when none did. */
+export function overruledReason({ decision }: { decision: string | null }): string | null {
+  if (decision === null) return null;
+  const { overruled, reason } = JSON.parse(decision) as GateDecision;
+  return overruled ? (reason ?? "It is not allowed any more.") : null;
+}

@@ -144,9 +144,44 @@ export async function decideGate(
         : "Somebody has answered this already. The first answer stands.",
     );
   }
-  await close(work, session, gate, "decided", decision, decidedBy);
+  const denial = decision.allowed ? await findDenial(work, session, gate) : undefined;
+  if (denial === undefined) await close(work, session, gate, "decided", decision, decidedBy);
+  else await close(work, session, gate, "decided", overruled(denial), "system");
   await goOn(work, session, gate);
   return gate;
+}
+
+/** Whether a rule that came while the call waited, or while its yes did, denies the call now. */
+async function findDenial(
+  work: Work,
+  session: SessionWriter,
+  gate: GateRow,
+): Promise<string | undefined> {
+  // An answer is a person's own words, and nothing is performed.
+  if (gate.kind === "question") return undefined;
+  const run = await findRun(work.tx, gate.run_id);
+  if (!run) return undefined;
+  const { input, cwd } = JSON.parse(gate.shown) as { input: unknown; cwd?: string | null };
+  return work.findDenial(session, run, { callId: gate.call_id, tool: gate.tool, input, cwd });
+}
+
+function overruled(reason: string): GateDecision {
+  return { allowed: false, reason, answers: null, scope: "once", overruled: true };
+}
+
+/** Takes a yes back that a rule overrules, before anybody acts on it. Returns the reason. */
+export async function overruleGate(
+  work: Work,
+  session: SessionWriter,
+  gate: GateRow,
+): Promise<string | undefined> {
+  const { allowed } = JSON.parse(gate.decision ?? "{}") as Partial<GateDecision>;
+  const denial = allowed ? await findDenial(work, session, gate) : undefined;
+  if (denial === undefined) return undefined;
+  gate.decision = cleanJson(overruled(denial));
+  gate.decided_by = "system";
+  await saveGate(work.tx, gate);
+  return denial;
 }
 
 export async function gateTimerDue(work: Work, timer: TimerRow): Promise<void> {
@@ -228,12 +263,18 @@ async function setPromptState(work: Work, run: RunRow, state: "gated" | "running
 }
 
 /** What a turn that goes on must know of its gates; marks them as told to this attempt. */
-export async function tellDecisions(work: Work, run: RunRow): Promise<Decision[]> {
+export async function tellDecisions(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+): Promise<Decision[]> {
   const told: Decision[] = [];
   for (const gate of await listGatesOfPrompt(work.tx, run.prompt_id)) {
     if ((gate.state !== "decided" && gate.state !== "expired") || gate.deferred === 1) continue;
     const fresh = gate.told_fence === null;
     if (fresh) {
+      // Nobody has acted on it yet. A plan's approval was acted on when it was given.
+      if (gate.kind === "approval") await overruleGate(work, session, gate);
       gate.told_fence = run.fence;
       await saveGate(work.tx, gate);
     }
@@ -261,7 +302,8 @@ export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
     const reason = "Nobody answered in time, so it counts as a no. Go on without it.";
     return { callId, allowed: false, reason, answers: null };
   }
-  const { allowed, reason, answers } = JSON.parse(gate.decision) as GateDecision;
+  const { allowed, reason, answers, overruled } = JSON.parse(gate.decision) as GateDecision;
+  if (overruled) return { callId, allowed: false, answers: null, reason: overruledWords(reason) };
   if (allowed) return { callId, allowed, reason: null, answers };
   const words = reason === null ? "" : ` They said: “${reason}”.`;
   return {
@@ -270,4 +312,8 @@ export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
     answers,
     reason: `The person did not allow this.${words} Do not try it again; go on without it.`,
   };
+}
+
+function overruledWords(reason: string | null): string {
+  return `Not done: ${reason ?? "it is not allowed any more."} Do not try it again; go on without it.`;
 }

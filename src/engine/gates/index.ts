@@ -1,4 +1,4 @@
-export type { GateDecision } from "./decision.ts";
+export { type GateDecision, overruledReason } from "./decision.ts";
 export {
   decideGate,
   decisionOf,

@@ -14,10 +14,15 @@ type Decided = Pick<GateRow, "decision" | "decided_by">;
 /** Of a gate that is closed. Without a decision nobody answered in time. */
 export function planDecision({ decision, decided_by }: Decided): PlanDecision {
   if (decision === null) return { allowed: false, fate: "expired", words: EXPIRED };
-  const { allowed, reason, revise = false } = JSON.parse(decision) as GateDecision;
+  const { allowed, reason, revise = false, overruled } = JSON.parse(decision) as GateDecision;
+  if (overruled) return { allowed: false, fate: "rejected", words: overruledWords(reason) };
   const who = decided_by?.startsWith("session:") ? "Your parent" : "A person";
   const fate = allowed ? "approved" : revise ? "revise" : "rejected";
   return { allowed, fate, words: WORDS[fate](who, reason === null ? "" : ` “${reason}”`) };
+}
+
+function overruledWords(reason: string | null): string {
+  return `rejected: ${reason ?? "Presenting a plan is not allowed any more."} Do not carry the plan out. End your turn and say so.`;
 }
 
 type Say = (who: string, said: string) => string;

@@ -13,6 +13,7 @@ import { listTurnEntries } from "../sessions/event-queries.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { type Catalogue, roleOf } from "../tools/index.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { findDenials } from "./find-denials.ts";
 import { fits, type RunnerOffer, wishOf } from "./fit.ts";
 import { journalItem } from "./journal-items.ts";
 import {
@@ -242,7 +243,12 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     workedMs: run.worked_ms,
     budgetLeftMicros:
       row.budget_micros === null ? null : Math.max(0, row.budget_micros - row.cost_micros),
-    decisions: resumes ? await tellDecisions(work, run) : [],
+    decisions: resumes
+      ? [
+          ...(await tellDecisions(work, session, run)),
+          ...(await findDenials(work, session, run, journal)),
+        ]
+      : [],
     journal: fitting(journal).map(journalItem),
   };
 }

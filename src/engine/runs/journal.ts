@@ -22,6 +22,7 @@ import { findKnownAnswer } from "../tools/queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
 import type { Claimer } from "./claim.ts";
+import { recheckCalls } from "./find-denials.ts";
 import { handOn } from "./hand-on.ts";
 import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
 import { parkRun } from "./park.ts";
@@ -163,6 +164,8 @@ async function apply(
     });
     await consequences(writing, item);
   }
+  const waiting = items.flatMap((item) => (item.type === "post_tool" ? (item.recheck ?? []) : []));
+  Object.assign(given, await recheckCalls(work, session, run, new Set(waiting)));
   if (fresh.length > 0) run.progressed = 1;
   run.journaled += fresh.length;
   return Object.keys(given).length === 0 ? undefined : given;

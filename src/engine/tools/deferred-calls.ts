@@ -5,7 +5,7 @@
 import { Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text.ts";
 import type { Deliverer } from "../feature.ts";
-import { decisionOf } from "../gates/gates.ts";
+import { decisionOf, overruleGate } from "../gates/gates.ts";
 import { findGate } from "../gates/queries.ts";
 import { sendLater } from "../outbox/index.ts";
 import { findRun } from "../runs/queries.ts";
@@ -51,6 +51,8 @@ async function carryOut(
     gate && (await lockCaller(work, gate, catalogue.findTool(gate.tool), shownInput(gate)));
   // Nobody is left to be told, nor to have wanted it.
   if (!gate || !session || session.row.lifecycle === "terminated") return;
+  // The rules may have changed since the yes.
+  if (known === undefined && gate.kind === "approval") await overruleGate(work, session, gate);
   const { allowed, reason } = decisionOf(gate);
   const result = allowed ? (known ?? (await performGate(work, catalogue, session, gate))) : null;
   // It said that nothing more is to be done: waiting, or the end of the session.

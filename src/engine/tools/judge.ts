@@ -5,9 +5,10 @@
  */
 import type { Verdict } from "#protocol/sessions.ts";
 import { gateKindOf, isOffered } from "#protocol/tools.ts";
+import type { CallOnRecord } from "../call-facts.ts";
 import { findDenial } from "../gates/queries.ts";
 import type { RunRow } from "../schema.ts";
-import type { SessionWriter, Work } from "../work.ts";
+import type { FindDenial, SessionWriter, Work } from "../work.ts";
 import { type Catalogue, toolUserOf } from "./catalogue.ts";
 import { invalidInput, unknownTool } from "./tool.ts";
 
@@ -23,6 +24,8 @@ export interface CallToJudge {
   target: string | null;
   /** Of a command: where it would run, as seen inside; null is the top of the workspace. */
   cwd: string | null;
+  /** It was let through before, and is judged once more before it is performed. */
+  isAgain: boolean;
 }
 
 export interface Judgement {
@@ -43,38 +46,55 @@ const SAME_PLAN =
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 export interface Bench {
-  judge(
-    work: Work,
-    session: SessionWriter,
-    run: RunRow,
-    call: { callId: string; tool: string; input: unknown; cwd?: string | undefined },
-  ): Promise<Verdict>;
+  judge(work: Work, session: SessionWriter, run: RunRow, call: CallOnRecord): Promise<Verdict>;
+  /** Judges a call again that was judged before; see `Engine.findDenial`. */
+  findDenial: FindDenial;
 }
 
 export function createBench(catalogue: Catalogue, judges: readonly Judge[]): Bench {
   return {
-    async judge(work, session, run, { callId, tool: name, input, cwd = null }) {
-      const tool = catalogue.find(name);
-      // Of one that others have, no more is said than of one that nobody has.
-      if (!tool || !isOffered(tool, toolUserOf(session.row)))
-        return { verdict: "invalid", reason: unknownTool(name, catalogue.namesFor(session.row)) };
-      if (typeof input === "string") return { verdict: "invalid", reason: NOT_JSON };
-      const parsed = tool.schema.safeParse(input);
-      if (!parsed.success) return { verdict: "invalid", reason: invalidInput(name, parsed.error) };
-      const call: CallToJudge = {
-        session,
-        run,
-        callId,
-        tool: tool.name,
-        readOnly: tool.readOnly,
-        input: parsed.data,
-        target: tool.target(parsed.data),
-        cwd,
-      };
-      const judgement = await strictest(work, judges, call);
-      const { target } = call;
-      return { ...(await settleWhoIsAsked(work, call, judgement, input)), target };
+    async judge(work, session, run, asked) {
+      const read = readCall(catalogue, session, run, asked);
+      if ("invalid" in read) return { verdict: "invalid", reason: read.invalid };
+      const judgement = await strictest(work, judges, { ...read, isAgain: false });
+      const settled = await settleWhoIsAsked(work, read, judgement, asked.input);
+      return { ...settled, target: read.target };
     },
+    async findDenial(work, session, run, asked) {
+      const read = readCall(catalogue, session, run, asked);
+      // The session may have lost the tool since. A plan or a question performs nothing.
+      if ("invalid" in read)
+        return gateKindOf(asked.tool) === "approval" ? read.invalid : undefined;
+      const { verdict, reason } = await strictest(work, judges, { ...read, isAgain: true });
+      return verdict === "deny" ? (reason ?? "This is not allowed any more.") : undefined;
+    },
+  };
+}
+
+type ReadCall = Omit<CallToJudge, "isAgain">;
+
+function readCall(
+  catalogue: Catalogue,
+  session: SessionWriter,
+  run: RunRow,
+  { callId, tool: name, input, cwd = null }: CallOnRecord,
+): ReadCall | { invalid: string } {
+  const tool = catalogue.find(name);
+  // Of one that others have, no more is said than of one that nobody has.
+  if (!tool || !isOffered(tool, toolUserOf(session.row)))
+    return { invalid: unknownTool(name, catalogue.namesFor(session.row)) };
+  if (typeof input === "string") return { invalid: NOT_JSON };
+  const parsed = tool.schema.safeParse(input);
+  if (!parsed.success) return { invalid: invalidInput(name, parsed.error) };
+  return {
+    session,
+    run,
+    callId,
+    tool: tool.name,
+    readOnly: tool.readOnly,
+    input: parsed.data,
+    target: tool.target(parsed.data),
+    cwd,
   };
 }
 
@@ -97,7 +117,7 @@ async function strictest(
 /** Somebody must be there to answer, and a no stands for the rest of the turn. */
 async function settleWhoIsAsked(
   work: Work,
-  { session, run, tool }: CallToJudge,
+  { session, run, tool }: ReadCall,
   judgement: Judgement,
   /** As the model wrote it, which is how it was shown. */
   input: unknown,

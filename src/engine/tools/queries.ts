@@ -74,6 +74,7 @@ export interface JournaledCall {
   callId: string;
   tool: string;
   input: unknown;
+  cwd: string | null;
   verdict: Verdict["verdict"];
 }
 
@@ -101,10 +102,11 @@ export async function findJudgedCall(
 ): Promise<JournaledCall | undefined> {
   const rows = await reader.all(selectCalls, { sessionId, promptId, after, limit: LOOK_BACK });
   for (const { tool_name, tool_input, data } of rows) {
-    const facts = JSON.parse(data ?? "{}") as { callId?: string; verdict?: Verdict };
+    const facts = JSON.parse(data ?? "{}") as { callId?: string; cwd?: string; verdict?: Verdict };
     if (facts.callId !== callId || !facts.verdict) continue;
     const input: unknown = tool_input === null ? null : JSON.parse(tool_input);
-    return { callId, tool: tool_name ?? "", input, verdict: facts.verdict.verdict };
+    const { cwd = null, verdict } = facts;
+    return { callId, tool: tool_name ?? "", input, cwd, verdict: verdict.verdict };
   }
   return undefined;
 }

@@ -40,6 +40,8 @@ export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
           const judged = await findJudgedCall(work.tx, run, callId);
           const isAllowed = judged?.tool === name && (await wasAllowed(work, run, judged));
           if (!isAllowed) return failed(NOT_JUDGED);
+          const denial = await findDenialUnlessDone(work, caller, judged);
+          if (denial !== undefined) return failed(denial);
           // What was judged, and perhaps shown to a person, is what is performed.
           return perform(work, catalogue, { session, run, callId }, judged);
         }),
@@ -90,6 +92,16 @@ export async function lockCaller(
   if (tool?.reaches && asked?.success)
     await work.families([session_id, ...(await tool.reaches(work.tx, session_id, asked.data))]);
   return work.family(session_id);
+}
+
+/** A call that is sent again finds its answer, whatever the rules say since. */
+async function findDenialUnlessDone(
+  work: Work,
+  { session, run, callId }: ToolCaller,
+  judged: JournaledCall,
+): Promise<string | undefined> {
+  if (await findToolResult(work.tx, run.prompt_id, callId)) return undefined;
+  return work.findDenial(session, run, judged);
 }
 
 async function wasAllowed(

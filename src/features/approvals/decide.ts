@@ -4,30 +4,37 @@
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
-import { decideGate, findGate, type GateDecision } from "#engine/gates/index.ts";
+import { decideGate, findGate, type GateDecision, overruledReason } from "#engine/gates/index.ts";
 import { command, type Engine, type GateRow, may, type Work } from "#engine/index.ts";
+import { findUser, isHere } from "#features/auth/index.ts";
 import { addStandingRule, standingTarget, type UserPrincipal } from "#features/policy/index.ts";
 import { type AskedQuestion, askUserQuestionInput } from "#protocol/tools.ts";
 import type { DecisionRequest } from "./contract.ts";
 
-export function decide(
+/** A rule that was made since the call was judged wins over a yes: the gate closes with a no. */
+export async function decide(
   engine: Engine,
   user: UserPrincipal,
   id: string,
   request: DecisionRequest,
 ): Promise<GateRow> {
   const ruleId = engine.ids.mint("rul");
-  return command(engine, async (work) => {
+  const decided = await command(engine, async (work) => {
     const gate = await requireGate(work, user, id);
     const decision =
       request.answers === undefined
         ? plainDecision(gate, request)
         : answersTo(gate, request, request.answers);
     // The engine tells whether it is still open; a rule is made only for a decision that counts.
-    const decided = await decideGate(work, id, decision, user.userId);
-    if (decision.scope !== "once") await stand(work, user, decided, decision, ruleId);
-    return decided;
+    const closed = await decideGate(work, id, decision, user.userId);
+    const counts = overruledReason(closed) === null;
+    if (decision.scope !== "once" && counts) await stand(work, user, closed, decision, ruleId);
+    return closed;
   });
+  // After the commit: the no must stay, and the person must learn that their yes did not count.
+  const denial = overruledReason(decided);
+  if (denial !== null) throw deniedByRule(denial);
+  return decided;
 }
 
 /** Locks its session. Missing and not yours answer alike. */
@@ -36,9 +43,16 @@ async function requireGate(work: Work, user: UserPrincipal, id: string): Promise
   const session = gate && (await work.family(gate.session_id));
   const isYours =
     session &&
+    (await isStillHere(work, user)) &&
     may(user, "approval.decide", { orgId: session.row.org_id, ownerId: session.row.owner_id });
   if (!gate || !isYours) throw notFound("approval");
   return gate;
+}
+
+/** They may have been removed while the request waited for the session's lock. */
+async function isStillHere({ tx }: Work, { userId }: UserPrincipal): Promise<boolean> {
+  const person = await findUser(tx, userId);
+  return !person || isHere(person);
 }
 
 function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
@@ -117,6 +131,14 @@ function checkAnswer(question: AskedQuestion, given: string, at: number): string
   if (choices.some((choice) => !labels.includes(choice)))
     throw invalidAnswers(`Answer ${at + 1} must be one of: ${labels.join(", ")}.`);
   return answer;
+}
+
+function deniedByRule(reason: string): Refusal {
+  return new Refusal(
+    "conflict",
+    "denied_by_rule",
+    `This cannot be allowed any more: ${reason} The call was denied, and the agent is told so.`,
+  );
 }
 
 function invalidAnswers(message: string): Refusal {

@@ -29,9 +29,9 @@ const WHAT_NEXT = {
     "Nobody decided about your plan in time: present it again, or end your turn and say that it waits.",
 } as const;
 
-export const judgePlan: Judge = async (_work, { session: { row }, tool, readOnly }) => {
+export const judgePlan: Judge = async (_work, { session: { row }, tool, readOnly, isAgain }) => {
   // One at a time: of two that wait, nobody could say which was approved.
-  if (tool === REQUEST_PLAN_APPROVAL && row.plan_state === "pending")
+  if (tool === REQUEST_PLAN_APPROVAL && !isAgain && row.plan_state === "pending")
     return { verdict: "deny", reason: `plan_pending: ${WHAT_NEXT.pending}` };
   if (!isHeldByPlan(row) || readOnly || BEFORE_A_PLAN.has(tool)) return undefined;
   const state = row.plan_state === null || row.plan_state === "approved" ? "none" : row.plan_state;

@@ -2,7 +2,13 @@
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
-import { decideGate, findGate, findGateByCall, planDecision } from "#engine/gates/index.ts";
+import {
+  decideGate,
+  findGate,
+  findGateByCall,
+  overruledReason,
+  planDecision,
+} from "#engine/gates/index.ts";
 import type { GateRow } from "#engine/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { type AgentRole, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
@@ -92,7 +98,9 @@ const decidePlan = defineTool({
     const reason = message === undefined ? null : cleanText(message);
     const allowed = decision === "approve";
     const revise = decision === "revise";
-    await decideGate(work, planId, { allowed, reason, answers: null, scope: "once", revise }, by);
+    const given = { allowed, reason, answers: null, scope: "once", revise } as const;
+    const denial = overruledReason(await decideGate(work, planId, given, by));
+    if (denial !== null) return { output: null, error: `denied_by_rule: ${denial}` };
     const told = { action: "plan_decided", by, childId: child.row.id, detail: decision } as const;
     await note(work, session.row, told);
     return { output: { sessionId, planId, decision, next: NEXT[decision] }, error: null };

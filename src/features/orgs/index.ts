@@ -6,6 +6,7 @@ import { eachApart, type Feature, type Kernel, type Tell } from "#engine/index.t
 import { listActiveOwners } from "#engine/sessions/index.ts";
 import { type Admit, type Auth, listRemoved } from "#features/auth/index.ts";
 import { acceptInvitation, admitGuest, type Joining } from "./invitations.ts";
+import { judgeMember } from "./judge-member.ts";
 import { goOnPurging } from "./purge-member.ts";
 import { deleteOldInvitations } from "./queries.ts";
 import { orgRoutes } from "./routes.ts";
@@ -44,6 +45,7 @@ export function createOrgs(options: OrgOptions): Orgs {
       name: "orgs",
       migrations: orgMigrations,
       routes: orgRoutes({ auth, work, baseUrl }),
+      judge: judgeMember,
       sweeps: [
         {
           name: "work of those who left",

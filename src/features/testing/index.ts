@@ -44,8 +44,8 @@ export interface Turn {
   end(result: string): Promise<void>;
   /** Keeps it for as long as a lease lasts; nobody else does. */
   renew(): Promise<void>;
-  /** Gives it back, as a runner does that is about to leave. */
-  release(): Promise<void>;
+  /** Gives it back, as a runner does that is about to leave; `begun`: it may have done something. */
+  release(begun?: boolean): Promise<void>;
 }
 
 export interface ToolReply {
@@ -232,8 +232,8 @@ function turnOf(assignment: Assignment, ask: Ask): Turn {
     async renew() {
       await ask((id) => ({ op: "renew", id, runs: [{ run, fence }] }));
     },
-    async release() {
-      await ask((id) => ({ op: "release", id, run, fence }));
+    async release(begun = true) {
+      await ask((id) => ({ op: "release", id, run, fence, begun }));
     },
   };
 }

@@ -48,7 +48,11 @@ export type NextStep =
   | { do: "park" };
 
 export function nextStep({ item, verdict }: Call, decision: Decision | undefined): NextStep {
-  if (verdict.verdict === "allow") return { do: "perform" };
+  if (verdict.verdict === "allow") {
+    if (decision?.allowed !== false) return { do: "perform" };
+    // A rule that was made since denies it.
+    return { do: "answer", output: null, error: decision.reason ?? "This is not allowed." };
+  }
   if (verdict.verdict !== "ask")
     return { do: "answer", output: null, error: verdict.reason ?? "This is not allowed." };
   if (!decision) return { do: "park" };

@@ -468,5 +468,37 @@ describe("going on after a loss", () => {
     ]);
     expect(readFileSync(counter, "utf8")).toBe("3");
     expect(requests).toHaveLength(1);
+
+    // A rule that came meanwhile: what had not begun is not done, what may have begun is said to be so.
+    const denial = { allowed: false, reason: "a rule", answers: null, fresh: true };
+    const denied = new FakeTurn({
+      journal: [call(1), call(2), call(3), first],
+      decisions: ["c2", "c3"].map((callId) => ({ ...denial, callId })),
+    });
+    await denied.work(runtimeWith(lines()).runtime);
+    expect(posts(denied.items)).toMatchObject([
+      { callId: "c2", error: INTERRUPTED },
+      { callId: "c3", error: "a rule", performed: false },
+    ]);
+    expect(readFileSync(counter, "utf8")).toBe("3");
+  });
+
+  it("performs no call that is denied by the time its turn comes", async () => {
+    const counter = join(folder, "denied-later");
+    writeFileSync(counter, "");
+    const turn = new FakeTurn({ content: "go" });
+    const append = turn.append.bind(turn);
+    turn.append = async (...items) => {
+      const verdicts = await append(...items);
+      const recheck = items.flatMap((item) =>
+        item.type === "post_tool" ? (item.recheck ?? []) : [],
+      );
+      const denied = recheck.map((id) => [id, { verdict: "deny", reason: "a rule" }] as const);
+      return { ...verdicts, ...Object.fromEntries(denied) };
+    };
+    const print = (n: number) => bash(`printf ${n} >> ${counter}`);
+    await turn.work(runtimeWith(lines([print(1), print(2), print(3)])).runtime);
+    expect(readFileSync(counter, "utf8")).toBe("1");
+    expect(posts(turn.items).map(({ error }) => error)).toEqual([null, "a rule", "a rule"]);
   });
 });

@@ -12,7 +12,7 @@ import type {
 import type { Workspace } from "#execution/workspaces/workspace.ts";
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
-import { LeaseLost, type Turn } from "../runtime.ts";
+import { LeaseLost, type Turn, type Verdicts } from "../runtime.ts";
 import { type Call, endsTurn, groupCalls, type NextStep, nextStep } from "./calls.ts";
 import type { PostTool } from "./conversation.ts";
 
@@ -41,8 +41,10 @@ export async function performCalls(
   const { turn, decisions } = performer;
   const all = [...answered];
   const isAnswered = ({ item }: Call) => answered.some(({ callId }) => callId === item.callId);
-  for (const group of groupCalls(calls)) {
-    const open = group.filter((call) => !isAnswered(call));
+  const groups = groupCalls(calls);
+  let denied: Verdicts = {};
+  for (const [at, group] of groups.entries()) {
+    const open = group.filter((call) => !isAnswered(call)).map((call) => withDenial(call, denied));
     if (open.length === 0) continue;
     if (turn.signal.aborted) return { stopped: true };
     const parked = open.find(
@@ -51,11 +53,27 @@ export async function performCalls(
     if (parked) return { park: parked.item.callId };
     await turn.step();
     const results = await Promise.all(open.map((call) => performOne(performer, call)));
-    await turn.append(...results);
+    // Time has passed since they were judged.
+    const recheck = (groups[at + 1] ?? []).filter(isToPerform).map(({ item }) => item.callId);
+    denied = await turn.append(...withRecheck(results, recheck));
     for (const result of results) performer.done(result);
     all.push(...results);
   }
   return endsTurn(all) ? { ended: true } : { stopped: turn.signal.aborted };
+}
+
+function isToPerform({ verdict }: Call): boolean {
+  return verdict.verdict === "allow";
+}
+
+function withRecheck(results: readonly PostTool[], recheck: string[]): PostTool[] {
+  const [first, ...others] = results;
+  return first && recheck.length > 0 ? [{ ...first, recheck }, ...others] : [...results];
+}
+
+function withDenial(call: Call, denied: Verdicts): Call {
+  const verdict = denied[call.item.callId];
+  return verdict ? { ...call, verdict } : call;
 }
 
 async function performOne(performer: Performer, call: Call): Promise<PostTool> {

@@ -1,0 +1,28 @@
+/** Facts about one tool call, as commands and listeners are told them. */
+import type { Verdict } from "#protocol/sessions.ts";
+
+/** A call as it was journaled, or as its gate keeps it. */
+export interface CallOnRecord {
+  callId: string;
+  tool: string;
+  input: unknown;
+  cwd?: string | null | undefined;
+}
+
+export interface JudgedCall {
+  callId: string;
+  tool: string;
+  verdict: Verdict["verdict"];
+}
+
+/** What may be known of a call by those who must not know its content. */
+export interface EndedCall {
+  callId: string;
+  tool: string;
+  failed: boolean;
+  exitCode: number | null;
+  durationMs: number;
+  inputChars: number;
+  outputChars: number;
+  truncated: boolean;
+}

@@ -1,0 +1,11 @@
+/** Denies the calls of sessions whose owner has left: their work is being stopped, and nothing more is done. */
+import type { Judge } from "#engine/tools/index.ts";
+import { findUser, isHere } from "#features/auth/index.ts";
+
+export const judgeMember: Judge = async ({ tx }, { session }) => {
+  const { owner_id: ownerId } = session.row;
+  const person = ownerId === null ? undefined : await findUser(tx, ownerId);
+  if (!person || isHere(person)) return undefined;
+  const reason = "The person whose session this is has left the organisation, so nothing is done.";
+  return { verdict: "deny", reason };
+};
