@@ -96,6 +96,50 @@ export function isOwnNetwork(ip: string): boolean {
   return ownNetwork.check(ip, family) && !metadata.check(ip, family);
 }
 
+/** Names that stand for no host of the public internet: special-use names, and names without a dot. */
+const PRIVATE_NAME = /^(?:[^.]+|(?:.+\.)?(?:localhost|local|internal|home\.arpa))$/;
+const PORTS: ReadonlySet<string> = new Set(["", "80", "443"]);
+
+export interface UrlRules extends Pick<ResolveOptions, "isAllowed"> {
+  /** Lets tests reach servers of their own; a person's ports are 80 and 443. */
+  isPortAllowed?: (port: string) => boolean;
+}
+
+export interface UrlProblem {
+  code: "url_not_allowed" | "address_refused";
+  message: string;
+}
+
+/**
+ * What speaks against fetching an address, as far as it can be told without asking a resolver. The
+ * server's policy and the runner both ask here, so nobody approves what would be refused afterwards.
+ */
+export function findUrlProblem(
+  url: URL,
+  { isAllowed, isPortAllowed }: UrlRules = {},
+): UrlProblem | undefined {
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    return notAllowed("Only http and https addresses can be fetched.");
+  if (url.username || url.password)
+    return notAllowed("An address with a user name or password in it is not fetched.");
+  if (!PORTS.has(url.port) && !isPortAllowed?.(url.port))
+    return notAllowed(`Only the ports 80 and 443 can be reached, not ${url.port}.`);
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const isPrivate =
+    isIP(host) === 0
+      ? isAllowed === undefined && PRIVATE_NAME.test(host.replace(/\.+$/, "").toLowerCase())
+      : !(isAllowed ?? isPublicAddress)(host);
+  return isPrivate ? { code: "address_refused", message: notPublic(url.hostname) } : undefined;
+}
+
+function notAllowed(message: string): UrlProblem {
+  return { code: "url_not_allowed", message };
+}
+
+function notPublic(hostname: string): string {
+  return `${hostname} is not on the public internet. Agents reach public addresses only.`;
+}
+
 /**
  * The address to dial for a name, or for an address in any spelling. Refuses when any of its
  * addresses is not public: a name that points both ways is a trick, or not meant for everyone.
@@ -115,11 +159,7 @@ export async function resolvePublic(
   });
   const [first] = found;
   if (!first || !found.every(({ address }) => isAllowed(address))) {
-    throw new Refusal(
-      "forbidden",
-      "address_refused",
-      `${hostname} is not on the public internet. Agents reach public addresses only.`,
-    );
+    throw new Refusal("forbidden", "address_refused", notPublic(hostname));
   }
   return { address: first.address, family: isIP(first.address) === 6 ? 6 : 4 };
 }

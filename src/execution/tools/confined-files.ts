@@ -22,11 +22,11 @@ import {
 } from "node:fs/promises";
 import { posix } from "node:path";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
+import { locatePath } from "#protocol/workspace-paths.ts";
 import { errnoOf, ToolProblem } from "./perform-tool.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const MAX_LINKS = 20;
-const MAX_DEPTH = 256;
 /** A folder without `/proc` is entered by its path: such machines have no sandbox to escape from. */
 const HAS_PROC = process.platform === "linux";
 
@@ -82,18 +82,10 @@ export class ConfinedFiles {
 
   /** Where a path lies, by its letters alone. Refuses what is outside of every root. */
   locate(path: string): Place {
-    if (path.includes("\0")) throw new ToolProblem("A path cannot contain a NUL character.");
-    const absolute = posix.resolve(this.#roots[0].inside, path);
-    for (const root of this.#roots) {
-      const rest = posix.relative(root.inside, absolute);
-      if (rest === ".." || rest.startsWith("../")) continue;
-      const names = rest === "" ? [] : rest.split("/");
-      if (names.length > MAX_DEPTH) throw new ToolProblem("The path has too many folders.");
-      return { root, names };
-    }
-    throw new ToolProblem(
-      `${path} is outside of the workspace. Name a path in ${this.#roots[0].inside}, relative to it or absolute.`,
-    );
+    const inside = this.#roots.map((root) => root.inside);
+    const found = locatePath(inside, path);
+    if ("problem" in found) throw new ToolProblem(found.problem);
+    return { root: this.#roots[found.root] as Root, names: found.names };
   }
 
   /** As an agent would write it: relative in the workspace, absolute elsewhere. */

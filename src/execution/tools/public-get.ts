@@ -9,17 +9,18 @@ import * as https from "node:https";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { type ResolveOptions, resolvePublic } from "#base/net/address-rules.ts";
+import {
+  findUrlProblem,
+  type ResolveOptions,
+  resolvePublic,
+  type UrlRules,
+} from "#base/net/address-rules.ts";
 import { ToolProblem } from "./perform-tool.ts";
 
 export const MAX_BODY_BYTES = 5 * 1024 ** 2;
 const USER_AGENT = "Mozilla/5.0 (compatible; Muster/1.0)";
-const PORTS = new Set(["", "80", "443"]);
 
-export interface PublicGetOptions extends ResolveOptions {
-  /** Lets tests reach servers of their own; a person's ports are 80 and 443. */
-  isPortAllowed?: (port: string) => boolean;
-}
+export type PublicGetOptions = ResolveOptions & UrlRules;
 
 export interface PublicAnswer {
   status: number;
@@ -30,25 +31,13 @@ export interface PublicAnswer {
   message: http.IncomingMessage;
 }
 
-/** Judges what can be judged without asking anyone. */
-export function judgeUrl(url: URL, { isPortAllowed }: PublicGetOptions): void {
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new ToolProblem("Only http and https addresses can be fetched.");
-  }
-  if (url.username || url.password) {
-    throw new ToolProblem("An address with a user name or password in it is not fetched.");
-  }
-  if (!PORTS.has(url.port) && !isPortAllowed?.(url.port)) {
-    throw new ToolProblem(`Only the ports 80 and 443 can be reached, not ${url.port}.`);
-  }
-}
-
 export async function getPublic(
   url: URL,
   options: PublicGetOptions,
   signal: AbortSignal,
 ): Promise<PublicAnswer> {
-  judgeUrl(url, options);
+  const problem = findUrlProblem(url, options);
+  if (problem) throw new ToolProblem(`${problem.code}: ${problem.message}`);
   const { address, family } = await unlessAborted(resolvePublic(url.hostname, options), signal);
   const isSecure = url.protocol === "https:";
   const { request, Agent } = isSecure ? https : http;

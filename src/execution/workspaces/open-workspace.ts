@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
+import { SCRATCH_PATH } from "#protocol/workspace-paths.ts";
 import { type CloneOptions, INSIDE, mirrorMount } from "./clone.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { clearLocks, createKeep, type Keep } from "./keep.ts";
@@ -95,7 +96,7 @@ export async function openWorkspace(
     folder: workFolder,
     held: held ?? undefined,
     scratchFolder: join(folder, "scratch", "tmp"),
-    scratchPath: provider.kind === "local" ? join(folder, "scratch", "tmp") : "/tmp",
+    scratchPath: provider.kind === "local" ? join(folder, "scratch", "tmp") : SCRATCH_PATH,
     branch: record.branch,
     sandbox: guard(sandbox, held),
     repository: repositoryOf(folder, record, look.get, options),

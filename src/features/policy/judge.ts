@@ -2,14 +2,17 @@
 import type { SessionRow, Work } from "#engine/index.ts";
 import { findSandboxKind } from "#engine/runs/index.ts";
 import type { CallToJudge, Judge } from "#engine/tools/index.ts";
-import { type CallFacts, factsOf } from "./call-facts.ts";
+import { type CallFacts, factsOf, isPathTool } from "./call-facts.ts";
 import { deletesTrees } from "./deletions.ts";
 import { evaluate } from "./evaluate.ts";
 import { listRulesForCall } from "./queries.ts";
+import { refuseInAdvance } from "./refuse-in-advance.ts";
 import { ruleView } from "./rules.ts";
 
 export const judgeCall: Judge = async (work, call) => {
   const { row } = call.session;
+  const refusal = refuseInAdvance(call, await sandboxOf(work, call));
+  if (refusal !== undefined) return { verdict: "deny", reason: refusal };
   const rules = await listRulesForCall(work.tx, {
     orgId: row.org_id,
     userId: row.owner_id ?? "",
@@ -19,6 +22,12 @@ export const judgeCall: Judge = async (work, call) => {
   const { effect, reason } = evaluate(await factsFor(work, call), rules.map(ruleView));
   return { verdict: effect, reason: effect === "allow" ? null : reason };
 };
+
+/** Only looked up where it decides something. */
+async function sandboxOf(work: Work, { tool, target, run }: CallToJudge) {
+  const mayLeave = isPathTool(tool) && target !== null && /^\/|\.\./.test(target);
+  return mayLeave ? findSandboxKind(work.tx, run.runner_id) : null;
+}
 
 async function factsFor(
   work: Work,

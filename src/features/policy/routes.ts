@@ -8,6 +8,7 @@ import { newRuleSchema, previewRequestSchema, previewSchema, ruleSchema } from "
 import { evaluate } from "./evaluate.ts";
 import { isFresh } from "./judge.ts";
 import { listRules, listRulesForCall } from "./queries.ts";
+import { refuseInAdvance } from "./refuse-in-advance.ts";
 import type { UserPrincipal } from "./rules.ts";
 import { makeRule, removeRule, requireOwnSession, requireUser, ruleView } from "./rules.ts";
 
@@ -88,5 +89,9 @@ async function previewCall(
   const call = factsOf(tool, target, fresh);
   const { effect, reason, rule, matched } = evaluate(call, rules.map(ruleView));
   const commands = call.shell?.commands.map(commandText).filter((text) => text !== "") ?? null;
-  return { effect, reason, rule, matched, commands, opaque: call.shell?.opaque ?? false };
+  const opaque = call.shell?.opaque ?? false;
+  const refusal = refuseInAdvance(call, null);
+  if (refusal !== undefined)
+    return { effect: "deny", reason: refusal, rule: null, matched, commands, opaque };
+  return { effect, reason, rule, matched, commands, opaque };
 }

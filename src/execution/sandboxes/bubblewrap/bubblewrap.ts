@@ -5,6 +5,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
+import { WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
 import { collectText } from "../collect-text.ts";
 import { type ControlGroups, findControlGroups } from "../control-groups.ts";
 import { createPipePool } from "../pipes.ts";
@@ -22,7 +23,7 @@ import { buildProof } from "./proven-mounts.ts";
 import { runCommand } from "./run-command.ts";
 import { buildSeccompFilter } from "./seccomp.ts";
 import { findSystemView } from "./system-view.ts";
-import { buildCommandOptions, buildView, type SystemView, WORKSPACE_PATH } from "./view.ts";
+import { buildCommandOptions, buildView, type SystemView } from "./view.ts";
 
 export interface BubblewrapOptions {
   /** A folder of the runner, for what all sandboxes share. No agent can write to it. */

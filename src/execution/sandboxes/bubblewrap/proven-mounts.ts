@@ -4,8 +4,9 @@
  * there in between. So the first program inside compares, in a place that can no longer change, and
  * becomes the command only if all is as it was.
  */
+
+import { WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
 import type { SandboxSpec } from "../sandbox.ts";
-import { WORKSPACE_PATH } from "./view.ts";
 
 const SCRIPT = `while [ "$1" != -- ]; do
   if [ "$(PATH=/usr/bin:/bin stat -c %d:%i "$1")" != "$2" ]; then

@@ -4,9 +4,9 @@
  * for a runner that is root, the kernel takes a process in the sandbox for root when it writes to
  * `/proc/sys`, capabilities or not, and `core_pattern` there names a program to be run outside.
  */
+import { SCRATCH_PATH, WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
 import type { SandboxCommand, SandboxSpec } from "../sandbox.ts";
 
-export const WORKSPACE_PATH = "/workspace";
 export const AGENT_HOME = "/home/agent";
 const IDS = "1000";
 const SHARED_MEMORY_BYTES = 1024 ** 3;
@@ -50,7 +50,7 @@ export function buildView(system: SystemView, spec: SandboxSpec, scratch: Scratc
     ...["--proc", "/proc", "--dev", "/dev"],
     ...["--perms", "1777", "--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
     ...["--ro-bind", system.etcFolder, "/etc", "--dir", "/run", "--dir", "/var"],
-    ...["--bind", scratch.tmp, "/tmp", "--bind", scratch.home, AGENT_HOME],
+    ...["--bind", scratch.tmp, SCRATCH_PATH, "--bind", scratch.home, AGENT_HOME],
     ...["--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"],
     spec.workspaceReadOnly ? "--ro-bind" : "--bind",
     spec.workspaceFolder,

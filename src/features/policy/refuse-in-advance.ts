@@ -1,0 +1,38 @@
+/**
+ * Refuses what the performer of a call would refuse anyway, by the same functions and in the same
+ * words. No rule can allow it, and nobody is asked for something that will not be done.
+ */
+import { findUrlProblem } from "#base/net/address-rules.ts";
+import { locatePath, SCRATCH_PATH, WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
+
+/** Tools whose target is the path of a file or a folder. */
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "grep"]);
+
+interface Call {
+  tool: string;
+  target: string | null;
+}
+
+/** `sandbox`: of the runner that works on the call; null when it is not known. */
+export function refuseInAdvance(
+  { tool, target }: Call,
+  sandbox: "bubblewrap" | "local" | null,
+): string | undefined {
+  if (target === null) return undefined;
+  if (tool === "web_fetch") return refuseUrl(target);
+  return FILE_TOOLS.has(tool) ? refusePath(target, sandbox) : undefined;
+}
+
+function refuseUrl(target: string): string | undefined {
+  const url = URL.parse(target);
+  // What is no address does not fit the tool's schema.
+  const problem = url ? findUrlProblem(url) : undefined;
+  return problem && `${problem.code}: ${problem.message}`;
+}
+
+/** A workspace without a sandbox may lie anywhere: only its runner knows what is outside of it. */
+function refusePath(target: string, sandbox: "bubblewrap" | "local" | null): string | undefined {
+  const roots = sandbox === "bubblewrap" ? [WORKSPACE_PATH, SCRATCH_PATH] : ["/"];
+  const found = locatePath(roots, target);
+  return "problem" in found ? found.problem : undefined;
+}

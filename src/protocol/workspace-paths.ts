@@ -1,0 +1,37 @@
+/** Where a path of an agent lies, by its letters alone. The server and the runner ask the same function. */
+
+/** What commands in bubblewrap see as the workspace. */
+export const WORKSPACE_PATH = "/workspace";
+/** What they see as their scratch folder. */
+export const SCRATCH_PATH = "/tmp";
+
+const MAX_DEPTH = 256;
+
+export type Located = { root: number; names: string[] } | { problem: string };
+
+/** Finds the root that holds a path; relative paths begin at the first. Links are not followed. */
+export function locatePath(roots: readonly string[], path: string): Located {
+  const [top = "/"] = roots;
+  if (path.includes("\0")) return { problem: "A path cannot contain a NUL character." };
+  const steps = stepsOf(path.startsWith("/") ? path : `${top}/${path}`);
+  for (const [root, folder] of roots.entries()) {
+    const base = stepsOf(folder);
+    if (!base.every((step, at) => steps[at] === step)) continue;
+    const names = steps.slice(base.length);
+    return names.length > MAX_DEPTH
+      ? { problem: "The path has too many folders." }
+      : { root, names };
+  }
+  return {
+    problem: `${path} is outside of the workspace. Name a path in ${top}, relative to it or absolute.`,
+  };
+}
+
+function stepsOf(path: string): string[] {
+  const steps: string[] = [];
+  for (const step of path.split("/")) {
+    if (step === "..") steps.pop();
+    else if (step !== "" && step !== ".") steps.push(step);
+  }
+  return steps;
+}
