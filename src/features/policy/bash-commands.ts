@@ -5,6 +5,7 @@
  * the text does not tell, the reading is `opaque`.
  */
 import { ShellLexer, type Token, type Word } from "./shell-lexer.ts";
+import { evaluatedArguments, evaluatesTarget } from "./shell-subscripts.ts";
 import { unwrap } from "./unwrap-command.ts";
 
 export interface SimpleCommand {
@@ -129,7 +130,7 @@ class Reader {
     for (let token = lexer.next(); token && !this.#reading.tangled; token = lexer.next())
       this.#take(token);
     this.#finish("");
-    if (lexer.broken) this.#reading.opaque = true;
+    if (lexer.broken || lexer.evaluates) this.#reading.opaque = true;
     for (const inner of lexer.nested) this.#readInside(inner);
   }
 
@@ -160,6 +161,7 @@ class Reader {
       return;
     }
     const name = ASSIGNMENT.exec(word.text)?.[1];
+    if (name !== undefined && evaluatesTarget(word.text)) this.#reading.opaque = true;
     if (name !== undefined)
       assignments.push({
         name,
@@ -240,6 +242,15 @@ class Reader {
       redirects: draft.redirects,
       openEnded,
     });
+    this.#evaluate(words);
+  }
+
+  /** Quoted text that a builtin evaluates: what runs in it is read as far as it can be seen. */
+  #evaluate(words: readonly Word[]): void {
+    for (const { text, known } of evaluatedArguments(words)) {
+      this.#reading.opaque = true;
+      if (known && /\$\(|`/.test(text)) this.#readInside(`: "${text.replaceAll('"', '\\"')}"`);
+    }
   }
 
   /** `input` is what it reads from its standard input, if that is known; empty: something unknown. */

@@ -3,6 +3,7 @@
  * word will be is known only when nothing in it is expanded; `text` is then exact, else a best guess
  * that keeps unknown pieces as they were written.
  */
+import { evaluatesNames, evaluatesParameter } from "./shell-arithmetic.ts";
 import { closingBrace, closingParen, decodeAnsi, heredocBody } from "./shell-quotes.ts";
 
 export interface Word {
@@ -50,6 +51,8 @@ export class ShellLexer {
   readonly nested: string[] = [];
   /** Something was left open or is not understood. */
   broken = false;
+  /** An expansion was met that evaluates what a variable holds. */
+  evaluates = false;
   readonly #text: string;
   readonly #variables: Map<string, string | null>;
   readonly #ready: Token[] = [];
@@ -81,6 +84,8 @@ export class ShellLexer {
 
   #operator(operator: string): Token {
     this.#at += operator.length;
+    // Arithmetic, or a subshell in a subshell: which of them shows only at its end.
+    if (operator === "(" && this.#text[this.#at] === "(") this.evaluates = true;
     if (operator === "\n") this.#readHeredocs();
     return { type: "operator", text: operator };
   }
@@ -231,7 +236,12 @@ export class ShellLexer {
     const next = this.#text[this.#at + 1] ?? "";
     const name = NAME.exec(this.#text.slice(this.#at + 1, this.#at + 200))?.[0];
     if (next === "(") this.#substitution(draft, this.#at + 1, inQuotes);
-    else if (next === "{") this.#parameter(draft, inQuotes);
+    else if (next === "[") {
+      // The old spelling of arithmetic; what is in the brackets is read as part of the word.
+      this.evaluates = true;
+      unknownPiece(draft, "$", !inQuotes);
+      this.#at += 1;
+    } else if (next === "{") this.#parameter(draft, inQuotes);
     else if (next === "'" && !inQuotes) this.#ansi(draft);
     else if (next === '"' && !inQuotes) {
       this.#at += 2;
@@ -261,6 +271,7 @@ export class ShellLexer {
     const end = this.#close(closingParen(this.#text, open));
     const inner = this.#text.slice(open + 1, end);
     const isArithmetic = inner.startsWith("(") && inner.endsWith(")");
+    if (isArithmetic && evaluatesNames(inner)) this.evaluates = true;
     this.nested.push(...(isArithmetic ? substitutionsIn(inner) : [inner]));
     unknownPiece(draft, this.#text.slice(this.#at, end + 1), !inQuotes);
     this.#at = end + 1;
@@ -274,6 +285,7 @@ export class ShellLexer {
       this.#variable(draft, name, inner.length + 3, inQuotes);
       return;
     }
+    if (evaluatesParameter(inner)) this.evaluates = true;
     this.nested.push(...substitutionsIn(inner));
     unknownPiece(draft, this.#text.slice(this.#at, end + 1), !inQuotes);
     this.#at = end + 1;

@@ -1,0 +1,81 @@
+/**
+ * Bash evaluates more than its syntax shows. Builtins that take the name of a variable evaluate a
+ * subscript in it, and arithmetic evaluates the values of variables again: a quoted `a[$(cmd)]` runs
+ * `cmd`. A subscript or a value that is not a plain number is therefore not trusted.
+ */
+import { evaluatesNames } from "./shell-arithmetic.ts";
+import type { Word } from "./shell-lexer.ts";
+
+/** A name with nothing in it to evaluate. */
+const PLAIN_NAME = /^[A-Za-z_]\w*(?:\[(?:\d+|[@*])\])?$/;
+const PLAIN_ASSIGNMENT = /^[A-Za-z_]\w*(?:\[\d+\])?\+?=/;
+const HAS_SUBSCRIPT = /[A-Za-z_]\w*\[(?!(?:\d+|[@*])\])/;
+
+/** Attributes that make bash evaluate every value: integers, and references to other names. */
+const EVALUATING_OPTION = /^[-+]\w*[in]/;
+
+/** Whether an assignment evaluates a subscript. */
+export function evaluatesTarget(assignment: string): boolean {
+  return !PLAIN_ASSIGNMENT.test(assignment);
+}
+
+/** The arguments of a builtin that bash may evaluate and that are not plain. */
+export function evaluatedArguments(words: readonly Word[]): Word[] {
+  const [first, ...args] = words;
+  const find = first && Object.hasOwn(BUILTINS, first.text) ? BUILTINS[first.text] : undefined;
+  return find ? find(args) : [];
+}
+
+type Find = (args: readonly Word[]) => Word[];
+
+const notPlain: Find = (args) =>
+  args.filter(({ text, known }) => !known || HAS_SUBSCRIPT.test(text));
+
+/** Options of `printf` stand before its format: `-v name`, `-vname`. */
+const printfTarget: Find = ([option, name]) => {
+  if (!option) return [];
+  if (!option.known) return [option];
+  if (option.text === "-v") return name && !isPlainName(name) ? [name] : [];
+  if (!option.text.startsWith("-v")) return [];
+  return isPlainName({ ...option, text: option.text.slice(2) }) ? [] : [option];
+};
+
+/** `-v` and `-R` look a name up; what is unknown may turn out to be one of them. */
+const testedNames: Find = (args) => {
+  const looksUp = args.some(({ text, known }) => !known || text === "-v" || text === "-R");
+  return looksUp ? notPlain(args).filter(({ text }) => text !== "-v") : [];
+};
+
+const declared: Find = (args) => {
+  const evaluates = args.some(({ text, known }) => !known || EVALUATING_OPTION.test(text));
+  const odd = args.filter((word) => !isPlainDeclaration(word));
+  return odd.length === 0 && evaluates ? args.slice(0, 1) : odd;
+};
+
+function isPlainDeclaration({ text, known }: Word): boolean {
+  if (PLAIN_ASSIGNMENT.test(text)) return known || !text.includes("[");
+  return known && (/^[-+]/.test(text) || PLAIN_NAME.test(text));
+}
+
+function isPlainName({ text, known }: Word): boolean {
+  return known && PLAIN_NAME.test(text);
+}
+
+const BUILTINS: Readonly<Record<string, Find>> = {
+  printf: printfTarget,
+  test: testedNames,
+  "[": testedNames,
+  "[[": (args) => args.filter(({ text, known }) => !known || /[A-Za-z_]/.test(text)),
+  let: (args) => args.filter(({ text, known }) => !known || evaluatesNames(text)),
+  declare: declared,
+  typeset: declared,
+  local: declared,
+  export: declared,
+  readonly: declared,
+  read: notPlain,
+  unset: notPlain,
+  mapfile: notPlain,
+  readarray: notPlain,
+  getopts: notPlain,
+  wait: notPlain,
+};
