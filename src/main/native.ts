@@ -70,6 +70,7 @@ export async function createNative(
       workspaces,
       redact: createRedactor(secrets),
       clock: systemClock,
+      refreshModels: () => serverModels.refresh(),
     }),
     models: offers,
     async findModels() {

@@ -56,7 +56,8 @@ export class ServerModels {
     try {
       // Else the names that were given before would stay.
       if (models === null) this.#models.forget(name);
-      this.#models.configure(name, { kind, baseUrl, apiKey: token, ...(models ? { models } : {}) });
+      const reach = { kind, baseUrl, apiKey: token, viaServer: true };
+      this.#models.configure(name, { ...reach, ...(models ? { models } : {}) });
       this.#added.add(name);
     } catch (error) {
       this.#log.warn({ err: error, provider: name }, "the server's provider cannot be used here");

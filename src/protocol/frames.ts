@@ -3,6 +3,7 @@
  *
  * The runner opens the socket and sends `register`. The server answers `registered` (or `refused`
  * and closes). From then on the server pushes `assign` while the runner has free places; the runner
+ * confirms each with `accepted`,
  * streams `delta`s, appends `journal` batches and renews its leases. Frames with an `id` are
  * answered by exactly one frame with the same `id`. Every frame about a run carries its fence; a
  * stale fence changes nothing and is answered with `lost`.
@@ -212,7 +213,13 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     profile: runnerProfileSchema,
     /** Runs this process still works on, after a lost connection. */
     holding: z.array(z.object(runRef)),
+    /** False: it does not know its models yet. It is given no work until its first `models` frame. */
+    ready: z.boolean().optional(),
+    /** True: it sends `accepted` for each assignment. Older runners do not. */
+    acknowledges: z.boolean().optional(),
   }),
+  /** Confirms an assignment. One that was never confirmed is not held against its prompt. */
+  z.object({ op: z.literal("accepted"), ...runRef }),
   z.object({ op: z.literal("renew"), id: z.string(), runs: z.array(z.object(runRef)) }),
   z.object({
     op: z.literal("journal"),
@@ -297,6 +304,8 @@ export type ServerFrame =
       lost: string[];
       /** The tools that live on the server. */
       tools: ToolOffer[];
+      /** The server knows the frame `accepted`. Older servers do not. */
+      wantsAccepted?: boolean;
     }
   | { op: "refused"; id: string; code: string; message: string }
   | { op: "assign"; assignment: Assignment }

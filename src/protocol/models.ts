@@ -1,6 +1,9 @@
 /** Models as runners report them and people choose them. */
 import * as z from "zod";
 
+/** The model gateway sets this header on answers that come from a provider. */
+export const FROM_PROVIDER_HEADER = "x-muster-from-provider";
+
 /** In micro-units of a dollar for a million tokens. */
 export const modelPriceSchema = z
   .object({

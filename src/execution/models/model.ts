@@ -89,6 +89,8 @@ export interface ModelFailure {
   retryable: boolean;
   /** What the provider asked for. */
   retryAfterMs?: number;
+  /** The server between runner and provider cannot be reached; the provider itself was not asked. */
+  isServerAway?: boolean;
 }
 
 /**

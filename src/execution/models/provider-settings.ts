@@ -17,6 +17,8 @@ export interface ProviderSettings {
   authToken?: string;
   /** What is offered; null when the endpoint is to be asked. */
   models: readonly string[] | null;
+  /** It is reached through the server's model gateway. */
+  viaServer?: boolean;
   /** The variable its key is taken from; null when it may do without one. */
   keyName: string | null;
   /** Why it cannot be used yet; null when it can. */
@@ -114,6 +116,7 @@ export interface ProviderChange {
   apiKey?: string | undefined;
   kind?: ProviderKind | undefined;
   models?: readonly string[] | undefined;
+  viaServer?: boolean | undefined;
 }
 
 /** Settings as a person changes them, of a provider that is known or not; refused when they make no sense. */
@@ -147,6 +150,7 @@ export function changedProvider(
     kind: change.kind ?? kept.kind,
     baseUrl: normalBaseUrl(change.baseUrl ?? kept.baseUrl),
     models: change.models ?? kept.models,
+    viaServer: change.viaServer ?? false,
     ...withKey(change.apiKey ?? kept.apiKey),
     // A key that was given now is meant instead of the token that was there.
     ...(authToken && change.apiKey === undefined ? { authToken } : {}),

@@ -40,7 +40,7 @@ describe("without any settings", () => {
       ollama: expect.stringContaining("127.0.0.1:9"),
       demo: null,
     });
-    expect(await models.defaultModel()).toBe("demo/story");
+    expect(await models.defaultModel()).toEqual({ id: "demo/story" });
   });
 
   it("says why a model cannot be had", () => {
@@ -102,7 +102,7 @@ describe("with settings", () => {
       4_000_000,
     );
     expect(offers.find(({ id }) => id === "claude/c-1")?.price).toBeNull();
-    expect(await models.defaultModel()).toBe("anthropic/claude-sonnet-5-5");
+    expect(await models.defaultModel()).toEqual({ id: "anthropic/claude-sonnet-5-5" });
   });
 
   it("finds an Ollama by itself and takes its model", async () => {
@@ -111,7 +111,7 @@ describe("with settings", () => {
       fetch: (input, init) =>
         fetch(String(input).replace("http://127.0.0.1:11434", server.url), init),
     });
-    expect(await models.defaultModel()).toBe(`ollama/${TEST_MODEL}`);
+    expect(await models.defaultModel()).toEqual({ id: `ollama/${TEST_MODEL}` });
   });
 
   it("looks for a default at most once a minute, and lets nobody wait for it", async () => {
@@ -131,24 +131,41 @@ describe("with settings", () => {
     });
     const first = models.defaultModel();
     asked[0]?.(true);
-    expect(await first).toBe("ollama/llama");
+    expect(await first).toEqual({ id: "ollama/llama" });
     clock.advance(59_000);
-    expect(await models.defaultModel()).toBe("ollama/llama");
+    expect(await models.defaultModel()).toEqual({ id: "ollama/llama" });
     expect(asked).toHaveLength(1);
     clock.advance(2_000);
     // Nobody has answered the second question yet.
-    expect(await models.defaultModel()).toBe("ollama/llama");
+    expect(await models.defaultModel()).toEqual({ id: "ollama/llama" });
     expect(asked).toHaveLength(2);
     asked[1]?.(false);
-    await expect.poll(() => models.defaultModel()).toBe("demo/story");
+    await expect.poll(() => models.defaultModel()).toEqual({ id: "demo/story" });
     clock.advance(61_000);
     const again = models.defaultModel();
     asked[2]?.(true);
-    expect(await again).toBe("ollama/llama");
+    expect(await again).toEqual({ id: "ollama/llama" });
     models.configure("anthropic", { apiKey: "sk-a" });
     const better = models.defaultModel();
     asked[3]?.(true);
-    expect(await better).toBe("anthropic/claude-sonnet-5-5");
+    expect(await better).toEqual({ id: "anthropic/claude-sonnet-5-5" });
+  });
+
+  it("has no default, rather than the demo, while a provider that was set up is silent", async () => {
+    let isThere = false;
+    const clock = new FakeClock();
+    const models = createModels({
+      environment: { MUSTER_PROVIDERS: JSON.stringify({ lab: { baseUrl: "http://127.0.0.1:9" } }) },
+      clock,
+      fetch: async (url) => {
+        if (!isThere || !String(url).includes(":9/")) throw new Error("nobody there");
+        return new Response(JSON.stringify({ data: [{ id: "one" }] }));
+      },
+    });
+    expect(await models.defaultModel()).toEqual({ silent: expect.stringContaining("lab") });
+    isThere = true;
+    clock.advance(11_000);
+    expect(await models.defaultModel()).toEqual({ id: "lab/one" });
   });
 
   it("takes a bearer token for Anthropic when there is no key", async () => {

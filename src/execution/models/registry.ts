@@ -34,13 +34,18 @@ export interface Models {
   provider(id: string): FoundModel;
   /** What can be chosen, and one line for each provider that cannot be used yet. */
   offers(): Promise<ModelOffer[]>;
-  /** The first that is usable; the built-in demo when there is none. */
-  defaultModel(): Promise<string>;
+  /**
+   * The first that is usable; the built-in demo when no provider is set up. While those that are set
+   * up do not answer there is none: the demo must not speak in their place.
+   */
+  defaultModel(): Promise<DefaultModel>;
   /** Adds a provider, or replaces its settings; a known one may be given its key alone. */
   configure(name: string, change: ProviderChange): void;
   /** Undoes `configure`: what the environment says counts again. */
   forget(name: string): void;
 }
+
+type DefaultModel = { id: string } | { silent: string };
 
 const DEMO_ID = `demo/${DEMO_MODEL}`;
 
@@ -61,15 +66,15 @@ export function createModels(options: ModelsOptions): Models {
   const entries = new Map<string, Entry>();
   const lists = new Map<string, { at: number; models: Promise<string[] | null> }>();
   const demo = createDemoProvider({ clock });
-  let preferred: { id: string; at: number } | null = null;
+  let preferred: { choice: DefaultModel; at: number } | null = null;
   /** Rises with each change of the settings: what was found by older ones does not count. */
   let revision = 0;
   const given = new Map(providersFrom(environment).map((settings) => [settings.name, settings]));
   for (const [name, settings] of given) entries.set(name, { settings, provider: null });
 
   function open(entry: Entry): ModelProvider {
-    const { name, title, kind, baseUrl, apiKey, authToken } = entry.settings;
-    const reach = { name, title, kind, baseUrl, apiKey, authToken };
+    const { name, title, kind, baseUrl, apiKey, authToken, viaServer } = entry.settings;
+    const reach = { name, title, kind, baseUrl, apiKey, authToken, viaServer };
     entry.provider ??= createSdkProvider({ ...reach, fetch, clock, idleTimeoutMs });
     return entry.provider;
   }
@@ -116,17 +121,20 @@ export function createModels(options: ModelsOptions): Models {
       const asked = revision;
       const all = await Promise.all([...entries.values()].map(offersOf));
       const offers = [...all.flat(), usable(DEMO_ID, "demo")];
-      if (asked === revision) preferred = { id: firstUsable(offers), at: clock.now() };
+      if (asked === revision)
+        preferred = { choice: chooseDefault(offers, entries), at: clock.now() };
       return offers;
     },
     async defaultModel() {
-      if (!preferred) return firstUsable(await models.offers());
-      const { id, at } = preferred;
+      if (!preferred) return chooseDefault(await models.offers(), entries);
+      const { choice, at } = preferred;
       const ageMs = clock.now() - at;
-      if (ageMs < DEFAULT_FRESH_MS) return id;
+      const isModel = "id" in choice;
+      if (isModel && ageMs < DEFAULT_FRESH_MS) return choice;
       const found = models.offers();
       // The demo stands in for what is missing: it must not be used once there is something better.
-      return id !== DEMO_ID && ageMs < DEFAULT_USABLE_MS ? id : firstUsable(await found);
+      const isKept = isModel && choice.id !== DEMO_ID && ageMs < DEFAULT_USABLE_MS;
+      return isKept ? choice : chooseDefault(await found, entries);
     },
     configure(name, change) {
       const before = entries.get(name)?.settings;
@@ -147,8 +155,20 @@ export function createModels(options: ModelsOptions): Models {
   return models;
 }
 
-function firstUsable(offers: readonly ModelOffer[]): string {
-  return offers.find((offer) => offer.usable)?.id ?? DEMO_ID;
+function chooseDefault(
+  offers: readonly ModelOffer[],
+  entries: ReadonlyMap<string, Entry>,
+): DefaultModel {
+  const id = offers.find((offer) => offer.usable)?.id ?? DEMO_ID;
+  if (id !== DEMO_ID) return { id };
+  const silent = offers.find(({ usable, provider }) => !usable && isSetUp(entries.get(provider)));
+  return silent ? { silent: silent.why ?? silent.provider } : { id };
+}
+
+/** Somebody gave it an address; what is merely looked for on this machine does not count. */
+function isSetUp(entry: Entry | undefined): boolean {
+  if (!entry || entry.settings.missing !== null) return false;
+  return entry.settings.name !== "ollama" || entry.settings.viaServer === true;
 }
 
 function usable(id: string, provider: string): ModelOffer {

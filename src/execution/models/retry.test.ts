@@ -106,6 +106,31 @@ describe("withRetries", () => {
     expect(events.map(({ type }) => type)).toEqual(["text", "restart", "text", "end"]);
   });
 
+  it("does not count a server that is away against the provider", async () => {
+    const away = fails({ ...BUSY, isServerAway: true });
+    const times = 20;
+    const { provider, asked } = scripted(...Array.from({ length: times }, () => away), ANSWER);
+    const { events, slept } = await run(provider);
+    expect(events.at(-1)).toEqual(ANSWER.at(-1));
+    expect(asked()).toBe(times + 1);
+    expect(Math.max(...slept)).toBe(3_000);
+  });
+
+  it("gives up on a server that stays away for minutes", async () => {
+    const failure = { ...BUSY, isServerAway: true };
+    const { events, slept } = await run(scripted(fails(failure)).provider);
+    expect(events.at(-1)).toEqual({ type: "failed", failure });
+    expect(slept.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(5 * 60_000);
+  });
+
+  it("asks again only when its turn may take a step", async () => {
+    const { provider, asked } = scripted(fails(BUSY), ANSWER);
+    const beforeRetry = () => Promise.reject(new Error("the lease is gone"));
+    const { events } = await run(provider, { beforeRetry });
+    expect(events.at(-1)).toEqual({ type: "failed", failure: BUSY });
+    expect(asked()).toBe(1);
+  });
+
   it("ends at once when it is aborted while it waits", async () => {
     const clock = new FakeClock();
     const abort = new AbortController();

@@ -2,6 +2,9 @@
  * Asks a provider again when it failed in a way that may pass. Waits between attempts grow and are
  * spread at random, so that many sessions do not come back at the same moment. A wait the provider
  * itself asks for is the least; one that is too long to sit through is handed on with the failure.
+ *
+ * While the server on the way to the provider is away, as during its restart, nothing is counted
+ * against the provider: it is asked again until the server is back.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
 import type { ModelEvent, ModelFailure, ModelProvider, ModelRequest } from "./model.ts";
@@ -11,36 +14,80 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 /** For more than this, the turn is better parked than held. */
 const MAX_WAIT_MS = 60_000;
+/** A server that is away is asked again more often, and for so long. */
+const MAX_AWAY_DELAY_MS = 3_000;
+const MAX_AWAY_MS = 5 * 60_000;
 
 export interface RetryOptions {
   attempts?: number;
   clock?: Clock;
   /** From 0 to 1. */
   random?: () => number;
+  /** Waited for before the next attempt; a rejection ends the attempts. */
+  beforeRetry?: () => Promise<void>;
 }
 
 export function withRetries(provider: ModelProvider, options: RetryOptions = {}): ModelProvider {
-  const { attempts = ATTEMPTS, clock = systemClock, random = Math.random } = options;
+  const { clock = systemClock, beforeRetry = async () => {} } = options;
   return {
     name: provider.name,
     async *stream(request) {
+      const patience = new Patience({ ...options, clock });
       for (let attempt = 1; ; attempt++) {
         const failure = yield* passOn(provider, request);
         if (!failure) return;
-        const delayMs = attempt < attempts ? delayBefore(failure, attempt, random) : null;
+        const delayMs = patience.delayAfter(failure);
         if (delayMs === null || request.signal.aborted) {
           yield { type: "failed", failure };
           return;
         }
         yield { type: "restart", attempt, delayMs, failure };
         await clock.sleep(delayMs, request.signal);
-        if (request.signal.aborted) {
+        const mayAsk = await beforeRetry().then(
+          () => true,
+          () => false,
+        );
+        if (!mayAsk || request.signal.aborted) {
           yield { type: "failed", failure };
           return;
         }
       }
     },
   };
+}
+
+/** Counts the failures of one request and says how long to wait after each. */
+class Patience {
+  readonly #attempts: number;
+  readonly #random: () => number;
+  readonly #clock: Clock;
+  #failed = 0;
+  #awaySince: number | null = null;
+  #timesAway = 0;
+
+  constructor({ attempts = ATTEMPTS, random = Math.random, clock = systemClock }: RetryOptions) {
+    this.#attempts = attempts;
+    this.#random = random;
+    this.#clock = clock;
+  }
+
+  /** Null when it is not to be asked again now. */
+  delayAfter(failure: ModelFailure): number | null {
+    if (failure.isServerAway) return this.#delayWhileAway(failure);
+    this.#awaySince = null;
+    this.#timesAway = 0;
+    this.#failed += 1;
+    return this.#failed < this.#attempts ? delayBefore(failure, this.#failed, this.#random) : null;
+  }
+
+  #delayWhileAway({ retryAfterMs = 0 }: ModelFailure): number | null {
+    const now = this.#clock.now();
+    this.#awaySince ??= now;
+    this.#timesAway += 1;
+    if (now - this.#awaySince > MAX_AWAY_MS || retryAfterMs > MAX_WAIT_MS) return null;
+    const ceilingMs = Math.min(FIRST_DELAY_MS * 2 ** (this.#timesAway - 1), MAX_AWAY_DELAY_MS);
+    return Math.max(Math.round(this.#random() * ceilingMs), retryAfterMs);
+  }
 }
 
 /** Hands on all that comes; the failure at its end is returned instead. */

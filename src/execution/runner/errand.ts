@@ -14,14 +14,22 @@ export class Errand {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #log: Log;
+  readonly #maxPauseMs: number;
   #wanted: (() => Promise<void>) | undefined;
   #isRunning = false;
 
-  constructor(name: string, clock: Clock, signal: AbortSignal, log: Log) {
+  constructor(
+    name: string,
+    clock: Clock,
+    signal: AbortSignal,
+    log: Log,
+    maxPauseMs = MAX_PAUSE_MS,
+  ) {
     this.#name = name;
     this.#clock = clock;
     this.#signal = signal;
     this.#log = log;
+    this.#maxPauseMs = maxPauseMs;
   }
 
   request(work: () => Promise<void>): void {
@@ -44,7 +52,7 @@ export class Errand {
         this.#log.warn({ err: error }, `could not ${this.#name}; it is tried again`);
         this.#wanted ??= work;
         await this.#clock.sleep(pauseMs, this.#signal);
-        pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+        pauseMs = Math.min(pauseMs * 2, this.#maxPauseMs);
       }
     }
     this.#isRunning = false;

@@ -17,6 +17,8 @@ export class FakeServer implements Transport {
   lostAtRegister: string[] = [];
   lostAtRenew: string[] = [];
   congested = false;
+  /** False for a server that does not know the frame `accepted` yet. */
+  wantsAccepted = false;
   /** Answers a tool call; null leaves it open. */
   onTool: (frame: FrameOf<"tool">) => { output: unknown; error: string | null } | null = () => ({
     output: "ok",
@@ -129,7 +131,9 @@ export class FakeServer implements Transport {
       return;
     }
     const lost = this.lostAtRegister;
-    this.send({ op: "registered", id, runnerId: "rnr_1", serverBootId: "srv_1", lost, tools: [] });
+    const { wantsAccepted } = this;
+    const answer = { id, runnerId: "rnr_1", serverBootId: "srv_1", lost, tools: [] };
+    this.send({ op: "registered", ...answer, ...(wantsAccepted ? { wantsAccepted } : {}) });
   }
 }
 

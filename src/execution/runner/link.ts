@@ -16,7 +16,6 @@ import {
   type RunnerProfile,
   type ServerFrame,
 } from "#protocol/frames.ts";
-import type { ToolOffer } from "#protocol/tools.ts";
 import type { Connection, Transport } from "./transport.ts";
 
 const FIRST_RETRY_MS = 100;
@@ -42,12 +41,15 @@ export interface LinkOptions {
   log: Log;
   random: () => number;
   bootId: string;
-  profile: RunnerProfile;
+  /** As it is now: the models it knows may have changed since the last connection. */
+  profile(): RunnerProfile;
+  /** True when the runner must find out its models before it can be given work. */
+  needsModels: boolean;
   /** How long to go on when the server says that this runner is connected already. */
   duplicatePatienceMs: number;
   holding(): RunRef[];
   /** The server has taken the runner (back): these of the runs it held are not its own any more. */
-  registered(lost: string[], tools: readonly ToolOffer[]): void;
+  registered(frame: Extract<ServerFrame, { op: "registered" }>): void;
   /** The server has answered that a run is not this runner's any more. */
   lost(ref: RunRef): void;
   /** A frame that is not the answer to a request. */
@@ -208,14 +210,16 @@ export class Link {
   }
 
   #register(id: string): void {
-    const { bootId, profile, holding } = this.#options;
+    const { bootId, profile, holding, needsModels } = this.#options;
     this.#connection?.send({
       op: "register",
       id,
       protocol: RUNNER_PROTOCOL,
       bootId,
-      profile,
+      profile: profile(),
       holding: holding(),
+      ready: !needsModels,
+      acknowledges: true,
     });
   }
 
@@ -229,11 +233,11 @@ export class Link {
     });
   }
 
-  #becomeUp({ lost, tools }: Extract<ServerFrame, { op: "registered" }>): void {
+  #becomeUp(frame: Extract<ServerFrame, { op: "registered" }>): void {
     this.#isUp = true;
     this.#duplicateSince = null;
     const unanswered = [...this.#pending.keys()];
-    this.#options.registered(lost, tools);
+    this.#options.registered(frame);
     for (const id of unanswered) {
       const pending = this.#pending.get(id);
       if (pending) this.post(pending.frame);

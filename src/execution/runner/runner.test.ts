@@ -89,6 +89,60 @@ afterEach(async () => {
 const message = (entryId: string, text = "x") =>
   ({ type: "message", entryId, kind: "text", text }) as const;
 
+describe("before it knows its models", () => {
+  const offer = { id: "house/one", provider: "house", usable: true, why: null, price: null };
+
+  it("says that it is not ready, and reports them as soon as it knows them", async () => {
+    const known = Promise.withResolvers<(typeof offer)[]>();
+    const { server } = await startRunner({ models: () => known.promise });
+    expect(server.all("register")).toMatchObject([{ ready: false, acknowledges: true }]);
+    expect(server.all("models")).toEqual([]);
+    known.resolve([offer]);
+    await settle();
+    expect(server.all("models")).toMatchObject([{ models: [offer] }]);
+  });
+
+  it("asks again soon when they cannot be found out", async () => {
+    let isAway = true;
+    const models = async () => {
+      if (isAway) throw new Error("the server is restarting");
+      return [offer];
+    };
+    const { server, pass } = await startRunner({ models });
+    await pass(20_000);
+    expect(server.all("models")).toEqual([]);
+    isAway = false;
+    await pass(5_000);
+    expect(server.all("models")).toMatchObject([{ models: [offer] }]);
+  });
+
+  it("finds them out anew when it comes back, and registers with what it knows", async () => {
+    const { server, pass } = await startRunner({ models: async () => [offer] });
+    server.disconnect();
+    await pass(500);
+    expect(server.all("register")[1]).toMatchObject({
+      ready: false,
+      profile: { models: [offer] },
+    });
+    expect(server.all("models")).toHaveLength(2);
+  });
+});
+
+describe("an assignment", () => {
+  it("is confirmed when it arrives, if the server knows the frame", async () => {
+    const { server, pass } = await startRunner();
+    server.assign({ run: "run_1", runtime: "custom" });
+    await settle();
+    expect(server.all("accepted")).toEqual([]);
+    server.wantsAccepted = true;
+    server.disconnect();
+    await pass(500);
+    server.assign({ run: "run_2", runtime: "custom", fence: 3 });
+    await settle();
+    expect(server.all("accepted")).toMatchObject([{ run: "run_2", fence: 3 }]);
+  });
+});
+
 describe("what comes with a turn", () => {
   const text = { instructions: [], files: [], setup: null, identity: null, recall: [] };
   const items = [1, 2, 3].map((seq) => ({

@@ -18,6 +18,8 @@ import type { Transport } from "./transport.ts";
 
 const TICK_MS = 1000;
 const TIDY_BATCH = 1000;
+/** Work waits until the models are known, so they are asked for again soon. */
+const MODELS_PAUSE_MAX_MS = 5_000;
 
 export interface RunnerGraces {
   /** How long running turns may go on when the runner is asked to leave. */
@@ -69,6 +71,10 @@ export class Runner {
   #isDraining = false;
   /** As the server said when it registered this runner. */
   #serverTools: readonly ToolOffer[] = [];
+  /** The server wants to hear that an assignment has arrived. */
+  #confirms = false;
+  /** What it can ask, as far as it knows. */
+  #models: RunnerProfile["models"];
   #isTicking = false;
   #renewAt = 0;
   #whenEmpty: (() => void) | null = null;
@@ -86,12 +92,14 @@ export class Runner {
     this.#graces = { ...DEFAULT_GRACES, ...options.graces };
     this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.name, runtime]));
     this.bootId = options.ids.mint("rnr");
+    this.#models = options.profile.models;
     this.#tidying = new Errand("tidy up", this.#clock, this.#left.signal, options.log);
     this.#refreshing = new Errand(
       "refresh the models",
       this.#clock,
       this.#left.signal,
       options.log,
+      MODELS_PAUSE_MAX_MS,
     );
     this.#link = new Link({
       transport: options.transport,
@@ -99,10 +107,15 @@ export class Runner {
       log: options.log,
       random: options.random ?? Math.random,
       bootId: this.bootId,
-      profile: { ...options.profile, readers: readersAmong(options.runtimes) },
+      profile: () => ({
+        ...options.profile,
+        models: this.#models,
+        readers: readersAmong(options.runtimes),
+      }),
+      needsModels: options.models !== undefined,
       duplicatePatienceMs: this.#graces.duplicateMs,
       holding: () => this.#refs(),
-      registered: (lost, tools) => this.#onRegistered(lost, tools),
+      registered: (frame) => this.#onRegistered(frame),
       lost: (ref) => this.#onLost(ref.run, ref.fence),
       frame: (frame) => this.#onFrame(frame),
     });
@@ -171,8 +184,9 @@ export class Runner {
     done.abort();
   }
 
-  #onRegistered(lost: string[], tools: readonly ToolOffer[]): void {
+  #onRegistered({ lost, tools, wantsAccepted = false }: Registered): void {
     this.#serverTools = tools;
+    this.#confirms = wantsAccepted;
     for (const run of lost)
       this.#runs.get(run)?.abandon("The server has given the run to another runner.");
     this.#renewals.clear();
@@ -215,6 +229,7 @@ export class Runner {
       void this.#link.request({ op: "release", run, fence, begun: false }).catch(() => {});
       return;
     }
+    if (this.#confirms) this.#link.post({ op: "accepted", run, fence });
     const held = this.#runs.get(run);
     if (held && held.fence >= fence) return;
     held?.abandon("The server has started another attempt.");
@@ -290,12 +305,16 @@ export class Runner {
     return false;
   }
 
-  /** What the server's providers offer is asked for anew, and told to it. */
+  /**
+   * Finds out what the server's providers offer and reports it. The first report on a connection
+   * makes the server give this runner work.
+   */
   #refreshModels(): void {
     const { models } = this.#options;
     if (!models) return;
     this.#refreshing.request(async () => {
-      await this.#link.request({ op: "models", models: await models() });
+      this.#models = await models();
+      await this.#link.request({ op: "models", models: this.#models });
     });
   }
 
@@ -356,6 +375,8 @@ export class Runner {
     for (const run of [...this.#runs.values()]) run.abandon(why);
   }
 }
+
+type Registered = Extract<ServerFrame, { op: "registered" }>;
 
 function readersAmong(runtimes: readonly Runtime[]): string[] {
   return runtimes.flatMap(({ name, readsFirst = false }) => (readsFirst ? [name] : []));

@@ -21,6 +21,7 @@ import type { Log } from "#base/log.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/index.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "#features/providers/contract.ts";
+import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
 import { type App, type AppEnv, principalOf, readBytes } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
 import { refusalBody } from "./errors.ts";
@@ -206,7 +207,8 @@ const PASSED_TO_RUNNER =
 
 function responseHeaders(given: IncomingHttpHeaders): OutgoingHttpHeaders {
   const kept = Object.entries(only(given, PASSED_TO_RUNNER));
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutSecrets(String(value))]));
+  const safe = kept.map(([name, value]) => [name, withoutSecrets(String(value))] as const);
+  return { ...Object.fromEntries(safe), [FROM_PROVIDER_HEADER]: "1" };
 }
 
 function only(headers: IncomingHttpHeaders, names: RegExp): OutgoingHttpHeaders {

@@ -2,6 +2,7 @@
  * What went wrong with a provider, as one of our codes. All that is known about an error is
  * gathered first (status, headers, the provider's words for it), then judged in one place.
  */
+import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
 import type { ModelFailure } from "../model.ts";
 import { type Headers, retryAfterMs } from "./retry-after.ts";
 import { safeText } from "./safe-text.ts";
@@ -29,6 +30,8 @@ export interface FailureContext {
   nowMs: number;
   /** An answer with a status of success had begun. */
   hasBegun: boolean;
+  /** The provider is reached through the server's model gateway. */
+  viaServer?: boolean;
 }
 
 interface Known {
@@ -50,8 +53,20 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
   const known = learn(error);
   const waitMs = retryAfterMs(known.headers, context.nowMs);
   const code = codeOf(known, waitMs, context);
-  const { text } = known;
-  return build(code, safeText(text, context.secrets), { status: known.status, waitMs }, context);
+  const { text, status } = known;
+  const failure = build(code, safeText(text, context.secrets), { status, waitMs }, context);
+  if (!context.viaServer || !isServerAway(known, context)) return failure;
+  return { ...failure, retryable: true, isServerAway: true };
+}
+
+/** Statuses of a server that is being restarted or is too busy, or of a proxy in front of it. */
+const AWAY_STATUS = new Set([408, 429, 502, 503, 504]);
+
+/** The gateway marks what comes from a provider; all other trouble is of the server or the way to it. */
+function isServerAway({ status, headers, kind }: Known, { hasBegun }: FailureContext): boolean {
+  if (status === null) return !hasBegun;
+  if (!AWAY_STATUS.has(status) || headers[FROM_PROVIDER_HEADER] !== undefined) return false;
+  return !/provider_(?:unreachable|redirected)/.test(kind);
 }
 
 function codeOf(known: Known, waitMs: number | undefined, context: FailureContext): string {

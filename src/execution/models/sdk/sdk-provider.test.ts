@@ -368,3 +368,37 @@ function goOn({ parts }: ModelResponse, next = "SAY again"): ModelMessage[] {
     { role: "user", content: [{ type: "text", text: next }] },
   ];
 }
+
+describe("through the server's model gateway", () => {
+  const failure = async (answer: () => Promise<Response>) => {
+    const provider = createSdkProvider({
+      name: "test",
+      title: "Testers",
+      kind: "openai-compatible",
+      baseUrl: "http://127.0.0.1:9/v1",
+      viaServer: true,
+      fetch: answer,
+    });
+    return failureIn(await collect(provider, request("SAY hi")));
+  };
+  const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
+    failure(async () => Response.json({ error: { code, message: "no" } }, { status, headers }));
+
+  it.each([
+    ["it cannot be reached", () => failure(() => Promise.reject(new Error("ECONNREFUSED")))],
+    ["its store is away", () => refusal(503, "store_unavailable")],
+    ["it asks to slow down", () => refusal(429, "rate_limited")],
+    ["a proxy before it says so", () => failure(async () => new Response("<h1>", { status: 502 }))],
+  ])("knows that the server is away when %s", async (_when, fail) => {
+    expect(await fail()).toMatchObject({ retryable: true, isServerAway: true });
+  });
+
+  it.each([
+    ["could not be reached", () => refusal(502, "provider_unreachable")],
+    ["is overloaded", () => refusal(503, "overloaded", { "x-muster-from-provider": "1" })],
+    ["was removed", () => refusal(404, "not_found")],
+    ["refuses the key", () => refusal(401, "no", { "x-muster-from-provider": "1" })],
+  ])("knows that it is the provider that %s", async (_what, fail) => {
+    expect((await fail()).isServerAway).toBeUndefined();
+  });
+});

@@ -18,6 +18,8 @@ export interface SdkProviderOptions {
   apiKey?: string | undefined;
   /** For `anthropic`: sent as a bearer token instead of a key. */
   authToken?: string | undefined;
+  /** It is reached through the server's model gateway. */
+  viaServer?: boolean | undefined;
   fetch?: Fetch | undefined;
   idleTimeoutMs?: number | undefined;
   clock?: Clock | undefined;
@@ -29,7 +31,7 @@ type OpenModel = (model: string, fetch: Fetch) => LanguageModelV4;
 const NO_KEY = "none";
 
 export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
-  const { name, title, kind, fetch = globalThis.fetch, idleTimeoutMs, clock } = options;
+  const { name, title, kind, viaServer, fetch = globalThis.fetch, idleTimeoutMs, clock } = options;
   const secrets = [options.apiKey, options.authToken].filter((secret) => secret !== undefined);
   let opening: Promise<OpenModel> | undefined;
   let wantsSummaries = true;
@@ -48,6 +50,7 @@ export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
       title,
       fetch,
       secrets,
+      viaServer,
       idleTimeoutMs,
       clock,
     });

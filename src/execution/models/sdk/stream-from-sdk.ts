@@ -19,6 +19,8 @@ export interface SdkStreamOptions {
   fetch: Fetch;
   /** Never shown, whatever the provider says. */
   secrets: readonly string[];
+  /** See `FailureContext`. */
+  viaServer?: boolean | undefined;
   idleTimeoutMs?: number | undefined;
   clock?: Clock | undefined;
 }
@@ -57,9 +59,10 @@ export async function* streamFromSdk(
   }
 
   function context(): FailureContext {
-    const { title, secrets } = options;
+    const { title: provider, secrets, viaServer = false } = options;
     const { hasBegun } = wire;
-    return { provider: title, model: target.model, secrets, nowMs: clock.now(), hasBegun };
+    const { model } = target;
+    return { provider, model, secrets, nowMs: clock.now(), hasBegun, viaServer };
   }
 }
 

@@ -62,7 +62,11 @@ export async function fakeWorkspaces(folder: string): Promise<FakeWorkspaces> {
 
 export function fakeNative(
   answer: Parameters<typeof scriptModel>[0],
-  { workspaces, secrets = [] }: { workspaces: Workspaces; secrets?: string[] },
+  {
+    workspaces,
+    secrets = [],
+    refreshModels,
+  }: { workspaces: Workspaces; secrets?: string[]; refreshModels?: () => Promise<void> },
 ) {
   const script = scriptModel(answer);
   const runtime = createNativeRuntime({
@@ -72,6 +76,7 @@ export function fakeNative(
     redact: createRedactor(secrets),
     clock: systemClock,
     random: () => 0,
+    ...(refreshModels ? { refreshModels } : {}),
   });
-  return { runtime, requests: script.requests };
+  return { runtime, requests: script.requests, models: script.models };
 }

@@ -502,3 +502,42 @@ describe("going on after a loss", () => {
     expect(posts(turn.items).map(({ error }) => error)).toEqual([null, "a rule", "a rule"]);
   });
 });
+
+describe("a model that is not known", () => {
+  const native = (refreshModels: () => Promise<void>) =>
+    fakeNative(lines([{ text: "hello" }]), { workspaces, refreshModels });
+
+  it("fails the turn once the server has said that it is not there", async () => {
+    const { runtime } = native(async () => {});
+    const end = await new FakeTurn({ content: "go", model: "test/none" }).work(runtime);
+    expect(end).toMatchObject({ outcome: "failed", error: { code: "model_not_available" } });
+  });
+
+  it("is used when the server has it by now", async () => {
+    const { provider } = native(async () => {}).models;
+    const known = native(async () => {
+      known.models.provider = () => provider("test/script");
+    });
+    const end = await new FakeTurn({ content: "go", model: "test/none" }).work(known.runtime);
+    expect(end).toMatchObject({ outcome: "completed", result: "hello" });
+  });
+
+  it("makes the turn wait, with a reason, while the server cannot be asked", async () => {
+    const { runtime } = native(() => Promise.reject(new Error("ECONNREFUSED")));
+    const end = await new FakeTurn({ content: "go", model: "test/none" }).workOrPark(runtime);
+    expect(end).toMatchObject({
+      outcome: "parked",
+      park: { kind: "pause", code: "models_unknown", message: expect.stringContaining("server") },
+    });
+  });
+
+  it("makes the turn wait while a provider that was set up is silent", async () => {
+    const made = native(async () => {});
+    made.models.defaultModel = async () => ({ silent: "House does not answer." });
+    const end = await new FakeTurn({ content: "go" }).workOrPark(made.runtime);
+    expect(end).toMatchObject({
+      outcome: "parked",
+      park: { code: "models_unknown", message: expect.stringContaining("House does not answer.") },
+    });
+  });
+});

@@ -17,7 +17,7 @@ import type { RunnerTools } from "#execution/tools/tool.ts";
 import type { Workspaces } from "#execution/workspaces/workspace.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
 import { withAuthor } from "../prompt-author.ts";
-import type { Runtime, Turn, TurnEnd, TurnOver } from "../runtime.ts";
+import type { Runtime, Turn, TurnEnd } from "../runtime.ts";
 import { resumeFrom } from "./calls.ts";
 import { Conversation } from "./conversation.ts";
 import { type Earlier, loadEarlier } from "./earlier.ts";
@@ -35,6 +35,11 @@ export interface NativeOptions {
   redact: Redactor;
   clock: Clock;
   random?: () => number;
+  /**
+   * Asks the server again which model providers there are; rejects when it cannot be asked. Absent
+   * where all models are known from the start.
+   */
+  refreshModels?: () => Promise<void>;
 }
 
 interface NativeParts extends Omit<NativeOptions, "redact"> {
@@ -103,14 +108,43 @@ async function withChanges(turn: Turn, workspace: TurnWorkspace, end: TurnEnd): 
   return { ...end, items: await workspace.changes() };
 }
 
-async function chooseModel(options: NativeParts, turn: Turn): Promise<Chosen | TurnOver> {
-  const { models, clock, random } = options;
-  const id = turn.assignment.model ?? (await models.defaultModel());
-  const found = models.provider(id);
+async function chooseModel(options: NativeParts, turn: Turn): Promise<Chosen | TurnEnd> {
+  const { models, clock, random, refreshModels } = options;
+  let found = await findModel(models, turn.assignment.model);
+  if ("code" in found && refreshModels) {
+    // The provider may have been set up a moment ago: only the server can say that it is not there.
+    try {
+      await refreshModels();
+    } catch (error) {
+      turn.log.warn({ err: error }, "the server cannot be asked for its model providers");
+      return waitForModels(turn, "The server could not be asked which models there are.");
+    }
+    found = await findModel(models, turn.assignment.model);
+  }
+  if ("silent" in found) return waitForModels(turn, found.silent);
   if ("code" in found)
     return { outcome: "failed", error: { code: found.code, message: found.message } };
-  const provider = withRetries(found.provider, { clock, ...(random ? { random } : {}) });
-  return { id, model: found.model, provider };
+  const provider = withRetries(found.provider, {
+    clock,
+    ...(random ? { random } : {}),
+    beforeRetry: () => turn.step(),
+  });
+  return { id: found.id, model: found.model, provider };
+}
+
+async function findModel(models: Models, wanted: string | null) {
+  const choice = wanted === null ? await models.defaultModel() : { id: wanted };
+  return "silent" in choice ? choice : { ...choice, ...models.provider(choice.id) };
+}
+
+const MODELS_PAUSE_MS = 2_000;
+const MODELS_PAUSE_MAX_MS = 60_000;
+
+/** Not knowing a model yet is no outcome: the turn lets go of its runner and is tried again. */
+function waitForModels({ assignment }: Turn, why: string): TurnEnd {
+  const waitMs = Math.min(MODELS_PAUSE_MS * assignment.fence, MODELS_PAUSE_MAX_MS);
+  const message = `${why} The turn is tried again by itself; or choose another model.`;
+  return { outcome: "parked", park: { kind: "pause", waitMs, code: "models_unknown", message } };
 }
 
 async function work(

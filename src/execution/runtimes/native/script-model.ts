@@ -40,7 +40,7 @@ export function scriptModel(answer: (n: number, request: ModelRequest) => Answer
           ? { code: "model_not_available", message: "There is no such model." }
           : { provider, model: "script" },
       offers: async () => [],
-      defaultModel: async () => "test/script",
+      defaultModel: async () => ({ id: "test/script" }),
       configure() {},
       forget() {},
     },
