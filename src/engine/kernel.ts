@@ -15,6 +15,7 @@ import { GATE_TIMER, gateTimerDue } from "./gates/index.ts";
 import { kernelMigrations } from "./migrations.ts";
 import { purgePerson } from "./purge-person.ts";
 import { Dispatcher } from "./runs/dispatcher.ts";
+import { LossEvidence } from "./runs/loss-evidence.ts";
 import { createRunTokens } from "./runs/run-tokens.ts";
 import { createRunnerDesk } from "./runs/runner-desk.ts";
 import { createRuns } from "./runs/runs.ts";
@@ -102,6 +103,7 @@ export async function createKernel({
     delivers: (kind) => kind in deliverers,
     sessionTables,
     serverId,
+    evidence: new LossEvidence(),
   };
   const toolHost = createToolHost(engine, catalogue);
   const tokens = createRunTokens(secretKey);

@@ -223,6 +223,12 @@ create index sessions_held_asleep on sessions (id) where lifecycle = 'hibernated
 const stoppedIndex =
   "create index runs_stopped on runs (session_id, settled_at) where stop_reason = 'stop'";
 
+const lossColumns = `
+alter table runs add column blameless integer not null default 0;
+alter table runs add column lost_runner_id ID;
+alter table runners add column ready integer not null default 1;
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -237,5 +243,6 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0007-active-sessions", statements: (dialect) => ddl(dialect, activeIndexes) },
   { id: "0008-plans", statements: (dialect) => ddl(dialect, planColumns) },
   { id: "0009-stopped-turns", statements: (dialect) => ddl(dialect, stoppedIndex) },
-  { id: "0009-path-right", statements: (dialect) => ddl(dialect, pathColumn) },
+  { id: "0010-path-right", statements: (dialect) => ddl(dialect, pathColumn) },
+  { id: "0011-lost-attempts", statements: (dialect) => ddl(dialect, lossColumns) },
 ];

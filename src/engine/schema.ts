@@ -197,6 +197,8 @@ export interface RunRow {
   fence: number;
   attempts: number;
   strikes: number;
+  blameless: number; // losses in a row that were not the prompt's fault
+  lost_runner_id: string | null; // whose lease ended last: others are preferred for a moment
   /** 1 when the current attempt has journaled something. */
   progressed: number;
   /** The last ordinal appended under the current fence. */
@@ -272,6 +274,7 @@ export interface RunnerRow {
   version: string;
   protocol: number;
   state: "online" | "draining" | "offline";
+  ready: number; // 0 while it does not know its models yet
   boot_id: string;
   server_id: string | null;
   models: string;

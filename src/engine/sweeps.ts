@@ -9,7 +9,7 @@ import type { Deliverer, Sweep, TimerHandler } from "./feature.ts";
 import { forgetOldKeys } from "./idempotency.ts";
 import { deliverDue } from "./outbox/index.ts";
 import { expireLeases } from "./runs/leases.ts";
-import { failUnmatched } from "./runs/unmatched.ts";
+import { failUnmatched, NO_MATCH_AFTER_MS } from "./runs/unmatched.ts";
 import { fallAsleep, wakeHeld } from "./sessions/fall-asleep.ts";
 import { tellGrowth } from "./sessions/growth.ts";
 import { purgeArchived } from "./sessions/purge.ts";
@@ -47,6 +47,8 @@ export class Sweeps {
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #noExpiryBefore = 0;
+  /** Runners that could take a run must have had the time to connect. */
+  #noUnmatchedBefore = 0;
   readonly #deliveries = new Set<Promise<void>>();
   #lastLook = 0;
   #drift = 0;
@@ -64,6 +66,7 @@ export class Sweeps {
     this.#drift = this.#driftAt(now);
     // Runners need the time of one lease to come back after a server start.
     this.#noExpiryBefore = now + LEASE_MS;
+    this.#noUnmatchedBefore = now + NO_MATCH_AFTER_MS;
     this.#running = this.#loop();
   }
 
@@ -87,7 +90,8 @@ export class Sweeps {
     }
     if (now - this.#lastSlow >= SLOW_EVERY_MS) {
       this.#lastSlow = now;
-      await this.#attempt("unmatched", () => failUnmatched(engine, now));
+      if (now >= this.#noUnmatchedBefore)
+        await this.#attempt("unmatched", () => failUnmatched(engine, now));
       await this.#attempt("idempotency", () => forgetOldKeys(engine, now));
       await this.#attempt("purge", () => purgeArchived(engine, now, this.#options.sessionTables));
       await this.#attempt("asleep", () => fallAsleep(engine, now, this.#options.idleMs));
@@ -123,7 +127,10 @@ export class Sweeps {
     const drift = this.#driftAt(now);
     const isMoved = elapsed < 0 || Math.abs(drift - this.#drift) > JUMP_MS;
     if (isMoved) this.#drift = drift;
-    if (isMoved || elapsed > TICK_MS + LATE_MS) this.#noExpiryBefore = now + LEASE_MS;
+    if (isMoved || elapsed > TICK_MS + LATE_MS) {
+      this.#noExpiryBefore = now + LEASE_MS;
+      this.#noUnmatchedBefore = now + NO_MATCH_AFTER_MS;
+    }
     this.#lastLook = now;
   }
 

@@ -15,6 +15,7 @@ import type { EventType, ModelCallItem } from "#protocol/events.ts";
 import type { Author, EntryKind } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
 import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
+import type { LossEvidence } from "./runs/loss-evidence.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
 import { insertEvents } from "./sessions/event-queries.ts";
 import { eventView } from "./sessions/event-view.ts";
@@ -128,6 +129,7 @@ export interface Engine {
   sessionTables: readonly string[];
   /** This process among the servers that share the database. */
   serverId: string;
+  evidence: LossEvidence;
 }
 
 export interface EventDraft {
@@ -183,6 +185,7 @@ export class Work {
   readonly ids: Ids;
   readonly announcer: Announcer;
   readonly serverId: string;
+  readonly evidence: LossEvidence;
   readonly defaults: SessionDefaults;
   readonly toolName: Engine["toolName"];
   readonly #findDenial: FindDenial;
@@ -201,6 +204,7 @@ export class Work {
     this.ids = engine.ids;
     this.announcer = engine.announcer;
     this.serverId = engine.serverId;
+    this.evidence = engine.evidence;
     this.defaults = engine.defaults;
     this.toolName = engine.toolName;
     this.#findDenial = engine.findDenial;

@@ -73,6 +73,8 @@ export const runnerSchema = z
     runtimes: z.array(z.string()),
     capacity: z.number().int(),
     state: z.enum(["online", "draining", "offline"]),
+    /** False while it finds out which models it can use; until then it is given no work. */
+    ready: z.boolean(),
     running: z.number().int(),
     /** Where its commands run; `why` says what is missing. */
     sandbox: z

@@ -155,6 +155,8 @@ export const WAIT_REASONS = [
   "no_runner",
   "no_matching_runner",
   "runner_busy",
+  "runner_starting",
+  "runner_silent",
   "workspace_offline",
   "retry_backoff",
   "paused",

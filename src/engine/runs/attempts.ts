@@ -1,40 +1,57 @@
 /**
- * What becomes of a run whose runner was lost, as a pure decision.
+ * Decides what happens to a run whose attempt was lost. Pure.
  *
- * A lost attempt that journaled nothing is a strike; three in a row and the prompt is put aside,
- * because it probably kills whatever takes it. Progress wipes earlier strikes. An attempt that was
- * lost together with the server that handed it out says nothing about the prompt and is no strike,
- * but even those are bounded, in case it is the prompt that takes the machine down.
+ * An attempt that died with its runner and had journaled nothing is a strike; three in a row and the
+ * prompt is put aside, because it probably kills whatever takes it. Progress wipes earlier losses.
+ *
+ * Losses that say nothing about the prompt are no strikes: the server was restarted, the runner fell
+ * silent, never accepted the assignment, or was revoked. They are tried again at growing intervals,
+ * so that restarts alone do not end a turn, and are bounded only in case the prompt does take the
+ * whole machine down. A run that a draining runner gives back counts for nothing at all.
  */
 export const MAX_STRIKES = 3;
-export const MAX_BLAMELESS_ATTEMPTS = 20;
+export const MAX_BLAMELESS = 40;
 const BACKOFF_FIRST_MS = 250;
-const BACKOFF_MAX_MS = 5_000;
+const STRIKE_BACKOFF_MAX_MS = 5_000;
+/** The first few blameless losses in a row are tried again at once. */
+const BLAMELESS_AT_ONCE = 3;
+const BLAMELESS_BACKOFF_MAX_MS = 15_000;
 
-export interface LostAttempt {
-  attempts: number;
+/**
+ * - `prompt`: the runner died with it.
+ * - `machine`: something else took the attempt away.
+ * - `none`: it was given back unharmed.
+ */
+export type Blame = "prompt" | "machine" | "none";
+
+interface Losses {
   strikes: number;
-  progressed: boolean;
-  /** Given back by a draining runner, or lost with its server. */
-  blameless: boolean;
+  blameless: number;
 }
 
-export type AfterLoss =
-  | { kind: "retry"; strikes: number; backoffMs: number }
-  | { kind: "give_up"; strikes: number };
+export interface LostAttempt extends Losses {
+  progressed: boolean;
+  blame: Blame;
+}
 
-export function afterLoss({ attempts, strikes, progressed, blameless }: LostAttempt): AfterLoss {
-  if (blameless) {
-    const kept = progressed ? 0 : strikes;
-    if (!progressed && attempts >= MAX_BLAMELESS_ATTEMPTS)
-      return { kind: "give_up", strikes: kept };
-    return { kind: "retry", strikes: kept, backoffMs: 0 };
-  }
-  const counted = progressed ? 1 : strikes + 1;
-  if (counted >= MAX_STRIKES) return { kind: "give_up", strikes: counted };
-  return {
-    kind: "retry",
-    strikes: counted,
-    backoffMs: Math.min(BACKOFF_FIRST_MS * 4 ** (counted - 1), BACKOFF_MAX_MS),
-  };
+export type AfterLoss = ({ kind: "retry"; backoffMs: number } | { kind: "give_up" }) & Losses;
+
+export function afterLoss({ strikes, blameless, progressed, blame }: LostAttempt): AfterLoss {
+  const before: Losses = progressed ? { strikes: 0, blameless: 0 } : { strikes, blameless };
+  if (blame === "none") return { kind: "retry", backoffMs: 0, ...before };
+  if (blame === "machine") return afterBlameless(before, progressed);
+  const counted = { strikes: before.strikes + 1, blameless: 0 };
+  if (counted.strikes >= MAX_STRIKES) return { kind: "give_up", ...counted };
+  const backoffMs = Math.min(BACKOFF_FIRST_MS * 4 ** (counted.strikes - 1), STRIKE_BACKOFF_MAX_MS);
+  return { kind: "retry", backoffMs, ...counted };
+}
+
+function afterBlameless(before: Losses, progressed: boolean): AfterLoss {
+  if (progressed) return { kind: "retry", backoffMs: 0, ...before };
+  const counted = { ...before, blameless: before.blameless + 1 };
+  if (counted.blameless >= MAX_BLAMELESS) return { kind: "give_up", ...counted };
+  const late = counted.blameless - BLAMELESS_AT_ONCE;
+  const backoffMs =
+    late <= 0 ? 0 : Math.min(BACKOFF_FIRST_MS * 2 ** (late - 1), BLAMELESS_BACKOFF_MAX_MS);
+  return { kind: "retry", backoffMs, ...counted };
 }

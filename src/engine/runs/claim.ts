@@ -25,10 +25,14 @@ import {
   saveRunAndLease,
 } from "./queries.ts";
 import type { RunTokens } from "./run-tokens.ts";
+import { listRunners } from "./runner-queries.ts";
+import { offerOf } from "./runners.ts";
 import { type Briefing, charsOf, readMaterial } from "./turn-material.ts";
 
 const PAGE = 32;
 const MAX_PAGES = 8;
+/** For so long a run is left to other runners than the one whose lease on it ended. */
+const LEFT_TO_OTHERS_MS = 10_000;
 
 /** What is the same for every turn. */
 export interface Terms {
@@ -53,7 +57,7 @@ export function claimRuns(engine: Engine, claimer: Claimer): Promise<void> {
   const { runner, offer, free } = claimer;
   return command(engine, async (work) => {
     let places = await placesOf(work, runner, free);
-    const search: Search = { offer, seen: new Set(), unfit: new Set() };
+    const search: Search = { offer, seen: new Set(), unfit: new Set(), leftToOthers: new Set() };
     for (let page = 0; page < MAX_PAGES && places > 0; page++) {
       const { fitting, exhausted } = await nextFitting(work, search);
       places -= await claimAll(work, fitting.slice(0, places), claimer);
@@ -72,20 +76,39 @@ interface Search {
   seen: Set<string>;
   /** Wishes that this runner cannot fulfil; their runs are not looked at again. */
   unfit: Set<string>;
+  /** Runs that this runner has lost, and that another one can take now. */
+  leftToOthers: Set<string>;
 }
 
-async function nextFitting(work: Work, { offer, seen, unfit }: Search) {
-  const unfitBefore = unfit.size;
-  const page = await listReady(work.tx, offer.id, work.now, PAGE, [...unfit]);
-  const fresh = page.filter((run) => !seen.has(run.id));
-  const fitting = fresh.filter((run) => {
+async function nextFitting(work: Work, search: Search) {
+  const { offer, seen, unfit, leftToOthers } = search;
+  const learntBefore = unfit.size + leftToOthers.size;
+  const wanted = { runnerId: offer.id, now: work.now, limit: PAGE };
+  const page = await listReady(work.tx, wanted, [...unfit], [...leftToOthers]);
+  const fitting: ReadyRun[] = [];
+  for (const run of page.filter(({ id }) => !seen.has(id))) {
     seen.add(run.id);
-    const ok = fits(offer, wishOf(run));
-    if (!ok) unfit.add(run.demand_key);
-    return ok;
-  });
+    if (!fits(offer, wishOf(run))) unfit.add(run.demand_key);
+    else if (await isLeftToOthers(work, offer, run)) leftToOthers.add(run.id);
+    else fitting.push(run);
+  }
   // Nothing new was learnt, so the next page would be the same one.
-  return { fitting, exhausted: page.length < PAGE && unfit.size === unfitBefore };
+  const hasLearnt = unfit.size + leftToOthers.size > learntBefore;
+  return { fitting, exhausted: page.length < PAGE && !hasLearnt };
+}
+
+/** The runner that lost a run is the last to get it back while another one could take it. */
+async function isLeftToOthers(work: Work, offer: RunnerOffer, run: ReadyRun): Promise<boolean> {
+  if (run.lost_runner_id !== offer.id) return false;
+  if (work.now >= run.available_at + LEFT_TO_OTHERS_MS) return false;
+  const runners = await listRunners(work.tx, offer.orgId);
+  return runners.some(
+    (other) =>
+      other.id !== offer.id &&
+      other.state === "online" &&
+      other.ready === 1 &&
+      fits(offerOf(other), wishOf(run)),
+  );
 }
 
 /** Returns how many. */
@@ -125,6 +148,7 @@ export async function claimOne(
   run.progressed = 0;
   run.journaled = 0;
   run.lease_until = work.now + LEASE_MS;
+  run.lost_runner_id = null;
   run.claimed_at = work.now;
   run.pause = null;
   const resumes = prompt.started_at !== null;

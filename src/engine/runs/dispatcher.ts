@@ -8,7 +8,11 @@ import type { Principal } from "../principal.ts";
 import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { claimRuns, type Terms } from "./claim.ts";
-import { RunnerConnection, type RunnerLink } from "./runner-connection.ts";
+import type { RunnerLink } from "./connection-host.ts";
+import { freeHeldRuns } from "./leases.ts";
+import { Presence, type Present } from "./presence.ts";
+import { RunnerConnection } from "./runner-connection.ts";
+import { listRunnerIds } from "./runner-queries.ts";
 
 export interface DispatcherOptions {
   engine: Engine;
@@ -24,6 +28,7 @@ export class Dispatcher {
   readonly #engine: Engine;
   readonly #log: Log;
   readonly #connections = new Set<RunnerConnection>();
+  readonly #presence: Presence;
   readonly #leave: (() => void)[];
   #dispatching = false;
   #again = false;
@@ -34,6 +39,7 @@ export class Dispatcher {
     this.#options = options;
     this.#engine = engine;
     this.#log = log;
+    this.#presence = new Presence(engine);
     this.#leave = [
       engine.announcer.onRunsReady(() => this.poke()),
       engine.announcer.onCancel(({ runnerId, ...order }) => {
@@ -73,22 +79,31 @@ export class Dispatcher {
     await connection.disconnected();
   }
 
-  #replaceOthers(newer: RunnerConnection, runnerId: string): void {
+  #replaceOthers(newer: object, runnerId: string): void {
     for (const connection of this.#connections)
       if (connection !== newer && connection.runnerId === runnerId) connection.replace();
   }
 
-  /** Ends the connections of a token that was taken away. */
-  drop(credentialId: string, reason: string): void {
-    for (const connection of this.#connections)
-      if (connection.principal.credentialId === credentialId) connection.close(reason);
+  /** Ends the connections of a revoked token and frees the turns of its runners, connected or not. */
+  async drop(credentialId: string, reason: string): Promise<void> {
+    for (const connection of [...this.#connections])
+      if (connection.principal.credentialId === credentialId) await connection.revoke(reason);
+    const ids = await this.#engine.store.read((reader) => listRunnerIds(reader, credentialId));
+    for (const id of ids) await freeHeldRuns(this.#engine, id, [], "runner_revoked");
   }
 
   /** By the clock: makes up for lost hints and for places that were given up in silence. */
   async sweep(): Promise<void> {
+    await this.#presence.confirm(this.#present());
     for (const connection of this.#connections)
       if (connection.free === 0 && !connection.closed) await connection.recount();
     this.poke();
+  }
+
+  #present(): Present[] {
+    return [...this.#connections].flatMap(({ runner, closed, draining }) =>
+      runner && !closed ? [{ runner, state: draining ? "draining" : "online" }] : [],
+    );
   }
 
   poke(): void {

@@ -64,6 +64,8 @@ const heldRun: RunRow = {
   fence: 1,
   attempts: 1,
   strikes: 0,
+  blameless: 0,
+  lost_runner_id: null,
   progressed: 0,
   journaled: 0,
   first_seq: 0,

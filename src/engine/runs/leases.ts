@@ -3,7 +3,7 @@ import { LEASE_MS } from "#protocol/frames.ts";
 import { eachApart } from "../each-apart.ts";
 import { untellDecisions } from "../gates/gates.ts";
 import { command, type Engine } from "../work.ts";
-import { loseRun } from "./lose-run.ts";
+import { type LossReason, loseRun } from "./lose-run.ts";
 import { findRun, HELD_STATES, listExpired, listHeldBy, renewLease } from "./queries.ts";
 
 export interface RunRef {
@@ -21,6 +21,7 @@ export function renewLeases(
     const lost: string[] = [];
     // In the order of their ids, so that two renewals never wait for each other.
     for (const { run, fence } of [...refs].sort((a, b) => (a.run < b.run ? -1 : 1))) {
+      engine.evidence.accepted({ run, fence });
       const ok = await renewLease(tx, { id: run, fence, runnerId, leaseUntil: tx.now + LEASE_MS });
       if (!ok) lost.push(run);
     }
@@ -46,13 +47,17 @@ export async function releaseRun(
   });
 }
 
-/** Frees what an earlier process of the same runner held. `holding` is what the present one still works on. */
+/**
+ * Takes runs away from a runner at once: those of its earlier process when it was started again, or
+ * all of them when its token was revoked. `holding`: runs that its present process still works on.
+ */
 export async function freeHeldRuns(
   engine: Engine,
   runnerId: string,
   holding: readonly RunRef[],
+  reason: Extract<LossReason, "runner_restarted" | "runner_revoked">,
   /** False when the registration has been overtaken: what is held then is not its to judge. */
-  isCurrent: () => boolean,
+  isCurrent: () => boolean = () => true,
 ): Promise<void> {
   const held = await engine.store.read((reader) => listHeldBy(reader, runnerId));
   const kept = new Set(holding.map(({ run, fence }) => `${run}#${fence}`));
@@ -62,8 +67,7 @@ export async function freeHeldRuns(
       const session = await work.family(session_id);
       const run = session && (await findRun(work.tx, id));
       const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeld(run.state);
-      if (session && run && isTheirs && isCurrent())
-        await loseRun(work, session, run, "runner_restarted");
+      if (session && run && isTheirs && isCurrent()) await loseRun(work, session, run, reason);
     });
   }
 }

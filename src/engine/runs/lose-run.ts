@@ -5,11 +5,11 @@ import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
-import { afterLoss } from "./attempts.ts";
+import { afterLoss, type Blame } from "./attempts.ts";
 import { saveRunAndLease } from "./queries.ts";
 import { endingOf } from "./request-stop.ts";
 
-export type LossReason = "lease_expired" | "runner_restarted" | "released";
+export type LossReason = "lease_expired" | "runner_restarted" | "runner_revoked" | "released";
 
 /** The session must be locked and the run read under that lock. */
 export async function loseRun(
@@ -34,14 +34,11 @@ export async function loseRun(
     await settleRun(work, session, prompt, run, endingOf(run.stop_reason, run.stop_by_prompt));
     return;
   }
-  const blameless = reason === "released" || run.server_boot !== work.serverId;
-  const next = afterLoss({
-    attempts: run.attempts,
-    strikes: run.strikes,
-    progressed: run.progressed === 1,
-    blameless,
-  });
+  const { strikes, blameless } = run;
+  const progressed = run.progressed === 1;
+  const next = afterLoss({ strikes, blameless, progressed, blame: blameFor(work, run, reason) });
   run.strikes = next.strikes;
+  run.blameless = next.blameless;
   if (next.kind === "give_up") {
     await answerOpenCalls(work, session, run);
     await settleRun(work, session, prompt, run, {
@@ -59,9 +56,17 @@ export async function loseRun(
   }
   run.state = "pending";
   run.lease_until = null;
+  run.lost_runner_id = reason === "lease_expired" ? run.runner_id : null;
   run.runner_id = null;
   run.available_at = work.now + next.backoffMs;
   await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);
   if (next.backoffMs === 0) work.tx.afterCommit(() => work.announcer.runsReady());
+}
+
+function blameFor(work: Work, run: RunRow, reason: LossReason): Blame {
+  if (reason === "released") return "none";
+  if (reason === "runner_revoked" || run.server_boot !== work.serverId) return "machine";
+  const isCleared = work.evidence.clears({ run: run.id, fence: run.fence }, run.runner_boot);
+  return isCleared ? "machine" : "prompt";
 }

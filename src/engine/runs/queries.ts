@@ -37,6 +37,8 @@ const RUN_COLUMNS = [
   "fence",
   "attempts",
   "strikes",
+  "blameless",
+  "lost_runner_id",
   "progressed",
   "journaled",
   "first_seq",
@@ -77,6 +79,8 @@ const changes = (p: Column) => ({
   fence: p("fence"),
   attempts: p("attempts"),
   strikes: p("strikes"),
+  blameless: p("blameless"),
+  lost_runner_id: p("lost_runner_id"),
   progressed: p("progressed"),
   journaled: p("journaled"),
   first_seq: p("first_seq"),
@@ -212,6 +216,8 @@ export type ReadyRun = Pick<
   | "demands"
   | "demand_key"
   | "pinned_runner_id"
+  | "lost_runner_id"
+  | "available_at"
   | "ready_at"
 >;
 const READY_COLUMNS = [
@@ -223,6 +229,8 @@ const READY_COLUMNS = [
   "demands",
   "demand_key",
   "pinned_runner_id",
+  "lost_runner_id",
+  "available_at",
   "ready_at",
 ] as const;
 
@@ -260,16 +268,19 @@ export function listWaitingSince(
   return reader.all(selectWaiting, { before, limit });
 }
 
-/** The oldest runs that wait for this runner or any, leaving out those that are known not to fit. */
+/**
+ * The oldest runs that wait for this runner or any, leaving out those that are known not to fit
+ * (by demand key) and those that are left to others for now (by id).
+ */
 export function listReady(
   reader: Reader,
-  runnerId: string,
-  now: number,
-  limit: number,
+  { runnerId, now, limit }: { runnerId: string; now: number; limit: number },
   unfit: readonly string[],
+  leftToOthers: readonly string[],
 ): Promise<ReadyRun[]> {
-  if (unfit.length === 0) return reader.all(selectReady, { now, runnerId, limit });
-  const query = builder<KernelTables>(reader.dialect)
+  if (unfit.length === 0 && leftToOthers.length === 0)
+    return reader.all(selectReady, { now, runnerId, limit });
+  let query = builder<KernelTables>(reader.dialect)
     .selectFrom("runs")
     .select(READY_COLUMNS)
     .where("state", "=", "pending")
@@ -277,10 +288,11 @@ export function listReady(
     .where((eb) =>
       eb.or([eb("pinned_runner_id", "is", null), eb("pinned_runner_id", "=", runnerId)]),
     )
-    .where("demand_key", "not in", unfit)
     .orderBy("ready_at")
     .orderBy("id")
     .limit(limit);
+  if (unfit.length > 0) query = query.where("demand_key", "not in", unfit);
+  if (leftToOthers.length > 0) query = query.where("id", "not in", leftToOthers);
   return reader.query<ReadyRun>(query.compile());
 }
 

@@ -3,54 +3,19 @@
  * truth is in the database; what is kept here only says how many places are free and where deltas
  * belong.
  */
-import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
-import type { ToolOffer } from "#protocol/tools.ts";
-import type { RepositoryOpener } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
-import type { Bench, ToolHost } from "../tools/index.ts";
-import type { Engine } from "../work.ts";
-import type { Claimer, Terms } from "./claim.ts";
+import type { Claimer } from "./claim.ts";
+import type { ConnectionHost, Held, RunnerLink } from "./connection-host.ts";
 import { type Journaled, journal } from "./journal.ts";
-import { EXPIRY_MARGIN_MS, releaseRun, renewLeases } from "./leases.ts";
+import { EXPIRY_MARGIN_MS, freeHeldRuns, releaseRun, renewLeases } from "./leases.ts";
 import { listHeldBy } from "./queries.ts";
 import { openRepository } from "./repository-access.ts";
 import { graceFor } from "./request-stop.ts";
 import { markRunner, offerModels, offerOf, registerRunner } from "./runners.ts";
 import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
-
-/** The wire to a runner. */
-export interface RunnerLink {
-  send(frame: ServerFrame): void;
-  close(reason: string): void;
-  /** Whether the other end still answers. */
-  isAlive(): Promise<boolean>;
-}
-
-export interface Held {
-  fence: number;
-  sessionId: string;
-  thread: string;
-  promptId: string;
-}
-
-export interface ConnectionHost {
-  engine: Engine;
-  tools: ToolHost;
-  bench: Bench;
-  openers: readonly RepositoryOpener[];
-  /** What a runner is told of the tools that live here. */
-  toolOffers: readonly ToolOffer[];
-  terms: Terms;
-  log: Log;
-  isConnected(runnerId: string, bootId: string): Promise<boolean>;
-  /** Ends every other connection of this runner. */
-  replaceOthers(connection: RunnerConnection, runnerId: string): void;
-  /** Called when the runner is ready for work, or has a place free. */
-  ready(connection: RunnerConnection): void;
-}
 
 /** The next turn of the session that settles, and that of its parent. */
 const MOST_HANDED_ON = 2;
@@ -71,6 +36,10 @@ export class RunnerConnection {
   /** Places that somebody is finding work for. */
   #reserved = 0;
   #readers: ReadonlySet<string> = new Set();
+  /** It knows its models, so it may be given work. */
+  #isReady = false;
+  /** It confirms assignments. */
+  #acknowledges = false;
 
   constructor(
     principal: Extract<Principal, { kind: "runner" }>,
@@ -83,7 +52,8 @@ export class RunnerConnection {
   }
 
   get free(): number {
-    if (!this.runner || this.draining || this.closed) return 0;
+    if (!this.runner || !this.#isReady || this.draining || this.closed) return 0;
+    if (this.#link.isQuiet?.()) return 0;
     return Math.max(0, this.runner.capacity - this.held.size - this.#reserved);
   }
 
@@ -125,6 +95,7 @@ export class RunnerConnection {
   assign(assignment: Assignment): void {
     const { run, fence, sessionId, thread, promptId } = assignment;
     this.held.set(run, { fence, sessionId, thread, promptId });
+    if (this.#acknowledges) this.#host.engine.evidence.sent(assignment);
     this.#link.send({ op: "assign", assignment });
   }
 
@@ -144,6 +115,22 @@ export class RunnerConnection {
   close(reason: string): void {
     this.closed = true;
     this.#link.close(reason);
+  }
+
+  /** Nothing comes from the runner any more, though its wire was not closed. */
+  fellSilent(): void {
+    this.closed = true;
+    if (this.runner) this.#host.engine.evidence.fellSilent(this.runner.boot_id);
+  }
+
+  /** Its token is good no longer: it is told to drop its turns, and they go to others at once. */
+  async revoke(reason: string): Promise<void> {
+    for (const [run, { fence }] of this.held)
+      this.#link.send({ op: "lost", id: null, run, fence, code: "runner_revoked" });
+    this.close(reason);
+    const { runnerId } = this;
+    if (runnerId !== undefined)
+      await freeHeldRuns(this.#host.engine, runnerId, [], "runner_revoked");
   }
 
   /** The runner has come back on another wire, whatever this one still looks like. */
@@ -182,7 +169,10 @@ export class RunnerConnection {
   async #receive(frame: RunnerFrame): Promise<void> {
     if (frame.op === "register") return this.#register(frame);
     if (!this.runner) return this.close("register first");
+    if ("run" in frame) this.#host.engine.evidence.accepted(frame);
     switch (frame.op) {
+      case "accepted":
+        return;
       case "delta":
         return this.#delta(frame);
       case "journal":
@@ -202,8 +192,7 @@ export class RunnerConnection {
       case "fetch_blob":
         return this.#fetchBlob(frame, this.runner);
       case "models":
-        await offerModels(this.#host.engine, this.runner, frame.models);
-        return this.#link.send({ op: "done", id: frame.id });
+        return this.#models(frame, this.runner);
       case "sessions":
         return this.#sessions(frame, this.runner);
       case "release":
@@ -221,7 +210,7 @@ export class RunnerConnection {
     const { engine } = this.#host;
     let runner: RunnerRow;
     try {
-      const { protocol, bootId, profile, holding } = frame;
+      const { protocol, bootId, profile, holding, ready = true } = frame;
       const isConnected = (id: string, boot: string) => this.#host.isConnected(id, boot);
       runner = await registerRunner(engine, {
         principal: this.principal,
@@ -229,6 +218,7 @@ export class RunnerConnection {
         bootId,
         profile,
         holding,
+        ready,
         isConnected,
         accepted: (id) => {
           this.runnerId = id;
@@ -254,6 +244,8 @@ export class RunnerConnection {
       });
     }
     this.#readers = new Set(frame.profile.readers);
+    this.#isReady = frame.ready ?? true;
+    this.#acknowledges = frame.acknowledges ?? false;
     // Only now is it known how many places are free.
     this.runner = runner;
     if (this.closed) return this.disconnected();
@@ -265,13 +257,14 @@ export class RunnerConnection {
       serverBootId: engine.serverId,
       lost,
       tools: [...this.#host.toolOffers],
+      wantsAccepted: true,
     });
     this.#host.log.info(
       { runnerId: runner.id, name: runner.name, holding: this.held.size },
       "runner connected",
     );
     await this.#repeatCancels(runner);
-    this.#host.ready(this);
+    this.#host.ready();
   }
 
   /** A cancel that was lost on the way is sent again; a runner that has it already does nothing. */
@@ -332,7 +325,7 @@ export class RunnerConnection {
       this.#link.send({ op: "journaled", id, run, ...answer });
     } else this.#link.send({ op: "lost", id, run, code: done.code });
     // Also when the place was filled again: others may have been passed over while they were locked.
-    if (settle || park || !done.ok) this.#host.ready(this);
+    if (settle || park || !done.ok) this.#host.ready();
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
@@ -355,6 +348,15 @@ export class RunnerConnection {
     if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
     const history = await readHistory(this.#host.engine, held, run, beforeSeq, limit);
     this.#link.send({ op: "history", id, ...history });
+  }
+
+  /** The first ones make it ready for work. */
+  async #models({ id, models }: Frame<"models">, runner: RunnerRow): Promise<void> {
+    await offerModels(this.#host.engine, runner, models);
+    const isNew = !this.#isReady;
+    this.#isReady = true;
+    this.#link.send({ op: "done", id });
+    if (isNew) this.#host.ready();
   }
 
   async #sessions({ id, sessions }: Frame<"sessions">, runner: RunnerRow): Promise<void> {

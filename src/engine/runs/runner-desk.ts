@@ -8,6 +8,7 @@ import { may, type Principal, principalKey, requireMay } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import { command, type Engine } from "../work.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { freeHeldRuns } from "./leases.ts";
 import { countHeldByRunner, deleteRunner, findRunner, listRunners } from "./runner-queries.ts";
 import { runnerView } from "./runners.ts";
 import { freeWorkspaces } from "./unpin.ts";
@@ -85,7 +86,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
 
     /**
      * Forgets a runner and ends the connections of its token, which the caller has revoked. Its
-     * runs go to others when their leases end: until then it may still be at work.
+     * runs go to others at once: what it still writes has a stale fence.
      */
     async remove(principal: Principal, id: string): Promise<void> {
       const row = await find(principal, id);
@@ -95,7 +96,8 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
         const by = principalKey(principal);
         await work.tell({ orgId, by, area: "runner", action: "removed", subjectId: id });
       });
-      dispatcher.drop(row.credential_id, "runner removed");
+      await dispatcher.drop(row.credential_id, "runner removed");
+      await freeHeldRuns(engine, id, [], "runner_revoked");
       await freeWorkspaces(engine, id);
     },
   };

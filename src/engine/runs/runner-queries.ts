@@ -26,6 +26,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
       version: p("version"),
       protocol: p("protocol"),
       state: p("state"),
+      ready: p("ready"),
       boot_id: p("boot_id"),
       server_id: p("server_id"),
       models: p("models"),
@@ -45,6 +46,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
         version: p("version"),
         protocol: p("protocol"),
         state: p("state"),
+        ready: p("ready"),
         boot_id: p("boot_id"),
         server_id: p("server_id"),
         models: p("models"),
@@ -74,7 +76,7 @@ export function lockRunner(tx: Tx, id: string): Promise<RunnerRow | undefined> {
 const updateModels = prepare<{ id: string; bootId: string; models: string }, unknown>((db, p) =>
   db
     .updateTable("runners")
-    .set({ models: p("models") })
+    .set({ models: p("models"), ready: 1 })
     .where("id", "=", p("id"))
     .where("boot_id", "=", p("bootId")),
 );
@@ -95,6 +97,14 @@ const selectRunners = prepare<{ orgId: string }, RunnerRow>((db, p) =>
 );
 export function listRunners(reader: Reader, orgId: string): Promise<RunnerRow[]> {
   return reader.all(selectRunners, { orgId });
+}
+
+const selectRunnerIds = prepare<{ credentialId: string }, { id: string }>((db, p) =>
+  db.selectFrom("runners").select("id").where("credential_id", "=", p("credentialId")),
+);
+/** The runners that came with this token. */
+export async function listRunnerIds(reader: Reader, credentialId: string): Promise<string[]> {
+  return (await reader.all(selectRunnerIds, { credentialId })).map(({ id }) => id);
 }
 
 const updateRunnerState = prepare<
@@ -118,6 +128,22 @@ export function setRunnerState(
   },
 ): Promise<number> {
   return tx.run(updateRunnerState, change);
+}
+
+const updateUnconfirmed = prepare<{ serverId: string; before: number }, unknown>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ state: "offline", server_id: null })
+    .where("state", "!=", "offline")
+    .where((eb) => eb.or([eb("server_id", "is", null), eb("server_id", "!=", p("serverId"))]))
+    .where("last_seen_at", "<", p("before")),
+);
+/** Marks runners offline that no other server has confirmed since then. */
+export function markUnconfirmed(
+  tx: Tx,
+  change: { serverId: string; before: number },
+): Promise<number> {
+  return tx.run(updateUnconfirmed, change);
 }
 
 const deleteRunnerRow = prepare<{ id: string; orgId: string }, unknown>((db, p) =>

@@ -25,6 +25,8 @@ export interface Registration {
   bootId: string;
   profile: RunnerProfile;
   holding: readonly RunRef[];
+  /** False while it does not know its models yet. */
+  ready: boolean;
   /** Whether a connection of that boot is open on this server now. */
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Called before anything is changed, when no living connection is in the way. */
@@ -68,7 +70,8 @@ export async function registerRunner(
     return fresh;
   });
   // A new boot under the same identity means that the old process is gone.
-  await freeHeldRuns(engine, id, holding, registration.isCurrent);
+  await freeHeldRuns(engine, id, holding, "runner_restarted", registration.isCurrent);
+  engine.evidence.cameBack(bootId);
   engine.announcer.hint("runners", "runner", id);
   return row;
 }
@@ -101,7 +104,7 @@ function duplicate({ hostname, folder }: RunnerProfile): Refusal {
 
 function runnerRow(
   engine: Engine,
-  { principal, bootId, profile, protocol }: Registration,
+  { principal, bootId, profile, protocol, ready }: Registration,
   id: string,
   now: number,
   known: RunnerRow | undefined,
@@ -124,6 +127,7 @@ function runnerRow(
     version: profile.version,
     protocol,
     state: "online",
+    ready: ready ? 1 : 0,
     boot_id: bootId,
     server_id: engine.serverId,
     models: JSON.stringify(profile.models),
@@ -133,6 +137,7 @@ function runnerRow(
   };
 }
 
+/** Records the models a runner has found; from now on it can be given work. */
 export async function offerModels(
   engine: Engine,
   runner: RunnerRow,
@@ -185,6 +190,7 @@ export function runnerView(row: RunnerRow, running: number): Runner {
     runtimes: JSON.parse(row.runtimes) as string[],
     capacity: row.capacity,
     state: row.state,
+    ready: row.ready === 1,
     running,
     sandbox: row.sandbox === null ? null : (JSON.parse(row.sandbox) as Runner["sandbox"]),
     version: row.version,

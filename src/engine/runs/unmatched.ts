@@ -22,7 +22,7 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
   for (const ready of overdue) {
     const runners = await engine.store.read((reader) => listRunners(reader, ready.org_id));
     const wish = wishOf(ready);
-    const someoneIsHere = runners.some((runner) => runner.state === "online");
+    const someoneIsHere = runners.some(({ state, ready }) => state === "online" && ready === 1);
     if (!someoneIsHere || runners.some((runner) => fits(offerOf(runner), wish))) continue;
     failed += await command(engine, async (work) => {
       const session = await work.family(ready.session_id);

@@ -6,6 +6,7 @@ import type { Prompt, PromptState } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";
 import type { Principal } from "../principal.ts";
 import { fits, wishOf } from "../runs/fit.ts";
+import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
 import { listLiveRuns } from "../runs/queries.ts";
 import { listRunners } from "../runs/runner-queries.ts";
 import { offerOf } from "../runs/runners.ts";
@@ -80,14 +81,15 @@ export function createPromptReads({ store, clock }: Engine) {
 
 interface Around {
   live: readonly RunRow[];
+  /** Read only when a run waits for a runner, or is held by one. */
   runners: readonly RunnerRow[];
 }
 
 /** What explains why the prompts of a session wait, read once for all of them. */
 async function lookAround(reader: Reader, sessionId: string, orgId: string): Promise<Around> {
   const live = await listLiveRuns(reader, sessionId);
-  const isWaiting = live.some((run) => run.state === "pending");
-  return { live, runners: isWaiting ? await listRunners(reader, orgId) : [] };
+  const needsRunners = live.some((run) => run.state === "pending" || run.runner_id !== null);
+  return { live, runners: needsRunners ? await listRunners(reader, orgId) : [] };
 }
 
 /** A receipt says not only where a prompt is, but also why it waits. */
@@ -99,14 +101,27 @@ function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: 
     ahead,
     sessionBusy: live.length > 0,
     runners: run?.state === "pending" ? meeting(runners, run) : "fit",
+    takeoverAt: run === undefined ? null : takeoverAt(runners, run),
     now,
   });
 }
 
-function meeting(runners: readonly RunnerRow[], run: RunRow): "none" | "unfit" | "fit" {
+function meeting(
+  runners: readonly RunnerRow[],
+  run: RunRow,
+): "none" | "unfit" | "starting" | "fit" {
   const online = runners.filter((runner) => runner.state === "online");
   if (online.length === 0) return "none";
-  return online.some((runner) => fits(offerOf(runner), wishOf(run))) ? "fit" : "unfit";
+  const fitting = online.filter((runner) => fits(offerOf(runner), wishOf(run)));
+  if (fitting.length === 0) return "unfit";
+  return fitting.some((runner) => runner.ready === 1) ? "fit" : "starting";
+}
+
+/** See `PromptSurroundings`. */
+function takeoverAt(runners: readonly RunnerRow[], run: RunRow): number | null {
+  if (run.runner_id === null || run.lease_until === null) return null;
+  const holder = runners.find(({ id }) => id === run.runner_id);
+  return holder?.state === "offline" ? run.lease_until + EXPIRY_MARGIN_MS : null;
 }
 
 function isQueue(states: PromptQuery["states"]): states is readonly PromptState[] {

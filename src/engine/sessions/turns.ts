@@ -128,6 +128,8 @@ function newRun(
     fence: 0,
     attempts: 0,
     strikes: 0,
+    blameless: 0,
+    lost_runner_id: null,
     progressed: 0,
     journaled: 0,
     first_seq: 0,

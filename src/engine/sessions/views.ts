@@ -67,7 +67,9 @@ export interface PromptSurroundings {
   /** How many prompts run before it. */
   ahead: number;
   /** How the connected runners meet its run. */
-  runners: "none" | "unfit" | "fit";
+  runners: "none" | "unfit" | "starting" | "fit";
+  /** When another runner may take its run, because the one that holds it is away; null when it is here. */
+  takeoverAt: number | null;
   sessionBusy: boolean;
   now: number;
 }
@@ -77,6 +79,7 @@ const UNKNOWN: PromptSurroundings = {
   run: undefined,
   ahead: 0,
   runners: "fit",
+  takeoverAt: null,
   sessionBusy: false,
   now: 0,
 };
@@ -116,6 +119,9 @@ const WHY: Record<WaitReason, string> = {
   no_matching_runner:
     "No connected runner offers what this asks for. Add one that does, or use another runtime.",
   runner_busy: "Waiting for a runner with a free place.",
+  runner_starting: "A runner is connected and is finding out which models it can use.",
+  runner_silent:
+    "The runner that works on this does not answer. Unless it comes back in time, another takes over.",
   workspace_offline: "The machine that holds this session's files is not connected.",
   retry_backoff: "The runner was lost; it will be tried again shortly.",
   paused: "The model cannot be asked for a while; it goes on by itself.",
@@ -127,11 +133,12 @@ function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waiting
   const reason = waitReason(row, around);
   if (!reason) return null;
   const paused = reason === "paused" ? pauseOf(around.run) : undefined;
+  const takeover = reason === "runner_silent" ? optionalTime(around.takeoverAt) : null;
   return {
     reason,
     message: paused?.message ?? WHY[reason],
     ahead: Math.max(0, around.ahead),
-    until: paused?.until ?? null,
+    until: paused?.until ?? takeover,
   };
 }
 
@@ -144,17 +151,19 @@ function pauseOf(run: RunRow | undefined): { message: string; until: string } | 
 const WAITS_FOR_RUNNER = {
   none: "no_runner",
   unfit: "no_matching_runner",
+  starting: "runner_starting",
   fit: "runner_busy",
 } as const;
 
 function waitReason(
   row: PromptRow,
-  { run, ahead, runners, sessionBusy, now }: PromptSurroundings,
+  { run, ahead, runners, takeoverAt, sessionBusy, now }: PromptSurroundings,
 ): WaitReason | null {
   if (row.state === "settled") return null;
   if (row.state === "collecting") return "collecting";
   if (row.state === "gated") return "gate";
   if (!run) return ahead > 0 ? "behind_other_prompts" : sessionBusy ? "session_busy" : null;
+  if (run.state !== "pending" && takeoverAt !== null) return "runner_silent";
   return runWaitReason(run, runners, now);
 }
 
@@ -166,6 +175,7 @@ function runWaitReason(
   if (run.state === "stopping") return "stopping";
   if (run.state !== "pending") return null;
   if (run.available_at > now) return run.pause === null ? "retry_backoff" : "paused";
-  if (run.pinned_runner_id !== null && runners !== "fit") return "workspace_offline";
+  const isHere = runners === "fit" || runners === "starting";
+  if (run.pinned_runner_id !== null && !isHere) return "workspace_offline";
   return WAITS_FOR_RUNNER[runners];
 }

@@ -97,7 +97,7 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
           changeRole(change, user, params.userId ?? "", body.role),
         );
         auth.forget();
-        dropMachines(work(), tokens);
+        await dropMachines(work(), tokens);
         return { member };
       },
     }),
@@ -115,7 +115,7 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
           removeMember(change, user, params.userId ?? ""),
         );
         auth.forget();
-        dropMachines(work(), tokens);
+        await dropMachines(work(), tokens);
         await stopWorkOf(work(), removed);
         return {};
       },

@@ -11,9 +11,9 @@ export type Work = Pick<Kernel, "sessions" | "prompts" | "dispatcher">;
 const PAGE = 100;
 const MAX_ROUNDS = 20;
 
-/** Machines whose tokens were revoked; what they work on goes to others when its lease ends. */
-export function dropMachines({ dispatcher }: Work, tokens: readonly string[]): void {
-  for (const id of tokens) dispatcher.drop(id, "the token was revoked");
+/** Ends machines whose tokens were revoked; what they work on goes to others at once. */
+export async function dropMachines({ dispatcher }: Work, tokens: readonly string[]): Promise<void> {
+  for (const id of tokens) await dispatcher.drop(id, "the token was revoked");
 }
 
 export async function stopWorkOf(

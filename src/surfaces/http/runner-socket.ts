@@ -4,6 +4,7 @@ import type { Log } from "#base/log.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher } from "#engine/runs/index.ts";
 import { type RunnerFrame, runnerFrameSchema } from "#protocol/frames.ts";
+import { SocketPulse } from "./socket-pulse.ts";
 
 const ALIVE_WITHIN_MS = 1_000;
 /** A token that was taken away ends what it opened, within a second. */
@@ -21,6 +22,14 @@ export function serveRunner(
     },
     close: (reason) => socket.close(1008, reason.slice(0, 100)),
     isAlive: () => answersPing(socket),
+    isQuiet: () => pulse.isQuiet,
+  });
+  const pulse = new SocketPulse(socket, {
+    dead: () => {
+      log.warn({ runnerId: connection.runnerId }, "a runner has fallen silent; given up");
+      connection.fellSilent();
+    },
+    heardAgain: () => dispatcher.poke(),
   });
   socket.on("message", (data, isBinary) => {
     const { frame, id } = isBinary ? {} : parseFrame(String(data));
@@ -32,13 +41,12 @@ export function serveRunner(
       socket.close(1011, "try again");
     });
   });
+  const check = async () => {
+    if (!connection.closed && !(await stillGood()))
+      await connection.revoke("the token was taken away");
+  };
   const checks = setInterval(() => {
-    stillGood().then(
-      (good) => {
-        if (!good) socket.close(1008, "the token was taken away");
-      },
-      (error: unknown) => log.warn({ err: error }, "could not check a runner's token"),
-    );
+    check().catch((error: unknown) => log.warn({ err: error }, "could not check a runner's token"));
   }, CHECK_EVERY_MS);
   socket.on("close", () => {
     clearInterval(checks);

@@ -127,7 +127,7 @@ function tokenRoutes(app: App, { dispatcher }: Kernel, tokens: RunnerTokens): vo
     async ({ c }) => {
       const id = requireId(c.req.param("id"), "runner token");
       const token = await tokens.revokeRunnerToken(userOf(c), id);
-      dispatcher.drop(id, "the token was revoked");
+      await dispatcher.drop(id, "the token was revoked");
       return { token };
     },
   );

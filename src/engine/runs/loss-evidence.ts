@@ -1,0 +1,37 @@
+/**
+ * What this server has seen that clears a prompt when its attempt is lost: assignments that no runner
+ * ever accepted, and runners that fell silent without ending. It is kept in memory only: after a
+ * restart of the server every loss is blameless anyway.
+ */
+interface RunRef {
+  run: string;
+  fence: number;
+}
+
+export class LossEvidence {
+  /** Fence by run, of assignments that were sent and not accepted yet. */
+  readonly #unaccepted = new Map<string, number>();
+  /** Boot ids of runners whose connection was given up because nothing came from them. */
+  readonly #silent = new Set<string>();
+
+  sent({ run, fence }: RunRef): void {
+    this.#unaccepted.set(run, fence);
+  }
+
+  /** Any frame about a run shows that its assignment arrived. */
+  accepted({ run, fence }: RunRef): void {
+    if (this.#unaccepted.get(run) === fence) this.#unaccepted.delete(run);
+  }
+
+  fellSilent(bootId: string): void {
+    this.#silent.add(bootId);
+  }
+
+  cameBack(bootId: string): void {
+    this.#silent.delete(bootId);
+  }
+
+  clears({ run, fence }: RunRef, bootId: string | null): boolean {
+    return this.#unaccepted.get(run) === fence || (bootId !== null && this.#silent.has(bootId));
+  }
+}
