@@ -12,6 +12,8 @@ import { diskRounds } from "./rounds/disk-rounds.ts";
 import { killRounds } from "./rounds/kill-rounds.ts";
 import { nativeRounds } from "./rounds/native-rounds.ts";
 import { postgresRounds } from "./rounds/postgres-rounds.ts";
+import { providerRounds } from "./rounds/provider-rounds.ts";
+import { silentRounds } from "./rounds/silent-rounds.ts";
 
 const DEFAULT_CYCLES = 10;
 const SHOWN_VIOLATIONS = 40;
@@ -22,6 +24,7 @@ const lanes: FaultRound[][] = [
   postgresRounds,
   nativeRounds,
   [...delegationRounds, ...coordinationRounds],
+  [...silentRounds, ...providerRounds],
 ];
 
 const { values } = parseArgs({

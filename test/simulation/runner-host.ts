@@ -9,6 +9,8 @@ export class RunnerHost {
   readonly scope: string;
   readonly profile: RunnerProfile;
   readonly runnerId: string;
+  /** False for one of the version before, which does not confirm assignments. */
+  readonly acknowledges: boolean;
   /** Sessions whose files are on this machine, as far as it knows. */
   readonly kept = new Set<string>();
   process: RunnerProcess | undefined;
@@ -19,6 +21,7 @@ export class RunnerHost {
     this.#world = world;
     this.credentialId = `crd_${name}`;
     this.scope = scope;
+    this.acknowledges = name !== "gamma";
     this.profile = {
       name,
       hostname: name,

@@ -14,6 +14,7 @@ import {
 } from "#protocol/frames.ts";
 import { type Ask, HeldTurn, mark } from "./held-turn.ts";
 import { EFFECT_TOOL } from "./judging.ts";
+import { must } from "./oracle/model.ts";
 import type { RunnerHost } from "./runner-host.ts";
 import { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
@@ -42,6 +43,7 @@ export class RunnerProcess {
   isUp = true;
   isDraining = false;
   isRegistered = false;
+  knowsModels = true;
   wire: Wire | undefined;
   readonly #world: World;
   readonly #asked = new Map<string, Ask>();
@@ -142,6 +144,7 @@ export class RunnerProcess {
       bootId: this.bootId,
       profile: this.host.profile,
       holding: this.#refs(),
+      ...(this.host.acknowledges ? { acknowledges: true, ready: false } : {}),
     });
   }
 
@@ -209,10 +212,20 @@ export class RunnerProcess {
         this.#world.oracle.filesAreGone(this.host.runnerId, frame.gone);
         for (const id of frame.gone) this.host.kept.delete(id);
         return;
+      case "lost":
+        if (frame.id === null) this.#takenAway(frame.run, frame.fence);
+        else this.#answered(frame);
+        return;
       default:
         this.#answered(frame);
         return;
     }
+  }
+
+  /** The server says by itself that a run is not this runner's any more. */
+  #takenAway(run: string, fence: number | undefined): void {
+    const turn = this.held.get(run);
+    if (turn && turn.fence === fence) this.abandon(turn);
   }
 
   #answered(
@@ -232,6 +245,7 @@ export class RunnerProcess {
 
   #registered(lost: readonly string[]): void {
     this.isRegistered = true;
+    this.#findModels();
     for (const run of lost) {
       const turn = this.held.get(run);
       if (turn) this.abandon(turn);
@@ -240,6 +254,19 @@ export class RunnerProcess {
     for (const turn of this.held.values()) turn.reconnected();
     if (this.isDraining) this.send({ op: "drain", id: this.nextId() });
     this.#askAboutFiles();
+  }
+
+  /** Finding out its models takes a while; until it has, it must be given nothing. */
+  #findModels(): void {
+    if (!this.host.acknowledges) return;
+    const { wire } = this;
+    const { random, scheduler, calm } = this.#world;
+    this.knowsModels = false;
+    scheduler.after(calm ? 1 : random.skewed(0, 3_000), () => {
+      if (this.wire !== wire || !this.isUp) return;
+      this.knowsModels = true;
+      this.send({ op: "models", id: this.nextId(), models: [] });
+    });
   }
 
   #askAboutFiles(): void {
@@ -251,10 +278,14 @@ export class RunnerProcess {
 
   #assigned(assignment: Assignment): void {
     const { run, fence } = assignment;
+    void this.#world.oracle.guard(() =>
+      must(this.knowsModels, () => `${this.bootId} was given ${run} before it knew its models`),
+    );
     if (this.isDraining) {
       this.send({ op: "release", id: this.nextId(), run, fence });
       return;
     }
+    if (this.host.acknowledges) this.send({ op: "accepted", run, fence });
     const known = this.held.get(run);
     if (known && known.fence >= fence) return;
     if (known) this.abandon(known);

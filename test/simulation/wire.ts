@@ -10,6 +10,10 @@ import type { ServerProcess } from "./server-process.ts";
 import { sender } from "./sim-feature.ts";
 import { ORG, type World } from "./world.ts";
 
+const PULSE_MS = 1_000;
+const QUIET_AFTER_MS = 1_800;
+const DEAD_AFTER_MS = 8_000;
+
 export class Wire {
   readonly #world: World;
   readonly #server: ServerProcess;
@@ -19,6 +23,8 @@ export class Wire {
   provenAt: number;
   isCut = false;
   #stalledUntil = 0;
+  /** When the server last heard anything of the runner. */
+  #heardAt: number;
   #serverOpen = true;
   #runnerOpen = true;
   #toServerAt = 0;
@@ -29,6 +35,7 @@ export class Wire {
     this.#server = server;
     this.#runner = runner;
     this.provenAt = world.scheduler.now;
+    this.#heardAt = world.scheduler.now;
     server.wires.add(this);
     const { credentialId, scope, profile } = runner.host;
     this.connection = server.kernel.dispatcher.connect(
@@ -37,8 +44,10 @@ export class Wire {
         send: (frame) => this.#toRunner(frame),
         close: () => this.#closeByServer(),
         isAlive: () => this.#isAlive(),
+        isQuiet: () => this.#world.scheduler.now - this.#heardAt > QUIET_AFTER_MS,
       },
     );
+    this.#pulse();
   }
 
   get isOpen(): boolean {
@@ -50,6 +59,8 @@ export class Wire {
     const copy = JSON.parse(JSON.stringify(frame)) as RunnerFrame;
     this.#deliver("toServer", () => {
       if (!this.#serverOpen || !this.#server.isUp) return;
+      this.#hear();
+      if (this.connection.runner) this.#world.oracle.losses.arrived(copy);
       this.#receive(copy).catch((error: unknown) => {
         if (!isExpected(error))
           this.#world.scheduler.fail(
@@ -69,9 +80,41 @@ export class Wire {
   #toRunner(frame: ServerFrame): void {
     if (!this.#serverOpen) return;
     const copy = JSON.parse(JSON.stringify(frame)) as ServerFrame;
+    const { losses } = this.#world.oracle;
+    const { bootId, host } = this.#runner;
+    if (copy.op === "registered") losses.cameBack(bootId);
+    if (copy.op === "assign")
+      losses.sent(copy.assignment.run, copy.assignment.fence, host.acknowledges);
     this.#deliver("toRunner", () => {
       if (this.#runnerOpen && this.#runner.isUp) this.#runner.receive(this, copy);
     });
+  }
+
+  /** The server pings; a runner from which nothing comes for long is given up. */
+  #pulse(): void {
+    const { scheduler } = this.#world;
+    scheduler.after(PULSE_MS, () => {
+      if (!this.#serverOpen || !this.#server.isUp) return;
+      if (scheduler.now - this.#heardAt > DEAD_AFTER_MS) return this.#giveUp();
+      this.#deliver("toRunner", () => {
+        if (this.#runnerOpen && this.#runner.isUp) this.#deliver("toServer", () => this.#hear());
+      });
+      this.#pulse();
+    });
+  }
+
+  #hear(): void {
+    const wasQuiet = this.#world.scheduler.now - this.#heardAt > QUIET_AFTER_MS;
+    this.#heardAt = this.#world.scheduler.now;
+    if (wasQuiet && this.#serverOpen && this.#server.isUp) this.#server.kernel.dispatcher.poke();
+  }
+
+  #giveUp(): void {
+    const { bootId } = this.#runner;
+    this.#world.note(`the server gives up the wire of ${bootId}`);
+    if (this.connection.runner) this.#world.oracle.losses.fellSilent(bootId);
+    this.connection.fellSilent();
+    this.#closeByServer();
   }
 
   /** Answered by the wire itself, whatever the server is busy with. */

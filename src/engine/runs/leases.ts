@@ -21,7 +21,6 @@ export function renewLeases(
     const lost: string[] = [];
     // In the order of their ids, so that two renewals never wait for each other.
     for (const { run, fence } of [...refs].sort((a, b) => (a.run < b.run ? -1 : 1))) {
-      engine.evidence.accepted({ run, fence });
       const ok = await renewLease(tx, { id: run, fence, runnerId, leaseUntil: tx.now + LEASE_MS });
       if (!ok) lost.push(run);
     }

@@ -33,7 +33,10 @@ export async function parkRun(
   const waits = park.kind === "gate" ? await openGateFor(work, session, run, park.callId) : true;
   run.attempts -= 1;
   // It got somewhere, so earlier losses are no longer in a row with later ones.
-  if (run.progressed === 1) run.strikes = 0;
+  if (run.progressed === 1) {
+    run.strikes = 0;
+    run.blameless = 0;
+  }
   run.runner_id = null;
   run.lease_until = null;
   run.ready_at = work.now;

@@ -250,6 +250,7 @@ export class RunnerConnection {
     this.runner = runner;
     if (this.closed) return this.disconnected();
     const lost = frame.holding.map((ref) => ref.run).filter((id) => !this.held.has(id));
+    engine.evidence.cameBack(runner.boot_id);
     this.#link.send({
       op: "registered",
       id: frame.id,
@@ -329,6 +330,7 @@ export class RunnerConnection {
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
+    for (const ref of runs) this.#host.engine.evidence.accepted(ref);
     const lost = await renewLeases(this.#host.engine, runner.id, runs);
     for (const { run, fence } of runs) if (lost.includes(run)) this.#forget(run, fence);
     this.#link.send({ op: "renewed", id, lost });

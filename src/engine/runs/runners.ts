@@ -71,7 +71,6 @@ export async function registerRunner(
   });
   // A new boot under the same identity means that the old process is gone.
   await freeHeldRuns(engine, id, holding, "runner_restarted", registration.isCurrent);
-  engine.evidence.cameBack(bootId);
   engine.announcer.hint("runners", "runner", id);
   return row;
 }

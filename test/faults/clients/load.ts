@@ -64,11 +64,11 @@ export class Load {
 
   async start(): Promise<void> {
     for (let n = 0; n < this.#options.sessions; n++) {
-      const { runtime } = this.#style(n);
+      const { runtime, session: fields = {} } = this.#style(n);
       const answer = await this.#api(n).insist(
         "POST",
         "/api/sessions",
-        { title: `fault ${n}`, runtime },
+        { title: `fault ${n}`, runtime, ...fields },
         { "idempotency-key": randomUUID() },
       );
       if (answer.status !== 201) throw new Error(`no session: ${JSON.stringify(answer.body)}`);

@@ -23,6 +23,14 @@ export const nativeStyle: Style = {
   },
 };
 
+/** Turns that only talk to the model, and need no sandbox. */
+export const talkStyle: Style = {
+  runtime: "native",
+  write: (mark, random) =>
+    `${mark}\n${random.chance(0.7) ? `SLOW ${random.between(3, 12)} 100` : `SAY ${mark} is over`}`,
+  mode: (random) => (random.chance(0.9) ? "followup" : "steer"),
+};
+
 /** Turns that wait for decisions. */
 export const gatedStyle: Style = {
   runtime: "native",

@@ -20,6 +20,19 @@ export const scriptedStyle: Style = {
   mode: anyMode,
 };
 
+/** Turns that take a while before anything is journaled, so that they are lost without progress. */
+export const patientStyle: Style = {
+  runtime: "scripted",
+  write: (mark, random) =>
+    [
+      `sleep ${random.between(500, 3_000)}`,
+      `say ${mark} has waited`,
+      `sleep ${random.between(0, 1_000)}`,
+      `say ${mark} is over`,
+    ].join("\n"),
+  mode: (random) => (random.chance(0.9) ? "followup" : "steer"),
+};
+
 function anyMode(random: Random): QueueMode {
   const choice = random.next();
   if (choice < 0.6) return "followup";

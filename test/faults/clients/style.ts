@@ -5,6 +5,8 @@ import type { Random } from "../random.ts";
 
 export interface Style {
   runtime: ScriptRuntime;
+  /** Further fields of its sessions. */
+  session?: Readonly<Record<string, unknown>>;
   /** A prompt unlike any other: `mark` is in it. */
   write(mark: string, random: Random): string;
   mode(random: Random): QueueMode;

@@ -47,13 +47,16 @@ export class ModelLine {
     return line;
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
   /** Settings that let the program use this model. */
   get env(): Record<string, string> {
-    const { port } = this.#server.address() as AddressInfo;
     return {
       MUSTER_MODEL: `anthropic/${TEST_MODEL}`,
       ANTHROPIC_API_KEY: "test-key",
-      ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+      ANTHROPIC_BASE_URL: this.url,
     };
   }
 

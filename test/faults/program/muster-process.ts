@@ -50,6 +50,21 @@ export class MusterProcess {
     await this.exit;
   }
 
+  /** Stops it and everything it started where they are, as a sleeping machine does. */
+  freeze(): void {
+    this.#signal("SIGSTOP");
+  }
+
+  /** Lets it go on after `freeze`. */
+  thaw(): void {
+    this.#signal("SIGCONT");
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.#child;
+    if (pid !== undefined && this.isRunning) process.kill(-pid, signal);
+  }
+
   /** Asks it to end, and waits until it has. */
   async stop(): Promise<void> {
     if (this.isRunning) this.#child.kill("SIGTERM");

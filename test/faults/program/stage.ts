@@ -23,6 +23,7 @@ export class Stage {
   #server: MusterProcess | undefined;
   #runner: MusterProcess | undefined;
   #token: string | undefined;
+  readonly #named: MusterProcess[] = [];
 
   private constructor(options: StageOptions, home: string, port: number) {
     this.#options = options;
@@ -78,6 +79,17 @@ export class Stage {
     this.#runner = this.#launch(args, "runner.log", env);
   }
 
+  /** One of several runners, each of a folder of its own; `url`: by which way it reaches the server. */
+  async startRunnerNamed(name: string, url = this.url): Promise<MusterProcess> {
+    this.#token ??= await this.#createToken();
+    const identity = ["--token", this.#token, "--name", name];
+    const args = [this.#options.program, "runner", "--server", url, ...identity];
+    const env = { ...this.env, MUSTER_HOME: join(this.home, `runner-${name}`) };
+    const runner = this.#launch(args, "runner.log", env);
+    this.#named.push(runner);
+    return runner;
+  }
+
   async stopServer(): Promise<void> {
     await this.#server?.stop();
   }
@@ -91,7 +103,8 @@ export class Stage {
   }
 
   async killAll(): Promise<void> {
-    await Promise.all([this.killServer(), this.killRunner()]);
+    const named = this.#named.map((runner) => runner.kill());
+    await Promise.all([this.killServer(), this.killRunner(), ...named]);
   }
 
   /** What the processes said last, for a report. */

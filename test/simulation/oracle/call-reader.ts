@@ -90,7 +90,7 @@ export function createCallReader(world: World, model: Model) {
     run.parked = kind;
     // It is no attempt, and one that got somewhere ends a row of strikes.
     run.attempts -= 1;
-    if (run.journaled > 0) run.strikes = 0;
+    if (run.journaled > 0) Object.assign(run, { strikes: 0, blameless: 0 });
     must(
       row && row.runner_id === null && row.lease_until === null,
       () => `${what}: ${row?.runner_id} has it until ${row?.lease_until}`,

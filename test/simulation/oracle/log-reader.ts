@@ -1,6 +1,8 @@
 /** Follows the sessions' logs: what each event claims must fit what came before it. */
 import type { Tx } from "#base/store/index.ts";
-import type { EventRow, OutboxRow, PromptRow } from "#engine/schema.ts";
+import { fits, wishOf } from "#engine/runs/fit.ts";
+import { offerOf } from "#engine/runs/runners.ts";
+import type { EventRow, OutboxRow, PromptRow, RunnerRow, RunRow } from "#engine/schema.ts";
 import type { World } from "../world.ts";
 import { createCallReader } from "./call-reader.ts";
 import {
@@ -13,8 +15,8 @@ import {
   type SessionModel,
 } from "./model.ts";
 
-const MAX_STRIKES = 3;
-const MAX_BLAMELESS = 20;
+/** For so long a run is left to others than the runner whose lease on it ended. */
+const LEFT_TO_OTHERS_MS = 10_000;
 
 type Reader = (batch: Batch, event: EventRow) => void | Promise<void>;
 
@@ -192,7 +194,7 @@ export function createLogReader(world: World, model: Model) {
     }
   }
 
-  function claimed({ session, runs }: Batch, event: EventRow): void {
+  async function claimed({ tx, session, runs }: Batch, event: EventRow): Promise<void> {
     const { fence, runnerId, attempt } = JSON.parse(event.data ?? "{}") as {
       fence: number;
       runnerId: string;
@@ -216,11 +218,15 @@ export function createLogReader(world: World, model: Model) {
     for (const host of world.hosts) {
       const believed = host.process?.believes(id);
       must(
-        believed === undefined || believed >= fence,
+        believed === undefined ||
+          believed >= fence ||
+          world.oracle.losses.mayStillBelieve(id, believed),
         () =>
           `run ${id}#${fence} was claimed while ${host.process?.bootId} may write to #${believed}`,
       );
     }
+    const row = runs.get(id);
+    if (before?.leftBy?.runnerId === runnerId && row) await checkPreference(tx, before, row);
     model.runs.set(id, {
       id,
       promptId: prompt.id,
@@ -230,9 +236,12 @@ export function createLogReader(world: World, model: Model) {
       isHeld: true,
       isSettled: false,
       runnerId,
-      serverBoot: runs.get(id)?.server_boot ?? "",
+      serverBoot: row?.server_boot ?? "",
+      runnerBoot: row?.runner_boot ?? "",
+      leftBy: null,
       journaled: 0,
       strikes: before?.strikes ?? 0,
+      blameless: before?.blameless ?? 0,
       stopReason: null,
       stopBy: null,
       leaseUntil: null,
@@ -242,6 +251,17 @@ export function createLogReader(world: World, model: Model) {
       decisions: calls.decisionsFor(prompt.id, fence),
     });
     checkCapacity(runnerId);
+  }
+
+  /** A runner gets back what it lost only when no other one could take it, or did. */
+  async function checkPreference(tx: Tx, { leftBy }: RunModel, row: RunRow): Promise<void> {
+    if (!leftBy || world.clock.now() >= leftBy.until) return;
+    const runners = await tx.query<RunnerRow>({
+      sql: "select * from runners where state = 'online' and ready = 1 and id <> ?",
+      parameters: [leftBy.runnerId],
+    });
+    const other = runners.find((runner) => fits(offerOf(runner), wishOf(row)));
+    must(!other, () => `run ${row.id} went back to ${leftBy.runnerId}; ${other?.id} was there`);
   }
 
   function checkCapacity(runnerId: string): void {
@@ -270,25 +290,17 @@ export function createLogReader(world: World, model: Model) {
     must(run.isHeld, () => `run ${run.id} was lost and nobody holds it`);
     run.isHeld = false;
     if (run.stopReason !== null) return;
-    const blameless =
-      event.reason === "released" || run.serverBoot !== world.server.kernel.engine.serverId;
-    const hopeless = strike(run, blameless);
+    const hopeless = world.oracle.losses.count(run, run.runnerBoot, event.reason);
+    const kept = `${row?.state}, ${row?.strikes} and ${row?.blameless} kept`;
     must(
-      row?.state === (hopeless ? "failed" : "pending") && row.strikes === run.strikes,
+      row?.state === (hopeless ? "failed" : "pending") &&
+        row.strikes === run.strikes &&
+        row.blameless === run.blameless,
       () =>
-        `run ${run.id} lost (${event.reason}) with ${run.strikes} strikes: ${row?.state}, ${row?.strikes} kept`,
+        `run ${run.id} lost (${event.reason}) with ${run.strikes} strikes and ${run.blameless} blameless losses: ${kept}`,
     );
-  }
-
-  /** Counts a lost attempt; true when the prompt is to be put aside. */
-  function strike(run: RunModel, blameless: boolean): boolean {
-    const progressed = run.journaled > 0;
-    if (blameless) {
-      if (progressed) run.strikes = 0;
-      return !progressed && run.attempts >= MAX_BLAMELESS;
-    }
-    run.strikes = progressed ? 1 : run.strikes + 1;
-    return run.strikes >= MAX_STRIKES;
+    const until = row.available_at + LEFT_TO_OTHERS_MS;
+    run.leftBy = event.reason === "lease_expired" ? { runnerId: run.runnerId, until } : null;
   }
 
   function runSettled({ runs }: Batch, event: EventRow): void {

@@ -49,6 +49,11 @@ export interface RunModel {
   /** Under the present fence. */
   journaled: number;
   strikes: number;
+  /** Losses in a row, without progress, that were not the prompt's fault. */
+  blameless: number;
+  runnerBoot: string;
+  /** The runner whose lease ended last, and until when others are preferred. */
+  leftBy: { runnerId: string; until: number } | null;
   stopReason: string | null;
   stopBy: string | null;
   leaseUntil: number | null;
@@ -104,7 +109,17 @@ export class Model {
   /** What server tools have done, by prompt and call. */
   readonly effects = new Map<string, string>();
   /** How often what is rare has happened: what never happens is not tested. */
-  readonly seen = { parks: 0, deaf: 0, pauses: 0, expired: 0, toldAgain: 0, pinned: 0, asleep: 0 };
+  readonly seen = {
+    parks: 0,
+    deaf: 0,
+    pauses: 0,
+    expired: 0,
+    toldAgain: 0,
+    pinned: 0,
+    asleep: 0,
+    silent: 0,
+    unaccepted: 0,
+  };
 
   prompt(id: string | null): PromptModel {
     const prompt = this.prompts.get(id ?? "");

@@ -12,6 +12,7 @@ import type { RunnerProcess } from "../runner-process.ts";
 import type { World } from "../world.ts";
 import { decisionsText } from "./call-reader.ts";
 import { createLogReader } from "./log-reader.ts";
+import { Losses } from "./losses.ts";
 import { Model, must, type RunModel } from "./model.ts";
 import { createRowChecks } from "./row-checks.ts";
 
@@ -37,6 +38,7 @@ interface Change {
 
 export class Oracle {
   readonly model = new Model();
+  readonly losses: Losses;
   readonly deliveries = new Map<string, number>();
   /** Contents that somebody asked to be put in a prompt's place. */
   readonly #wishes = new Map<string, Set<string>>();
@@ -51,6 +53,7 @@ export class Oracle {
 
   constructor(world: World) {
     this.#world = world;
+    this.losses = new Losses(world);
     this.#log = createLogReader(world, this.model);
     this.#rows = createRowChecks(world, this.model);
   }
@@ -225,8 +228,9 @@ export class Oracle {
       const what = `${assignment.run}#${assignment.fence}, given to ${runner.bootId}`;
       for (const host of this.#world.hosts) {
         if (host.process === runner) continue;
+        const believed = host.process?.believes(run.id);
         must(
-          host.process?.believes(run.id) === undefined,
+          believed === undefined || this.losses.mayStillBelieve(run.id, believed),
           () => `${what}: ${host.process?.bootId} may write too`,
         );
       }

@@ -1,0 +1,74 @@
+/** What a lost attempt means, worked out from what was seen on the wires instead of by the engine. */
+import type { RunnerFrame } from "#protocol/frames.ts";
+import type { World } from "../world.ts";
+import type { RunModel } from "./model.ts";
+
+const MAX_STRIKES = 3;
+const MAX_BLAMELESS = 40;
+
+type Blame = "prompt" | "machine" | "none";
+
+export class Losses {
+  /** Attempts (run and fence) that were sent to a runner which confirms them, and not confirmed. */
+  readonly #unconfirmed = new Set<string>();
+  readonly #silentBoots = new Set<string>();
+  /** Attempts that were taken from a revoked runner, which may not have heard of it yet. */
+  readonly #revoked = new Set<string>();
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** An assignment leaves the server. */
+  sent(run: string, fence: number, isConfirmed: boolean): void {
+    if (isConfirmed) this.#unconfirmed.add(`${run}#${fence}`);
+  }
+
+  /** A frame reaches a server that has registered its sender. */
+  arrived(frame: RunnerFrame): void {
+    if ("run" in frame) this.#unconfirmed.delete(`${frame.run}#${frame.fence}`);
+    else if (frame.op === "renew")
+      for (const { run, fence } of frame.runs) this.#unconfirmed.delete(`${run}#${fence}`);
+  }
+
+  fellSilent(bootId: string): void {
+    this.#silentBoots.add(bootId);
+  }
+
+  cameBack(bootId: string): void {
+    this.#silentBoots.delete(bootId);
+  }
+
+  mayStillBelieve(run: string, fence: number): boolean {
+    return this.#revoked.has(`${run}#${fence}`);
+  }
+
+  /** Counts a lost attempt; true when the prompt is to be put aside. */
+  count(run: RunModel, boot: string, reason: string | null): boolean {
+    if (reason === "runner_revoked") this.#revoked.add(`${run.id}#${run.fence}`);
+    const blame = this.#blame(run, boot, reason);
+    const progressed = run.journaled > 0;
+    if (progressed) Object.assign(run, { strikes: 0, blameless: 0 });
+    if (blame === "none" || (blame === "machine" && progressed)) return false;
+    if (blame === "machine") {
+      run.blameless += 1;
+      return run.blameless >= MAX_BLAMELESS;
+    }
+    run.strikes += 1;
+    run.blameless = 0;
+    return run.strikes >= MAX_STRIKES;
+  }
+
+  #blame(run: RunModel, boot: string, reason: string | null): Blame {
+    if (reason === "released") return "none";
+    const isServerGone = run.serverBoot !== this.#world.server.kernel.engine.serverId;
+    if (reason === "runner_revoked" || isServerGone) return "machine";
+    const { seen } = this.#world.oracle.model;
+    const isUnaccepted = this.#unconfirmed.has(`${run.id}#${run.fence}`);
+    const isSilent = this.#silentBoots.has(boot);
+    if (isUnaccepted) seen.unaccepted += 1;
+    if (isSilent) seen.silent += 1;
+    return isUnaccepted || isSilent ? "machine" : "prompt";
+  }
+}
