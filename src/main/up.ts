@@ -86,7 +86,11 @@ async function startLocalRunner(
       testCrash: config.testCrash,
       drainMs: DRAIN_MS,
       native: config,
-      gateway: { serverUrl: server.http.url, token: readSecret(tokenFile) },
+      gateway: {
+        // Not by its public address, which this machine may not be able to reach.
+        serverUrl: localAddress(config.host, server.http.port),
+        token: readSecret(tokenFile),
+      },
     },
     transport,
     log,

@@ -60,7 +60,7 @@ export class Wire {
     this.#deliver("toServer", () => {
       if (!this.#serverOpen || !this.#server.isUp) return;
       this.#hear();
-      if (this.connection.runner) this.#world.oracle.losses.arrived(copy);
+      this.#noteArrival(copy);
       this.#receive(copy).catch((error: unknown) => {
         if (!isExpected(error))
           this.#world.scheduler.fail(
@@ -69,6 +69,15 @@ export class Wire {
         this.#closeByServer();
       });
     });
+  }
+
+  /** Only the runner that was given a run can confirm it. */
+  #noteArrival(frame: RunnerFrame): void {
+    const { runner, held } = this.connection;
+    if (!runner) return;
+    const refs = "run" in frame ? [frame] : frame.op === "renew" ? frame.runs : [];
+    for (const { run, fence } of refs)
+      if (held.get(run)?.fence === fence) this.#world.oracle.losses.confirmed(run, fence);
   }
 
   #receive(frame: RunnerFrame): Promise<void> {

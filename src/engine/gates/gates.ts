@@ -32,6 +32,9 @@ import {
 
 export const GATE_TIMER = "gate";
 export const GATE_TTL_MS = 24 * 60 * 60_000;
+/** Timers are looked at twice a second: one that is found this late was due while no server was up. */
+const NOBODY_THERE_MS = 60_000;
+const AFTER_DOWNTIME_MS = 15 * 60_000;
 
 export interface Question {
   callId: string;
@@ -184,11 +187,19 @@ export async function overruleGate(
   return denial;
 }
 
+/** Gives people time to answer when no server was up at the moment the gate was to expire. */
+async function extend(work: Work, gate: GateRow): Promise<void> {
+  gate.expires_at = work.now + AFTER_DOWNTIME_MS;
+  await saveGate(work.tx, gate);
+  await setTimer(work, GATE_TIMER, gate.id, gate.org_id, gate.expires_at);
+}
+
 export async function gateTimerDue(work: Work, timer: TimerRow): Promise<void> {
   const found = await findGate(work.tx, timer.subject);
   const session = found && (await work.family(found.session_id));
   const gate = session && (await findGate(work.tx, timer.subject));
   if (!session || !gate || gate.state !== "pending") return;
+  if (work.now - gate.expires_at > NOBODY_THERE_MS) return extend(work, gate);
   await close(work, session, gate, "expired", null, "system");
   await goOn(work, session, gate);
 }

@@ -61,6 +61,7 @@ const updateGate = prepare<GateRow, unknown>((db, p) =>
       decided_by: p("decided_by"),
       decided_at: p("decided_at"),
       told_fence: p("told_fence"),
+      expires_at: p("expires_at"),
     })
     .where("id", "=", p("id")),
 );

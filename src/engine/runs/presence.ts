@@ -6,9 +6,9 @@
 import type { RunnerRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { markUnconfirmed, setRunnerState } from "./runner-queries.ts";
+import { UNCONFIRMED_AFTER_MS } from "./runners.ts";
 
 const CONFIRM_EVERY_MS = 3_000;
-const UNCONFIRMED_AFTER_MS = 7_000;
 
 export interface Present {
   runner: RunnerRow;

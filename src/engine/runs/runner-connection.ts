@@ -36,9 +36,7 @@ export class RunnerConnection {
   /** Places that somebody is finding work for. */
   #reserved = 0;
   #readers: ReadonlySet<string> = new Set();
-  /** It knows its models, so it may be given work. */
   #isReady = false;
-  /** It confirms assignments. */
   #acknowledges = false;
 
   constructor(
@@ -169,7 +167,7 @@ export class RunnerConnection {
   async #receive(frame: RunnerFrame): Promise<void> {
     if (frame.op === "register") return this.#register(frame);
     if (!this.runner) return this.close("register first");
-    if ("run" in frame) this.#host.engine.evidence.accepted(frame);
+    if ("run" in frame) this.#confirm(frame);
     switch (frame.op) {
       case "accepted":
         return;
@@ -288,6 +286,11 @@ export class RunnerConnection {
       if (!mine.some((row) => row.id === run && row.fence === fence)) this.#forget(run, fence);
   }
 
+  /** What the runner says about a run it was given shows that the assignment has arrived. */
+  #confirm({ run, fence }: { run: string; fence: number }): void {
+    if (this.held.get(run)?.fence === fence) this.#host.engine.evidence.accepted({ run, fence });
+  }
+
   /** A late word about an earlier attempt must not free the place of the present one. */
   #forget(run: string, fence: number): void {
     if (this.held.get(run)?.fence === fence) this.held.delete(run);
@@ -330,7 +333,7 @@ export class RunnerConnection {
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
-    for (const ref of runs) this.#host.engine.evidence.accepted(ref);
+    for (const ref of runs) this.#confirm(ref);
     const lost = await renewLeases(this.#host.engine, runner.id, runs);
     for (const { run, fence } of runs) if (lost.includes(run)) this.#forget(run, fence);
     this.#link.send({ op: "renewed", id, lost });

@@ -3,7 +3,7 @@
 import { idFrom } from "#base/ids.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
-import { LEASE_MS, RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
+import { RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
@@ -18,6 +18,9 @@ import {
   setRunnerState,
   upsertRunner,
 } from "./runner-queries.ts";
+
+/** Each server confirms its runners every few seconds; one it has not confirmed for so long is gone. */
+export const UNCONFIRMED_AFTER_MS = 7_000;
 
 export interface Registration {
   principal: Extract<Principal, { kind: "runner" }>;
@@ -81,7 +84,7 @@ function isElsewhere(engine: Engine, known: RunnerRow, now: number): boolean {
   return (
     known.server_id !== null &&
     known.server_id !== engine.serverId &&
-    now - known.last_seen_at < LEASE_MS
+    now - known.last_seen_at < UNCONFIRMED_AFTER_MS
   );
 }
 

@@ -116,6 +116,17 @@ describe("withRetries", () => {
     expect(Math.max(...slept)).toBe(3_000);
   });
 
+  it("does not count streams that broke when the server went away", async () => {
+    const restart = [
+      fails({ ...BUSY, code: "model_stream_broken" }),
+      fails({ ...BUSY, isServerAway: true }),
+    ];
+    const times = 10;
+    const restarts = Array.from({ length: times }, () => restart).flat();
+    const { events } = await run(scripted(...restarts, ANSWER).provider);
+    expect(events.at(-1)).toEqual(ANSWER.at(-1));
+  });
+
   it("gives up on a server that stays away for minutes", async () => {
     const failure = { ...BUSY, isServerAway: true };
     const { events, slept } = await run(scripted(fails(failure)).provider);

@@ -64,6 +64,7 @@ class Patience {
   #failed = 0;
   #awaySince: number | null = null;
   #timesAway = 0;
+  #hasJustBroken = false;
 
   constructor({ attempts = ATTEMPTS, random = Math.random, clock = systemClock }: RetryOptions) {
     this.#attempts = attempts;
@@ -77,11 +78,14 @@ class Patience {
     this.#awaySince = null;
     this.#timesAway = 0;
     this.#failed += 1;
+    this.#hasJustBroken = failure.code === "model_stream_broken";
     return this.#failed < this.#attempts ? delayBefore(failure, this.#failed, this.#random) : null;
   }
 
   #delayWhileAway({ retryAfterMs = 0 }: ModelFailure): number | null {
     const now = this.#clock.now();
+    // The stream before broke because the server went away: that was not the provider's failure.
+    if (this.#awaySince === null && this.#hasJustBroken) this.#failed -= 1;
     this.#awaySince ??= now;
     this.#timesAway += 1;
     if (now - this.#awaySince > MAX_AWAY_MS || retryAfterMs > MAX_WAIT_MS) return null;

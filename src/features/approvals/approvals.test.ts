@@ -291,6 +291,19 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await goOn();
     });
 
+    it.skipIf(name.includes("PostgreSQL"))(
+      "can still be answered when the server was down as its time ran out",
+      async () => {
+        const { approval } = await park("bash", push);
+        world.clock.advance(DAY_MS + 60 * 60_000);
+        await world.kernel.sweeps.tick();
+        const { items } = await list("?state=pending");
+        expect(items.map(({ id }) => id)).toEqual([approval.id]);
+        await decide(approval.id, { decision: "deny" });
+        await goOn();
+      },
+    );
+
     it.skipIf(name.includes("PostgreSQL"))("is a no when nobody answers in time", async () => {
       const { approval } = await park("bash", push);
       world.clock.advance(DAY_MS + 1);

@@ -16,6 +16,7 @@ import type { Random } from "../random.ts";
 import { type FaultRound, type Report, type RoundContext, Tally } from "../round.ts";
 
 const SESSIONS = 8;
+const MAX_OPEN = 3;
 /** After so many restarts everything must come to rest and is checked. */
 const STRETCH = 10;
 const PROVIDER = "house";
@@ -26,14 +27,15 @@ const SETUPS: readonly Setup[] = ["process", "inline", "remote"];
 export const providerRounds: FaultRound[] = [{ name: "stored-provider", play: playSetups }];
 
 async function playSetups(context: RoundContext): Promise<Report> {
-  const { cycles } = context;
+  const { cycles, random } = context;
   const tally = new Tally();
   const setups = SETUPS.slice(0, cycles);
-  for (const [n, setup] of setups.entries()) {
-    if (tally.violations.length > 0) break;
-    const mine = Math.ceil((cycles - n) / setups.length);
-    await playSetup({ ...context, cycles: mine }, setup, tally);
-  }
+  await Promise.all(
+    setups.map((setup, n) => {
+      const mine = Math.ceil((cycles - n) / setups.length);
+      return playSetup({ ...context, cycles: mine, random: random.fork() }, setup, tally);
+    }),
+  );
   return { violations: tally.violations, summary: `${cycles} restarts: ${tally}` };
 }
 
@@ -52,6 +54,7 @@ async function playSetup(context: RoundContext, setup: Setup, tally: Tally): Pro
         random: random.fork(),
         sessions: SESSIONS,
         pauseMs: [50, 300],
+        maxOpen: MAX_OPEN,
         // Sessions that name the model, and sessions that take what there is.
         styles: [{ ...talkStyle, session: { model: `${PROVIDER}/${TEST_MODEL}` } }, talkStyle],
       });

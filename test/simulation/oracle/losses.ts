@@ -1,5 +1,4 @@
 /** What a lost attempt means, worked out from what was seen on the wires instead of by the engine. */
-import type { RunnerFrame } from "#protocol/frames.ts";
 import type { World } from "../world.ts";
 import type { RunModel } from "./model.ts";
 
@@ -25,11 +24,9 @@ export class Losses {
     if (isConfirmed) this.#unconfirmed.add(`${run}#${fence}`);
   }
 
-  /** A frame reaches a server that has registered its sender. */
-  arrived(frame: RunnerFrame): void {
-    if ("run" in frame) this.#unconfirmed.delete(`${frame.run}#${frame.fence}`);
-    else if (frame.op === "renew")
-      for (const { run, fence } of frame.runs) this.#unconfirmed.delete(`${run}#${fence}`);
+  /** A frame about it came back from the runner that was given it. */
+  confirmed(run: string, fence: number): void {
+    this.#unconfirmed.delete(`${run}#${fence}`);
   }
 
   fellSilent(bootId: string): void {

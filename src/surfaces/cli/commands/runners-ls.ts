@@ -31,7 +31,7 @@ function rowOf(runner: Runner): string[] {
   return [
     runner.id,
     runner.name,
-    runner.state,
+    runner.state === "online" && runner.ready === false ? "starting" : runner.state,
     `${runner.running}/${runner.capacity}`,
     runner.hostname,
     timeAgo(runner.lastSeenAt),

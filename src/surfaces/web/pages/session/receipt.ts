@@ -51,7 +51,8 @@ function handedOnWords(prompt: Prompt, { handedOn, children }: Waiting): string 
 
 function toneOf(prompt: Prompt): Tone {
   if (prompt.outcome !== null) return OUTCOME_WORDS[prompt.outcome].tone;
-  if (prompt.waitingFor?.reason === "paused") return "warn";
+  const reason = prompt.waitingFor?.reason;
+  if (reason === "paused" || reason === "runner_silent") return "warn";
   if (prompt.state === "running") return "busy";
   return prompt.state === "gated" ? "warn" : "quiet";
 }
