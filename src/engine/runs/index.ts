@@ -2,5 +2,5 @@ export type { Dispatcher } from "./dispatcher.ts";
 export { findRun, listLiveRuns, readyBacklog } from "./queries.ts";
 export { parseRunOptions } from "./run-options.ts";
 export type { RunnerConnection } from "./runner-connection.ts";
-export { listModelOffers } from "./runner-desk.ts";
+export { isFindingModels, listModelOffers } from "./runner-desk.ts";
 export { findSandboxKind } from "./runners.ts";

@@ -13,6 +13,7 @@ import {
 } from "#protocol/frames.ts";
 import { createKernel, type Kernel } from "../kernel.ts";
 import type { Principal } from "../principal.ts";
+import { isFindingModels } from "./runner-desk.ts";
 
 const owner: Principal = {
   kind: "user",
@@ -135,6 +136,7 @@ async function start() {
 
   return {
     clock,
+    store,
     pass,
     connect,
     async restartServer() {
@@ -156,16 +158,18 @@ type Register = Extract<RunnerFrame, { op: "register" }>;
 
 describe("a runner that does not know its models yet", () => {
   it("is given nothing until it reports them, and the receipt says so", async () => {
-    const { connect, prompt, receipt, runners, pass } = await start();
+    const { store, connect, prompt, receipt, runners, pass } = await start();
     const runner = await connect("a", { ready: false });
     const { id } = await prompt();
     await pass(3);
     expect(runner.assigned()).toEqual([]);
     expect(await runners()).toMatchObject([{ state: "online", ready: false }]);
     expect((await receipt(id)).waitingFor).toMatchObject({ reason: "runner_starting" });
+    expect(await store.read((reader) => isFindingModels(reader, owner))).toBe(true);
     await runner.reportModels();
     await expect.poll(() => runner.assigned().length).toBe(1);
     expect(await runners()).toMatchObject([{ ready: true }]);
+    expect(await store.read((reader) => isFindingModels(reader, owner))).toBe(false);
   });
 
   it("is no reason to fail what it could take", async () => {

@@ -30,6 +30,12 @@ export async function listModelOffers(reader: Reader, principal: Principal): Pro
   return [...offers.values()];
 }
 
+/** True while a connected runner has not found out all its models: what it lacks may yet come. */
+export async function isFindingModels(reader: Reader, principal: Principal): Promise<boolean> {
+  const rows = await listRunners(reader, principal.orgId);
+  return rows.some((row) => row.state === "online" && row.ready === 0 && isSeenBy(principal, row));
+}
+
 export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
   const { store } = engine;
 

@@ -1,20 +1,24 @@
 /** A model that nobody has would make an orchestrator fail at every turn: it is refused when it is chosen. */
 import { Refusal } from "#base/refusal.ts";
 import type { Work } from "#engine/index.ts";
-import { listModelOffers } from "#engine/runs/index.ts";
+import { isFindingModels, listModelOffers } from "#engine/runs/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 
 const NAMED = 20;
 
-/** While no runner is connected nobody knows what there is, and anything may be chosen. */
+/**
+ * While no runner is connected, or one that is has yet to find out its models, nobody knows what there
+ * is, and anything may be chosen.
+ */
 export async function requireOffered(
   work: Work,
   principal: UserPrincipal,
   model: string,
 ): Promise<void> {
   const why = whyNotOffered(await listModelOffers(work.tx, principal), model);
-  if (why !== null) throw new Refusal("conflict", "model_not_available", why);
+  if (why === null || (await isFindingModels(work.tx, principal))) return;
+  throw new Refusal("conflict", "model_not_available", why);
 }
 
 export function whyNotOffered(offers: readonly ModelOffer[], model: string): string | null {
