@@ -2,11 +2,10 @@
  * What a runner and a server say to each other, one JSON object a WebSocket message.
  *
  * The runner opens the socket and sends `register`. The server answers `registered` (or `refused`
- * and closes). From then on the server pushes `assign` while the runner has free places; the runner
- * confirms each with `accepted`,
- * streams `delta`s, appends `journal` batches and renews its leases. Frames with an `id` are
- * answered by exactly one frame with the same `id`. Every frame about a run carries its fence; a
- * stale fence changes nothing and is answered with `lost`.
+ * and closes). From then on the server pushes `assign` while the runner is ready and has free places;
+ * the runner confirms each with `accepted`, streams `delta`s, appends `journal` batches and renews its
+ * leases. Frames with an `id` are answered by exactly one frame with the same `id`. Every frame about
+ * a run carries its fence; a stale fence changes nothing and is answered with `lost`.
  *
  * A new tool adds no frame: `tool` carries any of them.
  */

@@ -57,7 +57,7 @@ export function claimRuns(engine: Engine, claimer: Claimer): Promise<void> {
   const { runner, offer, free } = claimer;
   return command(engine, async (work) => {
     let places = await placesOf(work, runner, free);
-    const search: Search = { offer, seen: new Set(), unfit: new Set(), leftToOthers: new Set() };
+    const search = new Search(offer);
     for (let page = 0; page < MAX_PAGES && places > 0; page++) {
       const { fitting, exhausted } = await nextFitting(work, search);
       places -= await claimAll(work, fitting.slice(0, places), claimer);
@@ -71,13 +71,27 @@ export async function placesOf(work: Work, runner: RunnerRow, free: number): Pro
   return Math.min(free, runner.capacity - (await countHeldBy(work.tx, runner.id)));
 }
 
-interface Search {
-  offer: RunnerOffer;
-  seen: Set<string>;
+/** What one look for work has learnt so far. */
+class Search {
+  readonly offer: RunnerOffer;
+  readonly seen = new Set<string>();
   /** Wishes that this runner cannot fulfil; their runs are not looked at again. */
-  unfit: Set<string>;
+  readonly unfit = new Set<string>();
   /** Runs that this runner has lost, and that another one can take now. */
-  leftToOthers: Set<string>;
+  readonly leftToOthers = new Set<string>();
+  #others: readonly RunnerRow[] | undefined;
+
+  constructor(offer: RunnerOffer) {
+    this.offer = offer;
+  }
+
+  /** The other runners that may take work now; read only when it matters. */
+  async others({ tx }: Work): Promise<readonly RunnerRow[]> {
+    this.#others ??= (await listRunners(tx, this.offer.orgId)).filter(
+      ({ id, state, ready }) => id !== this.offer.id && state === "online" && ready === 1,
+    );
+    return this.#others;
+  }
 }
 
 async function nextFitting(work: Work, search: Search) {
@@ -89,7 +103,7 @@ async function nextFitting(work: Work, search: Search) {
   for (const run of page.filter(({ id }) => !seen.has(id))) {
     seen.add(run.id);
     if (!fits(offer, wishOf(run))) unfit.add(run.demand_key);
-    else if (await isLeftToOthers(work, offer, run)) leftToOthers.add(run.id);
+    else if (await isLeftToOthers(work, search, run)) leftToOthers.add(run.id);
     else fitting.push(run);
   }
   // Nothing new was learnt, so the next page would be the same one.
@@ -98,17 +112,11 @@ async function nextFitting(work: Work, search: Search) {
 }
 
 /** The runner that lost a run is the last to get it back while another one could take it. */
-async function isLeftToOthers(work: Work, offer: RunnerOffer, run: ReadyRun): Promise<boolean> {
-  if (run.lost_runner_id !== offer.id) return false;
+async function isLeftToOthers(work: Work, search: Search, run: ReadyRun): Promise<boolean> {
+  if (run.lost_runner_id !== search.offer.id) return false;
   if (work.now >= run.available_at + LEFT_TO_OTHERS_MS) return false;
-  const runners = await listRunners(work.tx, offer.orgId);
-  return runners.some(
-    (other) =>
-      other.id !== offer.id &&
-      other.state === "online" &&
-      other.ready === 1 &&
-      fits(offerOf(other), wishOf(run)),
-  );
+  const others = await search.others(work);
+  return others.some((other) => fits(offerOf(other), wishOf(run)));
 }
 
 /** Returns how many. */

@@ -37,6 +37,8 @@ export async function loseRun(
   const { strikes, blameless } = run;
   const progressed = run.progressed === 1;
   const next = afterLoss({ strikes, blameless, progressed, blame: blameFor(work, run, reason) });
+  const attempt = { run: run.id, fence: run.fence };
+  work.tx.afterCommit(() => work.evidence.forget(attempt));
   run.strikes = next.strikes;
   run.blameless = next.blameless;
   if (next.kind === "give_up") {

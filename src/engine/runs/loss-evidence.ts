@@ -19,7 +19,12 @@ export class LossEvidence {
   }
 
   /** Any frame about a run shows that its assignment arrived. */
-  accepted({ run, fence }: RunRef): void {
+  accepted(attempt: RunRef): void {
+    this.forget(attempt);
+  }
+
+  /** The attempt is over, and its loss has been judged. */
+  forget({ run, fence }: RunRef): void {
     if (this.#unaccepted.get(run) === fence) this.#unaccepted.delete(run);
   }
 
