@@ -15,6 +15,7 @@ import type {
 import type { GateKind } from "#protocol/tools.ts";
 import type { PlanFate } from "./gates/decision.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
+import type { TurnChangesRow, WorkspaceFileRow } from "./workspace-schema.ts";
 
 export type { OutboxRow } from "./outbox/schema.ts";
 
@@ -293,26 +294,6 @@ export interface WorkspaceRow {
   changes: string | null;
   updated_at: number;
   created_at: number;
-}
-
-/** What one turn did to a workspace. */
-export interface TurnChangesRow {
-  session_id: string;
-  prompt_id: string;
-  org_id: string;
-  changes: string;
-  created_at: number;
-}
-
-/** A file of a workspace that can be shown: its content is a blob. */
-export interface WorkspaceFileRow {
-  session_id: string;
-  path: string;
-  org_id: string;
-  sha256: string;
-  media_type: string;
-  size: number;
-  updated_at: number;
 }
 
 /** The answer of a server tool, kept so that the same call is performed once. */

@@ -1,6 +1,7 @@
 /** The only SQL on workspaces, what turns did to them, and files that can be shown. */
 import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { KernelTables, TurnChangesRow, WorkspaceFileRow, WorkspaceRow } from "../schema.ts";
+import type { KernelTables, WorkspaceRow } from "../schema.ts";
+import type { TurnChangesRow, WorkspaceFileRow } from "../workspace-schema.ts";
 
 const prepare = statements<KernelTables>();
 
