@@ -85,6 +85,19 @@ describe("chat without a terminal", () => {
     expect(lines.find(({ prompt }) => prompt)).toMatchObject({ prompt: { outcome: "completed" } });
   });
 
+  it("writes no control character of an agent's through a pipe", async () => {
+    const { id } = await platform.createSession();
+    const input = "say a\u001b]52;c;eA==\u0007\u009b2J\u202eb\n";
+    for (const words of [
+      ["chat", id],
+      ["chat", id, "--json"],
+    ]) {
+      const { out, err } = await inLines(words, { input });
+      expect(out + err).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+      expect(out).toMatch(/a(<U\+001B>|\\u001b)\]52;c;eA==/);
+    }
+  });
+
   it("never takes a line for an answer unless the line says so", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const typing = createLines();

@@ -78,6 +78,16 @@ describe("what is asked", () => {
     for (const row of rows.slice(1)) expect(widthOf(row)).toBeLessThan(60);
   });
 
+  it("takes only one word for the name of a tool", () => {
+    const asked = approvalOf({ tool: "bash: ls -la src" });
+    expect(describeAsk(asked, null, PLAIN).slice(0, 4)).toEqual([
+      "? May it use the tool named below?",
+      "  Tool:",
+      "  │ bash: ls -la src",
+      "  Call:",
+    ]);
+  });
+
   it("drops no letter of a long line, whatever its width", () => {
     const command = `${"a  ".repeat(80)}${"界".repeat(50)}${"👩‍👩‍👧".repeat(20)}`;
     const rows = describeAsk(withInput({ command }), null, PLAIN).slice(1, -1);

@@ -6,7 +6,7 @@ import type { Approval, DecisionRequest } from "#features/approvals/contract.ts"
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { isRecord } from "../client/server-refusal.ts";
 import { type Style, safeLine } from "../terminal.ts";
-import { frameText, isSimpleName, sizeOf } from "./framed-text.ts";
+import { frameText, isSimpleName, isToolName, sizeOf } from "./framed-text.ts";
 
 export type Answer =
   | { type: "send"; body: DecisionRequest }
@@ -34,8 +34,8 @@ export function describeAsk(approval: Approval, who: string | null, look: AskLoo
     return [...head(`A plan. May it be carried out?${sizeOf(call)}`), ...framed];
   const { tool } = approval;
   return [
-    ...head(`May it use ${isSimpleName(tool) ? tool : "the tool named below"}?${sizeOf(call)}`),
-    ...(isSimpleName(tool) ? [] : ["  Tool:", ...frameText(tool, columns), "  Call:"]),
+    ...head(`May it use ${isToolName(tool) ? tool : "the tool named below"}?${sizeOf(call)}`),
+    ...(isToolName(tool) ? [] : ["  Tool:", ...frameText(tool, columns), "  Call:"]),
     ...framed,
     ...(typeof cwd === "string" ? ["  In the folder:", ...frameText(cwd, columns)] : []),
     ...(typeof reason === "string" && reason !== ""

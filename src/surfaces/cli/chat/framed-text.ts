@@ -68,10 +68,16 @@ function mostColumns(letter: string): number {
 }
 
 /** A name that can stand in a sentence of ours without being taken for more than a name. */
-const SIMPLE_NAME = /^[\p{L}\p{N}_](?:[ .:/_-]?[\p{L}\p{N}_]){0,47}$/u;
+const SIMPLE_NAME = /^[\p{L}\p{N}_](?:[ ._-]?[\p{L}\p{N}_]){0,31}$/u;
+const TOOL_NAME = /^[\w.:-]{1,64}$/;
 
 export function isSimpleName(text: string): boolean {
   return SIMPLE_NAME.test(text) && exactText(text) === text;
+}
+
+/** One word, so that it cannot say what the tool would do. */
+export function isToolName(text: string): boolean {
+  return TOOL_NAME.test(text);
 }
 
 /** How long a text is, in brackets; nothing for a short line. */
