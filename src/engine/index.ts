@@ -28,6 +28,7 @@ export {
   principalKey,
   requireMay,
   requireOrg,
+  requireSignedIn,
   sessionThing,
 } from "./principal.ts";
 export { isRunToken } from "./runs/run-tokens.ts";

@@ -97,18 +97,23 @@ export function sessionThing(row: {
   };
 }
 
-const SCOPE_OF: Partial<Record<Action, string>> = {
+/**
+ * Scopes of API keys by action; one of several is enough. Approvals and runners are not implied by
+ * anything else: whoever decides approvals decides what agents do, and a runner reads every prompt it
+ * is given.
+ */
+const SCOPE_OF: Partial<Record<Action, string | readonly string[]>> = {
   "session.read": "sessions:read",
   "session.prompt": "sessions:write",
   "session.manage": "sessions:write",
   "session.create": "sessions:write",
   "session.use_folder": "sessions:write",
   "session.oversee": "admin",
-  "runner.read": "sessions:read",
-  "runner.own": "account",
+  "runner.read": ["sessions:read", "runners"],
+  "runner.own": "runners",
   "runner.manage": "admin",
-  "approval.read": "sessions:read",
-  "approval.decide": "sessions:write",
+  "approval.read": ["sessions:read", "approvals"],
+  "approval.decide": "approvals",
   "policy.read": "sessions:read",
   "policy.manage": "admin",
   "provider.read": "sessions:read",
@@ -169,10 +174,18 @@ function mayUser(
   action: Action,
   thing: Thing,
 ): boolean {
-  const scope = SCOPE_OF[action];
-  if (!scope || !(user.scopes.includes("*") || user.scopes.includes(scope))) return false;
+  if (!hasScope(user, SCOPE_OF[action])) return false;
   if (ADMIN_ONLY.has(action)) return user.role === "admin";
   return thing.ownerId === undefined || thing.ownerId === user.userId;
+}
+
+function hasScope(
+  { scopes }: Extract<Principal, { kind: "user" }>,
+  needed: string | readonly string[] | undefined,
+): boolean {
+  if (needed === undefined) return false;
+  const anyOf = typeof needed === "string" ? [needed] : needed;
+  return scopes.includes("*") || anyOf.some((scope) => scopes.includes(scope));
 }
 
 /** An agent sees itself and its children, and may prompt its children. */
@@ -207,6 +220,24 @@ export function requireMay(principal: Principal, action: Action): void {
     "forbidden",
     "forbidden",
     `This credential may not do that (${action}). Use one that has the right scope or role.`,
+  );
+}
+
+/**
+ * True for a person who has signed in, and for the owner's key. No API key has the scope `*`, nor has
+ * a browser that was opened with one.
+ */
+function isSignedIn(principal: Principal): boolean {
+  return principal.kind === "user" && principal.scopes.includes("*");
+}
+
+/** Guards decisions that outlast the key they would be made with, such as rules and invitations. */
+export function requireSignedIn(principal: Principal, what: string): void {
+  if (isSignedIn(principal)) return;
+  throw new Refusal(
+    "forbidden",
+    "sign_in_needed",
+    `${what} needs a person who has signed in, or the owner's key; an API key is not enough. Do it on the page.`,
   );
 }
 

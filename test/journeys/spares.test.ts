@@ -76,7 +76,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       browserOf(platform, userId, "", cookieOf(await knock(platform, "/api/auth/sign-in", proof)));
 
     describe("of a key", () => {
-      const SCOPES = ["account", "sessions:read"];
+      const SCOPES = ["account", "runners", "sessions:read"];
 
       it.each(["key", "link"])("nothing made in a browser that its %s has opened", async (way) => {
         const ann = await join(platform, `Ann${way}`);
@@ -178,7 +178,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const path = `/api/runners/tokens/${body.id}`;
         expect((await eli.request("DELETE", path)).status).toBe(404);
         // A key that is good for the account alone does not take machines from everybody.
-        const narrow = await makeKey(platform, ["account"]);
+        const narrow = await makeKey(platform, ["account", "runners"]);
         expect((await withKey(narrow.key, "DELETE", path)).status).toBe(404);
         const socket = await openSocket(platform, "/api/runners/connect", bearer(body.token));
         const closed = closeReason(socket);
@@ -199,7 +199,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ])("for everybody go when the admin who made them %s", async (how, method, body) => {
         const fay = await join(platform, `Fay${how.length}`, "admin");
         const own = await fay.request<MadeToken>("POST", "/api/runners/tokens", { name: "own" });
-        const { key } = await makeKey(fay, ["account", "admin"]);
+        const { key } = await makeKey(fay, ["account", "runners", "admin"]);
         const byKey = await withKey<MadeToken>(key, "POST", "/api/runners/tokens", { name: "k" });
         const others = await platform.request<MadeToken>("POST", "/api/runners/tokens", {
           name: "others",

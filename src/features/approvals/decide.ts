@@ -5,7 +5,14 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import { decideGate, findGate, type GateDecision, overruledReason } from "#engine/gates/index.ts";
-import { command, type Engine, type GateRow, may, type Work } from "#engine/index.ts";
+import {
+  command,
+  type Engine,
+  type GateRow,
+  may,
+  requireSignedIn,
+  type Work,
+} from "#engine/index.ts";
 import { findUser, isHere } from "#features/auth/index.ts";
 import { addStandingRule, standingTarget, type UserPrincipal } from "#features/policy/index.ts";
 import { type AskedQuestion, askUserQuestionInput } from "#protocol/tools.ts";
@@ -25,6 +32,7 @@ export async function decide(
       request.answers === undefined
         ? plainDecision(gate, request)
         : answersTo(gate, request, request.answers);
+    if (decision.scope !== "once") requireSignedIn(user, "A decision that holds longer than once");
     // The engine tells whether it is still open; a rule is made only for a decision that counts.
     const closed = await decideGate(work, id, decision, user.userId);
     const counts = overruledReason(closed) === null;

@@ -5,8 +5,9 @@ import { isoTime } from "#protocol/page.ts";
 export const ROLES = ["admin", "member"] as const;
 
 /**
- * What a key may be good for. `account` is its maker's own account (keys, profile, own runners);
- * `admin` counts only while its maker is one.
+ * Scopes of API keys. `approvals` decides what agents ask for, once each; `runners` lets the maker's
+ * own machines in; `account` is the maker's own account (keys, profile); `admin` counts only while the
+ * maker is an admin. No scope implies another.
  */
 export const KEY_SCOPES = [
   "sessions:read",
@@ -14,6 +15,8 @@ export const KEY_SCOPES = [
   "tasks",
   "memory",
   "mail",
+  "approvals",
+  "runners",
   "secrets",
   "account",
   "admin",

@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { notFound } from "#base/refusal.ts";
-import { command, defineRoute, principalKey, type Route, requireMay } from "#engine/index.ts";
+import {
+  command,
+  defineRoute,
+  principalKey,
+  type Route,
+  requireMay,
+  requireSignedIn,
+} from "#engine/index.ts";
 import { emailSchema, personNameSchema, ROLES } from "#features/auth/contract.ts";
 import { type Auth, findOrg, lockOrg, mintSecret, saveOrg } from "#features/auth/index.ts";
 import { pageOf } from "#protocol/page.ts";
@@ -93,6 +100,7 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
       async handle({ engine, principal, params, body }) {
         const user = personOf(principal, params);
         requireMay(principal, "org.manage");
+        if (body.role === "admin") requireSignedIn(principal, "Making somebody an admin");
         const { member, tokens } = await command(engine, (change) =>
           changeRole(change, user, params.userId ?? "", body.role),
         );
@@ -160,6 +168,7 @@ function invitationRoutes({ baseUrl }: OrgRouteOptions): Route[] {
       async handle({ engine, principal, params, body }) {
         const user = personOf(principal, params);
         requireMay(principal, "org.manage");
+        requireSignedIn(principal, "Inviting somebody");
         const fresh = { id: engine.ids.mint("inv"), token: mintSecret("inv") };
         const { token } = fresh;
         const invitation = await command(engine, (work) => invite(work, user, fresh, body));

@@ -1,7 +1,7 @@
 /** Writing and reading versions. A version is never changed; the same content is the same version. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
-import { may, type Work } from "#engine/index.ts";
+import { may, requireSignedIn, type Work } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
 import { SYSTEM } from "./access.ts";
 import { type Content, hashesIn, pack, unpack } from "./content.ts";
@@ -68,6 +68,8 @@ function policyAuthor(
     if (JSON.stringify(was) === JSON.stringify(plainRules(content)))
       return { policy_author: before.policy_author, policy_trusted: before.policy_trusted };
   }
+  if (author !== SYSTEM && (before !== undefined || content.toolPolicy.length > 0))
+    requireSignedIn(author, "Changing the rules of a persona");
   const isTrusted = author === SYSTEM || may(author, "policy.manage", { orgId: author.orgId });
   return { policy_author: authorId(author), policy_trusted: isTrusted ? 1 : 0 };
 }

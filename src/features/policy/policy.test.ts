@@ -151,7 +151,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         code: "forbidden",
       });
       await expect(add(fields, { ...member, scopes: ["sessions:read"] })).rejects.toMatchObject({
-        code: "forbidden",
+        code: "sign_in_needed",
       });
       const rule = await add(fields);
       await expect(remove(rule.id, member)).rejects.toMatchObject({ code: "not_found" });

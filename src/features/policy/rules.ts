@@ -1,7 +1,7 @@
 /** Making, taking away and listing rules. People make them for themselves; admins for everyone. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
-import { may, type Principal, type SessionRow, type Work } from "#engine/index.ts";
+import { may, type Principal, requireSignedIn, type SessionRow, type Work } from "#engine/index.ts";
 import { MAX_GLOB_CHARS, MAX_PATTERN_CHARS, type NewRule, type Rule } from "./contract.ts";
 import { defaultMatch } from "./patterns.ts";
 import { countRules, deleteRule, deleteSessionRules, findRule, insertRule } from "./queries.ts";
@@ -156,19 +156,14 @@ export async function removeRule(work: Work, principal: UserPrincipal, id: strin
   return ruleView(row);
 }
 
+/** A rule outlasts the credential it was made with, so an API key makes and removes none. */
 function requireRight(principal: UserPrincipal, level: "user" | "org"): void {
-  const { orgId, userId } = principal;
-  const isAllowed =
-    level === "org"
-      ? may(principal, "policy.manage", { orgId })
-      : may(principal, "approval.decide", { orgId, ownerId: userId });
-  if (isAllowed) return;
+  requireSignedIn(principal, "Making or removing a rule");
+  if (level === "user" || may(principal, "policy.manage", { orgId: principal.orgId })) return;
   throw new Refusal(
     "forbidden",
     "forbidden",
-    level === "org"
-      ? "Rules of the organisation are made by admins. Use level user for a rule of your own."
-      : "This credential may not make rules. Use one with the scope sessions:write.",
+    "Rules of the organisation are made by admins. Use level user for a rule of your own.",
   );
 }
 

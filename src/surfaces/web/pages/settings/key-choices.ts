@@ -9,8 +9,10 @@ export const SCOPE_WORDS: Record<KeyScope, string> = {
   tasks: "Tasks",
   memory: "Memory",
   mail: "Mail",
+  approvals: "Decide what agents ask for, once each",
+  runners: "Let your own runners in",
   secrets: "Set secrets",
-  account: "Your account: keys, profile, runners",
+  account: "Your account: keys and profile",
   admin: "All that an admin may do",
 };
 
