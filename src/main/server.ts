@@ -119,7 +119,7 @@ export async function assembleServer(
     auth: {
       ...auth,
       ...signIn,
-      authenticate: (secret) => identify(auth, agents, secret),
+      authenticate: (secret, page) => identify(auth, agents, secret, page),
       acceptInvitation: orgs.acceptInvitation,
     },
     clock,
@@ -158,8 +158,13 @@ export async function assembleServer(
  * An agent program is known by its run token, everyone else by a credential. Its turn may be given a
  * moment to wind down when its owner is removed; its token is good no longer than they are.
  */
-async function identify(auth: Auth, agents: Kernel["agents"], secret: string) {
-  if (!isRunToken(secret)) return auth.authenticate(secret);
+async function identify(
+  auth: Auth,
+  agents: Kernel["agents"],
+  secret: string,
+  page: Parameters<Auth["authenticate"]>[1],
+) {
+  if (!isRunToken(secret)) return auth.authenticate(secret, page);
   const principal = await agents.identify(secret);
   if (!principal?.run) return undefined;
   const { ownerId, run } = principal;

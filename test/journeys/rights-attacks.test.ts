@@ -54,7 +54,7 @@ describe("attacks", () => {
       ];
       for (const sign of signs) {
         // Who needs no cookie may come without an origin: there is nothing to ride on.
-        const isPublic = /sign-in$|accept$|start$/.test(path);
+        const isPublic = /sign-in$|inspect$|accept$|start$/.test(path);
         if (isPublic && !foreign().includes(sign.origin ?? "")) continue;
         const headers = { cookie: ann.cookie, "content-type": "application/json", ...sign };
         const answer = await fetch(url, { method, headers, body: text });

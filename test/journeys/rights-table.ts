@@ -225,6 +225,10 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     who: "401 401 401 401 401 401 401",
     body: { token: "mst_link_none" },
   },
+  "POST /api/auth/links/inspect": {
+    who: "401 401 401 401 401 401 401",
+    body: { token: "mst_link_none" },
+  },
   "POST /api/invitations/{token}/accept": {
     who: "201 201 201 201 201 201 201",
     body: (n: number) => ({ name: "Guest", email: `guest${n}@example.org`, password: PASSWORD }),

@@ -91,6 +91,7 @@ const insertFlowRow = inserter<SignInFlowRow>("sign_in_flows", [
   "user_id",
   "credential_id",
   "replaces_hash",
+  "page_hash",
   "next",
   "created_at",
   "expires_at",

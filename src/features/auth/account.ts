@@ -22,10 +22,12 @@ import type { PersonRow } from "./schema.ts";
 import { mintSecret } from "./secrets.ts";
 import {
   badPassword,
+  browserOf,
   type Opened,
   openBrowser,
   type PasswordDesk,
   tellFailure,
+  type Visit,
 } from "./sign-in.ts";
 import type { UserPrincipal } from "./user-principal.ts";
 
@@ -92,7 +94,7 @@ export async function confirmPerson(
   desk: PasswordDesk,
   principal: UserPrincipal,
   maker: Maker,
-  address: string,
+  { address }: Visit,
   currentPassword: string | undefined,
 ): Promise<string | undefined> {
   refuseKeys(principal, maker);
@@ -101,7 +103,7 @@ export async function confirmPerson(
   if (maker.kind === "owner_key") return known?.hash;
   if (!known) await requireFresh(desk, maker);
   else {
-    const attempt = desk.lockout.attempt(userId, address);
+    const attempt = desk.lockout.attempt({ account: userId, address });
     if (!(await isPassword(currentPassword ?? "", known.hash))) {
       await tellFailure(desk, userId, attempt);
       throw badPassword();
@@ -128,12 +130,12 @@ export async function changePassword(
   desk: PasswordDesk,
   principal: UserPrincipal,
   maker: Maker,
-  address: string,
+  visit: Visit,
   change: PasswordChange,
 ): Promise<{ user: User; opened: Opened | undefined }> {
   const { store, tell } = desk;
   const { userId } = principal;
-  const before = await confirmPerson(desk, principal, maker, address, change.currentPassword);
+  const before = await confirmPerson(desk, principal, maker, visit, change.currentPassword);
   refuseWeakPassword(change.newPassword, change.email ?? null);
   const hash = await hashPassword(change.newPassword);
   const secret = mintSecret("web");
@@ -149,7 +151,9 @@ export async function changePassword(
     await tell(tx, changeOf(user, "password", "set"));
     await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
     const isBrowser = maker.kind === "cookie";
-    const opened = isBrowser ? await openBrowser(tx, desk, { user, secret }) : undefined;
+    const opened = isBrowser
+      ? await openBrowser(tx, desk, { user, secret, ...browserOf(visit) })
+      : undefined;
     return { user: userView({ ...user, email }), opened };
   });
 }

@@ -1,19 +1,8 @@
-/**
- * Who is calling: credentials to principals. A principal is built from the server's rows only.
- * Credentials that were checked are remembered for a moment, so that a busy client does not cost a
- * query a request; what was revoked here is forgotten at once.
- */
+/** Signing in, accounts, keys and tokens, put together. What was revoked here is forgotten at once. */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Reader, Store } from "#base/store/index.ts";
-import type {
-  CredentialKind,
-  CredentialRow,
-  Feature,
-  Principal,
-  Tell,
-  UserRow,
-} from "#engine/index.ts";
+import type { Feature, Tell, UserRow } from "#engine/index.ts";
 import {
   changePassword,
   changeProfile,
@@ -25,7 +14,8 @@ import {
 } from "./account.ts";
 import { deleteAccountsOf, deleteOverFlows } from "./account-queries.ts";
 import { createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
-import { type Desk, isGood, type Maker, revokeTree } from "./issue.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { type Desk, type Maker, revokeTree } from "./issue.ts";
 import { createLockout } from "./lockout.ts";
 import { ensureOwner, renewOwnerKey, setFirstPassword } from "./owner.ts";
 import {
@@ -33,7 +23,6 @@ import {
   deleteDeadCredentials,
   deletePassword,
   findCredential,
-  findCredentialByHash,
   findUser,
   hasPasswordAdmin,
   isHere,
@@ -44,34 +33,24 @@ import {
   createServerToken,
   listRunnerTokens,
   type NewRunnerToken,
-  readRights,
   revokeRunnerToken,
 } from "./runner-tokens.ts";
 import { authMigrations } from "./schema.ts";
-import { hashSecret } from "./secrets.ts";
 import {
   createLink,
+  inspectLink,
   type PasswordDesk,
   type Proof,
   signInByPassword,
   signInBySecret,
+  type Visit,
 } from "./sign-in.ts";
-import { type UserPrincipal, userPrincipal } from "./user-principal.ts";
+import type { UserPrincipal } from "./user-principal.ts";
 
-/** With the pause between two looks at an open socket, less than the second that a revocation may take. */
-const REMEMBER_MS = 500;
-const MAX_REMEMBERED = 10_000;
 const NOTE_USE_EVERY_MS = 15_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 const FLOW_SWEEP_EVERY_MS = 10 * 60_000;
 const DEAD_KEPT_MS = 30 * 24 * 60 * 60_000;
-
-export interface Caller {
-  principal: Principal;
-  credentialId: string;
-  kind: CredentialKind;
-  expiresAt: number | null;
-}
 
 export interface AuthOptions {
   store: Store;
@@ -84,27 +63,10 @@ export interface AuthOptions {
 export type Auth = ReturnType<typeof createAuth>;
 
 export function createAuth({ store, ids, clock, tell }: AuthOptions) {
-  const remembered = new Map<string, { caller: Caller; until: number }>();
   /** When credentials were last used, until it is written down. */
   const used = new Map<string, number>();
+  const { authenticate, findHolder, forget } = createAuthenticator(store, clock.now, used);
   const desk = { store, ids, tell, lockout: createLockout(clock.now), now: clock.now };
-  const forget = () => remembered.clear();
-
-  async function authenticate(secret: string): Promise<Caller | undefined> {
-    const hash = hashSecret(secret);
-    const now = clock.now();
-    const known = remembered.get(hash);
-    if (known && known.until > now) return known.caller;
-    const caller = await lookUp(store, hash, now);
-    remembered.delete(hash);
-    if (caller) {
-      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-      const until = Math.min(now + REMEMBER_MS, caller.expiresAt ?? Number.POSITIVE_INFINITY);
-      remembered.set(hash, { caller, until });
-      used.set(caller.credentialId, now);
-    }
-    return caller;
-  }
 
   /** What changes what others may do is forgotten here when it is done. */
   async function forgetting<T>(work: Promise<T>): Promise<T> {
@@ -118,8 +80,10 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   const signOut = (credentialId: string) => forgetting(closeBrowser(desk, credentialId));
 
   return {
-    /** Undefined: no such credential, or one that is spent, expired or revoked. */
+    /** Undefined: no such credential, one that is spent, expired or revoked, or another page's. */
     authenticate,
+    /** The holder of a credential, as long as it is good; for what was made with it. */
+    findHolder,
     /** After people's rights were changed elsewhere on this server. */
     forget,
 
@@ -137,12 +101,13 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
     /** Never for more than the one who asks may do. */
     createLink: (userId: string, scopes: readonly string[], maker?: Maker) =>
       createLink(desk, userId, scopes, maker),
-    /** `replaces`: the secret that the browser came with, which is of no use afterwards. */
-    signIn: (proof: Proof, from?: { address: string; replaces: string | undefined }) =>
+    /** Whom a link would sign in; it is not used up. */
+    inspectLink: (token: string) => store.read((reader) => inspectLink(reader, token, clock.now())),
+    signIn: (proof: Proof, visit: Visit = { address: "unknown" }) =>
       forgetting(
         "email" in proof
-          ? signInByPassword(desk, proof, from?.address ?? "unknown", from?.replaces)
-          : signInBySecret(desk, proof, from?.replaces),
+          ? signInByPassword(desk, proof, visit)
+          : signInBySecret(desk, proof, visit),
       ),
     signOut,
     signOutEverywhere: (userId: string) => forgetting(signOutEverywhere(desk, userId)),
@@ -176,17 +141,17 @@ function ownAccount(desk: PasswordDesk, forgetting: <T>(work: Promise<T>) => Pro
     changePassword: (
       principal: UserPrincipal,
       maker: Maker,
-      address: string,
+      visit: Visit,
       change: PasswordChange,
-    ) => forgetting(changePassword(desk, principal, maker, address, change)),
+    ) => forgetting(changePassword(desk, principal, maker, visit, change)),
     /** Before somebody is given another way in. */
     async confirm(
       principal: UserPrincipal,
       maker: Maker,
-      address: string,
+      visit: Visit,
       currentPassword: string | undefined,
     ): Promise<void> {
-      await confirmPerson(desk, principal, maker, address, currentPassword);
+      await confirmPerson(desk, principal, maker, visit, currentPassword);
     },
   };
 }
@@ -242,29 +207,7 @@ async function closeBrowser({ store, tell }: Desk, credentialId: string): Promis
   });
 }
 
-function lookUp(store: Store, hash: string, now: number): Promise<Caller | undefined> {
-  return store.read(async (reader) => {
-    const credential = await findCredentialByHash(reader, hash);
-    if (!credential || !isGood(credential, now) || credential.kind === "sign_in_link") {
-      return undefined;
-    }
-    const { id: credentialId, kind, expires_at: expiresAt } = credential;
-    if (credential.principal_kind === "runner") {
-      return { principal: runnerPrincipal(credential), credentialId, kind, expiresAt };
-    }
-    const user = await findUser(reader, credential.principal_id);
-    if (!user || !isHere(user)) return undefined;
-    return { principal: userPrincipal(user, credential), credentialId, kind, expiresAt };
-  });
-}
-
 async function isMember(reader: Reader, userId: string): Promise<boolean> {
   const user = await findUser(reader, userId);
   return user !== undefined && isHere(user);
-}
-
-function runnerPrincipal(credential: CredentialRow): Principal {
-  const { scope, tags } = readRights(credential);
-  const { org_id: orgId, id: credentialId, name } = credential;
-  return { kind: "runner", orgId, credentialId, scope, tags, name };
 }

@@ -25,5 +25,5 @@ export {
 export { revokeTokensForEverybody } from "./runner-tokens.ts";
 export { authMigrations, type PersonRow } from "./schema.ts";
 export { hashSecret, mintSecret } from "./secrets.ts";
-export { type Opened, openBrowser } from "./sign-in.ts";
+export { browserOf, type Opened, openBrowser, type Visit } from "./sign-in.ts";
 export type { UserPrincipal } from "./user-principal.ts";

@@ -30,12 +30,14 @@ export interface Issue {
   secret: string;
   holder: Holder;
   expiresAt?: number | undefined;
+  /** For a browser's session. */
+  pageHash?: string | null;
 }
 
 export async function issueCredential(
   tx: Tx,
   ids: Ids,
-  { kind, secret, holder, expiresAt }: Issue,
+  { kind, secret, holder, expiresAt, pageHash }: Issue,
 ): Promise<string> {
   const id = ids.mint("crd");
   await insertCredential(tx, {
@@ -47,6 +49,7 @@ export async function issueCredential(
     expires_at: expiresAt ?? null,
     last_used_at: null,
     revoked_at: null,
+    page_hash: pageHash ?? null,
   });
   return id;
 }

@@ -8,7 +8,7 @@ import type { Desk, Maker } from "./issue.ts";
 import { findPassword, isHere, lockUser, revokeKinds } from "./queries.ts";
 import type { LinkedAccountRow } from "./schema.ts";
 import { mintSecret } from "./secrets.ts";
-import { type Opened, openBrowser } from "./sign-in.ts";
+import { browserOf, type Opened, openBrowser, type Visit } from "./sign-in.ts";
 
 export async function listLinkedAccounts(store: Store, userId: string): Promise<LinkedAccount[]> {
   return (await store.read((reader) => listAccountsOf(reader, userId))).map(viewOf);
@@ -19,6 +19,7 @@ export function unlinkAccount(
   desk: Desk,
   userId: string,
   maker: Maker,
+  visit: Visit,
   id: string,
 ): Promise<{ account: LinkedAccount; opened: Opened | undefined }> {
   const secret = mintSecret("web");
@@ -34,7 +35,9 @@ export function unlinkAccount(
     await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
     const isBrowser = maker.kind === "cookie";
     const goesOn = maker.credentialId;
-    const opened = isBrowser ? await openBrowser(tx, desk, { user, secret, goesOn }) : undefined;
+    const opened = isBrowser
+      ? await openBrowser(tx, desk, { user, secret, goesOn, ...browserOf(visit) })
+      : undefined;
     return { account: viewOf(account), opened };
   });
 }

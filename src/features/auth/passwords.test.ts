@@ -28,9 +28,24 @@ describe("passwords", () => {
 
   it("turn away a crowd instead of keeping everyone waiting", async () => {
     const hash = await hashPassword("correct horse battery");
-    const all = await Promise.allSettled(Array.from({ length: 60 }, () => isPassword("no", hash)));
+    const guess = (address: string) => isPassword("no", hash, { address });
+    // Two at work, sixteen of one party and no more than sixty-four of all wait.
+    const one = Array.from({ length: 30 }, () => guess("192.0.2.1"));
+    const same = Array.from({ length: 5 }, (_, n) => guess(`2001:db8::${n}`));
+    const others = Array.from({ length: 80 }, (_, n) => guess(`198.51.100.${n}`));
+    // People who are known do not stand in that line, and go first.
+    let isKnownDone = false;
+    const known = isPassword("correct horse battery", hash).then((isRight) => {
+      isKnownDone = true;
+      return isRight;
+    });
+    const last = others[40]?.then(() => isKnownDone);
+    const all = await Promise.allSettled([...one, ...same, ...others]);
     const refused = all.filter(({ status }) => status === "rejected");
-    expect(refused.length).toBe(60 - 34);
+    expect(refused.length).toBe(30 + 5 + 80 - 2 - 64);
+    expect(refused[0]).toMatchObject({ reason: { kind: "limit", code: "sign_in_busy" } });
+    expect(await known).toBe(true);
+    expect(await last).toBe(true);
     expect(await isPassword("correct horse battery", hash)).toBe(true);
   }, 60_000);
 });

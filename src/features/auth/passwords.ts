@@ -3,6 +3,7 @@
  * exist is checked like one that does, so that nobody learns from the clock who has an account.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { addressGroup } from "#base/net/address-group.ts";
 import { Refusal } from "#base/refusal.ts";
 
 /** N, r, p: 32 MiB and some hundred milliseconds for each guess. */
@@ -12,10 +13,21 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 /** They share their threads with the disk, which must not wait for people who guess. */
 const MAX_AT_ONCE = 2;
-const MAX_WAITING = 32;
+const MAX_WAITING = 64;
+/** So that one party cannot fill the queue of strangers alone. */
+const MAX_WAITING_FROM = 16;
+
+/** Where somebody comes from who is not known here; people who are known go first. */
+export type Stranger = { address: string } | undefined;
+
+interface Waiting {
+  group: string | undefined;
+  begin: () => void;
+}
 
 let working = 0;
-const waiting: (() => void)[] = [];
+const known: Waiting[] = [];
+const strangers: Waiting[] = [];
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
@@ -25,10 +37,14 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /** Takes as long, and says false, when there is no hash. */
-export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+export async function isPassword(
+  password: string,
+  stored: string | undefined,
+  from?: Stranger,
+): Promise<boolean> {
   const [, N, r, p, salt = "", hash = ""] = (stored ?? nobody()).split("$");
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
-  const key = await derive(password, Buffer.from(salt, "base64url"), cost);
+  const key = await derive(password, Buffer.from(salt, "base64url"), cost, from);
   const wanted = Buffer.from(hash, "base64url");
   return wanted.length === key.length && timingSafeEqual(wanted, key) && stored !== undefined;
 }
@@ -44,8 +60,9 @@ async function derive(
   password: string,
   salt: Buffer,
   cost: { N: number; r: number; p: number },
+  from?: Stranger,
 ): Promise<Buffer> {
-  await takePlace();
+  await takePlace(from);
   try {
     return await new Promise((resolve, reject) => {
       const options = { ...cost, maxmem: MAX_MEMORY_BYTES };
@@ -55,23 +72,27 @@ async function derive(
       );
     });
   } finally {
-    const next = waiting.shift();
-    if (next) next();
+    const next = known.shift() ?? strangers.shift();
+    if (next) next.begin();
     else working--;
   }
 }
 
-function takePlace(): Promise<void> {
+function takePlace(from: Stranger): Promise<void> {
   if (working < MAX_AT_ONCE) {
     working++;
     return Promise.resolve();
   }
-  if (waiting.length >= MAX_WAITING)
-    throw new Refusal("unavailable", "sign_in_busy", "Too many sign-ins at once. Try again.", {
+  const group = from && addressGroup(from.address);
+  const line = from ? strangers : known;
+  const isCrowding =
+    from && line.filter((other) => other.group === group).length >= MAX_WAITING_FROM;
+  if (isCrowding || line.length >= MAX_WAITING)
+    throw new Refusal("limit", "sign_in_busy", "Too many sign-ins at once. Try again.", {
       retryAfterMs: 5_000,
     });
   // Whoever leaves hands the place over.
-  return new Promise((resolve) => waiting.push(resolve));
+  return new Promise((resolve) => line.push({ group, begin: resolve }));
 }
 
 /** The few that are tried first; length does the rest. */

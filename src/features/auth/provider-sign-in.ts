@@ -20,7 +20,7 @@ import { createOidc, type OidcSettings } from "./providers/oidc.ts";
 import { problem } from "./providers/problems.ts";
 import type { SignInProvider } from "./providers/provider.ts";
 import type { SignInFlowRow } from "./schema.ts";
-import { type Opened, tellFailure } from "./sign-in.ts";
+import { type Opened, tellFailure, type Visit } from "./sign-in.ts";
 import type { UserPrincipal } from "./user-principal.ts";
 
 /** Failures of somebody who did come from the service; anybody can make up the others. */
@@ -78,25 +78,26 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     /** For a browser that follows a link: it lands on a page of ours even when there is no way on. */
     async startSignIn(
       id: string,
-      asked: { next: string | undefined; replaces: string | undefined },
+      next: string | undefined,
+      { replaces, pageKey }: Visit,
     ): Promise<Begun | Landing> {
       const provider = get(id);
-      return begin(id, { purpose: "sign_in", ...asked }).catch((error: unknown) =>
+      return begin(id, { purpose: "sign_in", next, replaces, pageKey }).catch((error: unknown) =>
         landAfter(options.log, error, provider.id, "sign_in"),
       );
     },
-    startJoin: async (id: string, invitationToken: string, replaces: string | undefined) =>
-      begin(id, { purpose: "join", invitationToken, replaces }),
+    startJoin: async (id: string, invitationToken: string, { replaces, pageKey }: Visit) =>
+      begin(id, { purpose: "join", invitationToken, replaces, pageKey }),
     async startLink(
       id: string,
       by: UserPrincipal,
       maker: Maker,
-      address: string,
+      visit: Visit,
       currentPassword: string | undefined,
     ): Promise<Begun> {
       get(id);
       refuseWithoutBrowser(maker);
-      await auth.confirm(by, maker, address, currentPassword);
+      await auth.confirm(by, maker, visit, currentPassword);
       const { userId } = by;
       const { credentialId } = maker;
       return begin(id, { purpose: "link", next: ACCOUNTS_PAGE, userId, credentialId });
@@ -105,9 +106,9 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       finish(options, lockout, get(id), redirectUri(id), back),
 
     listLinkedAccounts: (userId: string) => listLinkedAccounts(store, userId),
-    async unlinkAccount(by: UserPrincipal, maker: Maker, id: string) {
+    async unlinkAccount(by: UserPrincipal, maker: Maker, visit: Visit, id: string) {
       refuseKeys(by, maker);
-      const unlinked = await unlinkAccount(options, by.userId, maker, id);
+      const unlinked = await unlinkAccount(options, by.userId, maker, visit, id);
       auth.forget();
       return unlinked;
     },

@@ -1,7 +1,7 @@
 /** The only SQL on orgs, users, credentials and passwords. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { CredentialKind, CredentialRow, OrgRow, UserRow } from "#engine/index.ts";
-import type { AuthTables, PasswordRow, PersonRow } from "./schema.ts";
+import type { CredentialKind, OrgRow, UserRow } from "#engine/index.ts";
+import type { AuthTables, HeldCredentialRow, PasswordRow, PersonRow } from "./schema.ts";
 
 const prepare = statements<AuthTables>();
 
@@ -16,7 +16,7 @@ const insertUserRow = inserter<UserRow>("users", [
   "locale",
   "created_at",
 ]);
-const insertCredentialRow = inserter<CredentialRow>("credentials", [
+const insertCredentialRow = inserter<HeldCredentialRow>("credentials", [
   "id",
   "org_id",
   "kind",
@@ -30,11 +30,12 @@ const insertCredentialRow = inserter<CredentialRow>("credentials", [
   "expires_at",
   "last_used_at",
   "revoked_at",
+  "page_hash",
 ]);
 
 export const insertOrg = (tx: Tx, row: OrgRow) => tx.execute(insertOrgRow(tx.dialect, [row]));
 export const insertUser = (tx: Tx, row: UserRow) => tx.execute(insertUserRow(tx.dialect, [row]));
-export const insertCredential = (tx: Tx, row: CredentialRow) =>
+export const insertCredential = (tx: Tx, row: HeldCredentialRow) =>
   tx.execute(insertCredentialRow(tx.dialect, [row]));
 
 const selectAdmins = prepare<Record<never, never>, PersonRow>((db) =>
@@ -165,26 +166,26 @@ const updateOrg = prepare<{ id: string; name: string }, unknown>((db, p) =>
 );
 export const saveOrg = (tx: Tx, change: { id: string; name: string }) => tx.run(updateOrg, change);
 
-const selectByHash = prepare<{ hash: string }, CredentialRow>((db, p) =>
+const selectByHash = prepare<{ hash: string }, HeldCredentialRow>((db, p) =>
   db.selectFrom("credentials").selectAll().where("hash", "=", p("hash")),
 );
 export const findCredentialByHash = (reader: Reader, hash: string) =>
   reader.first(selectByHash, { hash });
 
-const selectCredential = prepare<{ id: string }, CredentialRow>((db, p) =>
+const selectCredential = prepare<{ id: string }, HeldCredentialRow>((db, p) =>
   db.selectFrom("credentials").selectAll().where("id", "=", p("id")),
 );
 export const findCredential = (reader: Reader, id: string) =>
   reader.first(selectCredential, { id });
 
-const selectCredentialLocked = prepare<{ id: string }, CredentialRow>((db, p, dialect) => {
+const selectCredentialLocked = prepare<{ id: string }, HeldCredentialRow>((db, p, dialect) => {
   const query = db.selectFrom("credentials").selectAll().where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
 /** What is made with it must be there before it can be revoked, or it is refused. */
 export const lockCredential = (tx: Tx, id: string) => tx.first(selectCredentialLocked, { id });
 
-const selectRunnerTokens = prepare<{ orgId: string }, CredentialRow>((db, p) =>
+const selectRunnerTokens = prepare<{ orgId: string }, HeldCredentialRow>((db, p) =>
   db
     .selectFrom("credentials")
     .selectAll()
@@ -198,7 +199,7 @@ const selectRunnerTokens = prepare<{ orgId: string }, CredentialRow>((db, p) =>
 export const listRunnerTokenRows = (reader: Reader, orgId: string) =>
   reader.all(selectRunnerTokens, { orgId });
 
-const selectOfKind = prepare<{ principalId: string; kind: CredentialRow["kind"] }, CredentialRow>(
+const selectOfKind = prepare<{ principalId: string; kind: CredentialKind }, HeldCredentialRow>(
   (db, p) =>
     db
       .selectFrom("credentials")
@@ -207,7 +208,7 @@ const selectOfKind = prepare<{ principalId: string; kind: CredentialRow["kind"] 
       .where("kind", "=", p("kind"))
       .where("revoked_at", "is", null),
 );
-export const listCredentials = (reader: Reader, principalId: string, kind: CredentialRow["kind"]) =>
+export const listCredentials = (reader: Reader, principalId: string, kind: CredentialKind) =>
   reader.all(selectOfKind, { principalId, kind });
 
 const revokeById = prepare<{ id: string; now: number }, unknown>((db, p) =>

@@ -1,10 +1,15 @@
 /** What signing in adds to the kernel's tables of people: passwords, linked accounts, who has left. */
 import type { Migration } from "#base/store/index.ts";
-import { ddl, type KernelTables, type UserRow } from "#engine/index.ts";
+import { type CredentialRow, ddl, type KernelTables, type UserRow } from "#engine/index.ts";
 
 /** A user, and whether they still belong to the org. Their rows stay when they leave. */
 export interface PersonRow extends UserRow {
   removed_at: number | null;
+}
+
+/** A credential; browsers' ones are bound to a page (see `page-binding.ts`). */
+export interface HeldCredentialRow extends CredentialRow {
+  page_hash: string | null;
 }
 
 export interface PasswordRow {
@@ -46,13 +51,16 @@ export interface SignInFlowRow {
   credential_id: string | null;
   /** Of the browser's cookie, which is of no use afterwards. */
   replaces_hash: string | null;
+  /** Of the page that began it; the session that it opens is bound to that page. */
+  page_hash: string | null;
   next: string;
   created_at: number;
   expires_at: number;
 }
 
-export interface AuthTables extends Omit<KernelTables, "users"> {
+export interface AuthTables extends Omit<KernelTables, "users" | "credentials"> {
   users: PersonRow;
+  credentials: HeldCredentialRow;
   passwords: PasswordRow;
   linked_accounts: LinkedAccountRow;
   sign_in_flows: SignInFlowRow;
@@ -82,7 +90,15 @@ create table sign_in_flows (
 create index sign_in_flows_over on sign_in_flows (expires_at);
 `;
 
+/** Sessions from before are bound to no page, so browsers have to sign in again. */
+const pages = `
+alter table credentials add column page_hash ID;
+alter table sign_in_flows add column page_hash ID;
+update credentials set revoked_at = created_at where kind = 'cookie' and revoked_at is null;
+`;
+
 export const authMigrations: readonly Migration[] = [
   { id: "auth-0001-passwords", statements: (dialect) => ddl(dialect, tables) },
   { id: "auth-0002-linked-accounts", statements: (dialect) => ddl(dialect, accounts) },
+  { id: "auth-0003-page-binding", statements: (dialect) => ddl(dialect, pages) },
 ];

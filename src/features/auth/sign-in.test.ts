@@ -22,8 +22,8 @@ it("says when guessing was stopped, once, whether there is such a person or not"
   const desk = { store, ids, tell, lockout, now: clock.now };
   await ensureOwner(desk, "owner");
   // Those before: hashing each of them would only take time.
-  for (let n = 0; n < 8; n++) lockout.attempt(NOBODY.email, "1.1.1.1");
-  const guess = () => signInByPassword(desk, NOBODY, "1.1.1.1", undefined);
+  for (let n = 0; n < 8; n++) lockout.attempt({ account: NOBODY.email, address: "1.1.1.1" });
+  const guess = () => signInByPassword(desk, NOBODY, { address: "1.1.1.1" });
   for (let n = 0; n < 2; n++)
     await expect(guess()).rejects.toMatchObject({ code: "sign_in_failed" });
   for (let n = 0; n < 2; n++)

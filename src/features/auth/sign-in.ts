@@ -4,7 +4,7 @@
  * put into the browser before is worth nothing afterwards.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { Tx } from "#base/store/index.ts";
+import type { Reader, Tx } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
 import {
   type Desk,
@@ -20,12 +20,15 @@ import {
   ownLine,
   throughBrowser,
 } from "./issue.ts";
+import { knownBrowser, markBrowser } from "./known-browsers.ts";
 import type { Attempt, Lockout } from "./lockout.ts";
+import { pageHashOf } from "./page-binding.ts";
 import { isPassword } from "./passwords.ts";
 import {
   findCredentialByHash,
   findOwner,
   findPassword,
+  findUser,
   findUserByEmail,
   isHere,
   lockUser,
@@ -43,10 +46,23 @@ export interface PasswordProof {
 }
 export type Proof = SecretProof | PasswordProof;
 
-/** A browser's new secret, to be put into its cookie. */
+/** The browser, or the program, that signs in. */
+export interface Visit {
+  address: string;
+  /** Secret of the cookie it came with, which is of no use afterwards. */
+  replaces?: string | undefined;
+  /** Kept by the page in the storage of its origin; the new session is bound to it. */
+  pageKey?: string | undefined;
+  /** Mark of a browser that somebody has signed in with before. */
+  browserMark?: string | undefined;
+}
+
+/** A browser's new secrets, to be put into its cookies. */
 export interface Opened {
   cookie: string;
   expiresAt: number;
+  /** For people who have a password. */
+  browserMark: string | undefined;
 }
 
 export function createLink(
@@ -71,17 +87,36 @@ export function createLink(
   });
 }
 
-export function signInBySecret(
-  desk: Desk,
-  proof: SecretProof,
-  replaces: string | undefined,
-): Promise<Opened> {
+/** The person whom a sign-in link is for, to be asked before it is used. */
+export interface InspectedLink {
+  user: { id: string; name: string };
+  /**
+   * False for links that this server has made, or somebody with the owner's key: nobody else can have
+   * sent those, so a browser in which nobody is signed in may use them at once.
+   */
+  needsConsent: boolean;
+}
+
+export async function inspectLink(
+  reader: Reader,
+  token: string,
+  now: number,
+): Promise<InspectedLink> {
+  const link = await findCredentialByHash(reader, hashSecret(token));
+  const isLink = link?.kind === "sign_in_link" && isGood(link, now);
+  const user = isLink ? await findUser(reader, link.principal_id) : undefined;
+  if (!isLink || !user || !isHere(user)) throw badSecret();
+  const needsConsent = link.created_by !== ownLine(user.id).createdBy;
+  return { user: { id: user.id, name: user.name }, needsConsent };
+}
+
+export function signInBySecret(desk: Desk, proof: SecretProof, visit: Visit): Promise<Opened> {
   const secret = mintSecret("web");
   return desk.store.transaction(async (tx) => {
     const credential = await provenBy(tx, proof);
     const user = await lockUser(tx, credential.principal_id);
     if (!user || !isHere(user)) throw badSecret();
-    return openBrowser(tx, desk, { user, secret, proof: credential, replaces });
+    return openBrowser(tx, desk, { user, secret, proof: credential, ...browserOf(visit) });
   });
 }
 
@@ -93,16 +128,23 @@ export interface PasswordDesk extends Desk {
 export async function signInByPassword(
   desk: PasswordDesk,
   { email, password }: PasswordProof,
-  address: string,
-  replaces: string | undefined,
+  visit: Visit,
 ): Promise<Opened> {
   const { store } = desk;
-  const attempt = desk.lockout.attempt(email, address);
   const { user, stored } = await store.read(async (reader) => {
     const found = await findUserByEmail(reader, email);
     return { user: found, stored: found && (await findPassword(reader, found.id)) };
   });
-  const isRight = await isPassword(password, stored?.hash);
+  const known = user && stored && knownBrowser(visit.browserMark, user.id, stored.hash);
+  const { address } = visit;
+  const attempt = desk.lockout.attempt({ account: email, address, knownBrowser: known });
+  const isRight = await isPassword(password, stored?.hash, known ? undefined : { address }).catch(
+    (error: unknown) => {
+      // It was turned away before it was looked at.
+      attempt.giveBack();
+      throw error;
+    },
+  );
   if (!user || !isRight || !isHere(user)) {
     await tellFailure(desk, user?.id, attempt);
     throw badPassword();
@@ -113,7 +155,7 @@ export async function signInByPassword(
     // Changed or removed while it was being checked: then it was not the right one.
     const now = await findPassword(tx, user.id);
     if (!person || !isHere(person) || now?.hash !== stored?.hash) throw badPassword();
-    return openBrowser(tx, desk, { user: person, secret, replaces });
+    return openBrowser(tx, desk, { user: person, secret, ...browserOf(visit) });
   });
   attempt.succeeded();
   return opened;
@@ -145,9 +187,21 @@ export interface Opening {
   proof?: CredentialRow;
   /** The browser that it goes on from, when nobody has shown anew who they are. */
   goesOn?: string;
-  /** The secret that the browser came with, or what it hashes to. */
-  replaces?: string | undefined;
+  /** Of the page that it is opened for. */
+  pageHash: string | null;
+  /** Of the cookie that the browser came with. */
   replacesHash?: string | undefined;
+}
+
+/** What a visit says about the browser; for `openBrowser`. */
+export function browserOf({
+  pageKey,
+  replaces,
+}: Visit): Pick<Opening, "pageHash" | "replacesHash"> {
+  return {
+    pageHash: pageHashOf(pageKey),
+    replacesHash: replaces === undefined ? undefined : hashSecret(replaces),
+  };
 }
 
 export async function openBrowser(
@@ -155,17 +209,27 @@ export async function openBrowser(
   { ids, tell }: Pick<Desk, "ids" | "tell">,
   opening: Opening,
 ): Promise<Opened> {
-  const { user, secret, proof, replaces, replacesHash } = opening;
+  const { user, secret, proof, pageHash, replacesHash } = opening;
   const line = await lineOfOpening(tx, opening);
   const holder = heldBy(user, "browser", proof?.scopes, line.createdBy);
   const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, line);
-  const id = await issueCredential(tx, ids, { kind: "cookie", secret, holder, expiresAt });
+  const id = await issueCredential(tx, ids, {
+    kind: "cookie",
+    secret,
+    holder,
+    expiresAt,
+    pageHash,
+  });
   const by = `user:${user.id}`;
   await tell(tx, { orgId: user.org_id, by, area: "sign_in", action: "opened", subjectId: id });
-  const oldHash = replaces ? hashSecret(replaces) : replacesHash;
-  const old = oldHash && (await findCredentialByHash(tx, oldHash));
-  if (old && old.kind === "cookie") await revokeCredential(tx, old.id);
-  return { cookie: secret, expiresAt };
+  const old = replacesHash && (await findCredentialByHash(tx, replacesHash));
+  // Only the page that has it may end it: a cookie alone is known to other programs on its machine.
+  const isOwn = old && old.kind === "cookie" && old.page_hash === pageHash;
+  if (isOwn) await revokeCredential(tx, old.id);
+  const isFull = proof === undefined || proof.scopes === "*";
+  const password = isFull ? await findPassword(tx, user.id) : undefined;
+  const browserMark = password && markBrowser(user.id, password.hash, secret);
+  return { cookie: secret, expiresAt, browserMark };
 }
 
 /** A link passes on what it was made with. */

@@ -4,7 +4,7 @@ import type { Ids } from "#base/ids.ts";
 import type { Store } from "#base/store/index.ts";
 import { eachApart, type Feature, type Kernel, type Tell } from "#engine/index.ts";
 import { listActiveOwners } from "#engine/sessions/index.ts";
-import { type Admit, type Auth, listRemoved } from "#features/auth/index.ts";
+import { type Admit, type Auth, listRemoved, type Visit } from "#features/auth/index.ts";
 import { acceptInvitation, admitGuest, type Joining } from "./invitations.ts";
 import { judgeMember } from "./judge-member.ts";
 import { goOnPurging } from "./purge-member.ts";
@@ -33,7 +33,11 @@ export interface OrgOptions {
 export interface Orgs {
   feature: Feature;
   /** For somebody who has no credential yet. */
-  acceptInvitation(token: string, joining: Joining): ReturnType<typeof acceptInvitation>;
+  acceptInvitation(
+    token: string,
+    joining: Joining,
+    visit: Visit,
+  ): ReturnType<typeof acceptInvitation>;
   /** The same for whom a sign-in service has named. */
   admitGuest: Admit;
 }
@@ -72,8 +76,8 @@ export function createOrgs(options: OrgOptions): Orgs {
         },
       ],
     },
-    acceptInvitation: (token, joining) =>
-      acceptInvitation({ store, ids, tell }, token, joining, clock.now()),
+    acceptInvitation: (token, joining, visit) =>
+      acceptInvitation({ store, ids, tell }, token, joining, visit, clock.now()),
     admitGuest: admitGuest({ tell }),
   };
 }

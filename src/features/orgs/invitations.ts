@@ -9,6 +9,7 @@ import type { Store, Tx } from "#base/store/index.ts";
 import { principalKey, type Work } from "#engine/index.ts";
 import {
   type Admit,
+  browserOf,
   type Desk,
   emailTaken,
   findUser,
@@ -28,6 +29,7 @@ import {
   saveUser,
   type UserPrincipal,
   userView,
+  type Visit,
 } from "#features/auth/index.ts";
 import { dropAllowRules } from "#features/policy/index.ts";
 import type { Invitation } from "./contract.ts";
@@ -150,6 +152,7 @@ export async function acceptInvitation(
   desk: Desk,
   token: string,
   { name, email, password }: Joining,
+  visit: Visit,
   at: number,
 ): Promise<{ user: ReturnType<typeof userView>; opened: Opened }> {
   const { store, ids, tell } = desk;
@@ -165,7 +168,9 @@ export async function acceptInvitation(
     const now = await lockOpen(tx, found);
     const user = await seat(tx, tell, now, newId, { name, email });
     await savePassword(tx, { user_id: user.id, org_id: user.org_id, hash, updated_at: tx.now });
-    return { user: userView(user), opened: await openBrowser(tx, desk, { user, secret }) };
+    const { pageHash } = browserOf(visit);
+    const opened = await openBrowser(tx, desk, { user, secret, pageHash });
+    return { user: userView(user), opened };
   });
 }
 

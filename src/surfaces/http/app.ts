@@ -73,6 +73,10 @@ export function createApp(options: AppOptions): App {
     checkHost(hosts, c.req.header("host"));
     const origin = c.req.header("origin");
     if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
+    // A browser says so when another site, or another port of this host, is behind a change.
+    const site = c.req.header("sec-fetch-site");
+    const isForeign = site === "cross-site" || site === "same-site";
+    if (isForeign && !READING.has(c.req.method)) throw refuseOrigin();
     await next();
   });
   app.use("/api/*", async (c, next) => {
@@ -85,7 +89,8 @@ export function createApp(options: AppOptions): App {
     if (known) {
       const { headers } = c.env.incoming;
       const given = toGateway ? credentialHeaders(headers) : headers;
-      c.set("caller", await callers.identify(given, addressOf(c), changes));
+      const isDocumentation = /^\/api\/(docs(\/|$)|openapi\.json$)/.test(c.req.path);
+      c.set("caller", await callers.identify(given, addressOf(c), changes, isDocumentation));
     } else callers.stranger(addressOf(c));
     // Only now: nobody makes the server read much before it is known who they are.
     if (changes && !toGateway) await readBody(c, known ? MAX_BODY_BYTES : MAX_STRANGER_BODY_BYTES);
@@ -103,6 +108,7 @@ function askedOf(c: Context<AppEnv>) {
 function isPublic(path: string): boolean {
   return (
     path === "/api/auth/sign-in" ||
+    path === "/api/auth/links/inspect" ||
     path === "/api/auth/providers" ||
     /^\/api\/auth\/[^/]+\/(start|callback)$/.test(path) ||
     /^\/api\/invitations\/[^/]+\/accept$/.test(path)

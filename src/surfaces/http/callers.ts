@@ -1,11 +1,14 @@
 /**
  * Who is calling, for HTTP requests and socket upgrades alike. A bearer header makes cookies
- * ignored; a cookie counts only for requests that do not come from a foreign page.
+ * ignored; a cookie counts only together with the key of the page it was given to, and only for
+ * requests that do not come from a foreign page.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "#base/clock.ts";
+import { addressGroup } from "#base/net/address-group.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/index.ts";
+import { PAGE_KEY_HEADER, pageKeyIn } from "#protocol/page-key.ts";
 import { refuseOrigin } from "./guard.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
@@ -17,8 +20,15 @@ export interface Caller {
   expiresAt?: number | null;
 }
 
+/** What a request shows of the page behind it. */
+interface PageClaim {
+  key: string | undefined;
+  isBrowser: boolean;
+}
+
 export interface Authenticator {
-  authenticate(secret: string): Promise<Caller | undefined>;
+  /** `any`: for what is no secret, a cookie is enough. */
+  authenticate(secret: string, page: PageClaim | "any"): Promise<Caller | undefined>;
 }
 
 export interface CallerOptions {
@@ -58,14 +68,14 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
   return {
     /** Counts a request of nobody in particular. */
     stranger(address: string): void {
-      slowDown(strangers.take(address, clock.now()));
+      slowDown(strangers.take(addressGroup(address), clock.now()));
     },
 
     /** Whether a credential that opened a socket may keep it: it is there, and may do what it could. */
     async isStillGood(headers: IncomingHttpHeaders, caller: Caller): Promise<boolean> {
       const { secret } = secretOf(headers, cookieName());
       if (secret === undefined) return false;
-      const now = await auth.authenticate(secret);
+      const now = await auth.authenticate(secret, pageClaim(headers));
       return now?.credentialId === caller.credentialId && rightsOf(now) === rightsOf(caller);
     },
 
@@ -73,11 +83,14 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
       headers: IncomingHttpHeaders,
       address: string,
       changes: boolean,
+      /** The API's own documentation, which a browser opens as a page. */
+      isDocumentation = false,
     ): Promise<Caller> {
       const { secret, fromCookie } = secretOf(headers, cookieName());
       if (secret !== undefined) {
         if (fromCookie) checkOrigin(headers, changes);
-        const caller = await auth.authenticate(secret);
+        const page = isDocumentation ? "any" : pageClaim(headers);
+        const caller = await auth.authenticate(secret, page);
         if (caller) {
           slowDown(
             (caller.kind === "owner_key" ? owners : known).take(caller.credentialId, clock.now()),
@@ -85,12 +98,8 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
           return caller;
         }
       }
-      slowDown(strangers.take(address, clock.now()));
-      throw new Refusal(
-        "unauthenticated",
-        "unauthenticated",
-        "Send a key as `Authorization: Bearer <key>` (the owner's is in owner.key of the data folder), or sign in.",
-      );
+      slowDown(strangers.take(addressGroup(address), clock.now()));
+      throw notSignedIn(fromCookie);
     },
   };
 
@@ -101,6 +110,26 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
     const foreign = site === "cross-site" || site === "same-site";
     if (foreign || (origin === undefined && changes)) throw refuseOrigin();
   }
+}
+
+function notSignedIn(isBrowser: boolean): Refusal {
+  return new Refusal(
+    "unauthenticated",
+    "unauthenticated",
+    isBrowser
+      ? "This browser is not signed in any more, or not at this address. Sign in again."
+      : "Send a key as `Authorization: Bearer <key>` (the owner's is in owner.key of the data folder), or sign in.",
+  );
+}
+
+/** The page's key, and whether a browser made the request: programs do not say where they come from. */
+export function pageClaim(headers: IncomingHttpHeaders): PageClaim {
+  const header = headers[PAGE_KEY_HEADER];
+  const key = pageKeyIn(
+    Array.isArray(header) ? header[0] : header,
+    headers["sec-websocket-protocol"],
+  );
+  return { key, isBrowser: headers["sec-fetch-site"] !== undefined };
 }
 
 /** In one word, to compare. */

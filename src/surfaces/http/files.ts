@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize, sep } from "node:path";
 import type { MiddlewareHandler } from "hono";
+import { PAGE_KEY_HEADER, PAGE_KEY_STORAGE } from "#protocol/page-key.ts";
 import type { App, AppEnv } from "./app.ts";
 
 const TYPES: Record<string, string> = {
@@ -33,7 +34,7 @@ const DOCS_PAGE = `<!doctype html>
 <body><div id="swagger-ui"></div>
 <script src="/api/docs/swagger-ui-bundle.js"></script><script src="/api/docs/start.js"></script></body>
 </html>`;
-const DOCS_START = `SwaggerUIBundle({ url: "/api/openapi.json", dom_id: "#swagger-ui", deepLinking: true, docExpansion: "none", filter: true });`;
+const DOCS_START = `SwaggerUIBundle({ url: "/api/openapi.json", dom_id: "#swagger-ui", deepLinking: true, docExpansion: "none", filter: true, requestInterceptor: (request) => { const key = localStorage.getItem("${PAGE_KEY_STORAGE}"); if (key && new URL(request.url, location.href).origin === location.origin) request.headers["${PAGE_KEY_HEADER}"] = key; return request; } });`;
 
 export function fileRoutes(app: App, folder: string): void {
   const docs = join(folder, "docs");

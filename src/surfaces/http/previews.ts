@@ -1,14 +1,15 @@
 /**
  * Showing what an agent made. A page of an agent is somebody else's code: it is served only under an
  * address that carries its own right to be read, never by cookie, and a sandbox without an origin
- * keeps it from everything that is ours.
+ * keeps it from everything that is ours. The address names the credential that it was made with, and
+ * shows nothing once that credential is gone or its holder may no longer read the session.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import { notFound } from "#base/refusal.ts";
-import type { Kernel } from "#engine/index.ts";
-import { type App, addressOf, principalOf, sessionIdOf } from "./app.ts";
+import type { Kernel, Principal } from "#engine/index.ts";
+import { type App, addressOf, principalOf, sessionIdOf, userOf } from "./app.ts";
 import type { Callers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./input.ts";
@@ -34,15 +35,21 @@ const WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'uns
 const AROUND =
   "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** Finds who holds a credential, as long as it is good. */
+export interface Holders {
+  findHolder(credentialId: string): Promise<Principal | undefined>;
+}
+
 export interface PreviewOptions {
   kernel: Kernel;
+  holders: Holders;
   callers: Callers;
   clock: Clock;
   secretKey: string;
 }
 
 export function previewRoutes(app: App, options: PreviewOptions): void {
-  const { kernel, callers, clock, secretKey } = options;
+  const { kernel, holders, callers, clock, secretKey } = options;
   const key = createHmac("sha256", secretKey).update("previews").digest();
   endpoint(
     app,
@@ -58,8 +65,16 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
     async ({ c, body }) => {
       const sessionId = sessionIdOf(c);
       const { until } = await kernel.workspaces.requireReadable(principalOf(c), sessionId);
+      // Agents have no browser, and their tokens end with the turn.
+      userOf(c);
+      const { credentialId } = c.get("caller");
       const expiresAt = Math.min(clock.now() + LIFE_MS, until ?? Number.POSITIVE_INFINITY);
-      const token = sign(key, { sessionId, expiresAt, scripts: body.scripts ?? false });
+      const token = sign(key, {
+        sessionId,
+        credentialId,
+        expiresAt,
+        scripts: body.scripts ?? false,
+      });
       const path = (body.path ?? "index.html").split("/").map(encodeURIComponent).join("/");
       return {
         url: `/preview/${token}?path=${encodeURIComponent(path)}`,
@@ -68,15 +83,17 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
       };
     },
   );
-  const open = (token: string | undefined): Claim => {
+  const open = async (token: string | undefined): Promise<Claim> => {
     const claim = verify(key, token ?? "", clock.now());
-    if (!claim) throw notFound("preview");
+    const holder = claim && (await holders.findHolder(claim.credentialId));
+    if (!holder) throw notFound("preview");
+    await kernel.workspaces.requireReadable(holder, claim.sessionId);
     return claim;
   };
-  app.hono.get("/preview/:token", (c) => {
+  app.hono.get("/preview/:token", async (c) => {
     callers.stranger(addressOf(c));
     const token = c.req.param("token");
-    open(token);
+    await open(token);
     return c.html(pageAround(`/preview/${token}/${pathIn(c.req.query("path"))}`), 200, {
       ...COMMON_HEADERS,
       "Content-Security-Policy": AROUND,
@@ -85,7 +102,7 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
   app.hono.get("/preview/:token/:path{.+}", async (c) => {
     callers.stranger(addressOf(c));
     const token = c.req.param("token");
-    const { sessionId, scripts } = open(token);
+    const { sessionId, scripts } = await open(token);
     const path = c.req.param("path") ?? "";
     // As a page of its own it could leave for elsewhere and take along what it knows.
     if (c.req.header("sec-fetch-dest") === "document")
@@ -121,13 +138,15 @@ function pageAround(frameUrl: string): string {
 
 interface Claim {
   sessionId: string;
+  /** The credential that it was made with. */
+  credentialId: string;
   expiresAt: number;
   /** Whether a person wished its scripts to run. */
   scripts: boolean;
 }
 
-function sign(key: Buffer, { sessionId, expiresAt, scripts }: Claim): string {
-  const text = `${expiresAt}.${scripts ? 1 : 0}.${sessionId}`;
+function sign(key: Buffer, { sessionId, credentialId, expiresAt, scripts }: Claim): string {
+  const text = `${expiresAt}.${scripts ? 1 : 0}.${credentialId}.${sessionId}`;
   const claim = Buffer.from(text).toString("base64url");
   return `${claim}.${createHmac("sha256", key).update(claim).digest("base64url")}`;
 }
@@ -139,7 +158,8 @@ function verify(key: Buffer, token: string, now: number): Claim | undefined {
   const given = Buffer.from(mac, "base64url");
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
   const text = Buffer.from(claim, "base64url").toString("utf8");
-  const [expiresAt, scripts, ...id] = text.split(".");
+  const [expiresAt, scripts, credentialId = "", ...id] = text.split(".");
   if (Number(expiresAt) <= now) return undefined;
-  return { sessionId: id.join("."), expiresAt: Number(expiresAt), scripts: scripts === "1" };
+  const sessionId = id.join(".");
+  return { sessionId, credentialId, expiresAt: Number(expiresAt), scripts: scripts === "1" };
 }

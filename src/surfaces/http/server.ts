@@ -12,6 +12,7 @@ import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
+import { LIVE_PROTOCOL } from "#protocol/page-key.ts";
 import {
   MAX_LIVE_FRAME_BYTES,
   SessionFeeds,
@@ -30,8 +31,9 @@ import { type GatewayProviders, gatewayRoutes } from "./gateway.ts";
 import { type AllowedHosts, allowedHosts, checkHost, isOwnOrigin, refuseOrigin } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
-import { previewRoutes } from "./previews.ts";
+import { type Holders, previewRoutes } from "./previews.ts";
 import { authRoutes, type SignIn } from "./routes/auth-routes.ts";
+import { cookieNameFor } from "./routes/cookie-jar.ts";
 import { promptRoutes } from "./routes/prompt-routes.ts";
 import { runRoutes } from "./routes/run-routes.ts";
 import { type RunnerTokens, runnerRoutes } from "./routes/runner-routes.ts";
@@ -41,7 +43,7 @@ import { serveRunner } from "./runner-socket.ts";
 
 export interface HttpOptions {
   kernel: Kernel;
-  auth: Authenticator & SignIn & RunnerTokens;
+  auth: Authenticator & SignIn & RunnerTokens & Holders;
   clock: Clock;
   log: Log;
   host: string;
@@ -78,7 +80,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { kernel, auth, clock, log, host, publicUrl } = options;
   let port = options.port;
   const hosts = allowedHosts(host, () => port, publicUrl);
-  const cookieName = () => `muster_${port}`;
+  const secure = publicUrl?.startsWith("https:") ?? false;
+  const cookieName = () => cookieNameFor(port, secure);
   const baseUrl = () =>
     publicUrl?.replace(/\/$/, "") ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const callers = createCallers({ auth, clock, cookieName, rateLimit: options.rateLimit });
@@ -98,10 +101,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   workspaceRoutes(app, kernel);
   featureRoutes(app, kernel);
   gatewayRoutes(app, { providers: options.providers, log });
-  previewRoutes(app, { kernel, callers, clock, secretKey: options.secretKey });
+  previewRoutes(app, { kernel, holders: auth, callers, clock, secretKey: options.secretKey });
   authRoutes(app, auth, {
     name: cookieName,
-    secure: publicUrl?.startsWith("https:") ?? false,
+    secure,
     baseUrl,
   });
   eventRoute(app, kernel, feeds, callers, clock);
@@ -206,7 +209,12 @@ interface Sockets {
 function socketServers(): Sockets {
   const options = { noServer: true, perMessageDeflate: false, clientTracking: true } as const;
   return {
-    live: new WebSocketServer({ ...options, maxPayload: MAX_LIVE_FRAME_BYTES }),
+    live: new WebSocketServer({
+      ...options,
+      maxPayload: MAX_LIVE_FRAME_BYTES,
+      // Never the one that carries the page's key.
+      handleProtocols: (offered) => (offered.has(LIVE_PROTOCOL) ? LIVE_PROTOCOL : false),
+    }),
     runner: new WebSocketServer({ ...options, maxPayload: MAX_RUNNER_FRAME_BYTES }),
   };
 }

@@ -50,7 +50,7 @@ export async function enter(
         ? await joinAs(tx, door, arrival, newId)
         : await signInAs(tx, arrival);
     const replacesHash = flow.replaces_hash ?? undefined;
-    return openBrowser(tx, door, { user, secret, replacesHash });
+    return openBrowser(tx, door, { user, secret, replacesHash, pageHash: flow.page_hash });
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Store } from "#base/store/index.ts";
 import { deleteFlow, findFlow, insertFlow } from "../account-queries.ts";
+import { pageHashOf } from "../page-binding.ts";
 import type { SignInFlowRow } from "../schema.ts";
 import { hashSecret, mintSecret } from "../secrets.ts";
 import { nonceOf, verifierOf } from "./challenge.ts";
@@ -18,6 +19,8 @@ export interface Beginning {
   next?: string | undefined;
   /** The cookie that the browser came with. */
   replaces?: string | undefined;
+  /** Of the page that begins it. */
+  pageKey?: string | undefined;
   invitationToken?: string | undefined;
   userId?: string;
   credentialId?: string;
@@ -39,7 +42,7 @@ export async function beginFlow(
 ): Promise<Begun> {
   const [state, flow] = [mintSecret("state"), mintSecret("flow")];
   const url = await provider.authorizeUrl({ state, ...secretsOf(flow), redirectUri });
-  const { purpose, next, replaces, invitationToken, userId, credentialId } = beginning;
+  const { purpose, next, replaces, pageKey, invitationToken, userId, credentialId } = beginning;
   await store.transaction((tx) =>
     insertFlow(tx, {
       state_hash: hashSecret(state),
@@ -51,6 +54,7 @@ export async function beginFlow(
       user_id: userId ?? null,
       credential_id: credentialId ?? null,
       replaces_hash: replaces === undefined ? null : hashSecret(replaces),
+      page_hash: pageHashOf(pageKey),
       next: nextPath(next),
       created_at: tx.now,
       expires_at: tx.now + FLOW_TTL_MS,

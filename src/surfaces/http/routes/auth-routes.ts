@@ -15,11 +15,17 @@ import {
   userSchema,
 } from "#features/auth/contract.ts";
 import { pageOf } from "#protocol/page.ts";
-import { type App, addressOf, userOf } from "../app.ts";
-import type { Caller } from "../callers.ts";
+import { type App, userOf } from "../app.ts";
+import { type Caller, pageClaim } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
 import { line, requireId } from "../input.ts";
-import { type CookieJar, type CookieSettings, cookieJar, type Opened } from "./cookie-jar.ts";
+import {
+  type CookieJar,
+  type CookieSettings,
+  cookieJar,
+  type Opened,
+  type Visit,
+} from "./cookie-jar.ts";
 import { accountOf, type ProviderSignIn, providerRoutes } from "./provider-routes.ts";
 
 const TAG = "You";
@@ -29,10 +35,12 @@ type Maker = Pick<Caller, "credentialId" | "kind">;
 
 /** What the routes need of sign-in; the features that have it are handed in. */
 export interface SignIn extends ProviderSignIn {
-  signIn(
-    given: z.infer<typeof proof>,
-    from: { address: string; replaces: string | undefined },
-  ): Promise<Opened>;
+  signIn(given: z.infer<typeof proof>, visit: Visit): Promise<Opened>;
+  inspectLink(token: string): Promise<Omit<z.infer<typeof inspectedLink>, "current">>;
+  authenticate(
+    secret: string,
+    page: ReturnType<typeof pageClaim>,
+  ): Promise<Pick<Caller, "principal"> | undefined>;
   signOut(credentialId: string): Promise<void>;
   signOutEverywhere(userId: string): Promise<void>;
   createLink(
@@ -43,13 +51,14 @@ export interface SignIn extends ProviderSignIn {
   acceptInvitation(
     token: string,
     person: z.infer<typeof joining>,
+    visit: Visit,
   ): Promise<{ user: User; opened: Opened }>;
   me(principal: Person): Promise<Me>;
   changeProfile(userId: string, change: z.infer<typeof profile>): Promise<User>;
   changePassword(
     principal: Person,
     maker: Maker,
-    address: string,
+    visit: Visit,
     change: z.infer<typeof passwordChange>,
   ): Promise<{ user: User; opened: Opened | undefined }>;
   createApiKey(
@@ -68,6 +77,14 @@ const proof = z.union([
   z.strictObject({ key: line(500).min(1) }),
   z.strictObject({ email: emailSchema, password: givenPassword }),
 ]);
+const named = z.object({ id: z.string(), name: z.string() });
+const inspectedLink = z.object({
+  user: named,
+  /** The person who is signed in at this page now. */
+  current: named.nullable(),
+  /** Whether the person is to be asked before it is used, also where nobody is signed in. */
+  needsConsent: z.boolean(),
+});
 const joining = z.strictObject({
   name: personNameSchema,
   email: emailSchema,
@@ -110,9 +127,29 @@ function signInRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
       response: z.object({}),
     },
     async ({ c, body }) => {
-      const from = { address: addressOf(c), replaces: cookies.present(c) };
-      cookies.give(c, await auth.signIn(body, from));
+      cookies.give(c, await auth.signIn(body, cookies.visit(c)));
       return {};
+    },
+  );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/auth/links/inspect",
+      summary: "Whom a one-time link would sign in; it is not used up",
+      tag: TAG,
+      body: z.strictObject({ token: line(500).min(1) }),
+      response: inspectedLink,
+    },
+    async ({ c, body: { token } }) => {
+      const link = await auth.inspectLink(token);
+      const { replaces } = cookies.visit(c);
+      const page = pageClaim(c.env.incoming.headers);
+      const caller = replaces === undefined ? undefined : await auth.authenticate(replaces, page);
+      const { principal } = caller ?? {};
+      const current =
+        principal?.kind === "user" ? { id: principal.userId, name: principal.name } : null;
+      return { ...link, current };
     },
   );
   endpoint(
@@ -128,7 +165,7 @@ function signInRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
     },
     async ({ c, body }) => {
       const token = requireId(c.req.param("token"), "invitation");
-      const { user, opened } = await auth.acceptInvitation(token, body);
+      const { user, opened } = await auth.acceptInvitation(token, body, cookies.visit(c));
       cookies.give(c, opened);
       return { user };
     },
@@ -223,7 +260,7 @@ function profileRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
     },
     async ({ c, body }) => {
       const person = accountOf(c);
-      const changed = await auth.changePassword(person, c.get("caller"), addressOf(c), body);
+      const changed = await auth.changePassword(person, c.get("caller"), cookies.visit(c), body);
       if (changed.opened) cookies.give(c, changed.opened);
       return { user: changed.user };
     },

@@ -1,8 +1,16 @@
 /** The cookies of browsers: the one that opens, and one for each sign-in that is under way. */
 import { hash } from "node:crypto";
 import type { Context } from "hono";
-import type { AppEnv } from "../app.ts";
-import { cookieSecret } from "../callers.ts";
+import { Refusal } from "#base/refusal.ts";
+import { type AppEnv, addressOf } from "../app.ts";
+import { cookieSecret, pageClaim } from "../callers.ts";
+
+/** Browsers take such a name only over HTTPS, for this very host and all its paths. */
+const HOST_PREFIX = "__Host-";
+
+/** Cookies ignore ports, so the name carries it: else two servers of a machine would share one. */
+export const cookieNameFor = (port: number, secure: boolean) =>
+  `${secure ? HOST_PREFIX : ""}muster_${port}`;
 
 export interface CookieSettings {
   name: () => string;
@@ -13,12 +21,22 @@ export interface CookieSettings {
 export interface Opened {
   cookie: string;
   expiresAt: number;
+  browserMark: string | undefined;
+}
+
+/** The browser, or the program, that signs in. */
+export interface Visit {
+  address: string;
+  replaces: string | undefined;
+  pageKey: string | undefined;
+  browserMark: string | undefined;
 }
 
 export interface CookieJar {
   give(c: Context<AppEnv>, opened: Opened): void;
   take(c: Context<AppEnv>): void;
-  present(c: Context<AppEnv>): string | undefined;
+  /** Refuses a browser whose page has no key: its session could not be bound to the page. */
+  visit(c: Context<AppEnv>): Visit;
   /** What a browser keeps while it is away at a provider; each of its tabs may be. */
   giveFlow(c: Context<AppEnv>, state: string, flow: string): void;
   takeFlow(c: Context<AppEnv>, state: string): void;
@@ -27,27 +45,45 @@ export interface CookieJar {
 
 /** As long as the server waits for it. */
 const FLOW_SECONDS = 600;
-const FLOW_PATH = "/api/auth";
 /** Tabs at once; who begins more gives up the oldest. */
 const MAX_FLOWS = 6;
+/** As long as browsers keep a cookie. */
+const MARK_SECONDS = 400 * 24 * 60 * 60;
 
 export function cookieJar({ name, secure }: CookieSettings): CookieJar {
   const end = secure ? "; Secure" : "";
   const attributes = `Path=/; HttpOnly; SameSite=Strict${end}`;
   // Lax, because it is a page elsewhere that sends the browser back; no other request carries it.
-  const flowAttributes = `Path=${FLOW_PATH}; HttpOnly; SameSite=Lax${end}`;
+  const flowAttributes = `Path=/${secure ? "" : "api/auth"}; HttpOnly; SameSite=Lax${end}`;
+  const markName = () => `${name()}_known`;
   const flowPrefix = () => `${name()}_flow_`;
   const flowName = (state: string) => flowPrefix() + hash("sha256", state, "hex").slice(0, 12);
   // On Node's own response, so that every kind of answer carries them; one answer may set both.
   const set = (c: Context<AppEnv>, value: string) =>
     void c.env.outgoing.appendHeader("Set-Cookie", value);
   return {
-    give(c, { cookie: secret, expiresAt }) {
+    give(c, { cookie: secret, expiresAt, browserMark }) {
       const until = new Date(expiresAt).toUTCString();
       set(c, `${name()}=${secret}; ${attributes}; Expires=${until}`);
+      if (browserMark !== undefined)
+        set(c, `${markName()}=${browserMark}; ${attributes}; Max-Age=${MARK_SECONDS}`);
+      dropFormer(c);
     },
-    take: (c) => set(c, `${name()}=; ${attributes}; Max-Age=0`),
-    present: (c) => cookieSecret(c.req.header("cookie"), name()),
+    take(c) {
+      set(c, `${name()}=; ${attributes}; Max-Age=0`);
+      dropFormer(c);
+    },
+    visit(c) {
+      const cookie = c.req.header("cookie");
+      const { key: pageKey, isBrowser } = pageClaim(c.env.incoming.headers);
+      if (isBrowser && pageKey === undefined) throw noPageKey();
+      return {
+        address: addressOf(c),
+        replaces: cookieSecret(cookie, name()),
+        pageKey,
+        browserMark: cookieSecret(cookie, markName()),
+      };
+    },
     giveFlow(c, state, flow) {
       // Browsers send the oldest first.
       const others = cookieNames(c.req.header("cookie")).filter((other) => isFlow(other));
@@ -58,6 +94,12 @@ export function cookieJar({ name, secure }: CookieSettings): CookieJar {
     presentFlow: (c, state) => cookieSecret(c.req.header("cookie"), flowName(state)),
   };
 
+  /** The name from before HTTPS was set up, or from an older version: nothing is read under it. */
+  function dropFormer(c: Context<AppEnv>): void {
+    const former = name().replace(HOST_PREFIX, "");
+    if (former !== name() && cookieNames(c.req.header("cookie")).includes(former))
+      set(c, `${former}=; ${attributes}; Max-Age=0`);
+  }
   /** Only what we have named ourselves may be named in an answer. */
   function isFlow(other: string): boolean {
     return (
@@ -67,6 +109,14 @@ export function cookieJar({ name, secure }: CookieSettings): CookieJar {
   function drop(c: Context<AppEnv>, flow: string): void {
     set(c, `${flow}=; ${flowAttributes}; Max-Age=0`);
   }
+}
+
+function noPageKey(): Refusal {
+  return new Refusal(
+    "invalid",
+    "page_key_missing",
+    "This page is from an older version, or may not keep anything. Reload it, allow it to store data, and sign in again.",
+  );
 }
 
 function cookieNames(header: string | undefined): string[] {

@@ -13,10 +13,10 @@ import {
 } from "#features/auth/contract.ts";
 import { pageOf } from "#protocol/page.ts";
 import { type App, type AppEnv, addressOf, userOf } from "../app.ts";
-import type { Caller } from "../callers.ts";
+import { type Caller, pageClaim } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
 import { line, requireId } from "../input.ts";
-import type { CookieJar, Opened } from "./cookie-jar.ts";
+import type { CookieJar, Opened, Visit } from "./cookie-jar.ts";
 
 const TAG = "You";
 
@@ -37,16 +37,13 @@ interface Landing {
 
 export interface ProviderSignIn {
   offeredProviders(): OfferedProvider[];
-  startSignIn(
-    provider: string,
-    asked: { next: string | undefined; replaces: string | undefined },
-  ): Promise<Begun | Landing>;
-  startJoin(provider: string, invitation: string, replaces: string | undefined): Promise<Begun>;
+  startSignIn(provider: string, next: string | undefined, visit: Visit): Promise<Begun | Landing>;
+  startJoin(provider: string, invitation: string, visit: Visit): Promise<Begun>;
   startLink(
     provider: string,
     by: Person,
     maker: Maker,
-    address: string,
+    visit: Visit,
     currentPassword: string | undefined,
   ): Promise<Begun>;
   finishSignIn(
@@ -64,6 +61,7 @@ export interface ProviderSignIn {
   unlinkAccount(
     by: Person,
     maker: Maker,
+    visit: Visit,
     id: string,
   ): Promise<{ account: LinkedAccount; opened: Opened | undefined }>;
 }
@@ -100,13 +98,16 @@ function startRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void {
     {
       method: "get",
       path: "/api/auth/{provider}/start",
-      summary: "Sends a browser to the service (302); `next` is the page to come back to",
+      summary:
+        "Sends a program to the service (302), and a browser to the sign-in page; `next` is the page to come back to",
       tag: TAG,
       query: z.object({ next: said(2_000) }),
       response: redirected,
     },
     async ({ c, query: { next } }) => {
-      const begun = await auth.startSignIn(providerIn(c), { next, replaces: cookies.present(c) });
+      // A link cannot carry the key of a page; the page begins with a POST.
+      if (pageClaim(c.env.incoming.headers).isBrowser) return c.redirect("/sign-in", 302);
+      const begun = await auth.startSignIn(providerIn(c), next, cookies.visit(c));
       if ("path" in begun) return c.redirect(begun.path, 302);
       return c.redirect(send(c, begun).url, 302);
     },
@@ -116,13 +117,22 @@ function startRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void {
     {
       method: "post",
       path: "/api/auth/{provider}/start",
-      summary: "Begins to join with an invitation; the browser goes on to the address it is given",
+      summary:
+        "Begins to sign in, or to join with an invitation; the browser goes on to the address it is given",
       tag: TAG,
-      body: z.strictObject({ invitation: line(500).min(1) }),
+      body: z.union([
+        z.strictObject({ invitation: line(500).min(1) }),
+        z.strictObject({ next: line(2_000) }),
+      ]),
       response: started,
     },
-    async ({ c, body: { invitation } }) =>
-      send(c, await auth.startJoin(providerIn(c), invitation, cookies.present(c))),
+    async ({ c, body }) => {
+      const visit = cookies.visit(c);
+      if ("invitation" in body)
+        return send(c, await auth.startJoin(providerIn(c), body.invitation, visit));
+      const begun = await auth.startSignIn(providerIn(c), body.next, visit);
+      return "path" in begun ? { url: begun.path } : send(c, begun);
+    },
   );
   endpoint(
     app,
@@ -137,7 +147,8 @@ function startRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void {
     async ({ c, body: { currentPassword } }) => {
       const person = accountOf(c);
       const maker = c.get("caller");
-      const begun = auth.startLink(providerIn(c), person, maker, addressOf(c), currentPassword);
+      const visit = cookies.visit(c);
+      const begun = auth.startLink(providerIn(c), person, maker, visit, currentPassword);
       return send(c, await begun);
     },
   );
@@ -190,7 +201,8 @@ function accountRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void
     },
     async ({ c }) => {
       const id = requireId(c.req.param("id"), "account");
-      const unlinked = await auth.unlinkAccount(accountOf(c), c.get("caller"), id);
+      const visit = cookies.visit(c);
+      const unlinked = await auth.unlinkAccount(accountOf(c), c.get("caller"), visit, id);
       if (unlinked.opened) cookies.give(c, unlinked.opened);
       return { account: unlinked.account };
     },

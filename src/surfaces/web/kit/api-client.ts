@@ -3,6 +3,9 @@
  * server refused, or `network` when no answer came (then the same call may safely be repeated with
  * the same idempotency key or dispatch id).
  */
+import { PAGE_KEY_HEADER } from "#protocol/page-key.ts";
+import { pageKey } from "./page-key.ts";
+
 export interface ErrorDetail {
   path: string;
   message: string;
@@ -36,7 +39,10 @@ export interface CallOptions {
 }
 
 export async function callApi<T>(path: string, options: CallOptions = {}): Promise<T> {
-  const headers: Record<string, string> = { accept: "application/json" };
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    [PAGE_KEY_HEADER]: pageKey(),
+  };
   if (options.body !== undefined) headers["content-type"] = "application/json";
   if (options.idempotencyKey) headers["idempotency-key"] = options.idempotencyKey;
   const init: RequestInit = {
@@ -52,6 +58,17 @@ export async function callApi<T>(path: string, options: CallOptions = {}): Promi
   const json = parseJson(text);
   if (!response.ok) throw errorFrom(response.status, json);
   return json as T;
+}
+
+/** A file behind the API, which a plain link could not fetch: a link carries no page key. */
+export async function fetchFile(path: string): Promise<Blob> {
+  const init: RequestInit = {
+    headers: { [PAGE_KEY_HEADER]: pageKey() },
+    credentials: "same-origin",
+  };
+  const response = await send(path, init);
+  if (!response.ok) throw errorFrom(response.status, parseJson(await readText(response)));
+  return response.blob();
 }
 
 async function send(url: string, init: RequestInit): Promise<Response> {

@@ -7,8 +7,9 @@ import type { Page } from "#protocol/page.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { Entry, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
 import type { SessionChanges } from "#protocol/workspaces.ts";
-import { callApi } from "./api-client.ts";
+import { callApi, fetchFile } from "./api-client.ts";
 import type { Approval, Scope } from "./approval.ts";
+import { dropPageKey } from "./page-key.ts";
 
 export interface Me {
   user: { id: string; name: string; email: string | null; role: string };
@@ -62,6 +63,18 @@ export interface Preview {
   expiresAt: string;
 }
 
+interface NamedPerson {
+  id: string;
+  name: string;
+}
+
+/** A sign-in link before it is used. */
+export interface InspectedLink {
+  user: NamedPerson;
+  current: NamedPerson | null;
+  needsConsent: boolean;
+}
+
 const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 const approval = (id: string) => `/api/approvals/${encodeURIComponent(id)}`;
 const provider = (name: string) => `/api/providers/${encodeURIComponent(name)}`;
@@ -71,12 +84,17 @@ export const api = {
   me: (signal?: AbortSignal) => callApi<Me>("/api/me", withSignal(signal)),
   signIn: (secret: SignInSecret) =>
     callApi<unknown>("/api/auth/sign-in", { method: "POST", body: secret }),
+  inspectLink: (token: string, signal: AbortSignal) =>
+    callApi<InspectedLink>("/api/auth/links/inspect", { method: "POST", body: { token }, signal }),
   join: (token: string, body: { name: string; email: string; password: string }) =>
     callApi<unknown>(`/api/invitations/${encodeURIComponent(token)}/accept`, {
       method: "POST",
       body,
     }),
-  signOut: () => callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} }),
+  signOut: async () => {
+    await callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} });
+    dropPageKey();
+  },
 
   listModels: () => callApi<{ items: ModelOffer[] }>("/api/models"),
   listProviders: (signal?: AbortSignal) =>
@@ -161,8 +179,8 @@ export const api = {
     callApi<UsagePage>("/api/usage", { query: { by: "model", session }, ...withSignal(signal) }),
 };
 
-export function attachmentUrl(promptId: string, sha256: string): string {
-  return `${prompt(promptId)}/attachments/${encodeURIComponent(sha256)}`;
+export function fetchAttachment(promptId: string, sha256: string): Promise<Blob> {
+  return fetchFile(`${prompt(promptId)}/attachments/${encodeURIComponent(sha256)}`);
 }
 
 function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {

@@ -6,13 +6,16 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
+import { liveProtocols } from "#protocol/page-key.ts";
 import { type Connection, LiveClient, type Socket } from "./live-client.ts";
+import { pageKey } from "./page-key.ts";
 
 const LiveContext = createContext<LiveClient | undefined>(undefined);
 
 function openSocket(): Socket {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  return new WebSocket(`${scheme}//${location.host}/api/live`) as unknown as Socket;
+  const url = `${scheme}//${location.host}/api/live`;
+  return new WebSocket(url, liveProtocols(pageKey())) as unknown as Socket;
 }
 
 function createClient(): LiveClient {

@@ -49,7 +49,21 @@ test.each([
 ])("fetches no picture by itself: %s", (address) => {
   const box = drawn(`![a picture](${address})`);
   expect(box.querySelector("img")).toBeNull();
-  expect(box.querySelector("a")?.textContent).toBe("a picture");
+  expect(box.textContent).toBe("a picture");
+});
+
+test.each([
+  "[x](/sign-in#token=mst_link_x)",
+  "[x](sign-in#token=mst_link_x)",
+  "![x](/join#token=mst_inv_x)",
+  "[x]: /sign-in#token=y\n\n[x]",
+  "<http://localhost:3000/sign-in#token=y>",
+  "https://muster.example/sign-in#token=y",
+  "[x](/sign%2Din)",
+  "[x](&#47;sign-in)",
+  "[x](/api/auth/links)",
+])("makes nothing of ours clickable that acts: %s", (text) => {
+  expect(drawn(text).querySelector("a")).toBeNull();
 });
 
 test("opens links apart, says nothing of where one was, and shows where they lead", () => {
@@ -58,5 +72,5 @@ test("opens links apart, says nothing of where one was, and shows where they lea
   expect(named?.rel).toBe("noreferrer noopener");
   expect(named?.target).toBe("_blank");
   expect(named?.title).toBe("https://evil.example/a");
-  expect(bare?.getAttribute("href")).toBe("http://www.example.com");
+  expect(bare?.getAttribute("href")).toBe("http://www.example.com/");
 });

@@ -1,28 +1,27 @@
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { foreignLink } from "./foreign-link.ts";
 
 const LINK = { target: "_blank", rel: "noreferrer noopener" };
 
+/** The words of a link may say anything: where it leads is shown too. */
+function ForeignLink({ address, children }: { address: string; children: ReactNode }) {
+  const target = foreignLink(address, location.origin);
+  if (target === undefined) return <span>{children}</span>;
+  return (
+    <a href={target} title={target} {...LINK}>
+      {children}
+    </a>
+  );
+}
+
 const COMPONENTS: Components = {
-  // The words of a link may say anything: where it leads is shown too.
-  a: ({ href, children }) =>
-    !href || href.startsWith("#") ? (
-      <span>{children}</span>
-    ) : (
-      <a href={href} title={href} {...LINK}>
-        {children}
-      </a>
-    ),
+  a: ({ href, children }) => <ForeignLink address={href ?? ""}>{children}</ForeignLink>,
   // A picture would be fetched without a click, and tell its server who reads: show it as a link.
   img: ({ src, alt }) => {
     const address = typeof src === "string" ? src : "";
-    if (address === "") return <span>{alt || "image"}</span>;
-    return (
-      <a href={address} title={address} {...LINK}>
-        {alt || address}
-      </a>
-    );
+    return <ForeignLink address={address}>{alt || address || "image"}</ForeignLink>;
   },
   table: ({ children }) => (
     <div className="table-frame">

@@ -47,6 +47,7 @@ export const keys = {
   repos: ["repos"] as const,
   secrets: (scope: SecretScope) => ["secrets", scope] as const,
   apiKeys: ["api keys"] as const,
+  signInLink: ["sign-in-link"] as const,
   signInProviders: ["sign-in providers"] as const,
   linkedAccounts: ["linked accounts"] as const,
   members: ["members"] as const,

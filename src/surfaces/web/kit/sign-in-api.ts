@@ -9,6 +9,8 @@ const provider = (id: string) => `/api/auth/${encodeURIComponent(id)}`;
 export const signInApi = {
   listProviders: async (signal: AbortSignal) =>
     (await callApi<Page<OfferedProvider>>("/api/auth/providers", { signal })).items,
+  startSignIn: (id: string, next: string) =>
+    callApi<{ url: string }>(`${provider(id)}/start`, { method: "POST", body: { next } }),
   startJoin: (id: string, invitation: string) =>
     callApi<{ url: string }>(`${provider(id)}/start`, { method: "POST", body: { invitation } }),
   startLink: (id: string, currentPassword: string | undefined) =>
@@ -19,7 +21,7 @@ export const signInApi = {
     callApi<unknown>(`/api/me/accounts/${encodeURIComponent(id)}`, { method: "DELETE" }),
 };
 
-/** A plain link: the browser goes there and comes back. */
+/** Address behind the link to a service; a click begins with `startSignIn` instead. */
 export function startUrl(id: string, next: string): string {
   return `${provider(id)}/start?${new URLSearchParams({ next })}`;
 }

@@ -3,11 +3,12 @@ import { useRef, useState } from "react";
 import type { Imported } from "#features/memory/contract.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { download } from "#surfaces/web/kit/download.ts";
 import { memoryApi, type ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useChange } from "#surfaces/web/pages/settings/use-change.ts";
-import { download, exportShelf, importFiles, readFiles } from "./transfer.ts";
+import { exportShelf, importFiles, readFiles } from "./transfer.ts";
 
 interface TransferButtonsProps {
   /** One of them: all of the sessions' do not fit into one folder. */

@@ -21,16 +21,6 @@ export async function exportShelf(shelf: ShelfChoice): Promise<{ name: string; b
   return { name, blob: new Blob([writeZip(files)], { type: "application/zip" }) };
 }
 
-/** Hands it to the browser as a download. */
-export function download({ name, blob }: { name: string; blob: Blob }): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // Not at once: some browsers begin to read it a moment later.
-  window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
 /** Markdown files, and archives of them. */
 export async function readFiles(chosen: readonly File[]): Promise<ReadFile[]> {
   const files: ReadFile[] = [];

@@ -1,10 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Paperclip } from "lucide-react";
 import type { Entry, Prompt } from "#protocol/sessions.ts";
-import { attachmentUrl, type Me } from "#surfaces/web/kit/api.ts";
+import { fetchAttachment, type Me } from "#surfaces/web/kit/api.ts";
+import { download } from "#surfaces/web/kit/download.ts";
 import { sizeWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import type { HandedOn } from "./handed-on.ts";
 import { ReceiptLine } from "./receipt-line.tsx";
 import { SessionLink } from "./session-link.tsx";
@@ -47,21 +49,28 @@ export function PromptRow({ entry, handedOn }: PromptRowProps) {
 function Attachments({ promptId }: { promptId: string }) {
   const found = useQuery<{ prompt: Prompt }>({ queryKey: keys.prompt(promptId), enabled: false });
   const attachments = found.data?.prompt.attachments ?? [];
+  const toasts = useToasts();
+  const save = useMutation({
+    mutationFn: async ({ name, sha256 }: { name: string; sha256: string }) =>
+      download({ name, blob: await fetchAttachment(promptId, sha256) }),
+    onError: (error) => toasts.fail("The attachment was not downloaded", error),
+  });
   if (attachments.length === 0) return null;
   return (
     <ul aria-label="Attachments" className="mt-1 flex max-w-[92%] flex-wrap justify-end gap-1.5">
       {attachments.map(({ name, size, sha256 }) => (
         <li key={`${sha256}:${name}`} className="min-w-0">
-          <a
-            href={attachmentUrl(promptId, sha256)}
-            target="_blank"
-            rel="noopener noreferrer"
+          <button
+            type="button"
+            onClick={() => save.mutate({ name, sha256 })}
+            disabled={save.isPending}
+            title={`Download ${name}`}
             className="flex h-7 items-center gap-1.5 rounded-lg border border-line bg-raised px-2 text-xs hover:bg-hover"
           >
             <Paperclip size={13} aria-hidden className="shrink-0 text-ink-faint" />
             <span className="truncate">{name}</span>
             <span className="shrink-0 text-2xs text-ink-faint">{sizeWords(size)}</span>
-          </a>
+          </button>
         </li>
       ))}
     </ul>

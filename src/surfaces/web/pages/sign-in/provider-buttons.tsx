@@ -20,12 +20,17 @@ export function useSignInProviders(): readonly OfferedProvider[] {
 
 /** Leads to each service, and back to the page that somebody wanted to see. */
 export function SignInLinks({ next }: { next: string }) {
+  const { problem, leave } = useLeave();
   return (
-    <Buttons>
+    <Buttons problem={problem}>
       {(provider) => (
         <a
           key={provider.id}
           href={startUrl(provider.id, next)}
+          onClick={(event) => {
+            event.preventDefault();
+            leave(() => signInApi.startSignIn(provider.id, next));
+          }}
           className="flex h-9 w-full items-center justify-center rounded-lg border border-line-strong bg-raised px-3 font-medium transition-colors hover:bg-hover"
         >
           Continue with {provider.name}
@@ -37,38 +42,53 @@ export function SignInLinks({ next }: { next: string }) {
 
 /** To join with an account in the place of a password. */
 export function JoinButtons({ invitation }: { invitation: string }) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const [isLeaving, setIsLeaving] = useState(false);
-  const join = async (id: string) => {
-    setIsLeaving(true);
-    setProblem(null);
-    try {
-      location.assign((await signInApi.startJoin(id, invitation)).url);
-    } catch (error) {
-      setProblem(messageOf(error));
-      setIsLeaving(false);
-    }
-  };
+  const { problem, isLeaving, leave } = useLeave();
   return (
-    <>
-      <Buttons>
-        {({ id, name }) => (
-          <Button key={id} className="w-full" disabled={isLeaving} onClick={() => void join(id)}>
-            Join with {name}
-          </Button>
-        )}
-      </Buttons>
-      {problem && <InlineError>{problem}</InlineError>}
-    </>
+    <Buttons problem={problem}>
+      {({ id, name }) => (
+        <Button
+          key={id}
+          className="w-full"
+          disabled={isLeaving}
+          onClick={() => leave(() => signInApi.startJoin(id, invitation))}
+        >
+          Join with {name}
+        </Button>
+      )}
+    </Buttons>
   );
 }
 
-function Buttons({ children }: { children: (provider: OfferedProvider) => ReactNode }) {
+/** Goes to the address that the server gives for it. */
+function useLeave() {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isLeaving, setIsLeaving] = useState(false);
+  const leave = (start: () => Promise<{ url: string }>) => {
+    setIsLeaving(true);
+    setProblem(null);
+    start().then(
+      ({ url }) => location.assign(url),
+      (error: unknown) => {
+        setProblem(messageOf(error));
+        setIsLeaving(false);
+      },
+    );
+  };
+  return { problem, isLeaving, leave };
+}
+
+interface ButtonsProps {
+  problem: string | null;
+  children: (provider: OfferedProvider) => ReactNode;
+}
+
+function Buttons({ problem, children }: ButtonsProps) {
   const providers = useSignInProviders();
   if (providers.length === 0) return null;
   return (
     <section aria-label="With another account" className="mt-6 space-y-2">
       {providers.map(children)}
+      {problem && <InlineError>{problem}</InlineError>}
     </section>
   );
 }

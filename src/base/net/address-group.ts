@@ -1,0 +1,25 @@
+/**
+ * Groups addresses that one party holds. A household or a rented machine has a whole IPv6 /64 to
+ * itself, so single IPv6 addresses say nothing about who comes; an IPv4 address is counted as it is.
+ */
+import { isIPv6 } from "node:net";
+
+const GROUPS = 8;
+const NETWORK_GROUPS = 4;
+
+export function addressGroup(address: string): string {
+  const [bare = ""] = address.split("%");
+  if (!isIPv6(bare)) return address;
+  const [head = "", tail] = bare.toLowerCase().split("::");
+  const left = partsOf(head);
+  const right = tail === undefined ? [] : partsOf(tail);
+  const zeros = Array<string>(Math.max(0, GROUPS - left.length - right.length)).fill("0");
+  const network = [...left, ...zeros, ...right].slice(0, NETWORK_GROUPS);
+  return `${network.map((part) => Number.parseInt(part, 16).toString(16)).join(":")}::/64`;
+}
+
+function partsOf(text: string): string[] {
+  if (text === "") return [];
+  // A dotted tail stands for two groups; it never reaches the network part.
+  return text.split(":").flatMap((part) => (part.includes(".") ? ["0", "0"] : [part]));
+}

@@ -1,0 +1,26 @@
+/**
+ * How a page presents the secret of its origin: as a header of requests, and as a subprotocol of
+ * sockets, which cannot have headers of their own.
+ */
+export const PAGE_KEY_HEADER = "x-muster-page";
+/** Name under which the page keeps it in `localStorage`. */
+export const PAGE_KEY_STORAGE = "muster.page-key";
+export const LIVE_PROTOCOL = "muster.live";
+const PAGE_PROTOCOL = "muster.page.";
+const PAGE_KEY = /^[\w-]{32,128}$/;
+
+/** Subprotocols of the page's socket; the server answers with the first. */
+export function liveProtocols(pageKey: string): string[] {
+  return [LIVE_PROTOCOL, PAGE_PROTOCOL + pageKey];
+}
+
+/** The key in a header, or among subprotocols; undefined when there is none that could be one. */
+export function pageKeyIn(
+  header: string | undefined,
+  protocols: string | undefined,
+): string | undefined {
+  const offered = (protocols ?? "").split(",").map((name) => name.trim());
+  const said = offered.find((name) => name.startsWith(PAGE_PROTOCOL));
+  const key = header ?? said?.slice(PAGE_PROTOCOL.length);
+  return key !== undefined && PAGE_KEY.test(key) ? key : undefined;
+}

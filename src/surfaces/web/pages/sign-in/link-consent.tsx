@@ -1,0 +1,39 @@
+import type { InspectedLink } from "#surfaces/web/kit/api.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { Logo } from "#surfaces/web/kit/logo.tsx";
+
+interface LinkConsentProps {
+  link: InspectedLink;
+  onSignIn: () => void;
+  onLeave: () => void;
+}
+
+/** Says whom a link signs in, and whom it would replace. */
+export function LinkConsent({ link: { user, current }, onSignIn, onLeave }: LinkConsentProps) {
+  const isOther = current !== null && current.id !== user.id;
+  return (
+    <main className="grid h-full place-items-center overflow-y-auto p-5">
+      <div className="w-full max-w-sm">
+        <Logo size={36} />
+        <h1 className="mt-5 text-xl font-semibold tracking-tight break-words">
+          {isOther
+            ? `You are ${current.name}; sign in as ${user.name}?`
+            : `Sign in as ${user.name}?`}
+        </h1>
+        <p className="mt-2 text-ink-soft">
+          {isOther
+            ? "This link belongs to somebody else. What you write after signing in with it goes into their account."
+            : "What you write after signing in goes into this account. If that is not you, somebody else has sent you this link: do not use it."}
+        </p>
+        <div className="mt-5 flex flex-wrap gap-2">
+          <Button look={isOther ? "plain" : "primary"} onClick={onSignIn}>
+            Sign in as {user.name}
+          </Button>
+          <Button look={isOther ? "primary" : "plain"} onClick={onLeave}>
+            {current === null ? "Do not sign in" : `Stay ${current.name}`}
+          </Button>
+        </div>
+      </div>
+    </main>
+  );
+}
