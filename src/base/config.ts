@@ -34,6 +34,7 @@ const settingsSchema = z.object({
     .url({ protocol: /^https?$/, error: "an http:// or https:// address" })
     .optional(),
   MUSTER_TRUSTED_PROXY: trustedProxySchema.optional(),
+  MUSTER_INSECURE_HTTP: flag.default(false),
   MUSTER_SECRET_KEY: z.string().min(32, "at least 32 characters").optional(),
   MUSTER_MODEL: z
     .string()
@@ -88,6 +89,8 @@ export interface Config {
   publicUrl: string | undefined;
   /** Whose word counts on where a request came from. */
   trustedProxy: TrustedProxies | undefined;
+  /** Plain HTTP beyond loopback is allowed. */
+  insecureHttp: boolean;
   secretKey: string | undefined;
   model: string | undefined;
   runtime: string;
@@ -165,6 +168,7 @@ export function loadConfig(env: Environment = process.env): Config {
     databaseUrl: settings.MUSTER_DATABASE_URL ?? `sqlite:${join(home, "muster.db")}`,
     publicUrl: settings.MUSTER_PUBLIC_URL,
     trustedProxy: settings.MUSTER_TRUSTED_PROXY,
+    insecureHttp: settings.MUSTER_INSECURE_HTTP,
     secretKey: settings.MUSTER_SECRET_KEY,
     model: settings.MUSTER_MODEL,
     runtime: settings.MUSTER_RUNTIME,

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Environment, loadConfig } from "#base/config.ts";
 import { createLog, type Log } from "#base/log.ts";
+import { requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 import { terminalText } from "#base/visible-text.ts";
 import { exitCodeOf } from "#surfaces/cli/exit-codes.ts";
@@ -67,6 +68,7 @@ async function runRunner(start: RunnerStart): Promise<void> {
   }
   const { remoteTransport, startRunner } = await import("./runner.ts");
   const serverUrl = config.server ?? `http://127.0.0.1:${config.port}`;
+  requireEncrypted(serverUrl, config.insecureHttp);
   const settings = {
     folder: resolve(start.folder ?? join(config.home, "runner")),
     name: start.name,

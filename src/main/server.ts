@@ -5,6 +5,7 @@ import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
 import { createIds } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
+import { isLoopbackHost } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 import { openStore, type Store } from "#base/store/index.ts";
 import { command, createKernel, createTell, isRunToken, type Kernel } from "#engine/index.ts";
@@ -113,7 +114,7 @@ export async function assembleServer(
   await refuseStrangers(config, auth, signIn);
   const { engine, agents } = kernel;
   await shipPersonas(engine);
-  const { host, port, publicUrl, trustedProxy, rateLimit } = config;
+  const { host, port, publicUrl, trustedProxy, insecureHttp, rateLimit } = config;
   http = await startHttp({
     kernel,
     auth: {
@@ -128,6 +129,7 @@ export async function assembleServer(
     port,
     publicUrl,
     trustedProxy,
+    insecureHttp,
     rateLimit,
     secretKey,
     providers: {
@@ -184,11 +186,18 @@ function orchestratorDoor({ engine, prompts }: Kernel): PromptOrchestrator {
   };
 }
 
-function refuseOpenDoor({ host, publicUrl }: Config): void {
-  if (LOOPBACK.has(host) || publicUrl !== undefined) return;
+function refuseOpenDoor({ host, publicUrl, insecureHttp }: Config): void {
+  if (!LOOPBACK.has(host) && publicUrl === undefined)
+    throw new Refusal(
+      "invalid",
+      "config_invalid",
+      `MUSTER_HOST is ${host}, which others can reach. Set MUSTER_PUBLIC_URL to the https:// address they will use, or leave MUSTER_HOST at 127.0.0.1.`,
+    );
+  if (publicUrl === undefined || insecureHttp || publicUrl.startsWith("https:")) return;
+  if (LOOPBACK.has(host) && isLoopbackHost(new URL(publicUrl).hostname)) return;
   throw new Refusal(
     "invalid",
     "config_invalid",
-    `MUSTER_HOST is ${host}, which others can reach. Set MUSTER_PUBLIC_URL to the address they will use, or leave MUSTER_HOST at 127.0.0.1.`,
+    `MUSTER_PUBLIC_URL is ${publicUrl}, which is not encrypted: anybody in between could read keys, cookies and prompts. Put a proxy with a certificate in front of this server and give its https:// address, or set MUSTER_INSECURE_HTTP=1 if nobody else is on that network.`,
   );
 }

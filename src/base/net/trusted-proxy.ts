@@ -40,6 +40,14 @@ export function clientAddress(
   return found;
 }
 
+/** True for whoever has connected, if the settings believe what they forward. */
+export function isTrustedProxy(
+  trusted: TrustedProxies | undefined,
+  remote: string | undefined,
+): boolean {
+  return trusted !== undefined && isProxy(trusted, plainAddress(remote) ?? "", 0);
+}
+
 function isProxy(trusted: TrustedProxies, address: string, passed: number): boolean {
   return "hops" in trusted ? passed < trusted.hops : trusted.addresses.includes(address);
 }

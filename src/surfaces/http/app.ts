@@ -23,6 +23,7 @@ import {
 } from "./guard.ts";
 import { requireId } from "./input.ts";
 import type { EndpointSpec } from "./openapi.ts";
+import { type createProxyWatch, requireHttps } from "./transport.ts";
 
 export interface AppEnv {
   Bindings: HttpBindings;
@@ -40,6 +41,10 @@ export interface AppOptions {
   hosts: AllowedHosts;
   /** Whose word counts on where a request came from. */
   trustedProxy?: TrustedProxies | undefined;
+  /** `MUSTER_INSECURE_HTTP`. */
+  insecureHttp?: boolean;
+  /** Hears of forwarded headers. */
+  proxies?: ReturnType<typeof createProxyWatch>;
   /** Hears of every refusal whose caller is known. */
   noteRefusal?: NoteRefusal;
   log: Log;
@@ -48,7 +53,7 @@ export interface AppOptions {
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 export function createApp(options: AppOptions): App {
-  const { callers, hosts, trustedProxy, noteRefusal, log } = options;
+  const { callers, hosts, trustedProxy, insecureHttp = false, proxies, noteRefusal, log } = options;
   const app = new Hono<AppEnv>();
   const refuse = async (error: unknown, c: Context<AppEnv>) => {
     const caller = c.get("caller") as Caller | undefined;
@@ -68,8 +73,21 @@ export function createApp(options: AppOptions): App {
     ),
   );
   app.use(async (c, next) => {
-    const { remoteAddress } = c.env.incoming.socket;
-    c.set("address", clientAddress(remoteAddress, c.req.header("x-forwarded-for"), trustedProxy));
+    const { remoteAddress, localAddress } = c.env.incoming.socket;
+    const forwarded = c.req.header("x-forwarded-for");
+    proxies?.look(remoteAddress, forwarded !== undefined);
+    c.set("address", clientAddress(remoteAddress, forwarded, trustedProxy));
+    // Probes of other machines ask these two, and learn nothing.
+    if (c.req.path !== "/health" && c.req.path !== "/ready")
+      requireHttps(
+        { insecureHttp, trustedProxy },
+        {
+          remote: remoteAddress,
+          local: localAddress,
+          host: c.req.header("host"),
+          forwardedProto: c.req.header("x-forwarded-proto"),
+        },
+      );
     checkHost(hosts, c.req.header("host"));
     const origin = c.req.header("origin");
     if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();

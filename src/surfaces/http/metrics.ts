@@ -7,7 +7,11 @@ export type Metrics = {
   observe(method: string, status: number): void;
 };
 
-export function createMetrics(kernel: Kernel, now: () => number): Metrics {
+export function createMetrics(
+  kernel: Kernel,
+  now: () => number,
+  countUntrusted: () => number,
+): Metrics {
   const requests = new Map<string, number>();
   let registry: Promise<import("prom-client").Registry> | undefined;
 
@@ -28,6 +32,15 @@ export function createMetrics(kernel: Kernel, now: () => number): Metrics {
           const [method = "", status = ""] = key.split(" ");
           this.inc({ method, status }, count);
         }
+      },
+    });
+    new Counter({
+      name: "muster_untrusted_forwarded_requests_total",
+      help: "Requests with forwarded headers of a proxy that MUSTER_TRUSTED_PROXY does not name",
+      registers: [made],
+      collect() {
+        this.reset();
+        this.inc(countUntrusted());
       },
     });
     const backlog = () => kernel.engine.store.read((reader) => readyBacklog(reader, now()));

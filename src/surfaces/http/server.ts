@@ -40,6 +40,7 @@ import { type RunnerTokens, runnerRoutes } from "./routes/runner-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
 import { workspaceRoutes } from "./routes/workspace-routes.ts";
 import { serveRunner } from "./runner-socket.ts";
+import { createProxyWatch, requireHttps } from "./transport.ts";
 
 export interface HttpOptions {
   kernel: Kernel;
@@ -51,6 +52,8 @@ export interface HttpOptions {
   publicUrl: string | undefined;
   /** Whose word counts on where a request came from. */
   trustedProxy: TrustedProxies | undefined;
+  /** `MUSTER_INSECURE_HTTP`. */
+  insecureHttp: boolean;
   rateLimit: number;
   /** Whose models runners reach through this server. */
   providers: GatewayProviders;
@@ -85,14 +88,28 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const baseUrl = () =>
     publicUrl?.replace(/\/$/, "") ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const callers = createCallers({ auth, clock, cookieName, rateLimit: options.rateLimit });
-  const metrics = createMetrics(kernel, clock.now);
+  const proxies = createProxyWatch(options.trustedProxy, clock.now, (proxy) =>
+    log.warn(
+      { proxy },
+      "forwarded headers come from a proxy that MUSTER_TRUSTED_PROXY does not name; everybody behind it counts as one address",
+    ),
+  );
+  const metrics = createMetrics(kernel, clock.now, () => proxies.count);
   const feeds = new SessionFeeds(kernel.engine.announcer, kernel.sessions.events, (error) =>
     log.error({ err: error }, "a live reader failed"),
   );
 
-  const { trustedProxy } = options;
+  const { trustedProxy, insecureHttp } = options;
   const noteRefusal = createAgentRefusals(kernel.engine, log);
-  const app = createApp({ callers, hosts, trustedProxy, noteRefusal, log });
+  const app = createApp({
+    callers,
+    hosts,
+    trustedProxy,
+    insecureHttp,
+    proxies,
+    noteRefusal,
+    log,
+  });
   plainRoutes(app, kernel, callers, metrics);
   sessionRoutes(app, kernel);
   promptRoutes(app, kernel);
@@ -234,6 +251,13 @@ async function upgrade(parts: Upgrade): Promise<void> {
   const { request, socket, head, hosts, callers, sockets, options, feeds } = parts;
   socket.on("error", () => socket.destroy());
   const { kernel, log } = options;
+  const proto = request.headers["x-forwarded-proto"];
+  requireHttps(options, {
+    remote: request.socket.remoteAddress,
+    local: request.socket.localAddress,
+    host: request.headers.host,
+    forwardedProto: Array.isArray(proto) ? proto[0] : proto,
+  });
   checkHost(hosts, request.headers.host);
   const { origin } = request.headers;
   if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();

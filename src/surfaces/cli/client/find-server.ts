@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#base/config.ts";
+import { isLoopbackHost, requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 
 export interface ServerAddress {
@@ -12,6 +13,8 @@ export interface ServerAddress {
 
 export function findServer(config: Config, wanted: string | undefined): ServerAddress {
   const url = addressOf(wanted ?? config.server ?? localAddress(config));
+  // The server of this data folder is on this machine, whatever address it listens on.
+  if (url !== localAddress(config)) requireEncrypted(url, config.insecureHttp);
   return { url, key: config.apiKey ?? ownerKey(config, url) };
 }
 
@@ -27,7 +30,7 @@ export function ownerKeyPath(config: Config): string {
 }
 
 export function isLoopback(url: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+  return isLoopbackHost(new URL(url).hostname);
 }
 
 function addressOf(text: string): string {

@@ -2,8 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
-import { isLoopback, localAddress } from "../client/find-server.ts";
+import { localAddress } from "../client/find-server.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { makeKeyByPassword } from "./login-client.ts";
@@ -31,7 +32,8 @@ export function addLoginCommand(program: Command, host: CliHost): void {
 async function logIn(invocation: Invocation, options: LoginOptions): Promise<Ending> {
   const { host } = invocation;
   const config = invocation.config();
-  const url = checked(options.server ?? config.server ?? localAddress(config));
+  const wanted = options.server ?? config.server ?? localAddress(config);
+  const url = checked(wanted, config.insecureHttp);
   const password = await readPassword(host, `Password of ${options.email}`);
   const name = options.name ?? `muster on ${hostname()}`.slice(0, 100);
   const { apiKey, key } = await makeKeyByPassword(url, { email: options.email, password }, name);
@@ -45,7 +47,7 @@ async function logIn(invocation: Invocation, options: LoginOptions): Promise<End
 }
 
 /** A password crosses no open network. */
-function checked(text: string): string {
+function checked(text: string, insecureHttp: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new Refusal(
@@ -53,12 +55,7 @@ function checked(text: string): string {
       "server_url_invalid",
       `The server's address must begin with http:// or https://, not "${text}".`,
     );
-  if (url.protocol === "http:" && !isLoopback(url.href))
-    throw new Refusal(
-      "invalid",
-      "server_not_private",
-      `${url.origin} is not encrypted, so anybody in between could read the password. Use its https:// address.`,
-    );
+  requireEncrypted(url.href, insecureHttp);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 

@@ -53,7 +53,7 @@ async function checkKey(config: Config, url: string): Promise<Finding[]> {
   const me = await ask(`${url}/api/me`, { authorization: `Bearer ${key}` });
   const name = "sign-in";
   const which = config.apiKey === undefined ? "The owner key" : "The key in MUSTER_API_KEY";
-  if (me?.ok) return [ok(name, `${which} is accepted`)];
+  if (me?.ok) return [ok(name, `${which} is accepted`), ...(await checkProxy(url, key))];
   if (me?.status === 401)
     return [
       fail(
@@ -67,6 +67,22 @@ async function checkKey(config: Config, url: string): Promise<Finding[]> {
       name,
       `${which} could not be tried (${me ? `status ${me.status}` : "no answer"})`,
       "Try again shortly.",
+    ),
+  ];
+}
+
+/** People behind a proxy that is not named share one address, and one lockout. */
+async function checkProxy(url: string, key: string): Promise<Finding[]> {
+  const metrics = await ask(`${url}/metrics`, { authorization: `Bearer ${key}` });
+  if (!metrics?.ok) return [];
+  const text = await metrics.text().catch(() => "");
+  const count = Number(/^muster_untrusted_forwarded_requests_total (\d+)$/m.exec(text)?.[1] ?? 0);
+  if (count === 0) return [];
+  return [
+    warn(
+      "proxy",
+      `${count} requests since the start came through a proxy that is not trusted, so everybody behind it counts as one address`,
+      "Set MUSTER_TRUSTED_PROXY to its address; the server's log names it.",
     ),
   ];
 }

@@ -1,0 +1,71 @@
+/**
+ * How a request came: over HTTPS through a proxy that the settings trust, from this very machine, or
+ * in the open. A request in the open is refused before anything of it is looked at.
+ */
+import { isLoopbackHost } from "#base/net/plain-http.ts";
+import { isTrustedProxy, type TrustedProxies } from "#base/net/trusted-proxy.ts";
+import { Refusal } from "#base/refusal.ts";
+
+export interface TransportSettings {
+  /** `MUSTER_INSECURE_HTTP`. */
+  insecureHttp: boolean;
+  trustedProxy: TrustedProxies | undefined;
+}
+
+export interface ArrivedRequest {
+  /** The other end of the connection, and this end. */
+  remote: string | undefined;
+  local: string | undefined;
+  host: string | undefined;
+  /** `X-Forwarded-Proto`. */
+  forwardedProto: string | undefined;
+}
+
+export function requireHttps(settings: TransportSettings, request: ArrivedRequest): void {
+  if (settings.insecureHttp || isPrivate(settings.trustedProxy, request)) return;
+  throw new Refusal(
+    "forbidden",
+    "https_required",
+    "This server takes requests of other machines over HTTPS only. Put a proxy with a certificate in front of it, have it send X-Forwarded-Proto, and name it in MUSTER_TRUSTED_PROXY; on a network of your own, MUSTER_INSECURE_HTTP=1 allows plain HTTP.",
+  );
+}
+
+function isPrivate(
+  trusted: TrustedProxies | undefined,
+  { remote, local, host, forwardedProto }: ArrivedRequest,
+): boolean {
+  const scheme = forwardedProto?.split(",")[0]?.trim().toLowerCase();
+  if (scheme !== undefined && isTrustedProxy(trusted, remote))
+    return scheme === "https" || isLoopbackName(host);
+  // The local runner, the command line, or a proxy on this machine that does not say.
+  return remote !== undefined && (isLoopbackHost(remote) || remote === local);
+}
+
+function isLoopbackName(host: string | undefined): boolean {
+  return host !== undefined && isLoopbackHost(host.replace(/:\d+$/, ""));
+}
+
+const WARN_EVERY_MS = 10 * 60_000;
+
+/** Notices proxies that nobody has named: then all people behind them have one address. */
+export function createProxyWatch(
+  trusted: TrustedProxies | undefined,
+  now: () => number,
+  warn: (proxy: string) => void,
+) {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return {
+    /** Requests with forwarded headers of somebody who is not trusted. */
+    get count() {
+      return count;
+    },
+    look(remote: string | undefined, hasForwarded: boolean): void {
+      if (!hasForwarded || isTrustedProxy(trusted, remote)) return;
+      count++;
+      if (now() - warnedAt < WARN_EVERY_MS) return;
+      warnedAt = now();
+      warn(remote ?? "unknown");
+    },
+  };
+}
