@@ -366,7 +366,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await joining.getByRole("button", { name: "Join" }).click();
     await guest.page.getByRole("navigation", { name: "Sessions" }).waitFor();
     const made = await guest.page.evaluate<string>(
-      `fetch("/api/sessions", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ runtime: "echo", title: "Hedy's own" }) }).then((answer) => answer.json()).then((body) => body.session.id)`,
+      `fetch("/api/sessions", { method: "POST", headers: { "content-type": "application/json", "x-muster-page": localStorage.getItem("muster.page-key") }, body: JSON.stringify({ runtime: "echo", title: "Hedy's own" }) }).then((answer) => answer.json()).then((body) => body.session.id)`,
     );
     await guest.leave();
 

@@ -76,7 +76,7 @@ async function joinAs(name: string, owner: Api, url: string): Promise<string> {
     "",
   );
   const cookie = (joined.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  const scopes = ["sessions:read", "sessions:write"];
+  const scopes = ["sessions:read", "sessions:write", "approvals"];
   const made = await post("/api/me/api-keys", { name: "round", scopes }, cookie);
   const { key } = (await made.json()) as { key?: string };
   if (key === undefined) throw new Error(`${name} has no key: ${joined.status}, ${made.status}`);
