@@ -222,6 +222,11 @@ create index sessions_held_asleep on sessions (id) where lifecycle = 'hibernated
 
 const stoppedIndex =
   "create index runs_stopped on runs (session_id, settled_at) where stop_reason = 'stop'";
+/** A machine has one runner row, whatever token it comes with. */
+const machineColumn = `
+alter table runners add column machine ID;
+create unique index runners_machine on runners (org_id, machine) where machine is not null;
+`;
 
 const lossColumns = `
 alter table runs add column blameless integer not null default 0;
@@ -245,4 +250,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0009-stopped-turns", statements: (dialect) => ddl(dialect, stoppedIndex) },
   { id: "0010-path-right", statements: (dialect) => ddl(dialect, pathColumn) },
   { id: "0011-lost-attempts", statements: (dialect) => ddl(dialect, lossColumns) },
+  { id: "0012-machines", statements: (dialect) => ddl(dialect, machineColumn) },
 ];

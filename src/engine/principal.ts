@@ -29,6 +29,8 @@ export type Principal =
       orgId: string;
       credentialId: string;
       scope: string;
+      /** sha256 of its token: a machine's proof of identity is bound to it. */
+      tokenHash?: string;
       /** Given with its token; it has them besides its own. */
       tags: readonly string[];
       name: string;

@@ -280,6 +280,8 @@ export interface RunnerRow {
   server_id: string | null;
   models: string;
   sandbox: string | null;
+  /** Fingerprint of its machine's key; null for a runner that has never proved one. */
+  machine: string | null;
   last_seen_at: number;
   created_at: number;
 }

@@ -5,6 +5,8 @@ import type { Environment } from "#base/config.ts";
 import { acquireFileLock } from "#base/file-lock.ts";
 import { createIds } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
+import { ensureMachineIdentity } from "#base/machine-identity.ts";
+import { ensurePrivateFile, ensurePrivateFolder } from "#base/private-files.ts";
 import { Runner } from "#execution/runner/runner.ts";
 import { createSteadyClock } from "#execution/runner/steady-clock.ts";
 import type { Transport } from "#execution/runner/transport.ts";
@@ -66,7 +68,11 @@ export async function startRunner(
   transport: Transport,
   log: Log,
 ): Promise<RunningRunner> {
-  const lock = await acquireFileLock(join(settings.folder, "runner.lock"), LOCK_WAIT_MS);
+  ensurePrivateFolder(settings.folder);
+  const lockFile = join(settings.folder, "runner.lock");
+  ensurePrivateFile(lockFile);
+  const lock = await acquireFileLock(lockFile, LOCK_WAIT_MS);
+  const machine = ensureMachineIdentity(settings.folder);
   const native = await createNative(settings.native, settings, settings.gateway, log);
   const crash = settings.testCrash ? { crash: killSelf } : {};
   const runtimes = [native.runtime, createEchoRuntime(), createScriptedRuntime(crash)];
@@ -86,6 +92,7 @@ export async function startRunner(
       sandbox: native.sandbox,
       version: VERSION,
     },
+    prove: (bootId) => machine.prove(settings.gateway.token, bootId),
     ids: createIds(),
     log,
     clock: createSteadyClock(),

@@ -210,6 +210,10 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     protocol: z.number().int(),
     bootId: z.string(),
     profile: runnerProfileSchema,
+    /** Proves which machine it is; runners of earlier versions send none. */
+    identity: z
+      .object({ publicKey: z.string().max(200), signature: z.string().max(200) })
+      .optional(),
     /** Runs this process still works on, after a lost connection. */
     holding: z.array(z.object(runRef)),
     /** False: it does not know its models yet. It is given no work until its first `models` frame. */

@@ -208,13 +208,14 @@ export class RunnerConnection {
     const { engine } = this.#host;
     let runner: RunnerRow;
     try {
-      const { protocol, bootId, profile, holding, ready = true } = frame;
+      const { protocol, bootId, profile, identity, holding, ready = true } = frame;
       const isConnected = (id: string, boot: string) => this.#host.isConnected(id, boot);
       runner = await registerRunner(engine, {
         principal: this.principal,
         protocol,
         bootId,
         profile,
+        identity,
         holding,
         ready,
         isConnected,

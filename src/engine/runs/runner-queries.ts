@@ -31,11 +31,17 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
       server_id: p("server_id"),
       models: p("models"),
       sandbox: p("sandbox"),
+      machine: p("machine"),
       last_seen_at: p("last_seen_at"),
       created_at: p("created_at"),
     })
     .onConflict((conflict) =>
       conflict.column("id").doUpdateSet({
+        // A machine may come back with a token of another maker, under another name or elsewhere.
+        owner_id: p("owner_id"),
+        hostname: p("hostname"),
+        folder: p("folder"),
+        profile: p("profile"),
         scope: p("scope"),
         credential_id: p("credential_id"),
         name: p("name"),
@@ -51,6 +57,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
         server_id: p("server_id"),
         models: p("models"),
         sandbox: p("sandbox"),
+        machine: p("machine"),
         last_seen_at: p("last_seen_at"),
       }),
     ),
@@ -64,6 +71,20 @@ const selectRunner = prepare<{ id: string }, RunnerRow>((db, p) =>
 );
 export function findRunner(reader: Reader, id: string): Promise<RunnerRow | undefined> {
   return reader.first(selectRunner, { id });
+}
+const selectRunnerByMachine = prepare<{ orgId: string; machine: string }, { id: string }>((db, p) =>
+  db
+    .selectFrom("runners")
+    .select("id")
+    .where("org_id", "=", p("orgId"))
+    .where("machine", "=", p("machine")),
+);
+export async function findRunnerOfMachine(
+  reader: Reader,
+  orgId: string,
+  machine: string,
+): Promise<string | undefined> {
+  return (await reader.first(selectRunnerByMachine, { orgId, machine }))?.id;
 }
 const selectRunnerLocked = prepare<{ id: string }, RunnerRow>((db, p, dialect) => {
   const query = db.selectFrom("runners").selectAll().where("id", "=", p("id"));

@@ -1,16 +1,20 @@
 /** Runners: who they are, whether they are here, and what they offer. */
 
-import { idFrom } from "#base/ids.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
-import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import type { Engine } from "../work.ts";
 import type { RunnerOffer } from "./fit.ts";
 import { freeHeldRuns, type RunRef } from "./leases.ts";
+import {
+  type Claimant,
+  identifyRunner,
+  type RunnerIdentity,
+  requireSameMachine,
+} from "./runner-identity.ts";
 import {
   findRunner,
   lockRunner,
@@ -22,11 +26,8 @@ import {
 /** Each server confirms its runners every few seconds; one it has not confirmed for so long is gone. */
 export const UNCONFIRMED_AFTER_MS = 7_000;
 
-export interface Registration {
-  principal: Extract<Principal, { kind: "runner" }>;
+export interface Registration extends Claimant {
   protocol: number;
-  bootId: string;
-  profile: RunnerProfile;
   holding: readonly RunRef[];
   /** False while it does not know its models yet. */
   ready: boolean;
@@ -38,19 +39,11 @@ export interface Registration {
   isCurrent(): boolean;
 }
 
-/** The id is the same for the same credential, machine, folder and profile, so a restart keeps it. */
-export function runnerIdOf(
-  credentialId: string,
-  { hostname, folder, profile }: RunnerProfile,
-): string {
-  return idFrom("rnr", JSON.stringify([credentialId, hostname, folder, profile]));
-}
-
 export async function registerRunner(
   engine: Engine,
   registration: Registration,
 ): Promise<RunnerRow> {
-  const { principal, protocol, profile, bootId, holding } = registration;
+  const { protocol, profile, bootId, holding } = registration;
   if (protocol > RUNNER_PROTOCOL || protocol < RUNNER_PROTOCOL - 1) {
     throw new Refusal(
       "conflict",
@@ -58,17 +51,19 @@ export async function registerRunner(
       `This server speaks runner protocol ${RUNNER_PROTOCOL}; update the older of the two.`,
     );
   }
-  const id = runnerIdOf(principal.credentialId, profile);
+  const identity = await engine.store.read((reader) => identifyRunner(reader, registration));
+  const { id } = identity;
   const before = await engine.store.read((reader) => findRunner(reader, id));
   if (before && before.boot_id !== bootId && (await registration.isConnected(id, before.boot_id)))
     throw duplicate(profile);
   registration.accepted(id);
   const row = await engine.store.transaction(async (tx) => {
     const known = await lockRunner(tx, id);
+    requireSameMachine(known, identity);
     if (!registration.isCurrent()) throw replaced();
     if (known && known.boot_id !== bootId && isElsewhere(engine, known, tx.now))
       throw duplicate(profile);
-    const fresh = runnerRow(engine, registration, id, tx.now, known);
+    const fresh = runnerRow(engine, registration, identity, tx.now, known);
     await upsertRunner(tx, fresh);
     return fresh;
   });
@@ -107,7 +102,7 @@ function duplicate({ hostname, folder }: RunnerProfile): Refusal {
 function runnerRow(
   engine: Engine,
   { principal, bootId, profile, protocol, ready }: Registration,
-  id: string,
+  { id, machine }: RunnerIdentity,
   now: number,
   known: RunnerRow | undefined,
 ): RunnerRow {
@@ -134,6 +129,7 @@ function runnerRow(
     server_id: engine.serverId,
     models: JSON.stringify(profile.models),
     sandbox: profile.sandbox === null ? null : JSON.stringify(profile.sandbox),
+    machine,
     last_seen_at: now,
     created_at: known?.created_at ?? now,
   };

@@ -45,6 +45,8 @@ export interface LinkOptions {
   profile(): RunnerProfile;
   /** True when the runner must find out its models before it can be given work. */
   needsModels: boolean;
+  /** Proves which machine this is. */
+  identity?: Extract<RunnerFrame, { op: "register" }>["identity"];
   /** How long to go on when the server says that this runner is connected already. */
   duplicatePatienceMs: number;
   holding(): RunRef[];
@@ -210,13 +212,14 @@ export class Link {
   }
 
   #register(id: string): void {
-    const { bootId, profile, holding, needsModels } = this.#options;
+    const { bootId, profile, identity, holding, needsModels } = this.#options;
     this.#connection?.send({
       op: "register",
       id,
       protocol: RUNNER_PROTOCOL,
       bootId,
       profile: profile(),
+      ...(identity ? { identity } : {}),
       holding: holding(),
       ready: !needsModels,
       acknowledges: true,

@@ -6,6 +6,7 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
+import type { IdentityProof } from "#base/machine-identity.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
 import { RENEW_EVERY_MS } from "#protocol/frames.ts";
@@ -40,6 +41,8 @@ export interface RunnerOptions {
   transport: Transport;
   runtimes: readonly Runtime[];
   profile: RunnerProfile;
+  /** Proves, for a boot, which machine this is. */
+  prove?: (bootId: string) => IdentityProof;
   ids: Ids;
   log: Log;
   /** Must not go back or jump with the time of day: leases are measured with it. */
@@ -113,6 +116,7 @@ export class Runner {
         readers: readersAmong(options.runtimes),
       }),
       needsModels: options.models !== undefined,
+      identity: options.prove?.(this.bootId),
       duplicatePatienceMs: this.#graces.duplicateMs,
       holding: () => this.#refs(),
       registered: (frame) => this.#onRegistered(frame),

@@ -95,6 +95,6 @@ async function principalOf(
 
 function runnerPrincipal(credential: CredentialRow): Principal {
   const { scope, tags } = readRights(credential);
-  const { org_id: orgId, id: credentialId, name } = credential;
-  return { kind: "runner", orgId, credentialId, scope, tags, name };
+  const { org_id: orgId, id: credentialId, name, hash: tokenHash } = credential;
+  return { kind: "runner", orgId, credentialId, tokenHash, scope, tags, name };
 }

@@ -1,0 +1,106 @@
+/**
+ * A runner's identity: a key pair that lies in the runner's own folder and never leaves it. The server
+ * knows the public key, so a machine stays the same one across a new token and a restored database.
+ * The proof is bound to the token it comes with: neither a token alone nor a recorded proof lets
+ * another machine pass for this one.
+ */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensurePrivateFile, writePrivateFile } from "./private-files.ts";
+import { Refusal } from "./refusal.ts";
+
+const FILE = "identity.key";
+
+export interface IdentityProof {
+  /** Ed25519, SPKI, base64url. */
+  publicKey: string;
+  signature: string;
+}
+
+export interface MachineIdentity {
+  /** Fingerprint of the public key; what the server stores. */
+  fingerprint: string;
+  prove(token: string, bootId: string): IdentityProof;
+}
+
+/** Reads the identity of a runner's folder; the first call makes it. */
+export function ensureMachineIdentity(folder: string): MachineIdentity {
+  const file = join(folder, FILE);
+  if (!existsSync(file)) {
+    const { privateKey } = generateKeyPairSync("ed25519");
+    writePrivateFile(file, privateKey.export({ type: "pkcs8", format: "pem" }) as string);
+  }
+  ensurePrivateFile(file);
+  return identityOf(readKey(file));
+}
+
+/** The fingerprint of the machine that made the proof; undefined when the proof is not good. */
+export function verifyProof(
+  { publicKey, signature }: IdentityProof,
+  tokenHash: string,
+  bootId: string,
+): string | undefined {
+  try {
+    const spki = Buffer.from(publicKey, "base64url");
+    const key = createPublicKey({ key: spki, type: "spki", format: "der" });
+    if (key.asymmetricKeyType !== "ed25519") return undefined;
+    const good = verify(
+      null,
+      statement(tokenHash, bootId),
+      key,
+      Buffer.from(signature, "base64url"),
+    );
+    // Hashed as exported: one key has one fingerprint, however it was encoded on the wire.
+    return good ? fingerprintOf(key) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOf(privateKey: KeyObject): MachineIdentity {
+  const publicKey = createPublicKey(privateKey);
+  return {
+    fingerprint: fingerprintOf(publicKey),
+    prove(token, bootId) {
+      const tokenHash = createHash("sha256").update(token).digest("hex");
+      return {
+        publicKey: spkiOf(publicKey).toString("base64url"),
+        signature: sign(null, statement(tokenHash, bootId), privateKey).toString("base64url"),
+      };
+    },
+  };
+}
+
+function statement(tokenHash: string, bootId: string): Buffer {
+  return Buffer.from(JSON.stringify(["muster runner identity", tokenHash, bootId]));
+}
+
+function spkiOf(key: KeyObject): Buffer {
+  return key.export({ type: "spki", format: "der" }) as Buffer;
+}
+
+function fingerprintOf(key: KeyObject): string {
+  return createHash("sha256").update(spkiOf(key)).digest("hex");
+}
+
+function readKey(file: string): KeyObject {
+  try {
+    return createPrivateKey(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new Refusal(
+      "invalid",
+      "identity_unreadable",
+      `${file} holds no key. It proves which machine this is: put it back from a copy. Without one, move the file away; the next start makes a new identity, and sessions whose files lie here wait until the old runner is removed (npx muster runners rm).`,
+      { cause: error },
+    );
+  }
+}

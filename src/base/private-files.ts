@@ -1,0 +1,135 @@
+/**
+ * Files and folders that only their owner may read: keys, tokens, databases, copies of them.
+ * What is ours and too open is tightened; what belongs to somebody else is refused.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { Refusal } from "./refusal.ts";
+
+const OTHERS = 0o077;
+const OTHERS_MAY_WRITE = 0o022;
+const STICKY = 0o1000;
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** Creates the folder, or tightens the one that is there. */
+export function ensurePrivateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+  const stats = statSync(path);
+  if (!stats.isDirectory()) throw notPrivate(`${path} is not a folder.`, "Name a folder.");
+  if ((stats.mode & STICKY) !== 0)
+    throw notPrivate(`${path} is a folder that everybody uses.`, "Name a folder inside it.");
+  requireOwn(path, stats);
+  tighten(path, stats, FOLDER_MODE);
+}
+
+/** Tightens a file if it is there. A link counts as ours if both the link and its target are. */
+export function ensurePrivateFile(path: string): void {
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  if (!link) return;
+  requireOwn(path, link);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats)
+    throw notPrivate(`${path} is a link that leads nowhere.`, `Remove it: rm ${quoted(path)}`);
+  if (!stats.isFile())
+    throw notPrivate(
+      `${path} is not a file.`,
+      `Move it away: mv ${quoted(path)} ${quoted(`${path}.old`)}`,
+    );
+  requireOwn(path, stats);
+  tighten(path, stats, FILE_MODE);
+}
+
+/**
+ * Refuses a folder in which others could replace our files. A sticky one, such as /tmp, is fine:
+ * others may add files there, but not replace ours.
+ */
+export function requireSafeFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const { mode } = statSync(path);
+  if ((mode & OTHERS_MAY_WRITE) === 0 || (mode & STICKY) !== 0) return;
+  throw notPrivate(
+    `Others may write to ${path}, and so replace the database in it.`,
+    `Take that right away, then start again: chmod go-w ${quoted(path)}`,
+  );
+}
+
+/**
+ * Writes a file whole or not at all, with mode 0600. The draft is created exclusively under a random
+ * name, so neither an old file nor a planted link decides what is written or who may read it.
+ */
+export function writePrivateFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+  const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
+  try {
+    const file = openSync(draft, "wx", FILE_MODE);
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Creates an empty file with mode 0600 in place of whatever has that name. */
+export function createPrivateFile(path: string): void {
+  rmSync(path, { force: true });
+  closeSync(openSync(path, "wx", FILE_MODE));
+}
+
+function tighten(path: string, stats: Stats, mode: number): void {
+  if (process.platform === "win32" || (stats.mode & OTHERS) === 0) return;
+  const command = `chmod ${mode.toString(8)} ${quoted(path)}`;
+  // Nobody but root can change the mode of root's files; inside our own folder they are out of reach.
+  if (stats.uid === 0 && process.getuid?.() !== 0) return;
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    throw notPrivate(
+      `${path} can be read by others (${(error as Error).message}).`,
+      `Run: ${command}`,
+      error,
+    );
+  }
+  if ((statSync(path).mode & OTHERS) === 0) return;
+  throw notPrivate(
+    `${path} can be read by others, and its file system does not keep modes (${command} has no effect).`,
+    "Set MUSTER_HOME to a folder on a file system that does.",
+  );
+}
+
+/** Files of root are as good as ours: root could read and replace everything anyway. */
+function requireOwn(path: string, { uid }: Stats): void {
+  const self = process.getuid?.();
+  if (self === undefined || uid === self || uid === 0) return;
+  throw notPrivate(
+    `${path} belongs to another user (uid ${uid}), who can read and replace it.`,
+    `Give it to the user who runs Muster: chown -R ${self} ${quoted(path)}`,
+  );
+}
+
+function notPrivate(what: string, next: string, cause?: unknown): Refusal {
+  return new Refusal("invalid", "files_not_private", `${what} ${next}`, { cause });
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", "'\\''")}'`;
+}
