@@ -2,7 +2,7 @@
  * One process per folder or database. The lock is an SQLite file held in an exclusive transaction:
  * the operating system frees it when the process dies, however it dies.
  */
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { Refusal } from "./refusal.ts";
@@ -15,7 +15,9 @@ const RETRY_EVERY_MS = 25;
 
 /** Waits up to `waitMs` for the holder to go away, then refuses with `file_locked`. */
 export async function acquireFileLock(path: string, waitMs = 0): Promise<FileLock> {
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // Private, because whoever can read the file can also hold its lock.
+  closeSync(openSync(path, "a", 0o600));
   const deadline = Date.now() + waitMs;
   for (;;) {
     const lock = tryLock(path);

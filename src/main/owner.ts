@@ -1,18 +1,9 @@
 /** The owner's key file, and the local runner's token file: written once, readable by their user alone. */
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { writePrivateFile } from "#base/private-files.ts";
 import type { Auth } from "#features/auth/index.ts";
 
 export interface Owner {
@@ -23,10 +14,10 @@ export interface Owner {
 export async function ensureOwner(auth: Auth, home: string): Promise<Owner> {
   const keyFile = join(home, "owner.key");
   const { owner, key } = await auth.ensureOwner(ownerName());
-  if (key !== undefined) writePrivate(keyFile, key);
+  if (key !== undefined) writePrivateFile(keyFile, `${key}\n`);
   // A file that was lost, or never got written before a crash, is made good with a new key.
   else if (!existsSync(keyFile) || (await auth.authenticate(readSecret(keyFile))) === undefined) {
-    writePrivate(keyFile, await auth.renewOwnerKey(owner));
+    writePrivateFile(keyFile, `${await auth.renewOwnerKey(owner)}\n`);
   }
   return { userId: owner.id, keyFile };
 }
@@ -41,7 +32,7 @@ export async function ensureRunnerToken(
   const owner = await auth.authenticate(readSecret(keyFile));
   if (!owner) throw new Error(`${keyFile} opens nothing`);
   const { token } = await auth.createServerToken(owner.principal.orgId, "this machine");
-  writePrivate(tokenFile, token);
+  writePrivateFile(tokenFile, `${token}\n`);
   return tokenFile;
 }
 
@@ -49,7 +40,7 @@ export async function ensureRunnerToken(
 export function ensureSecretKey(said: string | undefined, home: string): string {
   if (said !== undefined) return said;
   const file = join(home, "secret.key");
-  if (!existsSync(file)) writePrivate(file, randomBytes(32).toString("base64url"));
+  if (!existsSync(file)) writePrivateFile(file, randomBytes(32).toString("base64url"));
   return readSecret(file);
 }
 
@@ -64,15 +55,4 @@ function ownerName(): string {
     // A user without an entry in the password file, as in some containers.
     return "owner";
   }
-}
-
-function writePrivate(path: string, secret: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.new`;
-  const file = openSync(temporary, "w", 0o600);
-  writeSync(file, `${secret}\n`);
-  fsyncSync(file);
-  closeSync(file);
-  chmodSync(temporary, 0o600);
-  renameSync(temporary, path);
 }

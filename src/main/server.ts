@@ -1,5 +1,4 @@
 /** Puts a server together: store, bus, kernel, features, surfaces, in this order. */
-import { mkdirSync } from "node:fs";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
@@ -19,6 +18,7 @@ import type { PromptOrchestrator } from "#surfaces/mcp/index.ts";
 import { createCoordination } from "./coordination.ts";
 import { createFeatures } from "./features.ts";
 import { ensureOwner, ensureSecretKey, type Owner } from "./owner.ts";
+import { ensurePrivateHome } from "./private-home.ts";
 import { createSignIn, LOOPBACK, refuseStrangers, setOwnerPassword } from "./sign-in.ts";
 import { VERSION } from "./version.ts";
 
@@ -40,7 +40,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   refuseOpenDoor(config);
   for (const warning of config.warnings) log.warn({}, warning);
-  mkdirSync(config.home, { recursive: true, mode: 0o700 });
+  ensurePrivateHome(config);
   const store = await openStore({
     url: config.databaseUrl,
     clock: systemClock,

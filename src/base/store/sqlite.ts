@@ -6,12 +6,13 @@
  * fails is undone alone. `work` functions wait for nothing but statements, which are synchronous
  * underneath, so a batch runs to its end without the event loop turning.
  */
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, renameSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import type { Clock } from "../clock.ts";
 import { acquireFileLock, type FileLock } from "../file-lock.ts";
+import { createPrivateFile, ensurePrivateFile } from "../private-files.ts";
 import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
 import { emptyLog } from "./empty-log.ts";
@@ -59,8 +60,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const inMemory = path === ":memory:";
   let lock: FileLock | undefined;
   if (!inMemory) {
-    mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // SQLite gives its log the rights of the database, so this covers both.
+    ensurePrivateFile(path);
     closeSync(openSync(path, "a", 0o600));
     lock = await acquireFileLock(`${path}.lock`).catch((error: unknown) => {
       throw new Refusal(
@@ -194,11 +196,14 @@ class SqliteStore implements Store {
   }
 
   async backup(path: string): Promise<void> {
-    if (existsSync(path)) return;
     // A copy that was cut short must not look like one that was finished.
     const unfinished = `${path}.part`;
-    rmSync(unfinished, { force: true });
+    createPrivateFile(unfinished);
     this.#parts.writer.prepare("vacuum into ?").run(unfinished);
+    const copy = await open(unfinished, "r");
+    await copy.sync();
+    await copy.close();
+    // An older copy of this name is of an earlier try: what is about to be migrated is newer.
     renameSync(unfinished, path);
   }
 
