@@ -68,6 +68,7 @@ const settingsSchema = z.object({
   MUSTER_LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   MUSTER_RUNNER_CAPACITY: count(1, 10_000).default(256),
   MUSTER_TEST_CRASH: flag.default(false),
+  MUSTER_FORGET_ENCRYPTED: flag.default(false),
   MUSTER_RUNNER: z.enum(["process", "inline", "none"]).default("process"),
   MUSTER_SERVER: z.string().min(1).optional(),
   MUSTER_TOKEN: z.string().min(1).optional(),
@@ -92,6 +93,8 @@ export interface Config {
   /** Plain HTTP beyond loopback is allowed. */
   insecureHttp: boolean;
   secretKey: string | undefined;
+  /** Go on with another secret key than the database was written with, without what only that one opens. */
+  forgetEncrypted: boolean;
   model: string | undefined;
   runtime: string;
   /** A model that sends nothing for so long is asked again. */
@@ -170,6 +173,7 @@ export function loadConfig(env: Environment = process.env): Config {
     trustedProxy: settings.MUSTER_TRUSTED_PROXY,
     insecureHttp: settings.MUSTER_INSECURE_HTTP,
     secretKey: settings.MUSTER_SECRET_KEY,
+    forgetEncrypted: settings.MUSTER_FORGET_ENCRYPTED,
     model: settings.MUSTER_MODEL,
     runtime: settings.MUSTER_RUNTIME,
     modelSilenceMs: settings.MUSTER_MODEL_SILENCE_SECONDS * 1_000,

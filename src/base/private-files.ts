@@ -16,6 +16,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Refusal } from "./refusal.ts";
 
@@ -73,7 +74,7 @@ export function requireSafeFolder(path: string): void {
  */
 export function writePrivateFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
-  const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
+  const draft = draftOf(path);
   try {
     const file = openSync(draft, "wx", FILE_MODE);
     try {
@@ -87,6 +88,28 @@ export function writePrivateFile(path: string, text: string): void {
     rmSync(draft, { force: true });
     throw error;
   }
+}
+
+/** The same without holding up the event loop, for what is written again and again. */
+export async function savePrivateFile(path: string, text: string): Promise<void> {
+  const draft = draftOf(path);
+  try {
+    const file = await open(draft, "wx", FILE_MODE);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+function draftOf(path: string): string {
+  return `${path}.${randomBytes(6).toString("hex")}.new`;
 }
 
 /** Creates an empty file with mode 0600 in place of whatever has that name. */

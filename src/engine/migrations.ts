@@ -234,6 +234,13 @@ alter table runs add column lost_runner_id ID;
 alter table runners add column ready integer not null default 1;
 `;
 
+/** One row: the check value of the key that this database was written with; see `base/secret-key.ts`. */
+const secretKeyTable = `
+create table secret_key (
+  id integer primary key, check_value text not null, created_at bigint not null
+);
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -251,4 +258,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0010-path-right", statements: (dialect) => ddl(dialect, pathColumn) },
   { id: "0011-lost-attempts", statements: (dialect) => ddl(dialect, lossColumns) },
   { id: "0012-machines", statements: (dialect) => ddl(dialect, machineColumn) },
+  { id: "0013-secret-key", statements: (dialect) => ddl(dialect, secretKeyTable) },
 ];

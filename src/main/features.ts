@@ -1,10 +1,11 @@
 /** The list of features, in order, in sight. Sign-in is wired by the server, because everything needs it. */
 import type { Config } from "#base/config.ts";
 import type { Log } from "#base/log.ts";
+import type { EncryptedColumn } from "#base/secret-key.ts";
 import { routing } from "#channels/routing/index.ts";
 import type { Feature } from "#engine/index.ts";
 import { approvals } from "#features/approvals/index.ts";
-import { audit } from "#features/audit/index.ts";
+import { type Audit, createAudit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
 import { createDelegation, type DelegationLimits } from "#features/delegation/index.ts";
 import { createMailbox } from "#features/mailbox/index.ts";
@@ -12,21 +13,30 @@ import { memory } from "#features/memory/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
-import { createProviders, type Providers } from "#features/providers/index.ts";
-import { createRepos } from "#features/repos/index.ts";
+import { createProviders, type Providers, providerKeyColumn } from "#features/providers/index.ts";
+import { createRepos, webhookColumn } from "#features/repos/index.ts";
 import { createSearch } from "#features/search/index.ts";
-import { createSecrets } from "#features/secrets/index.ts";
+import { createSecrets, secretColumn } from "#features/secrets/index.ts";
 import { createSupervision, disabledReason } from "#features/supervision/index.ts";
 import { tasks } from "#features/tasks/index.ts";
 import { usage } from "#features/usage/index.ts";
 
+/** Everything that features store encrypted with the server's key. */
+export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
+  providerKeyColumn,
+  secretColumn,
+  webhookColumn,
+];
+
 export interface Features {
   list: readonly Feature[];
   providers: Providers;
+  audit: Audit;
 }
 
 export function createFeatures({
   secretKey,
+  auditHeadFile,
   githubApiUrl,
   searchPath,
   publicUrl,
@@ -36,6 +46,7 @@ export function createFeatures({
 }: FeatureSettings): Features {
   const workersPerSupervisor = orchestration.maxWorkers;
   const secrets = createSecrets({ secretKey });
+  const audit = createAudit({ secretKey, headFile: auditHeadFile });
   const providers = createProviders({ secretKey });
   const repos = createRepos({ secretKey, secrets, githubApiUrl, findPersona: findSharedPersona });
   const list: readonly Feature[] = [
@@ -53,7 +64,7 @@ export function createFeatures({
     routing,
     policy,
     approvals,
-    audit,
+    audit.feature,
     usage,
     providers.feature,
     secrets.feature,
@@ -62,12 +73,14 @@ export function createFeatures({
     briefing,
   ];
   // Last: it watches over what the others let be found.
-  return { providers, list: [...list, createSearch(list)] };
+  return { providers, audit, list: [...list, createSearch(list)] };
 }
 
 export interface FeatureSettings {
   /** What is stored encrypted is encrypted with it. */
   secretKey: string;
+  /** Where the end of the audit trail is kept outside the database. */
+  auditHeadFile?: string | undefined;
   githubApiUrl?: string | undefined;
   /** Where programs are found. */
   searchPath: string;

@@ -1,5 +1,4 @@
 /** The owner's key file, and the local runner's token file: written once, readable by their user alone. */
-import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import type { Auth } from "#features/auth/index.ts";
 
 export interface Owner {
   userId: string;
+  orgId: string;
   keyFile: string;
 }
 
@@ -19,7 +19,7 @@ export async function ensureOwner(auth: Auth, home: string): Promise<Owner> {
   else if (!existsSync(keyFile) || (await auth.authenticate(readSecret(keyFile))) === undefined) {
     writePrivateFile(keyFile, `${await auth.renewOwnerKey(owner)}\n`);
   }
-  return { userId: owner.id, keyFile };
+  return { userId: owner.id, orgId: owner.org_id, keyFile };
 }
 
 export async function ensureRunnerToken(
@@ -34,14 +34,6 @@ export async function ensureRunnerToken(
   const { token } = await auth.createServerToken(owner.principal.orgId, "this machine");
   writePrivateFile(tokenFile, `${token}\n`);
   return tokenFile;
-}
-
-/** What signs and encrypts: said in the settings, or made once and kept beside the database. */
-export function ensureSecretKey(said: string | undefined, home: string): string {
-  if (said !== undefined) return said;
-  const file = join(home, "secret.key");
-  if (!existsSync(file)) writePrivateFile(file, randomBytes(32).toString("base64url"));
-  return readSecret(file);
 }
 
 export function readSecret(path: string): string {

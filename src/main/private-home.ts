@@ -4,7 +4,14 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Config } from "#base/config.ts";
 import { ensurePrivateFile, ensurePrivateFolder, requireSafeFolder } from "#base/private-files.ts";
 
-const OURS = ["owner.key", "secret.key", "runner.token", "audit.head", "muster.config.json"];
+const OURS = [
+  "owner.key",
+  "secret.key",
+  "runner.token",
+  "audit.head",
+  "restored.json",
+  "muster.config.json",
+];
 
 /** Called before anything of the folder is read as a secret, and before anything is written to it. */
 export function ensurePrivateHome({

@@ -7,8 +7,16 @@ import type { Log } from "#base/log.ts";
 import { isLoopbackHost } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 import { openStore, type Store } from "#base/store/index.ts";
-import { command, createKernel, createTell, isRunToken, type Kernel } from "#engine/index.ts";
+import {
+  command,
+  createKernel,
+  createTell,
+  type Engine,
+  isRunToken,
+  type Kernel,
+} from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
+import { type Audit, auditHeadFile } from "#features/audit/index.ts";
 import { type Auth, createAuth } from "#features/auth/index.ts";
 import { ensureRunning } from "#features/orchestrators/index.ts";
 import { createOrgs } from "#features/orgs/index.ts";
@@ -16,9 +24,11 @@ import { shipPersonas } from "#features/personas/index.ts";
 import { type HttpServer, startHttp } from "#surfaces/http/server.ts";
 import type { PromptOrchestrator } from "#surfaces/mcp/index.ts";
 import { createCoordination } from "./coordination.ts";
-import { createFeatures } from "./features.ts";
-import { ensureOwner, ensureSecretKey, type Owner } from "./owner.ts";
+import { createFeatures, type FeatureSettings } from "./features.ts";
+import { ensureOwner, type Owner } from "./owner.ts";
 import { ensurePrivateHome } from "./private-home.ts";
+import { type OpenedKey, openSecretKey, recordSecretKey } from "./secret-key.ts";
+import { settleRestore } from "./settle-restore.ts";
 import { createSignIn, LOOPBACK, refuseStrangers, setOwnerPassword } from "./sign-in.ts";
 import { VERSION } from "./version.ts";
 
@@ -68,13 +78,9 @@ export async function assembleServer(
   const clock = systemClock;
   const ids = createIds();
   const bus = createMemoryBus(log);
-  const secretKey = ensureSecretKey(config.secretKey, config.home);
-  const { list, providers } = createFeatures({
-    ...config,
-    secretKey,
-    searchPath: config.path,
-    log,
-  });
+  const opened = await openSecretKey(store, config);
+  const { secretKey } = opened;
+  const { list, providers, audit } = createFeatures(featureSettings(config, secretKey, log));
   let http: HttpServer | undefined;
   let kernel: Kernel | undefined;
   // Asked for only when something is changed, and by then it is there.
@@ -110,6 +116,7 @@ export async function assembleServer(
     },
   });
   const owner = await ensureOwner(auth, config.home);
+  await recordKeyAndRestore(kernel.engine, audit, config.home, { ...opened, owner, log });
   await setOwnerPassword(config.signIn, auth, owner.userId, log);
   await refuseStrangers(config, auth, signIn);
   const { engine, agents } = kernel;
@@ -184,6 +191,27 @@ function orchestratorDoor({ engine, prompts }: Kernel): PromptOrchestrator {
     const request = { content, thread: MAIN_THREAD, dispatchId, attachments: [] };
     return prompts.admit(person, id, request);
   };
+}
+
+function featureSettings(config: Config, secretKey: string, log: Log): FeatureSettings {
+  const { path: searchPath, home } = config;
+  return { ...config, secretKey, auditHeadFile: auditHeadFile(home), searchPath, log };
+}
+
+/** What the first start with another key, or after a restore, leaves in the trail. */
+async function recordKeyAndRestore(
+  engine: Engine,
+  audit: Audit,
+  home: string,
+  { secretKey, hasForgotten, owner, log }: OpenedKey & { owner: Owner; log: Log },
+): Promise<void> {
+  const { orgId } = owner;
+  await recordSecretKey(engine.store, secretKey, home);
+  await settleRestore(engine, audit, home, orgId);
+  if (!hasForgotten) return;
+  log.warn({}, "providers' keys, stored secrets and webhook secrets were removed; set them again");
+  const change = { orgId, by: "system", area: "secret_key", action: "replaced", subjectId: orgId };
+  await command(engine, (work) => work.tell(change));
 }
 
 function refuseOpenDoor({ host, publicUrl, insecureHttp }: Config): void {

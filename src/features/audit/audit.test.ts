@@ -12,11 +12,13 @@ import {
 } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { AuditEvent, Verification } from "./contract.ts";
-import { audit } from "./index.ts";
+import { createAudit } from "./index.ts";
+import { createHeadKeeper } from "./kept-head.ts";
 import { sealTrail } from "./seal.ts";
 import { verifyTrail } from "./verify.ts";
 
 const CANARY = "canary-7f3a";
+const keeper = createHeadKeeper("");
 const DAY_MS = 24 * 60 * 60_000;
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
@@ -25,7 +27,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      world = await startWorld([policy, approvals, audit], made?.url);
+      world = await startWorld([policy, approvals, createAudit().feature], made?.url);
     });
     afterAll(async () => {
       await world.stop();
@@ -245,8 +247,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const before = await verify();
       expect(before).toMatchObject({ ok: true, sealed: 0 });
       const { engine } = world.kernel;
-      const counts = await Promise.all([1, 2, 3, 4].map(() => sealTrail(engine, 3)));
-      const later = await sealTrail(engine);
+      const counts = await Promise.all([1, 2, 3, 4].map(() => sealTrail(engine, keeper, 3)));
+      const later = await sealTrail(engine, keeper);
       const total = counts.reduce((sum, count) => sum + count, later);
       expect(total).toBe(before.unsealed);
       expect(await verify()).toMatchObject({
@@ -255,7 +257,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         unsealed: 0,
         firstBroken: null,
       });
-      expect(await verifyTrail(engine, 2)).toMatchObject({ ok: true, sealed: total });
+      expect(await verifyTrail(engine, keeper, 2)).toMatchObject({ ok: true, sealed: total });
       const places = (await list("?limit=200")).items
         .map(({ seq }) => seq)
         .toSorted((a, b) => (a ?? 0) - (b ?? 0));

@@ -65,6 +65,10 @@ export const verificationSchema = z
     firstBroken: z.object({ seq: z.number().int(), why: z.string() }).nullable(),
     /** Note it elsewhere: a chain that was written anew has another. */
     head: z.object({ seq: z.number().int(), hash: z.string() }),
+    /** The end of the trail that this server keeps outside the database; null: none yet. */
+    outside: z.object({ seq: z.number().int(), at: isoTime }).nullable(),
+    /** When the database was put back from a copy, and where the trail ended in it. */
+    restores: z.array(z.object({ at: isoTime, seq: z.number().int() })),
   })
   .meta({ id: "AuditVerification" });
 export type Verification = z.infer<typeof verificationSchema>;

@@ -1,22 +1,46 @@
 /** Audit: an append-only, hash-chained trail of what happened, without any content. */
-import type { Feature } from "#engine/index.ts";
+import type { Engine, Feature } from "#engine/index.ts";
+import { createHeadKeeper } from "./kept-head.ts";
 import { listen } from "./listen.ts";
+import { noteRestore, type RestoredTrail } from "./note-restore.ts";
 import { auditRoutes } from "./routes.ts";
 import { auditMigrations } from "./schema.ts";
 import { SEAL_EVERY_MS, sealTrail } from "./seal.ts";
 
-export const audit: Feature = {
-  name: "audit",
-  migrations: auditMigrations,
-  listeners: [listen],
-  routes: auditRoutes,
-  sweeps: [
-    {
+export { auditHeadFile } from "./kept-head.ts";
+export { type RestoredTrail, restoredTrailSchema } from "./note-restore.ts";
+
+export interface Audit {
+  feature: Feature;
+  /** After `muster restore`: the trail ends earlier than this server has seen it, and may. */
+  noteRestore(engine: Engine, restored: RestoredTrail): Promise<void>;
+}
+
+/** `headFile`: where the end of the trail is kept outside the database. */
+export function createAudit({
+  secretKey = "",
+  headFile,
+}: {
+  secretKey?: string;
+  headFile?: string | undefined;
+} = {}): Audit {
+  const keeper = createHeadKeeper(secretKey, headFile);
+  return {
+    feature: {
       name: "audit",
-      everyMs: SEAL_EVERY_MS,
-      run: async (engine) => {
-        await sealTrail(engine);
-      },
+      migrations: auditMigrations,
+      listeners: [listen],
+      routes: auditRoutes(keeper),
+      sweeps: [
+        {
+          name: "audit",
+          everyMs: SEAL_EVERY_MS,
+          run: async (engine) => {
+            await sealTrail(engine, keeper);
+          },
+        },
+      ],
     },
-  ],
-};
+    noteRestore: (engine, restored) => noteRestore(engine, keeper, restored),
+  };
+}

@@ -3,7 +3,7 @@ import { builder, inserter, type Reader, statements, type Tx } from "#base/store
 import type { KernelTables } from "#engine/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Seal } from "./chain.ts";
-import type { AuditHeadRow, AuditRow, AuditTables } from "./schema.ts";
+import type { AuditHeadRow, AuditRestoreRow, AuditRow, AuditTables } from "./schema.ts";
 
 const prepare = statements<AuditTables>();
 
@@ -50,14 +50,41 @@ export function readHead(reader: Reader): Promise<AuditHeadRow | undefined> {
   return reader.first(selectHead, {});
 }
 
-const updateHead = prepare<{ seq: number; hash: string }, unknown>((db, p) =>
+type HeadChange = Omit<AuditHeadRow, "id">;
+const updateHead = prepare<HeadChange, unknown>((db, p) =>
   db
     .updateTable("audit_head")
-    .set({ seq: p("seq"), hash: p("hash") })
+    .set({ seq: p("seq"), hash: p("hash"), mac: p("mac") })
     .where("id", "=", 1),
 );
-export function saveHead(tx: Tx, head: { seq: number; hash: string }): Promise<number> {
+export function saveHead(tx: Tx, head: HeadChange): Promise<number> {
   return tx.run(updateHead, head);
+}
+
+const selectSealedHash = prepare<{ seq: number }, { hash: string | null }>((db, p) =>
+  db.selectFrom("audit_events").select("hash").where("seq", "=", p("seq")),
+);
+/** Undefined when no row has that place. */
+export async function readSealedHash(reader: Reader, seq: number): Promise<string | undefined> {
+  return (await reader.first(selectSealedHash, { seq }))?.hash ?? undefined;
+}
+
+const insertRestoreRow = prepare<AuditRestoreRow, unknown>((db, p) =>
+  db
+    .insertInto("audit_restores")
+    .values({ id: p("id"), at: p("at"), seq: p("seq"), hash: p("hash"), mac: p("mac") })
+    .onConflict((conflict) => conflict.column("id").doNothing()),
+);
+export function insertRestore(tx: Tx, row: AuditRestoreRow): Promise<number> {
+  return tx.run(insertRestoreRow, row);
+}
+
+const selectRestores = prepare<Record<never, never>, AuditRestoreRow>((db) =>
+  db.selectFrom("audit_restores").selectAll().orderBy("at").orderBy("id"),
+);
+/** Oldest first. */
+export function listRestores(reader: Reader): Promise<AuditRestoreRow[]> {
+  return reader.all(selectRestores, {});
 }
 
 const selectUnsealed = prepare<{ limit: number }, AuditRow>((db, p) =>

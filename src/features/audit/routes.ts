@@ -9,6 +9,7 @@ import {
   auditEventSchema,
   verificationSchema,
 } from "./contract.ts";
+import type { HeadKeeper } from "./kept-head.ts";
 import { listAuditRows } from "./queries.ts";
 import type { AuditRow } from "./schema.ts";
 import { verifyTrail } from "./verify.ts";
@@ -32,7 +33,7 @@ const listQuery = z.strictObject({
   cursor: z.string().max(1_000).optional(),
 });
 
-export const auditRoutes: readonly Route[] = [
+export const auditRoutes = (keeper: HeadKeeper): readonly Route[] => [
   defineRoute({
     method: "get",
     path: "/api/audit",
@@ -63,7 +64,7 @@ export const auditRoutes: readonly Route[] = [
     response: verificationSchema,
     async handle({ engine, principal }) {
       requireMay(principal, "audit.read");
-      return verifyTrail(engine);
+      return verifyTrail(engine, keeper);
     },
   }),
 ];

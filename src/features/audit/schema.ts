@@ -26,11 +26,23 @@ export interface AuditHeadRow {
   id: number;
   seq: number;
   hash: string;
+  /** Keyed digest of seq and hash; empty in a trail of an earlier version. */
+  mac: string;
+}
+
+/** The database was put back from a copy whose trail ended here. */
+export interface AuditRestoreRow {
+  id: string;
+  at: number;
+  seq: number;
+  hash: string;
+  mac: string;
 }
 
 export interface AuditTables {
   audit_events: AuditRow;
   audit_head: AuditHeadRow;
+  audit_restores: AuditRestoreRow;
 }
 
 const tables = `
@@ -48,6 +60,14 @@ create table audit_head (id integer primary key, seq bigint not null, hash text 
 insert into audit_head (id, seq, hash) values (1, 0, '')
 `;
 
+const keyedHead = `
+alter table audit_head add column mac text not null default '';
+create table audit_restores (
+  id ID primary key, at bigint not null, seq bigint not null, hash text not null, mac text not null
+)
+`;
+
 export const auditMigrations: readonly Migration[] = [
   { id: "audit-0001-trail", statements: (dialect) => ddl(dialect, tables) },
+  { id: "audit-0002-keyed-head", statements: (dialect) => ddl(dialect, keyedHead) },
 ];

@@ -1,6 +1,8 @@
 /** Sealing: once a second, by one server at a time, the rows that have come are put in the chain. */
 import type { Engine } from "#engine/index.ts";
 import { sealRows } from "./chain.ts";
+import { checkHead } from "./check-head.ts";
+import type { Head, HeadKeeper } from "./kept-head.ts";
 import { applySeals, listUnsealed, lockHead, saveHead } from "./queries.ts";
 
 export const SEAL_EVERY_MS = 1_000;
@@ -9,29 +11,64 @@ const BATCH = 1_000;
 const MAX_BATCHES = 10;
 
 /** Returns how many were sealed. */
-export async function sealTrail(engine: Engine, batch = BATCH): Promise<number> {
+export async function sealTrail(
+  engine: Engine,
+  keeper: HeadKeeper,
+  batch = BATCH,
+): Promise<number> {
   let sealed = 0;
   for (let round = 0; round < MAX_BATCHES; round++) {
-    const count = await sealBatch(engine, batch);
+    const from = await keepHead(engine, keeper);
+    const count = from ? await sealBatch(engine, keeper, from, batch) : 0;
     sealed += count;
     if (count < batch) break;
   }
+  if (sealed > 0) await keepHead(engine, keeper);
   return sealed;
 }
 
-async function sealBatch(engine: Engine, batch: number): Promise<number> {
+/**
+ * Notes in the file where the trail ends. What does not fit is noted first and signed afterwards: the
+ * trail goes on, and the file says for good that it was broken. Returns the head that was checked.
+ */
+async function keepHead({ store, clock }: Engine, keeper: HeadKeeper): Promise<Head | undefined> {
+  const check = await store.read((reader) => checkHead(reader, keeper, clock.now()));
+  if (!check) return undefined;
+  if (check.isNews) await keeper.save(check.kept);
+  if (!keeper.isSigned(check.head))
+    await store.transaction(async (tx) => {
+      const head = await lockHead(tx);
+      if (head && isSame(head, check.head)) await saveHead(tx, signed(keeper, check.head));
+    });
+  return check.head;
+}
+
+async function sealBatch(
+  engine: Engine,
+  keeper: HeadKeeper,
+  from: Head,
+  batch: number,
+): Promise<number> {
   const waiting = await engine.store.read((reader) => listUnsealed(reader, 1));
   if (waiting.length === 0) return 0;
   return engine.store.transaction(async (tx) => {
     const head = await lockHead(tx);
-    if (!head) return 0;
-    // Read behind the lock: another server may just have sealed what was waiting.
+    // Another server has sealed meanwhile: what it wrote is checked in the next round.
+    if (!head || !isSame(head, from)) return 0;
     const rows = await listUnsealed(tx, batch);
     if (rows.length === 0) return 0;
     const { seals, head: next } = sealRows(head, rows);
     const changed = await applySeals(tx, seals);
     if (changed !== rows.length) throw new Error(`sealed ${changed} of ${rows.length} audit rows`);
-    await saveHead(tx, next);
+    await saveHead(tx, signed(keeper, next));
     return rows.length;
   });
+}
+
+function signed(keeper: HeadKeeper, { seq, hash }: Head): Head & { mac: string } {
+  return { seq, hash, mac: keeper.sign({ seq, hash }) };
+}
+
+function isSame(a: Head, b: Head): boolean {
+  return a.seq === b.seq && a.hash === b.hash;
 }

@@ -1,25 +1,49 @@
 /** Walking the chain from its start, a page at a time, however long it is. */
 import type { Engine } from "#engine/index.ts";
 import { brokenLink, CHAIN_START } from "./chain.ts";
+import { checkHead } from "./check-head.ts";
 import type { Verification } from "./contract.ts";
+import type { HeadKeeper } from "./kept-head.ts";
 import { countUnsealed, listSealed, readHead } from "./queries.ts";
 
 const PAGE = 1_000;
 
-export async function verifyTrail({ store }: Engine, page = PAGE): Promise<Verification> {
-  const head = await store.read(readHead);
+export async function verifyTrail(
+  { store, clock }: Engine,
+  keeper: HeadKeeper,
+  page = PAGE,
+): Promise<Verification> {
+  const outside = keeper.load();
+  const check = await store.read((reader) => checkHead(reader, keeper, clock.now()));
+  const head = check?.head;
   const end = { seq: head?.seq ?? 0, hash: head?.hash ?? CHAIN_START };
   const { reached, firstBroken } = await walk(store, end.seq, page);
   const unsealed = await store.read(countUnsealed);
-  const broken = firstBroken ?? endBroken(reached, end) ?? (await beyond(store));
+  const noted = check?.kept.breaks[0];
+  const broken =
+    firstBroken ??
+    endBroken(reached, end) ??
+    (await beyond(store)) ??
+    (check ? noted && { seq: noted.seq, why: noted.why } : NO_HEAD) ??
+    null;
   return {
     ok: broken === null,
     sealed: reached.seq,
     unsealed,
     firstBroken: broken,
     head: end,
+    outside:
+      outside === undefined || outside === "changed"
+        ? null
+        : { seq: outside.seq, at: new Date(outside.at).toISOString() },
+    restores: (check?.kept.restores ?? []).map(({ at, seq }) => ({
+      at: new Date(at).toISOString(),
+      seq,
+    })),
   };
 }
+
+const NO_HEAD = { seq: 0, why: "the record of the trail's end is gone" };
 
 type Place = { seq: number; hash: string };
 type Broken = Verification["firstBroken"];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTell } from "#engine/index.ts";
-import { audit } from "#features/audit/index.ts";
+import { createAudit } from "#features/audit/index.ts";
 import { startWorld, type World } from "#features/testing/index.ts";
 import { createLockout } from "./lockout.ts";
 import { ensureOwner } from "./owner.ts";
@@ -11,7 +11,7 @@ const NOBODY = { email: "nobody@example.org", password: "a wrong password" };
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld([{ name: "auth", migrations: authMigrations }, audit]);
+  world = await startWorld([{ name: "auth", migrations: authMigrations }, createAudit().feature]);
 });
 afterAll(() => world.stop());
 

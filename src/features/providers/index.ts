@@ -9,6 +9,8 @@ import { modelsOf, providerRoutes } from "./routes.ts";
 import { providerMigrations } from "./schema.ts";
 import { createKeySealer } from "./seal-key.ts";
 
+export { providerKeyColumn } from "./seal-key.ts";
+
 /** How to reach a provider. For the server alone: it holds the key. */
 export interface ReachableProvider {
   kind: ProviderKind;

@@ -4,6 +4,18 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { createSealer } from "#base/seal.ts";
+import type { EncryptedColumn } from "#base/secret-key.ts";
+
+const PURPOSE = "muster model provider keys";
+
+export const providerKeyColumn: EncryptedColumn = {
+  table: "provider_settings",
+  column: "secret",
+  purpose: PURPOSE,
+  placeOf: ({ org_id = "", name = "", base_url: baseUrl = "" }) =>
+    boundTo({ orgId: org_id, name, baseUrl }),
+  forget: "value",
+};
 
 export interface KeyPlace {
   orgId: string;
@@ -18,7 +30,7 @@ export interface KeySealer {
 }
 
 export function createKeySealer(secretKey: string): KeySealer {
-  const sealer = createSealer(secretKey, "muster model provider keys");
+  const sealer = createSealer(secretKey, PURPOSE);
   return {
     seal: (apiKey, place) => sealer.seal(apiKey, boundTo(place)),
     open(sealed, place) {

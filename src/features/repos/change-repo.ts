@@ -133,7 +133,7 @@ export async function removeRepo(
 }
 
 /** What a webhook's secret is bound to; the order must never change. */
-export function webhookPlace({ org_id, id }: RepoRow): readonly string[] {
+export function webhookPlace({ org_id, id }: Pick<RepoRow, "org_id" | "id">): readonly string[] {
   return [org_id, id, "webhook"];
 }
 

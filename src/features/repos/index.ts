@@ -4,6 +4,7 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { createSealer } from "#base/seal.ts";
+import type { EncryptedColumn } from "#base/secret-key.ts";
 import type { Engine, Feature } from "#engine/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
 import { nameKey } from "./addresses.ts";
@@ -29,13 +30,21 @@ export interface Repos {
   webhookSecret(engine: Engine, orgId: string, fullName: string): Promise<string | undefined>;
 }
 
+export const webhookColumn: EncryptedColumn = {
+  table: "repos",
+  column: "webhook_secret",
+  purpose: "muster repository webhooks",
+  placeOf: ({ org_id = "", id = "" }) => webhookPlace({ org_id, id }),
+  forget: "value",
+};
+
 export function createRepos({
   secretKey,
   secrets,
   findPersona,
   githubApiUrl = GITHUB_API_URL,
 }: ReposOptions): Repos {
-  const sealer = createSealer(secretKey, "muster repository webhooks");
+  const sealer = createSealer(secretKey, webhookColumn.purpose);
   return {
     feature: {
       name: "repos",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builder } from "#base/store/index.ts";
 import type { Principal } from "#engine/index.ts";
-import { audit } from "#features/audit/index.ts";
+import { createAudit } from "#features/audit/index.ts";
 import { createSecrets } from "#features/secrets/index.ts";
 import { member, owner, startWorld, stranger, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -39,7 +39,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      world = await startWorld([secrets.feature, repos.feature, audit], made?.url);
+      world = await startWorld([secrets.feature, repos.feature, createAudit().feature], made?.url);
     });
     afterAll(async () => {
       await world.stop();

@@ -3,6 +3,7 @@
  * They go in; only the server's own code gets them out.
  */
 import { createSealer } from "#base/seal.ts";
+import type { EncryptedColumn } from "#base/secret-key.ts";
 import type { Engine, Feature } from "#engine/index.ts";
 import { clearShelf } from "./queries.ts";
 import { readSecret, type SecretReader } from "./read-secret.ts";
@@ -18,8 +19,21 @@ export interface Secrets {
   read(engine: Engine, reader: SecretReader, name: string): Promise<string | undefined>;
 }
 
+export const secretColumn: EncryptedColumn = {
+  table: "secrets",
+  column: "sealed",
+  purpose: "muster secrets",
+  placeOf: ({ org_id = "", scope = "", owner_id = "", name = "" }) => [
+    org_id,
+    scope,
+    owner_id,
+    name,
+  ],
+  forget: "row",
+};
+
 export function createSecrets({ secretKey }: { secretKey: string }): Secrets {
-  const sealer = createSealer(secretKey, "muster secrets");
+  const sealer = createSealer(secretKey, secretColumn.purpose);
   return {
     feature: {
       name: "secrets",

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Log } from "#base/log.ts";
 import { silentLog } from "#base/log.ts";
 import { command } from "#engine/index.ts";
-import { audit } from "#features/audit/index.ts";
+import { createAudit } from "#features/audit/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
 import { policy } from "#features/policy/index.ts";
 import {
@@ -65,7 +65,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           createDelegation({ workersPerSupervisor }),
           createSupervision({ workersPerSupervisor, log: linesInto(lines) }),
           policy,
-          audit,
+          createAudit().feature,
         ],
         made?.url,
       );

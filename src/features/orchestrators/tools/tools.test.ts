@@ -1,7 +1,7 @@
 /** The tools of an orchestrator's agent on the real kernel, with a runner that does what the test says. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { roleOf } from "#engine/tools/index.ts";
-import { audit } from "#features/audit/index.ts";
+import { createAudit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
 import { createDelegation, detachChild } from "#features/delegation/index.ts";
 import { FakeFamily } from "#features/fake-family/index.ts";
@@ -43,7 +43,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         { name: "orchestrators", tools: createOrchestratorTools({ publicUrl: "https://m.test/" }) },
         tasks,
         policy,
-        audit,
+        createAudit().feature,
         secrets.feature,
         createPersonas({ searchPath: "" }),
         repos.feature,

@@ -17,7 +17,16 @@ export function addAuditVerifyCommand(group: Command, host: CliHost): void {
     );
 }
 
-function linesOf({ ok, sealed, unsealed, firstBroken, head }: Verification): string[] {
+function linesOf({
+  ok,
+  sealed,
+  unsealed,
+  firstBroken,
+  head,
+  outside = null,
+  restores = [],
+}: Partial<Verification> & Pick<Verification, "ok" | "sealed" | "unsealed" | "head">): string[] {
+  // A server of an earlier version says nothing of the last two.
   if (!ok && firstBroken)
     return [
       `The trail was tampered with: ${firstBroken.why}.`,
@@ -26,6 +35,13 @@ function linesOf({ ok, sealed, unsealed, firstBroken, head }: Verification): str
   const tail = unsealed === 0 ? "" : ` ${unsealed} more are about to be sealed.`;
   return [
     `The trail is as it was written: ${sealed} rows.${tail}`,
+    ...restores.map(
+      ({ at, seq }) =>
+        `It was put back from a copy at ${at}; in that copy it ended with row ${seq}.`,
+    ),
+    outside
+      ? `Its end is signed, and kept in the data folder too: row ${outside.seq}, at ${outside.at}.`
+      : "This server has not kept its end outside the database yet.",
     `Its head is ${head.hash === "" ? "empty" : `${head.seq} ${head.hash}`}; note it elsewhere to know later that nothing was written anew.`,
   ];
 }

@@ -7,6 +7,7 @@ import { perform } from "../invocation.ts";
 interface ListenOptions {
   host?: string;
   port?: string;
+  forgetEncrypted?: boolean;
 }
 
 interface RunnerOptions {
@@ -64,10 +65,18 @@ function addListening(
     .description(description)
     .option("--host <address>", "the address to listen on")
     .option("--port <number>", "the port to listen on")
+    .option(
+      "--forget-encrypted",
+      "if the secret key is lost: remove what only it could open, and go on with a new one",
+    )
     .action((options: ListenOptions, command: Command) =>
       perform(host, command, async () => {
         await start({
-          env: over(host.env, { MUSTER_HOST: options.host, MUSTER_PORT: options.port }),
+          env: over(host.env, {
+            MUSTER_HOST: options.host,
+            MUSTER_PORT: options.port,
+            MUSTER_FORGET_ENCRYPTED: options.forgetEncrypted ? "1" : undefined,
+          }),
         });
         return undefined;
       }),
