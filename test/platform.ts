@@ -47,13 +47,16 @@ export async function startPlatform({
   env = {},
   runner = true,
   logLines,
+  home: given,
 }: {
   env?: Environment;
   runner?: boolean;
   /** Collects what is logged. */
   logLines?: string[];
+  /** A data folder that stays when the platform is stopped. */
+  home?: string;
 } = {}): Promise<Platform> {
-  const home = mkdtempSync(join(tmpdir(), "muster-test-"));
+  const home = given ?? mkdtempSync(join(tmpdir(), "muster-test-"));
   const config = loadConfig({
     MUSTER_HOME: home,
     MUSTER_PORT: "0",
@@ -167,7 +170,7 @@ export async function startPlatform({
     async stop() {
       await running?.stop();
       await server.stop();
-      rmSync(home, { recursive: true, force: true });
+      if (given === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
   if (runner) await platform.startRunner();

@@ -43,6 +43,12 @@ export function ensureMachineIdentity(folder: string): MachineIdentity {
   return identityOf(readKey(file));
 }
 
+/** The fingerprint of a runner's folder; undefined when no runner of this version has worked there. */
+export function findFingerprint(folder: string): string | undefined {
+  const file = join(folder, FILE);
+  return existsSync(file) ? identityOf(readKey(file)).fingerprint : undefined;
+}
+
 /** The fingerprint of the machine that made the proof; undefined when the proof is not good. */
 export function verifyProof(
   { publicKey, signature }: IdentityProof,

@@ -5,12 +5,13 @@ import { kernelMigrations } from "#engine/index.ts";
 import { authMigrations } from "#features/auth/index.ts";
 import { orgMigrations } from "#features/orgs/index.ts";
 import { createProcessHost, createProgram } from "#surfaces/cli/index.ts";
-import { createFeatures } from "./features.ts";
+import { createFeatures, ENCRYPTED_COLUMNS } from "./features.ts";
 import type { RunnerStart } from "./runner.ts";
 import { VERSION } from "./version.ts";
 
 /** Tables do not depend on the key that some of their content is encrypted with. */
-const MIGRATIONS = [
+export const ALL_MIGRATIONS = [
+  ...kernelMigrations,
   ...authMigrations,
   ...orgMigrations,
   ...createFeatures({
@@ -33,7 +34,8 @@ export async function runCli(args: string[], { serve, runRunner }: Starters): Pr
     startUp: ({ env }) => serve("up", env),
     startServer: ({ env }) => serve("server", env),
     startRunner: runRunner,
-    kernelMigrations: [...kernelMigrations, ...MIGRATIONS],
+    kernelMigrations: ALL_MIGRATIONS,
+    encryptedColumns: ENCRYPTED_COLUMNS,
   });
   await createProgram(host).parseAsync(args, { from: "user" });
 }

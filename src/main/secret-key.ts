@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import type { Config } from "#base/config.ts";
+import { auditHeadFile } from "#base/home-files.ts";
 import { writePrivateFile } from "#base/private-files.ts";
 import {
   findSecretKey,
@@ -13,7 +14,6 @@ import {
   secretKeyFile,
 } from "#base/secret-key.ts";
 import type { Store } from "#base/store/index.ts";
-import { auditHeadFile } from "#features/audit/index.ts";
 import { ENCRYPTED_COLUMNS } from "./features.ts";
 
 export interface OpenedKey {

@@ -2,6 +2,7 @@
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
+import { auditHeadFile } from "#base/home-files.ts";
 import { createIds } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
 import { isLoopbackHost } from "#base/net/plain-http.ts";
@@ -16,7 +17,7 @@ import {
   type Kernel,
 } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
-import { type Audit, auditHeadFile } from "#features/audit/index.ts";
+import type { Audit } from "#features/audit/index.ts";
 import { type Auth, createAuth } from "#features/auth/index.ts";
 import { ensureRunning } from "#features/orchestrators/index.ts";
 import { createOrgs } from "#features/orgs/index.ts";

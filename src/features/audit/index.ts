@@ -7,7 +7,6 @@ import { auditRoutes } from "./routes.ts";
 import { auditMigrations } from "./schema.ts";
 import { SEAL_EVERY_MS, sealTrail } from "./seal.ts";
 
-export { auditHeadFile } from "./kept-head.ts";
 export { type RestoredTrail, restoredTrailSchema } from "./note-restore.ts";
 
 export interface Audit {

@@ -5,7 +5,6 @@
  * the database, and is never ahead of it.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import * as z from "zod";
 import { savePrivateFile } from "#base/private-files.ts";
 import { isSameDigest, keyedDigest } from "#base/secret-key.ts";
@@ -42,10 +41,6 @@ export interface HeadKeeper {
   /** Undefined when there is none yet; "changed" when it is not as this server wrote it. */
   load(): KeptHead | "changed" | undefined;
   save(kept: KeptHead): Promise<void>;
-}
-
-export function auditHeadFile(home: string): string {
-  return join(home, "audit.head");
 }
 
 /** Without a file, which is for tests, it is kept in memory. */

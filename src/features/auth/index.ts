@@ -27,3 +27,4 @@ export { authMigrations, type PersonRow } from "./schema.ts";
 export { hashSecret, mintSecret } from "./secrets.ts";
 export { browserOf, type Opened, openBrowser, type Visit } from "./sign-in.ts";
 export type { UserPrincipal } from "./user-principal.ts";
+export { hasWayIn } from "./ways-in.ts";

@@ -16,6 +16,7 @@ import {
   findUserByEmail,
   hashPassword,
   hashSecret,
+  hasWayIn,
   insertUser,
   isHere,
   lockOrg,
@@ -73,7 +74,7 @@ export async function invite(
   const address =
     userId === undefined ? (email ?? null) : await addressOfLeaver(tx, by.orgId, userId, email);
   const known = address === null ? undefined : await findUserByEmail(tx, address);
-  if (known && isHere(known)) throw claimedBy(known);
+  if (known && isHere(known) && known.id !== userId) throw claimedBy(known);
   const row: InvitationRow = {
     id,
     org_id: by.orgId,
@@ -111,9 +112,13 @@ async function addressOfLeaver(
   );
 }
 
-/** Who has left, and whose data is not to go. */
+/**
+ * Who has left, and whose data is not to go; or a member without any way in, as after a restore that
+ * could not tell what was revoked since.
+ */
 async function mayReturn(tx: Tx, orgId: string, person: PersonRow | undefined): Promise<boolean> {
-  if (!person || person.org_id !== orgId || isHere(person)) return false;
+  if (!person || person.org_id !== orgId) return false;
+  if (isHere(person) && (await hasWayIn(tx, person.id, tx.now))) return false;
   return (await findPurge(tx, person.id)) === undefined;
 }
 

@@ -3,6 +3,7 @@
  * start no server themselves and tests can watch everything they do.
  */
 import type { Environment } from "#base/config.ts";
+import type { EncryptedColumn } from "#base/secret-key.ts";
 import type { Migration } from "#base/store/index.ts";
 
 export interface Output {
@@ -50,11 +51,19 @@ export interface CliHost {
   startRunner(options: StartRunnerOptions): Promise<void>;
   /** Every migration that this program applies, in order. */
   readonly kernelMigrations: readonly Migration[];
+  /** Everything that is stored encrypted with the server's key. */
+  readonly encryptedColumns: readonly EncryptedColumn[];
 }
 
 export type ProcessHostParts = Pick<
   CliHost,
-  "version" | "env" | "startUp" | "startServer" | "startRunner" | "kernelMigrations"
+  | "version"
+  | "env"
+  | "startUp"
+  | "startServer"
+  | "startRunner"
+  | "kernelMigrations"
+  | "encryptedColumns"
 >;
 
 /** A host over this very process. */

@@ -1,30 +1,60 @@
-/** Goes back to a copy of the database. */
-
-import { realpathSync } from "node:fs";
+/** Goes back to a copy of the database: in its own file, in PostgreSQL, or where it was put by hand. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { chown, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import type { Config } from "#base/config.ts";
 import { acquireFileLock, type FileLock } from "#base/file-lock.ts";
+import { auditHeadFile, restoreNoteFile } from "#base/home-files.ts";
+import { ensurePrivateFolder, writePrivateFile } from "#base/private-files.ts";
 import { Refusal } from "#base/refusal.ts";
+import {
+  type EncryptedColumn,
+  findSecretKey,
+  judgeSecretKey,
+  keyRefusal,
+} from "#base/secret-key.ts";
 import type { Migration } from "#base/store/index.ts";
-import { copyDatabase } from "./copy-database.ts";
-import { type FencedOff, fenceOff } from "./fence-off.ts";
 import { fileStamp } from "./file-stamp.ts";
+import type { MadeSafe, SafetyOptions } from "./make-safe.ts";
+import { isPostgres } from "./postgres-address.ts";
+import { makeDatabaseSafe, prepareDraft } from "./prepare-draft.ts";
 import { replaceDatabase } from "./replace-database.ts";
-import { findDamage, lockPathOf, openReadOnly, readSchemaState } from "./sqlite-file.ts";
+import { postgresDb, type RestoreDb, sqliteDb } from "./restore-db.ts";
+import { adoptPostgres, inPostgresTransaction, restoreToPostgres } from "./restore-postgres.ts";
+import {
+  findDamage,
+  lockPathOf,
+  openReadOnly,
+  readSchemaState,
+  sqlitePathOf,
+} from "./sqlite-file.ts";
 import { syncPath } from "./sync-file.ts";
 
 export interface RestoreRequest {
-  /** The copy. */
-  from: string;
-  /** The database to replace. */
-  path: string;
+  config: Pick<Config, "home" | "databaseUrl" | "secretKey">;
+  migrations: readonly Migration[];
+  encrypted: readonly EncryptedColumn[];
+  /** Nothing was revoked since the copy was made: the caller knows. */
+  keepAccess: boolean;
+  /** Go on without what was encrypted, because the key is lost. */
+  withoutSecrets: boolean;
   now: number;
 }
 
-export interface Restored extends FencedOff {
+export interface Restored extends Omit<MadeSafe, "note"> {
+  /** The database, or PostgreSQL's address without its password. */
   path: string;
   /** Where the database that was there before is kept. */
   kept: string | null;
+  /** Rows by table, when they were copied to PostgreSQL. */
+  rows: Record<string, number> | null;
+}
+
+/** The SQLite file of this data folder: what is replaced, or what PostgreSQL takes over from. */
+export function databaseFileOf({ home, databaseUrl }: RestoreRequest["config"]): string {
+  return isPostgres(databaseUrl) ? join(home, "muster.db") : sqlitePathOf(databaseUrl);
 }
 
 /** Held until the new database is in place, so that no server can start in between. */
@@ -82,26 +112,138 @@ export function checkRestorable(
   }
 }
 
+/** The columns to empty: none when the key opens them. Refuses when it does not, unless told to go on. */
+export async function checkSecretKey(
+  request: RestoreRequest,
+  from: string | undefined,
+): Promise<readonly EncryptedColumn[]> {
+  const { config, encrypted, withoutSecrets } = request;
+  const secretKey = findSecretKey(config.secretKey, config.home);
+  const judge = ({ dialect, all }: RestoreDb) =>
+    judgeSecretKey((sql) => all(sql), dialect, encrypted, secretKey);
+  const verdict =
+    from === undefined && isPostgres(config.databaseUrl)
+      ? await inPostgresTransaction(config.databaseUrl, (client) => judge(postgresDb(client)))
+      : await readOnce(from ?? sqlitePathOf(config.databaseUrl), judge);
+  if (verdict === "good" || verdict === "unrecorded") return [];
+  if (withoutSecrets) return encrypted;
+  throw keyRefusal(verdict, config.home, "run this again with --without-secrets");
+}
+
+async function readOnce<T>(path: string, read: (db: RestoreDb) => Promise<T>): Promise<T> {
+  const db = openReadOnly(path);
+  try {
+    return await read(sqliteDb(db));
+  } finally {
+    db.close();
+  }
+}
+
 /** The caller has checked the file and holds the lock. */
-export async function restoreDatabase({ from, path, now }: RestoreRequest): Promise<Restored> {
+export async function restoreSqlite(
+  request: RestoreRequest,
+  from: string,
+  forget: readonly EncryptedColumn[],
+): Promise<Restored> {
+  const { config, migrations, now } = request;
+  const path = sqlitePathOf(config.databaseUrl);
   const stamp = fileStamp(now);
   const draft = `${path}.restoring-${stamp}`;
   try {
-    const source = openReadOnly(from);
-    try {
-      await copyDatabase(source, draft);
-    } finally {
-      source.close();
-    }
+    const options = safetyOptions(request, forget);
     // Before it takes its place: a database that old runners could write to is never in sight.
-    const fenced = fenceOff(draft, now);
+    const safe = await prepareDraft({ from, draft, previous: path, migrations, options });
     await giveToOwnerOf(dirname(path), draft, lockPathOf(path));
     await syncPath(draft);
+    await leaveNote(config.home, safe);
     const kept = await replaceDatabase(path, draft, stamp);
-    return { path, kept: kept ?? null, ...fenced };
+    return report(safe, path, { kept: kept ?? null });
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+/** The caller holds the lock of the SQLite database that PostgreSQL takes over from. */
+export async function restoreOntoPostgres(
+  request: RestoreRequest,
+  from: string,
+  forget: readonly EncryptedColumn[],
+  name: string,
+): Promise<Restored> {
+  const { config, migrations, now } = request;
+  ensurePrivateFolder(config.home);
+  const draft = join(config.home, `muster.db.restoring-${fileStamp(now)}`);
+  const note = restoreNoteFile(config.home);
+  try {
+    const previous = databaseFileOf(config);
+    const options = safetyOptions(request, forget);
+    const safe = await prepareDraft({ from, draft, previous, migrations, options });
+    await leaveNote(config.home, safe);
+    const db = new Database(draft, { readonly: true });
+    try {
+      const rows = await restoreToPostgres(config.databaseUrl, db, migrations, now);
+      return report(safe, name, { rows });
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    await rm(note, { force: true });
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Makes a database safe that was put back by other means. */
+export async function adoptDatabase(
+  request: RestoreRequest,
+  forget: readonly EncryptedColumn[],
+  name: string,
+): Promise<Restored> {
+  const { config, migrations } = request;
+  const options = safetyOptions(request, forget);
+  if (isPostgres(config.databaseUrl)) {
+    const before = (safe: MadeSafe) => writeNote(config.home, safe);
+    const all = { ...options, previous: undefined };
+    return report(await adoptPostgres(config.databaseUrl, migrations, all, before), name, {});
+  }
+  const path = sqlitePathOf(config.databaseUrl);
+  const safe = await makeDatabaseSafe(path, { previous: path, migrations, options });
+  await leaveNote(config.home, safe);
+  return report(safe, path, {});
+}
+
+function report(
+  { note: _note, ...safe }: MadeSafe,
+  path: string,
+  { kept = null, rows = null }: Partial<Pick<Restored, "kept" | "rows">>,
+): Restored {
+  return { ...safe, path, kept, rows };
+}
+
+function safetyOptions(
+  { config: { home }, keepAccess, now }: RestoreRequest,
+  forget: readonly EncryptedColumn[],
+): Omit<SafetyOptions, "previous"> {
+  const keyFile = join(home, "owner.key");
+  const ownerKeyHash = existsSync(keyFile)
+    ? createHash("sha256").update(readFileSync(keyFile, "utf8").trim()).digest("hex")
+    : undefined;
+  return { now, keepAccess, ownerKeyHash, runnerFolder: join(home, "runner"), forget };
+}
+
+/** Tells the server that the trail may end earlier than it has seen it. */
+function writeNote(home: string, { note, hasForgotten }: MadeSafe): void {
+  ensurePrivateFolder(home);
+  // It is signed with the key that is lost; the next start begins it anew.
+  if (hasForgotten) rmSync(auditHeadFile(home), { force: true });
+  writePrivateFile(restoreNoteFile(home), `${JSON.stringify(note)}\n`);
+}
+
+async function leaveNote(home: string, safe: MadeSafe): Promise<void> {
+  writeNote(home, safe);
+  await giveToOwnerOf(home, restoreNoteFile(home));
+  await syncPath(home);
 }
 
 /** Run by root for another user, the files must stay that user's. */

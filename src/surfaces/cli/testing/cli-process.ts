@@ -9,6 +9,7 @@ const host = createProcessHost({
   version: "1.2.3",
   env: process.env,
   kernelMigrations,
+  encryptedColumns: [],
   startUp: notHere,
   startServer: notHere,
   startRunner: notHere,

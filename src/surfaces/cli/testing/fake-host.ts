@@ -1,6 +1,8 @@
 /** A host for tests: what a command wrote, how it ended, and a keyboard to interrupt it with. */
 import { PassThrough } from "node:stream";
 import { CommanderError } from "commander";
+import type { EncryptedColumn } from "#base/secret-key.ts";
+import type { Migration } from "#base/store/index.ts";
 import { kernelMigrations } from "#engine/migrations.ts";
 import type { CliHost, Input, Output, StartRunnerOptions } from "../host.ts";
 import { createProgram } from "../index.ts";
@@ -15,6 +17,9 @@ export interface FakeHostOptions {
   isTTY?: boolean;
   /** A terminal in front of which a person sits; see `press`. */
   terminal?: TinyTerminal;
+  /** Those of the kernel alone unless others are given. */
+  migrations?: readonly Migration[];
+  encryptedColumns?: readonly EncryptedColumn[];
   /** What a program writes, as it comes. */
   lines?: AsyncIterable<string>;
 }
@@ -45,7 +50,8 @@ export function createFakeHost(options: FakeHostOptions = {}): FakeHost {
       : { isTTY, write: (text) => (written.out += text) },
     stderr: { isTTY, write: (text) => (written.err += text) },
     stdin: terminal ? keyboardOf(keys) : inputOf(options),
-    kernelMigrations,
+    kernelMigrations: options.migrations ?? kernelMigrations,
+    encryptedColumns: options.encryptedColumns ?? [],
     codes: [],
     started: [],
     exit: (code) => void host.codes.push(code),

@@ -1,0 +1,47 @@
+/** Everything that is done to a restored database before a server may start from it. */
+import { randomUUID } from "node:crypto";
+import { type EncryptedColumn, forgetStatements } from "#base/secret-key.ts";
+import { type EndedAccess, endAccess } from "./end-access.ts";
+import { type FencedOff, fenceOff } from "./fence-off.ts";
+import { bindLocalRunner, type RunnerFiles } from "./local-workspaces.ts";
+import { type PreviousAccess, readTrailEnd } from "./previous-access.ts";
+import type { RestoreDb } from "./restore-db.ts";
+
+export interface SafetyOptions {
+  now: number;
+  previous: PreviousAccess | undefined;
+  keepAccess: boolean;
+  ownerKeyHash: string | undefined;
+  /** Folder of the runner that starts with the server. */
+  runnerFolder: string;
+  /** Columns to empty, because the key that opens them is lost. */
+  forget: readonly EncryptedColumn[];
+}
+
+export interface RestoreNote {
+  id: string;
+  at: number;
+  /** Where the audit trail ends in the copy. */
+  seq: number;
+  hash: string;
+}
+
+export interface MadeSafe extends FencedOff, EndedAccess {
+  files: RunnerFiles[];
+  hasForgotten: boolean;
+  note: RestoreNote;
+}
+
+/** In one transaction of the caller's. */
+export async function makeSafe(db: RestoreDb, options: SafetyOptions): Promise<MadeSafe> {
+  const fenced = await fenceOff(db, options.now);
+  const ended = await endAccess(db, options);
+  const files = await bindLocalRunner(db, options.runnerFolder);
+  const hasForgotten = options.forget.length > 0;
+  if (hasForgotten)
+    for (const sql of await forgetStatements((text) => db.all(text), db.dialect, options.forget))
+      await db.run(sql);
+  const end = await readTrailEnd(db);
+  const note = { id: randomUUID(), at: options.now, ...end };
+  return { ...fenced, ...ended, files, hasForgotten, note };
+}
