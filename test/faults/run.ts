@@ -14,6 +14,7 @@ import { nativeRounds } from "./rounds/native-rounds.ts";
 import { postgresRounds } from "./rounds/postgres-rounds.ts";
 import { providerRounds } from "./rounds/provider-rounds.ts";
 import { silentRounds } from "./rounds/silent-rounds.ts";
+import { restoreRounds } from "./rounds/restore-rounds.ts";
 
 const DEFAULT_CYCLES = 10;
 const SHOWN_VIOLATIONS = 40;
@@ -22,7 +23,7 @@ const lanes: FaultRound[][] = [
   killRounds,
   diskRounds,
   postgresRounds,
-  nativeRounds,
+  [...nativeRounds, ...restoreRounds],
   [...delegationRounds, ...coordinationRounds],
   [...silentRounds, ...providerRounds],
 ];

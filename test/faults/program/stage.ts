@@ -90,6 +90,21 @@ export class Stage {
     return runner;
   }
 
+  /** The next runner needs a new token: those from before a restore are good no more. */
+  forgetToken(): void {
+    this.#token = undefined;
+  }
+
+  /** Runs a command of the program to its end; returns its exit code. */
+  async command(words: string[], killAfterMs?: number): Promise<number | null> {
+    const running = this.#launch([this.#options.program, ...words], "command.log", this.env);
+    const timer =
+      killAfterMs === undefined ? undefined : setTimeout(() => void running.kill(), killAfterMs);
+    const { code } = await running.exit;
+    clearTimeout(timer);
+    return code;
+  }
+
   async stopServer(): Promise<void> {
     await this.#server?.stop();
   }
@@ -109,7 +124,7 @@ export class Stage {
 
   /** What the processes said last, for a report. */
   logTail(): string {
-    const files = ["server.log", "runner.log"].map((name) => join(this.home, name));
+    const files = ["server.log", "runner.log", "command.log"].map((name) => join(this.home, name));
     return files
       .filter((file) => existsSync(file))
       .map((file) => `— ${file.slice(this.home.length + 1)}\n${tailOf(file)}`)

@@ -120,7 +120,7 @@ async function playNative(context: RoundContext, round: NativeRound): Promise<Re
   }
 }
 
-async function needSandbox(): Promise<void> {
+export async function needSandbox(): Promise<void> {
   try {
     await services.bubblewrap.prepare();
   } catch (error) {
