@@ -222,6 +222,7 @@ create index sessions_held_asleep on sessions (id) where lifecycle = 'hibernated
 
 const stoppedIndex =
   "create index runs_stopped on runs (session_id, settled_at) where stop_reason = 'stop'";
+
 /** A machine has one runner row, whatever token it comes with. */
 const machineColumn = `
 alter table runners add column machine ID;

@@ -12,11 +12,12 @@ import type {
   QueueMode,
   SessionKind,
 } from "#protocol/sessions.ts";
-import type { GateKind } from "#protocol/tools.ts";
 import type { PlanFate } from "./gates/decision.ts";
+import type { GateRow } from "./gates/schema.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
 import type { TurnChangesRow, WorkspaceFileRow } from "./workspace-schema.ts";
 
+export type { GateRow } from "./gates/schema.ts";
 export type { OutboxRow } from "./outbox/schema.ts";
 
 export interface OrgRow {
@@ -306,30 +307,6 @@ export interface ToolResultRow {
   org_id: string;
   result: string;
   created_at: number;
-}
-
-export interface GateRow {
-  id: string;
-  org_id: string;
-  session_id: string;
-  thread: string;
-  prompt_id: string;
-  run_id: string;
-  call_id: string;
-  kind: GateKind;
-  tool: string;
-  target: string | null;
-  shown: string;
-  state: "pending" | "decided" | "expired" | "cancelled";
-  decision: string | null;
-  decided_by: string | null;
-  asked_at: number;
-  expires_at: number;
-  decided_at: number | null;
-  /** The attempt that was first told of the decision. */
-  told_fence: number | null;
-  /** 1: no turn waits for it; the call is performed once it is allowed, and its result is a prompt. */
-  deferred: number;
 }
 
 export interface BlobRow {

@@ -13,8 +13,8 @@ import { killRounds } from "./rounds/kill-rounds.ts";
 import { nativeRounds } from "./rounds/native-rounds.ts";
 import { postgresRounds } from "./rounds/postgres-rounds.ts";
 import { providerRounds } from "./rounds/provider-rounds.ts";
-import { silentRounds } from "./rounds/silent-rounds.ts";
 import { restoreRounds } from "./rounds/restore-rounds.ts";
+import { silentRounds } from "./rounds/silent-rounds.ts";
 
 const DEFAULT_CYCLES = 10;
 const SHOWN_VIOLATIONS = 40;
