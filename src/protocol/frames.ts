@@ -18,7 +18,7 @@ import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
 import type { GitIdentity, RepositoryAccess } from "./workspaces.ts";
 
 /** A server serves this version and the one before it. */
-export const RUNNER_PROTOCOL = 2;
+export const RUNNER_PROTOCOL = 1;
 export const LEASE_MS = 15_000;
 export const RENEW_EVERY_MS = 5_000;
 /** A runner starts no model or tool step when its last acknowledged renewal is older than this. */
@@ -168,7 +168,7 @@ export const assignmentSchema = z.object({
   instructions: z.string().nullable(),
   /** There is a brief to ask for. */
   hasBrief: z.boolean(),
-  /** For runners of protocol 1, which parse it themselves; null for a path that is not granted. */
+  /** The address as text, for older runners; null for a path that is not granted. */
   repo: z.string().nullable(),
   repository: repositoryAddressSchema.nullable(),
   /** Granted by the server: a folder of the runner's machine, as `repository` or `projectDir`. */
