@@ -12,6 +12,7 @@ import {
   type TurnEnd,
 } from "#execution/runtimes/runtime.ts";
 import { createScriptedRuntime } from "#execution/runtimes/scripted/scripted-runtime.ts";
+import { RUNNER_PROTOCOL } from "#protocol/frames.ts";
 import { FakeServer } from "./fake-server.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
 
@@ -209,7 +210,7 @@ describe("a turn", () => {
     expect(rest).toEqual([]);
     expect(register).toMatchObject({
       op: "register",
-      protocol: 1,
+      protocol: RUNNER_PROTOCOL,
       bootId: runner.bootId,
       holding: [],
     });
