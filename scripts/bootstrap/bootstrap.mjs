@@ -5,6 +5,7 @@ import { handOver } from "./hand-over.mjs";
 import { ensureNode } from "./node.mjs";
 import { root } from "./paths.mjs";
 import { createProgress, Stop } from "./progress.mjs";
+import { ensureSandbox, withUnpacked } from "./sandbox.mjs";
 
 export async function bootstrap(name, args, { quiet = false } = {}) {
   const command = Object.hasOwn(commands, name ?? "") ? commands[name] : undefined;
@@ -17,10 +18,17 @@ export async function bootstrap(name, args, { quiet = false } = {}) {
     const node = await ensureNode(progress);
     await ensureDependencies(node, progress);
     await ensureBuilt(command.builds, node, progress);
-    await handOver(node, {
-      args: [...command.nodeOptions, ...command.program, ...withoutSeparator(args)],
-      cwd: command.keepsWorkingFolder ? process.cwd() : root,
-    });
+    const rest = withoutSeparator(args);
+    const env = command.startsRunner(rest)
+      ? await ensureSandbox(node.env, progress)
+      : withUnpacked(node.env);
+    await handOver(
+      { file: node.file, env },
+      {
+        args: [...command.nodeOptions, ...command.program, ...rest],
+        cwd: command.keepsWorkingFolder ? process.cwd() : root,
+      },
+    );
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
     console.error(`\n${error.message}`);

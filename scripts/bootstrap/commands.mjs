@@ -6,11 +6,15 @@ import { inRoot } from "./paths.mjs";
 // keeps an idle server small after a burst. Source maps are left off: they cost 30 MiB.
 const MUSTER_NODE_OPTIONS = JSON.parse(readFileSync(inRoot("scripts/node-options.json"), "utf8"));
 
+/** Commands of the program that start a runner on this machine, which needs a sandbox. */
+const STARTS_RUNNER = new Set(["up", "runner"]);
+
 const muster = (...fixed) => ({
   builds: ["programs", "web", "docs"],
   nodeOptions: MUSTER_NODE_OPTIONS,
   program: [inRoot("dist/muster.js"), ...fixed],
   keepsWorkingFolder: true,
+  startsRunner: ([first]) => STARTS_RUNNER.has(fixed[0] ?? first),
 });
 
 const script = (file, ...fixed) => ({
@@ -18,6 +22,7 @@ const script = (file, ...fixed) => ({
   nodeOptions: [],
   program: [inRoot("scripts", file), ...fixed],
   keepsWorkingFolder: false,
+  startsRunner: () => false,
 });
 
 export const commands = {
@@ -28,6 +33,7 @@ export const commands = {
     nodeOptions: [],
     program: [inRoot("test/bench/run.ts")],
     keepsWorkingFolder: false,
+    startsRunner: () => false,
   },
   build: script("build.ts", "programs", "web", "docs"),
   test: { ...script("test.ts"), builds: ["programs", "web", "docs"] },
