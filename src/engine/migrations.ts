@@ -242,6 +242,8 @@ create table secret_key (
 );
 `;
 
+const consentColumn = "alter table runners add column unsandboxed text";
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -260,4 +262,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0011-lost-attempts", statements: (dialect) => ddl(dialect, lossColumns) },
   { id: "0012-machines", statements: (dialect) => ddl(dialect, machineColumn) },
   { id: "0013-secret-key", statements: (dialect) => ddl(dialect, secretKeyTable) },
+  { id: "0014-sandbox-consent", statements: (dialect) => ddl(dialect, consentColumn) },
 ];

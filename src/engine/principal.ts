@@ -48,6 +48,7 @@ export type Action =
   | "runner.read"
   | "runner.own"
   | "runner.manage"
+  | "runner.unsandbox"
   | "runner.connect"
   | "approval.read"
   | "approval.decide"
@@ -114,6 +115,8 @@ const SCOPE_OF: Partial<Record<Action, string | readonly string[]>> = {
   "runner.read": ["sessions:read", "runners"],
   "runner.own": "runners",
   "runner.manage": "admin",
+  // Only what a signed-in person and the owner's key have: no key of narrower scope is enough.
+  "runner.unsandbox": "*",
   "approval.read": ["sessions:read", "approvals"],
   "approval.decide": "approvals",
   "policy.read": "sessions:read",
@@ -178,6 +181,8 @@ function mayUser(
 ): boolean {
   if (!hasScope(user, SCOPE_OF[action])) return false;
   if (ADMIN_ONLY.has(action)) return user.role === "admin";
+  // A machine that works for everybody has no owner.
+  if (action === "runner.unsandbox" && thing.ownerId === null) return user.role === "admin";
   return thing.ownerId === undefined || thing.ownerId === user.userId;
 }
 

@@ -283,6 +283,8 @@ export interface RunnerRow {
   sandbox: string | null;
   /** Fingerprint of its machine's key; null for a runner that has never proved one. */
   machine: string | null;
+  /** The consent to work without a sandbox, as JSON: who gave it, and when. */
+  unsandboxed: string | null;
   last_seen_at: number;
   created_at: number;
 }

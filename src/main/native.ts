@@ -11,7 +11,8 @@ import { createNativeRuntime } from "#execution/runtimes/native/native-runtime.t
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
-import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
+import { MachineSandbox } from "#execution/sandboxes/machine-sandbox.ts";
+import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
 import { createRedactor } from "#execution/tools/redact.ts";
 import { createRunnerTools } from "#execution/tools/runner-tools.ts";
 import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
@@ -26,7 +27,7 @@ export type NativeSettings = Pick<
 export interface Native {
   runtime: Runtime;
   models: RunnerProfile["models"];
-  sandbox: RunnerProfile["sandbox"];
+  sandbox: MachineSandbox;
   /** Asks again what models there are, the server's own included. */
   findModels(): Promise<RunnerProfile["models"]>;
 }
@@ -45,14 +46,18 @@ export async function createNative(
     idleTimeoutMs: settings.modelSilenceMs,
   });
   const serverModels = new ServerModels(models, gateway, log);
-  const sandboxes = sandboxesOf(settings.sandbox, folder, path);
-  const [offers, probe] = await Promise.all([models.offers(), sandboxes.probe()]);
-  if (!probe.usable) log.warn({ sandbox: sandboxes.kind }, probe.why);
-  if (sandboxes.kind === "local")
-    log.warn({}, "MUSTER_SANDBOX is local: agents run commands on this machine without a sandbox");
+  const sandbox = new MachineSandbox({
+    setting: settings.sandbox,
+    bubblewrap: createBubblewrap({ folder: join(folder, "sandbox"), path }),
+    local: createLocal({ path }),
+    log,
+  });
+  const [offers] = await Promise.all([models.offers(), sandbox.look()]);
+  const refusal = sandbox.refusal();
+  if (refusal) log.warn({}, refusal.message);
   const workspaces = await createWorkspaces({
     folder,
-    sandboxProvider: sandboxes,
+    sandboxProvider: () => sandbox.current(),
     limits: DEFAULT_LIMITS,
     allowedHosts,
     protectedFolders: [home],
@@ -77,17 +82,6 @@ export async function createNative(
       await serverModels.refresh();
       return models.offers();
     },
-    sandbox: {
-      kind: sandboxes.kind,
-      why: probe.usable ? null : probe.why,
-      enforced: probe.usable ? { ...probe.enforced } : {},
-    },
+    sandbox,
   };
-}
-
-/** Never a silent step down: without a sandbox there is none unless somebody said so. */
-function sandboxesOf(kind: Config["sandbox"], folder: string, path: string): SandboxProvider {
-  return kind === "local"
-    ? createLocal({ path })
-    : createBubblewrap({ folder: join(folder, "sandbox"), path });
 }

@@ -89,7 +89,7 @@ export async function startRunner(
       runtimes: runtimes.map((runtime) => runtime.name),
       capacity: settings.capacity,
       models: native.models,
-      sandbox: native.sandbox,
+      sandbox: native.sandbox.report(),
       version: VERSION,
     },
     prove: (bootId) => machine.prove(settings.gateway.token, bootId),
@@ -98,6 +98,7 @@ export async function startRunner(
     clock: createSteadyClock(),
     graces: { drainMs: settings.drainMs },
     models: native.findModels,
+    sandbox: native.sandbox,
   });
   try {
     await runner.start();

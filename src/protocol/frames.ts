@@ -13,6 +13,7 @@ import * as z from "zod";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
 import { repositoryAddressSchema } from "./repository-address.ts";
+import { sandboxReportSchema } from "./sandboxes.ts";
 import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
 import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
 import type { GitIdentity, RepositoryAccess } from "./workspaces.ts";
@@ -42,16 +43,7 @@ export const runnerProfileSchema = z.object({
   version: z.string().max(100),
   /** What its native runtime can ask. */
   models: z.array(modelOfferSchema).max(1000).default([]),
-  sandbox: z
-    .object({
-      kind: z.string().max(50),
-      /** Why there is none; null when there is. */
-      why: z.string().max(2000).nullable(),
-      /** How each limit is kept; null when it is not. */
-      enforced: z.record(z.string(), z.string().nullable()),
-    })
-    .nullable()
-    .default(null),
+  sandbox: sandboxReportSchema.nullable().default(null),
   /** Its runtimes that begin a turn by asking what there is to read: they are given it with the turn. */
   readers: z.array(z.string().max(100)).max(100).optional(),
 });
@@ -114,6 +106,8 @@ export const parkSchema = z.discriminatedUnion("kind", [
     waitMs: z.number().int().min(0),
     code: errorCodeSchema,
     message: z.string(),
+    /** Calls whose turn had come and that were not begun: the next attempt may perform them. */
+    notBegun: z.array(z.string()).max(1000).optional(),
   }),
 ]);
 export type Park = z.infer<typeof parkSchema>;
@@ -188,6 +182,8 @@ export const assignmentSchema = z.object({
   decisions: z.array(decisionSchema),
   /** What this turn has journaled before, in order: a runtime continues after it and repeats none of it. */
   journal: z.array(journalItemSchema),
+  /** Allowed calls that no attempt has begun, by the word of the attempt that paused before them. */
+  notBegun: z.array(z.string()).optional(),
   /** Only for runtimes that read first, and where it is not too much. */
   material: z.custom<Material>().optional(),
 });
@@ -280,6 +276,8 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     id: z.string(),
     models: z.array(modelOfferSchema).max(1000),
   }),
+  /** Reports the sandbox of its machine, whenever it has changed or was looked at. */
+  z.object({ op: z.literal("sandbox"), id: z.string(), sandbox: sandboxReportSchema }),
   /** Asks what became of sessions this runner keeps files for. */
   z.object({
     op: z.literal("sessions"),
@@ -309,6 +307,8 @@ export type ServerFrame =
       tools: ToolOffer[];
       /** The server knows the frame `accepted`. Older servers do not. */
       wantsAccepted?: boolean;
+      /** Somebody has consented to work without a sandbox on this machine. */
+      unsandboxed?: boolean;
     }
   | { op: "refused"; id: string; code: string; message: string }
   | { op: "assign"; assignment: Assignment }
@@ -341,5 +341,7 @@ export type ServerFrame =
   | { op: "tidy" }
   /** The model providers that runners reach through the server have changed. */
   | { op: "providers" }
+  /** Whether the runner may work without a sandbox, and that it should look for one again. */
+  | { op: "sandbox"; unsandboxed: boolean; look: boolean }
   | { op: "done"; id: string }
   | { op: "cancel"; run: string; fence: number; reason: CancelReason; graceMs: number };

@@ -1,6 +1,7 @@
 /** Runs and runners as clients see them. */
 import * as z from "zod";
 import { isoTime } from "./page.ts";
+import { sandboxReportSchema } from "./sandboxes.ts";
 import { OUTCOMES } from "./sessions.ts";
 
 export const RUN_STATES = [
@@ -76,14 +77,17 @@ export const runnerSchema = z
     /** False while it finds out which models it can use; until then it is given no work. */
     ready: z.boolean(),
     running: z.number().int(),
-    /** Where its commands run; `why` says what is missing. */
-    sandbox: z
-      .object({
-        kind: z.string(),
-        why: z.string().nullable(),
-        enforced: z.record(z.string(), z.string().nullable()),
+    /** The person whose own machine it is; null when it works for everybody. */
+    ownerId: z.string().nullable(),
+    /** Where its commands run; `why` says what is missing. Null when the runner has not said. */
+    sandbox: sandboxReportSchema
+      .extend({
+        /** When it was last looked at. */
+        at: isoTime.nullable(),
       })
       .nullable(),
+    /** The consent to work without a sandbox on this machine. It counts only while there is none. */
+    unsandboxed: z.object({ by: z.string(), at: isoTime }).nullable(),
     version: z.string(),
     lastSeenAt: isoTime.nullable(),
     createdAt: isoTime,

@@ -209,6 +209,8 @@ export const verdictSchema = z.object({
   reason: z.string().nullable(),
   /** What policy's patterns were matched against. */
   target: z.string().nullable().optional(),
+  /** Of a command: it was judged for a machine with a sandbox, and is performed in one or not at all. */
+  sandboxed: z.boolean().optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
 

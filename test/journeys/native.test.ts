@@ -59,30 +59,6 @@ describe("models whose keys the server keeps", () => {
   });
 });
 
-describe("a machine without a sandbox", () => {
-  let platform: Platform;
-  beforeAll(async () => {
-    platform = await startPlatform({ env: { PATH: "/nowhere", MUSTER_MODEL: "demo/story" } });
-  });
-  afterAll(() => platform.stop());
-
-  it("runs no command, says why and what to do, and still talks", async () => {
-    const session = await platform.createSession({ runtime: "native" });
-    const work = await platform.prompt(session.id, "run `id`");
-    expect(await platform.promptIn(work.id, "settled")).toMatchObject({
-      outcome: "failed",
-      error: { code: "sandbox_unavailable", message: expect.stringContaining("apt-get") },
-    });
-    const talk = await platform.prompt(session.id, "what is a runner?");
-    expect(await platform.promptIn(talk.id, "settled")).toMatchObject({ outcome: "completed" });
-    const runners = await platform.request<{ items: { sandbox: { why: string } }[] }>(
-      "GET",
-      "/api/runners",
-    );
-    expect(runners.body.items[0]?.sandbox.why).toContain("bubblewrap");
-  });
-});
-
 describe("the demo story", () => {
   let platform: Platform;
   beforeAll(async () => {

@@ -110,6 +110,10 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "POST /api/runners/tokens": { who: "401 403 403 403 201 201 201", body: { name: "r" } },
   "GET /api/runners/tokens": { who: "401 403 403 403 200 200 200" },
   "DELETE /api/runners/tokens/{id}": { who: "401 403 403 403 404 200 200" },
+  // The machine of the table is a person's own, and offline.
+  "POST /api/runners/{id}/unsandboxed": { who: "401 403 403 403 404 403 200", body: {} },
+  "DELETE /api/runners/{id}/unsandboxed": { who: "401 403 403 403 404 200 200" },
+  "POST /api/runners/{id}/look": { who: "401 403 403 403 404 409 409", body: {} },
   "DELETE /api/runners/{id}": { who: "401 403 403 403 404 200 200" },
   // One's own account.
   "GET /api/me": { who: "401 403 403 200 200 200 200" },

@@ -203,6 +203,7 @@ export class RunnerProcess {
       case "blob":
       case "brief":
       case "repository":
+      case "sandbox":
         return;
       case "tidy":
       case "providers":

@@ -158,6 +158,7 @@ export async function claimOne(
   run.lease_until = work.now + LEASE_MS;
   run.lost_runner_id = null;
   run.claimed_at = work.now;
+  const notBegun = notBegunBy(run);
   run.pause = null;
   const resumes = prompt.started_at !== null;
   if (!resumes) enterHistory(work, session, prompt, run);
@@ -174,6 +175,7 @@ export async function claimOne(
   await saveRunAndLease(work.tx, run);
   if (!resumes) await work.emit({ type: "prompt_started", session, prompt });
   const assignment = await assignmentOf({ work, session, prompt, run, terms, resumes });
+  if (notBegun) assignment.notBegun = notBegun;
   if (readers.has(run.runtime)) addMaterial(work, assignment, { session, run, prompt }, terms);
   work.tx.afterCommit(() => grant(assignment));
   return true;
@@ -192,6 +194,11 @@ function addMaterial(
     const rows = { session: session.row, run, prompt };
     assignment.material = await readMaterial(reader, briefing, rows, needs);
   });
+}
+
+/** Told to one attempt only: a later one cannot know whether that attempt had begun them. */
+function notBegunBy({ pause }: RunRow): string[] | undefined {
+  return pause === null ? undefined : (JSON.parse(pause) as { notBegun?: string[] }).notBegun;
 }
 
 function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run: RunRow): void {

@@ -50,6 +50,10 @@ export class Dispatcher {
         for (const connection of this.#connections)
           if (connection.runner) connection.providersChanged();
       }),
+      engine.announcer.onHint("sandbox", ({ type, id }) => {
+        for (const connection of this.#connections)
+          if (connection.runner?.id === id) this.#tellConsent(connection, type === "look");
+      }),
       engine.announcer.onTidy((runnerId) => {
         for (const connection of this.#connections)
           if (connection.runner?.id === runnerId) connection.tidy();
@@ -144,6 +148,14 @@ export class Dispatcher {
           "claiming failed; it will be tried again",
         );
     }
+  }
+
+  #tellConsent(connection: RunnerConnection, look: boolean): void {
+    connection
+      .tellConsent(look)
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, "a runner could not be told about its sandbox"),
+      );
   }
 
   async #isConnected(runnerId: string, bootId: string): Promise<boolean> {

@@ -3,4 +3,4 @@ export { findRun, listLiveRuns, readyBacklog } from "./queries.ts";
 export { parseRunOptions } from "./run-options.ts";
 export type { RunnerConnection } from "./runner-connection.ts";
 export { isFindingModels, listModelOffers } from "./runner-desk.ts";
-export { findSandboxKind } from "./runners.ts";
+export { isIsolatedRunner } from "./runners.ts";

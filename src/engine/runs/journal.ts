@@ -28,6 +28,9 @@ import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
 import { parkRun } from "./park.ts";
 import { findRun, findRunAgain, HELD_STATES, saveRun } from "./queries.ts";
 import { endingOf, requestStop } from "./request-stop.ts";
+import { isIsolatedRunner } from "./runners.ts";
+
+const COMMAND_TOOL = "bash";
 
 export interface Batch {
   run: string;
@@ -199,11 +202,23 @@ async function judge(
   const id = cleanText(item.callId);
   const verdict: Verdict = known.has(id)
     ? { verdict: "invalid", reason: REPEATED_ID }
-    : await bench.judge(work, session, run, item);
+    : await withPlace(work, run, item, await bench.judge(work, session, run, item));
   known.add(id);
   const call = { callId: item.callId, tool: item.tool, verdict: verdict.verdict };
   await work.emit({ type: "call_judged", session, run, call });
   return verdict;
+}
+
+/** Notes of a command that may be performed whether it was judged for a machine with a sandbox. */
+async function withPlace(
+  work: Work,
+  { runner_id }: RunRow,
+  { tool }: PreTool,
+  verdict: Verdict,
+): Promise<Verdict> {
+  const mayRun = verdict.verdict === "allow" || verdict.verdict === "ask";
+  if (tool !== COMMAND_TOOL || !mayRun) return verdict;
+  return { ...verdict, sandboxed: await isIsolatedRunner(work.tx, runner_id) };
 }
 
 /** A batch that was stored but whose answer was lost gets the same answer again. */

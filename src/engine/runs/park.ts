@@ -44,7 +44,11 @@ export async function parkRun(
   if (park.kind === "pause") {
     run.state = "pending";
     run.available_at = work.now + Math.min(park.waitMs, MAX_PAUSE_MS);
-    run.pause = JSON.stringify({ code: cleanText(park.code), message: cleanText(park.message) });
+    run.pause = JSON.stringify({
+      code: cleanText(park.code),
+      message: cleanText(park.message),
+      ...(park.notBegun ? { notBegun: park.notBegun } : {}),
+    });
   } else run.state = waits ? "gated" : "pending";
   await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);

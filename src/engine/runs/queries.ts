@@ -124,6 +124,30 @@ export function saveRunAndLease(tx: Tx, row: RunRow): Promise<number> {
   return tx.run(updateRunAndLease, row);
 }
 
+type PausedRun = Pick<RunRow, "id" | "session_id">;
+const selectPaused = prepare<
+  { orgId: string; start: string; after: string; limit: number },
+  PausedRun
+>((db, p) =>
+  db
+    .selectFrom("runs")
+    .select(["id", "session_id"])
+    .where("state", "=", "pending")
+    .where("org_id", "=", p("orgId"))
+    .where("pause", "like", p("start"))
+    .where("id", ">", p("after"))
+    .orderBy("id")
+    .limit(p("limit")),
+);
+/** Pending runs that were paused with this code, by id. */
+export function listPausedFor(
+  reader: Reader,
+  { code, ...page }: { orgId: string; code: string; after: string; limit: number },
+): Promise<PausedRun[]> {
+  // The code is always written first; an underscore in a pattern stands for any character.
+  return reader.all(selectPaused, { ...page, start: `{"code":"${code}"%` });
+}
+
 const deleteRunRow = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("runs").where("id", "=", p("id")),
 );
@@ -157,51 +181,6 @@ const selectLive = prepare<{ sessionId: string }, RunRow>((db, p) =>
 );
 export function listLiveRuns(reader: Reader, sessionId: string): Promise<RunRow[]> {
   return reader.all(selectLive, { sessionId });
-}
-
-const selectStoppedSince = prepare<{ sessionId: string; since: number }, Pick<RunRow, "thread">>(
-  (db, p) =>
-    db
-      .selectFrom("runs")
-      .select("thread")
-      .where("session_id", "=", p("sessionId"))
-      .where("stop_reason", "=", "stop")
-      .where("settled_at", ">=", p("since")),
-);
-/** Turns that were stopped on request and have ended since. */
-export function listStoppedSince(
-  reader: Reader,
-  sessionId: string,
-  since: number,
-): Promise<Pick<RunRow, "thread">[]> {
-  return reader.all(selectStoppedSince, { sessionId, since });
-}
-
-export interface RunFilter {
-  sessionId: string;
-  before?: { at: number; id: string };
-  limit: number;
-}
-/** Newest first. */
-export function listRuns(
-  reader: Reader,
-  { sessionId, before, limit }: RunFilter,
-): Promise<RunRow[]> {
-  let query = builder<KernelTables>(reader.dialect)
-    .selectFrom("runs")
-    .selectAll()
-    .where("session_id", "=", sessionId);
-  if (before) {
-    query = query.where((eb) =>
-      eb.or([
-        eb("created_at", "<", before.at),
-        eb.and([eb("created_at", "=", before.at), eb("id", "<", before.id)]),
-      ]),
-    );
-  }
-  return reader.query<RunRow>(
-    query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).compile(),
-  );
 }
 
 // claiming

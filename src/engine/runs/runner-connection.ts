@@ -15,6 +15,7 @@ import { listHeldBy } from "./queries.ts";
 import { openRepository } from "./repository-access.ts";
 import { graceFor } from "./request-stop.ts";
 import { markRunner, offerModels, offerOf, registerRunner } from "./runners.ts";
+import { ConsentLine, reportSandbox, resumeSoon } from "./sandbox-consent.ts";
 import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
 
 /** The next turn of the session that settles, and that of its parent. */
@@ -38,6 +39,7 @@ export class RunnerConnection {
   #readers: ReadonlySet<string> = new Set();
   #isReady = false;
   #acknowledges = false;
+  readonly #consent: ConsentLine;
 
   constructor(
     principal: Extract<Principal, { kind: "runner" }>,
@@ -47,6 +49,7 @@ export class RunnerConnection {
     this.principal = principal;
     this.#link = link;
     this.#host = host;
+    this.#consent = new ConsentLine(host.engine, (frame) => link.send(frame));
   }
 
   get free(): number {
@@ -103,6 +106,10 @@ export class RunnerConnection {
 
   providersChanged(): void {
     this.#link.send({ op: "providers" });
+  }
+
+  async tellConsent(look: boolean): Promise<void> {
+    if (this.runner && !this.closed) await this.#consent.tell(this.runner.id, look);
   }
 
   tidy(): void {
@@ -191,6 +198,9 @@ export class RunnerConnection {
         return this.#fetchBlob(frame, this.runner);
       case "models":
         return this.#models(frame, this.runner);
+      case "sandbox":
+        await reportSandbox(this.#host, this.runner, frame.sandbox);
+        return this.#link.send({ op: "done", id: frame.id });
       case "sessions":
         return this.#sessions(frame, this.runner);
       case "release":
@@ -258,12 +268,14 @@ export class RunnerConnection {
       lost,
       tools: [...this.#host.toolOffers],
       wantsAccepted: true,
+      unsandboxed: this.#consent.note(runner),
     });
     this.#host.log.info(
       { runnerId: runner.id, name: runner.name, holding: this.held.size },
       "runner connected",
     );
     await this.#repeatCancels(runner);
+    if (frame.profile.sandbox?.why === null) resumeSoon(this.#host, runner.org_id);
     this.#host.ready();
   }
 
@@ -300,13 +312,8 @@ export class RunnerConnection {
   #delta({ run, fence, entryId, kind, offset, text }: Frame<"delta">): void {
     const held = this.held.get(run);
     if (held?.fence !== fence) return;
-    this.#host.engine.announcer.delta(held.sessionId, {
-      entryId,
-      thread: held.thread,
-      kind,
-      offset,
-      text,
-    });
+    const { sessionId, thread } = held;
+    this.#host.engine.announcer.delta(sessionId, { entryId, thread, kind, offset, text });
   }
 
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
@@ -340,6 +347,8 @@ export class RunnerConnection {
     this.#link.send({ op: "renewed", id, lost });
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
     await this.#repeatCancels(runner);
+    // A consent that was taken back must reach it also when the hint of that was lost.
+    await this.#consent.tell(runner.id);
   }
 
   async #tool({ id, run, fence, callId, name }: Frame<"tool">, runner: RunnerRow): Promise<void> {

@@ -11,6 +11,7 @@ import type { Dispatcher } from "./dispatcher.ts";
 import { freeHeldRuns } from "./leases.ts";
 import { countHeldByRunner, deleteRunner, findRunner, listRunners } from "./runner-queries.ts";
 import { runnerView } from "./runners.ts";
+import { type ConsentChange, changeConsent, lookForSandbox } from "./sandbox-consent.ts";
 import { freeWorkspaces } from "./unpin.ts";
 
 /** A person's own machine is nobody else's business, but for admins. */
@@ -83,6 +84,15 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
     async models(principal: Principal): Promise<ModelOffer[]> {
       requireMay(principal, "session.read");
       return store.read((reader) => listModelOffers(reader, principal));
+    },
+
+    /** Gives or takes back the consent to work without a sandbox on a machine. */
+    async changeConsent(principal: Principal, change: ConsentChange): Promise<Runner> {
+      return runnerView(await changeConsent(engine, principal, change), 0);
+    },
+
+    async lookForSandbox(principal: Principal, id: string): Promise<Runner> {
+      return runnerView(await lookForSandbox(engine, principal, id), 0);
     },
 
     /** Whose token it is, so that the caller can revoke it first. */

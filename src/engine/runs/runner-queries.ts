@@ -32,6 +32,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
       models: p("models"),
       sandbox: p("sandbox"),
       machine: p("machine"),
+      unsandboxed: p("unsandboxed"),
       last_seen_at: p("last_seen_at"),
       created_at: p("created_at"),
     })
@@ -58,6 +59,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
         models: p("models"),
         sandbox: p("sandbox"),
         machine: p("machine"),
+        unsandboxed: p("unsandboxed"),
         last_seen_at: p("last_seen_at"),
       }),
     ),
@@ -106,6 +108,33 @@ export function setRunnerModels(
   change: { id: string; bootId: string; models: string },
 ): Promise<number> {
   return tx.run(updateModels, change);
+}
+
+const updateSandbox = prepare<{ id: string; bootId: string; sandbox: string }, unknown>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ sandbox: p("sandbox") })
+    .where("id", "=", p("id"))
+    .where("boot_id", "=", p("bootId")),
+);
+export function setRunnerSandbox(
+  tx: Tx,
+  change: { id: string; bootId: string; sandbox: string },
+): Promise<number> {
+  return tx.run(updateSandbox, change);
+}
+
+const updateConsent = prepare<{ id: string; unsandboxed: string | null }, unknown>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ unsandboxed: p("unsandboxed") })
+    .where("id", "=", p("id")),
+);
+export function setConsent(
+  tx: Tx,
+  change: { id: string; unsandboxed: string | null },
+): Promise<number> {
+  return tx.run(updateConsent, change);
 }
 
 const selectRunners = prepare<{ orgId: string }, RunnerRow>((db, p) =>

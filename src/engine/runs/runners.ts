@@ -4,6 +4,7 @@ import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
+import { isIsolated, type SandboxReport } from "#protocol/sandboxes.ts";
 import type { RunnerRow } from "../schema.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import type { Engine } from "../work.ts";
@@ -128,7 +129,9 @@ function runnerRow(
     boot_id: bootId,
     server_id: engine.serverId,
     models: JSON.stringify(profile.models),
-    sandbox: profile.sandbox === null ? null : JSON.stringify(profile.sandbox),
+    sandbox: profile.sandbox && storedSandbox(profile.sandbox, now),
+    // A consent is for a machine as it was let in: one that now works for somebody else has none.
+    unsandboxed: known?.scope === principal.scope ? known.unsandboxed : null,
     machine,
     last_seen_at: now,
     created_at: known?.created_at ?? now,
@@ -190,20 +193,33 @@ export function runnerView(row: RunnerRow, running: number): Runner {
     state: row.state,
     ready: row.ready === 1,
     running,
-    sandbox: row.sandbox === null ? null : (JSON.parse(row.sandbox) as Runner["sandbox"]),
+    ownerId: row.owner_id,
+    sandbox: sandboxOf(row),
+    unsandboxed: consentOf(row),
     version: row.version,
     lastSeenAt: isoTime(row.last_seen_at),
     createdAt: isoTime(row.created_at),
   };
 }
 
-/** What keeps the commands of a runner; null when it has said nothing of it. */
-export async function findSandboxKind(
-  reader: Reader,
-  runnerId: string | null,
-): Promise<"bubblewrap" | "local" | null> {
+/** Rows of earlier versions lack what was added since. */
+export function sandboxOf({ sandbox }: Pick<RunnerRow, "sandbox">): Runner["sandbox"] {
+  if (sandbox === null) return null;
+  const stored = JSON.parse(sandbox) as Partial<SandboxReport & { at: string }>;
+  return { kind: "unknown", why: null, fix: null, enforced: {}, at: null, ...stored };
+}
+
+/** With the instant at which the machine was last looked at. */
+export function storedSandbox(report: SandboxReport, now: number): string {
+  return JSON.stringify({ ...report, at: isoTime(now) });
+}
+
+function consentOf({ unsandboxed }: RunnerRow): Runner["unsandboxed"] {
+  return unsandboxed === null ? null : (JSON.parse(unsandboxed) as Runner["unsandboxed"]);
+}
+
+/** True when the runner's commands are known to be kept apart from its machine. */
+export async function isIsolatedRunner(reader: Reader, runnerId: string | null): Promise<boolean> {
   const row = runnerId === null ? undefined : await findRunner(reader, runnerId);
-  if (!row || row.sandbox === null) return null;
-  const { kind } = JSON.parse(row.sandbox) as { kind: string };
-  return kind === "bubblewrap" || kind === "local" ? kind : null;
+  return row !== undefined && isIsolated(sandboxOf(row));
 }

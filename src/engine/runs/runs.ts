@@ -25,7 +25,8 @@ import { requireReadable } from "../sessions/reading.ts";
 import type { SessionDefaults } from "../sessions/session-defaults.ts";
 import { newSession } from "../sessions/session-request.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
-import { findRun, listRuns } from "./queries.ts";
+import { findRun } from "./queries.ts";
+import { listRuns } from "./session-run-queries.ts";
 import { runView, waitingRunView } from "./views.ts";
 
 export interface RunRequest {

@@ -4,7 +4,8 @@
  * running: shortly after a stopped turn has ended it counts as a repetition of that stop.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { listLiveRuns, listStoppedSince } from "../runs/queries.ts";
+import { listLiveRuns } from "../runs/queries.ts";
+import { listStoppedSince } from "../runs/session-run-queries.ts";
 import type { RunRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { cutTurn } from "./cut-turn.ts";

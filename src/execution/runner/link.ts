@@ -51,7 +51,7 @@ export interface LinkOptions {
   duplicatePatienceMs: number;
   holding(): RunRef[];
   /** The server has taken the runner (back): these of the runs it held are not its own any more. */
-  registered(frame: Extract<ServerFrame, { op: "registered" }>): void;
+  registered(frame: Registered): void;
   /** The server has answered that a run is not this runner's any more. */
   lost(ref: RunRef): void;
   /** A frame that is not the answer to a request. */
@@ -71,10 +71,12 @@ type RequestFrame = Extract<
       | "fetch_blob"
       | "sessions"
       | "models"
+      | "sandbox"
       | "release"
       | "drain";
   }
 >;
+type Registered = Extract<ServerFrame, { op: "registered" }>;
 /** What the caller of `request` writes; the id is put in here. */
 export type Unnumbered = RequestFrame extends infer F
   ? F extends RequestFrame
@@ -236,7 +238,7 @@ export class Link {
     });
   }
 
-  #becomeUp(frame: Extract<ServerFrame, { op: "registered" }>): void {
+  #becomeUp(frame: Registered): void {
     this.#isUp = true;
     this.#duplicateSince = null;
     const unanswered = [...this.#pending.keys()];

@@ -14,6 +14,7 @@ import type { ToolOffer } from "#protocol/tools.ts";
 import { Errand } from "./errand.ts";
 import { HeldRun } from "./held-run.ts";
 import { Link, type RunRef } from "./link.ts";
+import { SandboxWatch, type WatchedSandbox } from "./sandbox-watch.ts";
 import { createSteadyClock } from "./steady-clock.ts";
 import type { Transport } from "./transport.ts";
 
@@ -50,6 +51,8 @@ export interface RunnerOptions {
   graces?: Partial<RunnerGraces>;
   /** Finds out what models can be asked, at each registration and when the server says so. */
   models?: () => Promise<RunnerProfile["models"]>;
+  /** The sandbox of this machine, where its runtimes use one. */
+  sandbox?: WatchedSandbox;
   random?: () => number;
 }
 
@@ -83,6 +86,7 @@ export class Runner {
   #whenEmpty: (() => void) | null = null;
   readonly #tidying: Errand;
   readonly #refreshing: Errand;
+  readonly #sandbox: SandboxWatch | undefined;
   readonly #lettingGo = new Map<string, Promise<void>>();
   /** Sessions that were at work when they were to be let go of. */
   readonly #tidyLater = new Set<string>();
@@ -104,6 +108,7 @@ export class Runner {
       options.log,
       MODELS_PAUSE_MAX_MS,
     );
+    this.#sandbox = options.sandbox && this.#watch(options.sandbox);
     this.#link = new Link({
       transport: options.transport,
       clock: this.#clock,
@@ -113,6 +118,7 @@ export class Runner {
       profile: () => ({
         ...options.profile,
         models: this.#models,
+        sandbox: options.sandbox?.report() ?? options.profile.sandbox,
         readers: readersAmong(options.runtimes),
       }),
       needsModels: options.models !== undefined,
@@ -122,6 +128,16 @@ export class Runner {
       registered: (frame) => this.#onRegistered(frame),
       lost: (ref) => this.#onLost(ref.run, ref.fence),
       frame: (frame) => this.#onFrame(frame),
+    });
+  }
+
+  #watch(sandbox: WatchedSandbox): SandboxWatch {
+    return new SandboxWatch({
+      sandbox,
+      clock: this.#clock,
+      log: this.#log,
+      left: this.#left.signal,
+      send: (report) => this.#link.request({ op: "sandbox", sandbox: report }),
     });
   }
 
@@ -188,9 +204,10 @@ export class Runner {
     done.abort();
   }
 
-  #onRegistered({ lost, tools, wantsAccepted = false }: Registered): void {
+  #onRegistered({ lost, tools, wantsAccepted = false, unsandboxed = false }: Registered): void {
     this.#serverTools = tools;
     this.#confirms = wantsAccepted;
+    this.#sandbox?.told({ unsandboxed });
     for (const run of lost)
       this.#runs.get(run)?.abandon("The server has given the run to another runner.");
     this.#renewals.clear();
@@ -222,6 +239,9 @@ export class Runner {
         break;
       case "providers":
         this.#refreshModels();
+        break;
+      case "sandbox":
+        this.#sandbox?.told(frame);
         break;
       default:
     }

@@ -9,6 +9,7 @@
  *   daemonised; `close` ends all commands.
  */
 import type { Readable, Writable } from "node:stream";
+import type { SandboxFix } from "#protocol/sandboxes.ts";
 
 export type SandboxKind = "bubblewrap" | "local";
 
@@ -90,12 +91,14 @@ export interface Sandbox {
 
 export type SandboxProbe =
   | { usable: true; enforced: Enforced }
-  /** `why` says what to do. */
-  | { usable: false; why: string };
+  /** `why` says what to do; `fix` names the command for it, where there is one. */
+  | { usable: false; why: string; fix?: SandboxFix | null };
 
 export interface SandboxProvider {
   readonly kind: SandboxKind;
   /** Whether this machine can do it, found out by doing it. Asked once at start. */
   probe(): Promise<SandboxProbe>;
   open(spec: SandboxSpec): Promise<Sandbox>;
+  /** False when the machine's sandbox has changed since: what was opened with this refuses. */
+  isCurrent?(): boolean;
 }

@@ -60,6 +60,7 @@ export async function openFakeWorkspace(wanted?: SandboxKind): Promise<FakeWorks
     mark: unused,
     changes: unused,
     snapshot: unused,
+    isStale: () => false,
     diskBytes: unused,
     async [Symbol.asyncDispose]() {
       await sandbox.close();

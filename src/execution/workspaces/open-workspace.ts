@@ -105,6 +105,7 @@ export async function openWorkspace(
     changes: keep.changes,
     snapshot: keep.snapshot,
     check: () => held?.check(),
+    isStale: () => provider.isCurrent?.() === false,
     async instructions() {
       held?.check();
       return hasInstructions(workFolder) ? readInstructions(await git.get()) : null;

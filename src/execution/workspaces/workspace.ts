@@ -4,6 +4,7 @@
  * can guess another's. Git runs on it only inside a sandbox, because an agent can write what git
  * reads.
  */
+import type { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { RepositoryAddress } from "#protocol/repository-address.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
@@ -53,6 +54,8 @@ export interface Workspace {
   /** Keeps the present state where the agent cannot reach it; done before anything is stopped or removed. */
   snapshot(): Promise<void>;
   diskBytes(): Promise<number>;
+  /** True when the machine's sandbox has changed: it must be opened again. */
+  isStale(): boolean;
 }
 
 /** What an agent has made of a clone, and the way out for it. */
@@ -102,6 +105,10 @@ export interface Published {
 export interface Workspaces {
   /** Finds the session's workspace on this machine, or makes it. Refuses with a code and what to do. */
   open(wish: WorkspaceWish): Promise<Workspace>;
+  /** Why nothing can be opened now; null when it can. */
+  sandboxRefusal(): Refusal | null;
+  /** True while commands are kept apart from the machine. */
+  isSandboxed(): boolean;
   /** The sessions whose workspaces this machine holds. */
   sessions(): string[];
   /** Whether this machine holds it already. */

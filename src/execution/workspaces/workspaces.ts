@@ -29,7 +29,8 @@ import type { Workspaces, WorkspaceWish } from "./workspace.ts";
 
 export interface WorkspacesOptions {
   folder: string;
-  sandboxProvider: SandboxProvider;
+  /** A function where the machine's sandbox may change; it refuses while there is none. */
+  sandboxProvider: SandboxProvider | (() => SandboxProvider);
   limits: SandboxLimits;
   allowedHosts: readonly string[];
   /** More of the machine that every agent may read, such as a toolchain. */
@@ -60,7 +61,7 @@ export async function createWorkspaces(options: WorkspacesOptions): Promise<Work
 
 class Shelf implements Workspaces {
   readonly #options: WorkspacesOptions;
-  readonly #make: MakeOptions;
+  readonly #make: Omit<MakeOptions, "provider">;
   readonly #liveFolder: string;
   readonly #removedFolder: string;
   readonly #records: Map<string, WorkspaceRecord>;
@@ -72,7 +73,7 @@ class Shelf implements Workspaces {
   readonly #claims = new Map<string, string>();
 
   constructor(options: WorkspacesOptions) {
-    const { folder, sandboxProvider, limits, allowedHosts, readOnly = [] } = options;
+    const { folder, limits, allowedHosts, readOnly = [] } = options;
     this.#options = options;
     this.#liveFolder = join(folder, "workspaces");
     this.#removedFolder = join(folder, "removed");
@@ -81,7 +82,6 @@ class Shelf implements Workspaces {
       mkdirSync(made, { recursive: true, mode: 0o700 });
     }
     this.#make = {
-      provider: sandboxProvider,
       limits,
       allowedHosts,
       readOnly,
@@ -112,12 +112,41 @@ class Shelf implements Workspaces {
       requireGranted(wish, this.#options.onlyWithin);
       // One that was taken away, and whose session is there again, comes back.
       if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
+      await this.#closeStale(sessionId);
       const record = this.#records.get(sessionId);
       const workspace = await (this.#open.get(sessionId) ??
         this.#remember(sessionId, record ? this.#reopen(record) : this.#makeNew(wish)));
       workspace.check();
       return workspace;
     });
+  }
+
+  /** One that was opened with a sandbox the machine has no longer is opened anew. */
+  async #closeStale(sessionId: string): Promise<void> {
+    const workspace = await this.#open.get(sessionId)?.catch(() => undefined);
+    if (!workspace?.isStale()) return;
+    this.#open.delete(sessionId);
+    this.#claims.delete(sessionId);
+    await workspace.close();
+  }
+
+  sandboxRefusal(): Refusal | null {
+    try {
+      this.#provider();
+      return null;
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  }
+
+  isSandboxed(): boolean {
+    return this.sandboxRefusal() === null && this.#provider().kind !== "local";
+  }
+
+  #provider(): SandboxProvider {
+    const { sandboxProvider } = this.#options;
+    return typeof sandboxProvider === "function" ? sandboxProvider() : sandboxProvider;
   }
 
   /** Of one session, one thing after the other: what is being closed must not be used. */
@@ -228,7 +257,8 @@ class Shelf implements Workspaces {
 
   async #reopen(record: WorkspaceRecord): Promise<OpenWorkspace> {
     const { projectDir, folderIdentity: known } = record;
-    if (projectDir === null) return openWorkspace(this.#folderOf(record), record, null, this.#make);
+    const options = { ...this.#make, provider: this.#provider() };
+    if (projectDir === null) return openWorkspace(this.#folderOf(record), record, null, options);
     const { folderRules } = this.#make;
     const held = holdFolder(projectDir, {
       known,
@@ -236,7 +266,7 @@ class Shelf implements Workspaces {
     });
     try {
       this.#claim(record.sessionId, projectDir);
-      return await openWorkspace(this.#folderOf(record), record, held, this.#make);
+      return await openWorkspace(this.#folderOf(record), record, held, options);
     } catch (error) {
       held.close();
       throw error;
@@ -247,14 +277,15 @@ class Shelf implements Workspaces {
     const { ids, clock, log } = this.#options;
     const id = ids.mint("wsp");
     const place = { id, folder: join(this.#liveFolder, id), now: clock.now() };
-    const plan = planWorkspace(wish, this.#make);
+    const options = { ...this.#make, provider: this.#provider() };
+    const plan = planWorkspace(wish, options);
     try {
       if (plan.held) this.#claim(wish.sessionId, plan.held.path);
     } catch (error) {
       plan.held?.close();
       throw error;
     }
-    const { record, workspace } = await makeWorkspace(place, wish, plan, this.#make);
+    const { record, workspace } = await makeWorkspace(place, wish, plan, options);
     this.#records.set(wish.sessionId, record);
     log.info({ workspaceId: id, origin: record.origin }, "workspace made");
     return workspace;

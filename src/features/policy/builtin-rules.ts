@@ -132,6 +132,14 @@ export const builtinRules: readonly BuiltinRule[] = [
     () => true,
   ),
   builtin(
+    "no-sandbox",
+    "bash",
+    "any command on a machine without a sandbox",
+    "ask",
+    "Its machine has no sandbox: it would run with all rights of the runner's user.",
+    ({ sandboxed }) => !sandboxed,
+  ),
+  builtin(
     "in-the-sandbox",
     "*",
     "*",

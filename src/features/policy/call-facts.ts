@@ -7,6 +7,8 @@ export interface CallFacts {
   target: string | null;
   /** All that is where it works the session made itself. */
   fresh: boolean;
+  /** Its machine keeps commands apart from itself. */
+  sandboxed: boolean;
   /** It runs at the top of the workspace, and is waited for. */
   plainPlace: boolean;
   /** Of a shell command: what it would run. */
@@ -38,6 +40,7 @@ export function factsOf(
     tool,
     target,
     fresh: fresh && isInWorkspace(cwd),
+    sandboxed: true,
     plainPlace: cwd === null && background !== true,
     shell: tool === "bash" && target !== null ? readCommands(target) : null,
     path: PATH_TOOLS.has(tool) && target !== null ? normalPath(target) : null,

@@ -1,6 +1,6 @@
 /** Policy's say in a tool call: one look at the rules, then a pure decision. */
 import type { SessionRow, Work } from "#engine/index.ts";
-import { findSandboxKind } from "#engine/runs/index.ts";
+import { isIsolatedRunner } from "#engine/runs/index.ts";
 import type { CallToJudge, Judge } from "#engine/tools/index.ts";
 import { type CallFacts, factsOf, isPathTool } from "./call-facts.ts";
 import { deletesTrees } from "./deletions.ts";
@@ -11,7 +11,7 @@ import { ruleView } from "./rules.ts";
 
 export const judgeCall: Judge = async (work, call) => {
   const { row } = call.session;
-  const refusal = refuseInAdvance(call, await sandboxOf(work, call));
+  const refusal = refuseInAdvance(call, await isConfined(work, call));
   if (refusal !== undefined) return { verdict: "deny", reason: refusal };
   const rules = await listRulesForCall(work.tx, {
     orgId: row.org_id,
@@ -23,10 +23,10 @@ export const judgeCall: Judge = async (work, call) => {
   return { verdict: effect, reason: effect === "allow" ? null : reason };
 };
 
-/** Only looked up where it decides something. */
-async function sandboxOf(work: Work, { tool, target, run }: CallToJudge) {
+/** True if the call is kept to a sandbox; only looked up where it decides something. */
+async function isConfined(work: Work, { tool, target, run }: CallToJudge): Promise<boolean> {
   const mayLeave = isPathTool(tool) && target !== null && /^\/|\.\./.test(target);
-  return mayLeave ? findSandboxKind(work.tx, run.runner_id) : null;
+  return mayLeave && isIsolatedRunner(work.tx, run.runner_id);
 }
 
 async function factsFor(
@@ -34,11 +34,10 @@ async function factsFor(
   { session, run, tool, target, input, cwd }: CallToJudge,
 ): Promise<CallFacts> {
   const facts = factsOf(tool, target, isFresh(session.row), input, cwd);
-  const { shell, fresh } = facts;
-  if (!fresh || !shell || !deletesTrees(shell, false)) return facts;
+  if (facts.shell === null) return facts;
+  const sandboxed = await isIsolatedRunner(work.tx, run.runner_id);
   // Without a sandbox the workspace is a folder among others, with links and all.
-  const isKept = (await findSandboxKind(work.tx, run.runner_id)) !== "local";
-  return { ...facts, fresh: isKept };
+  return { ...facts, sandboxed, fresh: facts.fresh && sandboxed };
 }
 
 /** It began empty: neither a repository nor somebody's folder. */

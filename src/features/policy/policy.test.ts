@@ -89,18 +89,45 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await remove(rule.id);
     });
 
+    const KEPT_APART = `'{"kind":"bubblewrap","why":null}'`;
+    const set = (sandbox: string) =>
+      world.kernel.engine.store.transaction((tx) =>
+        tx.execute({ sql: `update runners set sandbox = ${sandbox}`, parameters: [] }),
+      );
+
     it("takes nothing for the session's own where there is no sandbox", async () => {
       const session = await world.createSession();
-      const set = (sandbox: string) =>
-        world.kernel.engine.store.transaction((tx) =>
-          tx.execute({ sql: `update runners set sandbox = ${sandbox}`, parameters: [] }),
-        );
       await set(`'{"kind":"local"}'`);
       expect(await judged(session, "rm -rf dist")).toMatchObject({ verdict: "ask" });
-      expect(await judged(session, "ls")).toMatchObject({ verdict: "allow" });
-      await set(`'{"kind":"bubblewrap"}'`);
+      await set(KEPT_APART);
       expect(await judged(session, "rm -rf dist")).toMatchObject({ verdict: "allow" });
-      await set("null");
+    });
+
+    it("asks before any command on a machine that is not known to keep it apart", async () => {
+      const session = await world.createSession();
+      const unkept = [
+        `'{"kind":"local","why":null}'`,
+        `'{"kind":"bubblewrap","why":"Bubblewrap is not installed."}'`,
+        `'{"kind":"something new","why":null}'`,
+        "null",
+      ];
+      for (const sandbox of unkept) {
+        await set(sandbox);
+        expect(await judged(session, "ls"), sandbox).toMatchObject({
+          verdict: "ask",
+          reason: expect.stringContaining("no sandbox"),
+          sandboxed: false,
+        });
+        const read = await world.startTurn(session);
+        const { c1 } = await read.journal([asks("c1", "read", { path: "notes.md" })]);
+        expect(c1).toMatchObject({ verdict: "allow" });
+        await read.journal([], { settle: { outcome: "completed" } });
+      }
+      const rule = await add({ tool: "bash", pattern: "ls", effect: "allow" });
+      expect(await judged(session, "ls")).toMatchObject({ verdict: "allow" });
+      await remove(rule.id);
+      await set(KEPT_APART);
+      expect(await judged(session, "ls")).toMatchObject({ verdict: "allow", sandboxed: true });
     });
 
     it("tells a fresh workspace from one that is somebody's", async () => {

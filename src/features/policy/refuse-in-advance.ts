@@ -13,14 +13,11 @@ interface Call {
   target: string | null;
 }
 
-/** `sandbox`: of the runner that works on the call; null when it is not known. */
-export function refuseInAdvance(
-  { tool, target }: Call,
-  sandbox: "bubblewrap" | "local" | null,
-): string | undefined {
+/** `isConfined`: the runner that works on the call has a sandbox; false when that is not known. */
+export function refuseInAdvance({ tool, target }: Call, isConfined: boolean): string | undefined {
   if (target === null) return undefined;
   if (tool === "web_fetch") return refuseUrl(target);
-  return FILE_TOOLS.has(tool) ? refusePath(target, sandbox) : undefined;
+  return FILE_TOOLS.has(tool) ? refusePath(target, isConfined) : undefined;
 }
 
 function refuseUrl(target: string): string | undefined {
@@ -31,8 +28,8 @@ function refuseUrl(target: string): string | undefined {
 }
 
 /** A workspace without a sandbox may lie anywhere: only its runner knows what is outside of it. */
-function refusePath(target: string, sandbox: "bubblewrap" | "local" | null): string | undefined {
-  const roots = sandbox === "bubblewrap" ? [WORKSPACE_PATH, SCRATCH_PATH] : ["/"];
+function refusePath(target: string, isConfined: boolean): string | undefined {
+  const roots = isConfined ? [WORKSPACE_PATH, SCRATCH_PATH] : ["/"];
   const found = locatePath(roots, target);
   return "problem" in found ? found.problem : undefined;
 }

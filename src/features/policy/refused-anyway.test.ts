@@ -88,23 +88,22 @@ describe("what the runner would refuse", () => {
   });
 
   it.each([
-    ["read", "/home/ada/.ssh/id_rsa", "bubblewrap", true],
-    ["read", "../../home/ada/.env", "bubblewrap", true],
-    ["write", "/etc/app/.env", "bubblewrap", true],
-    ["edit", "/workspace/../srv/.env", "bubblewrap", true],
-    ["grep", "/root", "bubblewrap", true],
-    ["read", "/workspace/.env", "bubblewrap", false],
-    ["read", ".env", "bubblewrap", false],
-    ["read", "a/../.env", "bubblewrap", false],
-    ["read", "/tmp/key.pem", "bubblewrap", false],
-    ["read", "../tmp/key.pem", "bubblewrap", false],
+    ["read", "/home/ada/.ssh/id_rsa", true, true],
+    ["read", "../../home/ada/.env", true, true],
+    ["write", "/etc/app/.env", true, true],
+    ["edit", "/workspace/../srv/.env", true, true],
+    ["grep", "/root", true, true],
+    ["read", "/workspace/.env", true, false],
+    ["read", ".env", true, false],
+    ["read", "a/../.env", true, false],
+    ["read", "/tmp/key.pem", true, false],
+    ["read", "../tmp/key.pem", true, false],
     // Where the workspace lies without a sandbox is known on that machine alone.
-    ["read", "/home/ada/.env", "local", false],
-    ["read", "/home/ada/.env", null, false],
-    ["read", "a\0b", "local", true],
-    ["bash", "cat /etc/passwd", "bubblewrap", false],
-  ] as const)("%s on %s in %s: refused %s", (tool, target, sandbox, isRefused) => {
-    const said = refuseInAdvance({ tool, target }, sandbox);
+    ["read", "/home/ada/.env", false, false],
+    ["read", "a\0b", false, true],
+    ["bash", "cat /etc/passwd", true, false],
+  ] as const)("%s on %s (confined: %s): refused %s", (tool, target, isConfined, isRefused) => {
+    const said = refuseInAdvance({ tool, target }, isConfined);
     expect(said !== undefined).toBe(isRefused);
     if (isRefused && !target.includes("\0"))
       expect(said).toContain(`${target} is outside of the workspace`);

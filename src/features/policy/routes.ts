@@ -90,7 +90,7 @@ async function previewCall(
   const { effect, reason, rule, matched } = evaluate(call, rules.map(ruleView));
   const commands = call.shell?.commands.map(commandText).filter((text) => text !== "") ?? null;
   const opaque = call.shell?.opaque ?? false;
-  const refusal = refuseInAdvance(call, null);
+  const refusal = refuseInAdvance(call, false);
   if (refusal !== undefined)
     return { effect: "deny", reason: refusal, rule: null, matched, commands, opaque };
   return { effect, reason, rule, matched, commands, opaque };

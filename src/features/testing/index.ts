@@ -159,7 +159,7 @@ export async function connectRunner(kernel: Kernel, orgId = owner.orgId) {
       runtimes: ["native", "scripted"],
       capacity: 100,
       models: [],
-      sandbox: null,
+      sandbox: { kind: "bubblewrap", why: null, fix: null, enforced: {} },
       version: "0",
     },
     holding: [],

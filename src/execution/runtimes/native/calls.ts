@@ -19,6 +19,13 @@ export function isReadOnly(tool: string): boolean {
 /** Those that the runner performs; a call of any other is the server's, who performs it once. */
 const OWN = new Set(workspaceTools.map(({ name }) => name));
 
+/** Those of them that neither run commands nor touch the workspace. */
+const APART = new Set(["web_fetch", "todo", "processes", ASK_USER_QUESTION]);
+
+export function needsSandbox(tool: string): boolean {
+  return OWN.has(tool) && !APART.has(tool);
+}
+
 /** Tools that may change the workspace when they are performed. */
 const CHANGING = new Set(
   workspaceTools
@@ -47,25 +54,42 @@ export type NextStep =
   | { do: "answer"; output: string | null; error: string | null }
   | { do: "park" };
 
-export function nextStep({ item, verdict }: Call, decision: Decision | undefined): NextStep {
-  if (verdict.verdict === "allow") {
-    if (decision?.allowed !== false) return { do: "perform" };
-    // A rule that was made since denies it.
-    return { do: "answer", output: null, error: decision.reason ?? "This is not allowed." };
-  }
-  if (verdict.verdict !== "ask")
-    return { do: "answer", output: null, error: verdict.reason ?? "This is not allowed." };
+/** Whether the machine keeps commands apart now, and the calls that no attempt has begun. */
+export interface Circumstances {
+  isSandboxed: boolean;
+  notBegun: ReadonlySet<string>;
+}
+
+export function nextStep(
+  { item, verdict }: Call,
+  decision: Decision | undefined,
+  { isSandboxed, notBegun }: Circumstances,
+): NextStep {
+  // A rule, or a person, allowed it for a sandbox.
+  const isMisplaced = verdict.sandboxed === true && !isSandboxed;
+  if (isMisplaced && decision?.allowed !== false)
+    return { do: "answer", output: null, error: SANDBOX_GONE };
+  // A rule that was made since it was allowed may deny it.
+  if (verdict.verdict === "allow" && !decision) return { do: "perform" };
+  if (verdict.verdict === "deny") return denied(verdict);
   if (!decision) return { do: "park" };
   // A no, and an answer, can be told to any number of attempts: nothing is done about them.
-  if (!decision.allowed)
-    return { do: "answer", output: null, error: decision.reason ?? "This was not allowed." };
+  if (!decision.allowed) return denied(decision);
+  if (verdict.verdict === "allow") return { do: "perform" };
   if (item.tool === ASK_USER_QUESTION)
     return { do: "answer", output: answersText(item.input, decision.answers ?? []), error: null };
   // An earlier attempt was told of the yes and may have begun.
-  if (!decision.fresh && OWN.has(item.tool))
+  if (!decision.fresh && !notBegun.has(item.callId) && OWN.has(item.tool))
     return { do: "answer", output: null, error: INTERRUPTED };
   return { do: "perform" };
 }
+
+function denied({ reason }: { reason: string | null }): NextStep {
+  return { do: "answer", output: null, error: reason ?? "This is not allowed." };
+}
+
+const SANDBOX_GONE =
+  "This was allowed for a machine with a sandbox, and now there is none, so it was not run. Make the call again: a person will be asked.";
 
 function answersText(input: unknown, answers: readonly string[]): string {
   const { questions = [] } = input as { questions?: { question: string }[] };
@@ -106,7 +130,10 @@ export interface Resumption {
 }
 
 /** Where a turn that begins again stands, by its journal. */
-export function resumeFrom(journal: readonly JournalItem[]): Resumption {
+export function resumeFrom(
+  journal: readonly JournalItem[],
+  notBegun: ReadonlySet<string> = new Set(),
+): Resumption {
   const lastStep = journal.reduce((last, item) => Math.max(last, item.step ?? 0), 0);
   const calls = journal.flatMap((item) =>
     item.type === "pre_tool" && item.step === lastStep ? [callOf(item)] : [],
@@ -120,7 +147,10 @@ export function resumeFrom(journal: readonly JournalItem[]): Resumption {
   // The server knows what became of its own, and says so when it is asked again.
   const interrupted = (begun ?? []).filter(
     ({ item, verdict }) =>
-      !done.has(item.callId) && verdict.verdict === "allow" && OWN.has(item.tool),
+      !done.has(item.callId) &&
+      !notBegun.has(item.callId) &&
+      verdict.verdict === "allow" &&
+      OWN.has(item.tool),
   );
   const texts = textsOf(journal, lastStep);
   const isDone = endsTurn(answered) && calls.every(({ item }) => done.has(item.callId));

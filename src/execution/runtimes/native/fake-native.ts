@@ -47,6 +47,7 @@ export async function fakeWorkspaces(folder: string): Promise<FakeWorkspaces> {
     },
     snapshot: async () => {},
     diskBytes: async () => 0,
+    isStale: () => false,
   };
   const workspaces = {
     open: async ({ sessionId }: { sessionId: string }) => {
@@ -55,6 +56,8 @@ export async function fakeWorkspaces(folder: string): Promise<FakeWorkspaces> {
       return workspace;
     },
     holds: (sessionId: string) => held.has(sessionId),
+    sandboxRefusal: () => null,
+    isSandboxed: () => false,
     close: async () => {},
   } as unknown as Workspaces;
   return { workspaces, workspace, acts, held };

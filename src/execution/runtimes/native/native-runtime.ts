@@ -25,8 +25,8 @@ import { TurnBounds } from "./limits.ts";
 import { remind } from "./recall.ts";
 import { settleEarlier } from "./sum-up.ts";
 import { systemPrompt } from "./system-prompt.ts";
-import { TurnLoop } from "./turn-loop.ts";
-import { TurnWorkspace } from "./turn-workspace.ts";
+import { TurnLoop, waitForSandbox } from "./turn-loop.ts";
+import { isSandboxRefusal, TurnWorkspace } from "./turn-workspace.ts";
 
 export interface NativeOptions {
   models: Models;
@@ -84,6 +84,8 @@ async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (turn.signal.aborted) return { outcome: "aborted" };
+    // Whatever was said to be not begun still is not.
+    if (isSandboxRefusal(error)) return waitForSandbox(error, turn.assignment.notBegun ?? []);
     const end: TurnEnd = {
       outcome: "failed",
       error: { code: error.code, message: options.redactor.redact(error.message) },
@@ -155,7 +157,7 @@ async function work(
 ): Promise<TurnEnd> {
   const { tools, clock } = options;
   const { redact } = options.redactor;
-  const resumption = resumeFrom(turn.journaled);
+  const resumption = resumeFrom(turn.journaled, new Set(turn.assignment.notBegun));
   const { finalText } = resumption;
   if (finalText !== null) return { outcome: "completed", result: finalText };
   const price = priceOf(id);

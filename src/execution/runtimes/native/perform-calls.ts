@@ -2,6 +2,7 @@
  * The one path of every tool call after its verdict: perform it within its limits, take secrets out,
  * shorten, journal. What a tool gives back never reaches the model or the log in another way.
  */
+import { Refusal } from "#base/refusal.ts";
 import type { Redactor } from "#execution/tools/redact.ts";
 import type {
   RunnerTools,
@@ -13,7 +14,7 @@ import type { Workspace } from "#execution/workspaces/workspace.ts";
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
 import { LeaseLost, type Turn, type Verdicts } from "../runtime.ts";
-import { type Call, endsTurn, groupCalls, type NextStep, nextStep } from "./calls.ts";
+import { type Call, endsTurn, groupCalls, type NextStep, needsSandbox, nextStep } from "./calls.ts";
 import type { PostTool } from "./conversation.ts";
 
 export interface Performer {
@@ -26,11 +27,21 @@ export interface Performer {
   /** Aborts when a running tool must end. */
   signal: AbortSignal;
   decisions: ReadonlyMap<string, Decision>;
+  /** Calls that no attempt has begun, though the journal reads as if one might have. */
+  notBegun: ReadonlySet<string>;
+  /** Why commands cannot be run now; null when they can. */
+  sandboxRefusal(): Refusal | null;
+  isSandboxed(): boolean;
   /** Called with each result, once it is durable. */
   done(result: PostTool): void;
 }
 
-export type Performed = { park: string } | { stopped: boolean } | { ended: true };
+export type Performed =
+  | { park: string }
+  | { stopped: boolean }
+  | { ended: true }
+  /** Nothing of these calls was begun. */
+  | { refusal: Refusal; notBegun: string[] };
 
 /** `answered`: the results that some of the calls have already. */
 export async function performCalls(
@@ -38,7 +49,7 @@ export async function performCalls(
   calls: readonly Call[],
   answered: readonly PostTool[],
 ): Promise<Performed> {
-  const { turn, decisions } = performer;
+  const { turn } = performer;
   const all = [...answered];
   const isAnswered = ({ item }: Call) => answered.some(({ callId }) => callId === item.callId);
   const groups = groupCalls(calls);
@@ -47,9 +58,11 @@ export async function performCalls(
     const open = group.filter((call) => !isAnswered(call)).map((call) => withDenial(call, denied));
     if (open.length === 0) continue;
     if (turn.signal.aborted) return { stopped: true };
-    const parked = open.find(
-      (call) => nextStep(call, decisions.get(call.item.callId)).do === "park",
-    );
+    // Nobody is asked about a call before there is a place to perform it in.
+    const refusal = performer.sandboxRefusal();
+    if (refusal && open.some((call) => waitsForSandbox(performer, call)))
+      return { refusal, notBegun: open.map(({ item }) => item.callId) };
+    const parked = open.find((call) => stepOf(performer, call).do === "park");
     if (parked) return { park: parked.item.callId };
     await turn.step();
     const results = await Promise.all(open.map((call) => performOne(performer, call)));
@@ -76,10 +89,22 @@ function withDenial(call: Call, denied: Verdicts): Call {
   return verdict ? { ...call, verdict } : call;
 }
 
+function stepOf({ decisions, notBegun, isSandboxed }: Performer, call: Call): NextStep {
+  const circumstances = { isSandboxed: isSandboxed(), notBegun };
+  return nextStep(call, decisions.get(call.item.callId), circumstances);
+}
+
+function waitsForSandbox({ decisions, notBegun }: Performer, call: Call): boolean {
+  // As it would be with a sandbox: a call that is only answered needs none.
+  const circumstances = { isSandboxed: true, notBegun };
+  const next = nextStep(call, decisions.get(call.item.callId), circumstances);
+  return next.do !== "answer" && needsSandbox(call.item.tool);
+}
+
 async function performOne(performer: Performer, call: Call): Promise<PostTool> {
-  const { turn, decisions } = performer;
+  const { turn } = performer;
   const { item } = call;
-  const next = nextStep(call, decisions.get(item.callId));
+  const next = stepOf(performer, call);
   const startedAt = performance.now();
   const entryId = turn.entryId();
   const outcome: ToolOutcome =
@@ -144,6 +169,7 @@ async function perform(
     return await tool.perform(context, item.input);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
+    if (error instanceof Refusal) return { output: "", error: error.message };
     // A mistake of ours in one tool need not end the turn: the model can take another way.
     turn.log.error({ err: error, tool: item.tool }, "a tool failed unexpectedly");
     return { output: "", error: `${item.tool} failed unexpectedly. Try it another way.` };

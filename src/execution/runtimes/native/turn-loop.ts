@@ -4,6 +4,7 @@
  * until the model asks for nothing more. All state is in the journal: a turn begins where the one
  * before it was lost, and repeats nothing.
  */
+import type { Refusal } from "#base/refusal.ts";
 import type {
   ModelFailure,
   ModelPrice,
@@ -45,6 +46,7 @@ const MAX_EMPTY = 2;
 /** For less than this it is not worth letting go of the runner: the provider was asked again and again already. */
 const PAUSE_BEYOND_MS = 60_000;
 const MIN_PAUSE_MS = 30_000;
+const SANDBOX_PAUSE_MS = 10 * 60_000;
 
 export class TurnLoop {
   readonly #parts: LoopParts;
@@ -264,6 +266,9 @@ export class TurnLoop {
         decisions,
         workspace: (tool) => workspace.openFor(tool),
         repository: workspace.repository,
+        notBegun: new Set(turn.assignment.notBegun),
+        sandboxRefusal: () => workspace.sandboxRefusal(),
+        isSandboxed: () => workspace.isSandboxed(),
         signal: this.#toolSignal.signal,
         done: (result) => conversation.add(result),
       },
@@ -273,10 +278,20 @@ export class TurnLoop {
     const { refusal } = workspace;
     if (refusal)
       return { outcome: "failed", error: { code: refusal.code, message: refusal.message } };
+    if ("refusal" in done) return waitForSandbox(done.refusal, done.notBegun);
     if ("ended" in done) return { outcome: "completed", result: this.#said };
     if ("park" in done) return { outcome: "parked", park: { kind: "gate", callId: done.park } };
     return done.stopped ? { outcome: "aborted" } : undefined;
   }
+}
+
+/**
+ * Parks the turn until its machine has a sandbox. The server puts it in line as soon as a machine
+ * reports one; the pause is for the case that nobody tells it.
+ */
+export function waitForSandbox({ code, message }: Refusal, notBegun: readonly string[]): TurnEnd {
+  const park = { kind: "pause", waitMs: SANDBOX_PAUSE_MS, code, message } as const;
+  return { outcome: "parked", park: { ...park, notBegun: [...notBegun] } };
 }
 
 function textOf({ parts }: ModelResponse): string {

@@ -8,6 +8,7 @@ import type { GrowingRedactor } from "#execution/tools/redact.ts";
 import type { SessionRepository } from "#execution/tools/tool.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import type { JournalItem } from "#protocol/events.ts";
+import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Turn } from "../runtime.ts";
 import { isReadOnly, mayHaveChanged } from "./calls.ts";
@@ -88,13 +89,34 @@ export class TurnWorkspace {
     return !this.refusal && (this.#isTouched || this.#isLeftBehind);
   }
 
-  open(): Promise<Workspace> {
-    this.#opened ??= this.#open().catch((error: unknown) => {
-      // A turn that was stopped has not failed for that.
-      if (error instanceof Refusal && !this.#turn.signal.aborted) this.refusal = error;
-      throw error;
-    });
+  async open(): Promise<Workspace> {
+    this.#opened ??= this.#openOrRefuse();
+    const opened = await this.#opened;
+    if (!opened.isStale()) return opened;
+    this.#opened = this.#openOrRefuse();
     return this.#opened;
+  }
+
+  async #openOrRefuse(): Promise<Workspace> {
+    try {
+      return await this.#open();
+    } catch (error) {
+      // A machine without a sandbox may have one the next time.
+      this.#opened = undefined;
+      // A turn that was stopped has not failed for that.
+      const isFinal = error instanceof Refusal && !isSandboxRefusal(error);
+      if (isFinal && !this.#turn.signal.aborted) this.refusal = error;
+      throw error;
+    }
+  }
+
+  /** Why commands and files cannot be worked with now; null when they can. */
+  sandboxRefusal(): Refusal | null {
+    return this.#workspaces.sandboxRefusal();
+  }
+
+  isSandboxed(): boolean {
+    return this.#workspaces.isSandboxed();
   }
 
   async #open(): Promise<Workspace> {
@@ -184,6 +206,10 @@ export class TurnWorkspace {
     }
     return shown;
   }
+}
+
+export function isSandboxRefusal({ code }: Refusal): boolean {
+  return code === SANDBOX_UNAVAILABLE;
 }
 
 async function readSmall(workspace: Workspace, path: string): Promise<Buffer | null> {

@@ -5,6 +5,8 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
+import { findInstallFix, findNamespaceFix, isAboutNamespaces } from "#base/sandbox-fix.ts";
+import { SANDBOX_UNAVAILABLE, type SandboxFix } from "#protocol/sandboxes.ts";
 import { WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
 import { collectText } from "../collect-text.ts";
 import { type ControlGroups, findControlGroups } from "../control-groups.ts";
@@ -39,8 +41,8 @@ export interface BubblewrapOptions {
 
 const PROBE_TIMEOUT_MS = 10_000;
 const PRLIMIT = "/usr/bin/prlimit";
-const INSTALL =
-  "Install bubblewrap (apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap), then start again. To let agents work on this machine without any sandbox, start with MUSTER_SANDBOX=local.";
+const NOT_INSTALLED =
+  "Bubblewrap is not installed on this machine, so agents cannot run commands here.";
 
 export function createBubblewrap(options: BubblewrapOptions): SandboxProvider {
   const { folder } = options;
@@ -51,7 +53,7 @@ export function createBubblewrap(options: BubblewrapOptions): SandboxProvider {
   const findFile = () => options.bwrapFile ?? findProgram("bwrap", options.path);
   const open = async (spec: SandboxSpec): Promise<Sandbox> => {
     const bwrapFile = findFile();
-    if (!bwrapFile) throw unusable(`Bubblewrap is not installed. ${INSTALL}`);
+    if (!bwrapFile) throw unusable(NOT_INSTALLED);
     system ??= findSystemView(join(folder, "system"));
     return openSandbox(
       { bwrapFile, system, groups, seccomp, folder, network: options.network },
@@ -66,7 +68,8 @@ export function createBubblewrap(options: BubblewrapOptions): SandboxProvider {
       if (process.platform !== "linux") {
         return { usable: false, why: "Bubblewrap needs Linux. Run the runner on a Linux machine." };
       }
-      if (!findFile()) return { usable: false, why: `Bubblewrap is not installed. ${INSTALL}` };
+      if (!findFile())
+        return { usable: false, why: NOT_INSTALLED, fix: findInstallFix(options.path) };
       return tryOut(open, join(folder, "probe"), enforcedBy(groups));
     },
   };
@@ -174,27 +177,27 @@ async function tryOut(
     const [stderr, end] = await Promise.all([collectText(command.stderr), command.ended]);
     command.stdout.resume();
     if (end.exitCode === 0) return { usable: true, enforced };
-    return { usable: false, why: explain(stderr, end.exitCode) };
+    return { usable: false, ...explain(stderr, end.exitCode) };
   } finally {
     await sandbox.close();
   }
 }
 
-function explain(stderr: string, exitCode: number | null): string {
+function explain(stderr: string, exitCode: number | null): { why: string; fix: SandboxFix | null } {
   const said = stderr.trim().slice(0, 300);
-  if (/namespace|uid map|Operation not permitted|No permissions/i.test(said)) {
-    return (
-      `Bubblewrap may not make namespaces here (${said}). Allow them: on Ubuntu ` +
-      "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, on Debian " +
-      "`sysctl kernel.unprivileged_userns_clone=1`, in Docker `--security-opt seccomp=unconfined " +
-      "--security-opt apparmor=unconfined --cap-add SYS_ADMIN`; then start again."
-    );
+  if (!isAboutNamespaces(said)) {
+    const why = `A trial command in bubblewrap failed on this machine (exit code ${exitCode}): ${said || "it said nothing"}.`;
+    return { why, fix: null };
   }
-  return `A trial command in bubblewrap failed (exit code ${exitCode}): ${said || "it said nothing"}. ${INSTALL}`;
+  const fix = findNamespaceFix();
+  const container = fix
+    ? ""
+    : " In Docker, start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN.";
+  return { why: `Bubblewrap may not make namespaces on this machine (${said}).${container}`, fix };
 }
 
 function unusable(why: string): Refusal {
-  return new Refusal("unavailable", "sandbox_unavailable", why);
+  return new Refusal("unavailable", SANDBOX_UNAVAILABLE, why);
 }
 
 function findProgram(name: string, path: string): string | undefined {

@@ -27,6 +27,7 @@ type Person = ReturnType<typeof userOf>;
 
 export function runnerRoutes(app: App, kernel: Kernel, tokens: RunnerTokens): void {
   machineRoutes(app, kernel, tokens);
+  sandboxRoutes(app, kernel);
   tokenRoutes(app, kernel, tokens);
 }
 
@@ -70,6 +71,54 @@ function machineRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens): voi
       await tokens.revoke(await runners.credentialOf(principalOf(c), id));
       await runners.remove(principalOf(c), id);
       return {};
+    },
+  );
+}
+
+/** Work without a sandbox: a consent per machine, and looking again for a sandbox. */
+function sandboxRoutes(app: App, { runners }: Kernel): void {
+  const response = z.object({ runner: runnerSchema });
+  const change = (allowed: boolean) => async (c: Parameters<typeof principalOf>[0]) => {
+    const id = requireId(c.req.param("id"), "runner");
+    return { runner: await runners.changeConsent(principalOf(c), { id, allowed }) };
+  };
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/runners/{id}/unsandboxed",
+      summary:
+        "Let agents work on this machine without a sandbox, while it has none: an admin, or the owner of the machine, signed in",
+      tag: TAG,
+      body: z.strictObject({}),
+      response,
+    },
+    ({ c }) => change(true)(c),
+  );
+  endpoint(
+    app,
+    {
+      method: "delete",
+      path: "/api/runners/{id}/unsandboxed",
+      summary: "Take that consent back; commands that run without a sandbox end at once",
+      tag: TAG,
+      response,
+    },
+    ({ c }) => change(false)(c),
+  );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/runners/{id}/look",
+      summary: "Let the machine look again whether it has a sandbox; its answer shows in the list",
+      tag: TAG,
+      body: z.strictObject({}),
+      response,
+    },
+    async ({ c }) => {
+      const id = requireId(c.req.param("id"), "runner");
+      return { runner: await runners.lookForSandbox(principalOf(c), id) };
     },
   );
 }
