@@ -1,7 +1,10 @@
 /** `muster up`: the whole product on one machine. */
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { tryBubblewrap } from "#base/bubblewrap-trial.ts";
 import type { Config } from "#base/config.ts";
 import type { Log } from "#base/log.ts";
+import { bannerOf } from "./banner.ts";
 import { createInlineTransport } from "./inline-transport.ts";
 import { ensureRunnerToken, readSecret } from "./owner.ts";
 import { superviseRunner } from "./runner-process.ts";
@@ -22,19 +25,14 @@ export async function up(
 ): Promise<Running> {
   const server = await startServer(config, log, filesFolder);
   const runner = await startLocalRunner(config, log, program, server);
-  const { token } = await server.auth.createLink(server.owner.userId, ["*"]);
+  const { url } = server.http;
   process.stdout.write(
-    [
-      "",
-      `  Muster is ready at ${server.http.url}`,
-      "",
-      `  Open   ${server.http.url}/sign-in#token=${token}`,
-      "         (signs you in once, within 15 minutes; `npx muster login-link` makes another)",
-      `  Key    ${server.owner.keyFile}`,
-      `  Stop   Ctrl-C`,
-      "",
-      "",
-    ].join("\n"),
+    bannerOf({
+      url,
+      keyFile: server.owner.keyFile,
+      link: process.stdout.isTTY ? await makeLink(server) : null,
+      sandbox: await sandboxState(config, server),
+    }),
   );
   return {
     async stop() {
@@ -43,6 +41,29 @@ export async function up(
     },
     kill: () => runner?.kill(),
   };
+}
+
+/** Only for a terminal: a log, a journal or a build's output may be read by others. */
+async function makeLink({ auth, owner, http }: RunningServer): Promise<string> {
+  const { token } = await auth.createLink(owner.userId, ["*"]);
+  return `${http.url}/sign-in#token=${token}`;
+}
+
+/** The runner finds out the same, but perhaps not before the banner is printed. */
+async function sandboxState(config: Config, { kernel, auth, owner }: RunningServer) {
+  if (config.runner === "none") return { kind: "elsewhere" } as const;
+  if (config.sandbox === "local") return { kind: "setting" } as const;
+  const trial = await tryBubblewrap(config.path);
+  if (trial.works) return { kind: "works" } as const;
+  const caller = await auth.authenticate(readSecret(owner.keyFile));
+  const { items } = caller ? await kernel.runners.list(caller.principal) : { items: [] };
+  const isConsented = items.some(
+    (runner) => runner.hostname === hostname() && runner.unsandboxed !== null,
+  );
+  const { why, fix } = trial;
+  return isConsented
+    ? ({ kind: "consent", fix } as const)
+    : ({ kind: "missing", why, fix } as const);
 }
 
 async function startLocalRunner(

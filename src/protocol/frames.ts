@@ -13,7 +13,7 @@ import * as z from "zod";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
 import { repositoryAddressSchema } from "./repository-address.ts";
-import { sandboxReportSchema } from "./sandboxes.ts";
+import { sandboxReportSchema } from "./sandbox-report.ts";
 import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
 import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
 import type { GitIdentity, RepositoryAccess } from "./workspaces.ts";

@@ -1,7 +1,7 @@
 /** Runs and runners as clients see them. */
 import * as z from "zod";
 import { isoTime } from "./page.ts";
-import { sandboxReportSchema } from "./sandboxes.ts";
+import { sandboxReportSchema } from "./sandbox-report.ts";
 import { OUTCOMES } from "./sessions.ts";
 
 export const RUN_STATES = [

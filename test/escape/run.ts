@@ -64,7 +64,7 @@ async function tryWithout(): Promise<Verdict> {
       () => false,
       (error: unknown) => (error as { code?: string }).code === "sandbox_unavailable",
     );
-    const told = !probe.usable && probe.why.includes("apt-get install bubblewrap");
+    const told = !probe.usable && probe.why.includes("Bubblewrap is not installed");
     return {
       name: "no bubblewrap",
       passed: told && refused,

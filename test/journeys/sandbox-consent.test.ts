@@ -1,19 +1,11 @@
 /** A machine without a sandbox, on each database: turns wait, a person may consent, and take it back. */
-import {
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, rmSync, symlinkSync } from "node:fs";
 import { join as joinPath } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Runner } from "#protocol/runs.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
+import { makePathWithoutSandbox } from "#test/path-without-sandbox.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -21,18 +13,6 @@ import { type Browser, join } from "./people-clients.ts";
 
 const PATIENT = { timeout: 30_000 };
 const LIMIT_MS = 60_000;
-
-/** All programs of the system but bubblewrap, as on a machine where nobody has installed it. */
-function programsWithoutSandbox(): string {
-  const folder = realpathSync(mkdtempSync(joinPath(tmpdir(), "muster-path-")));
-  for (const from of new Set(["/usr/bin", "/bin"].map((path) => realpathSync(path)))) {
-    for (const name of readdirSync(from))
-      if (name !== "bwrap") symlinkSync(joinPath(from, name), joinPath(folder, name));
-  }
-  if (!existsSync(joinPath(folder, "apt-get")))
-    symlinkSync("/bin/false", joinPath(folder, "apt-get"));
-  return folder;
-}
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, { timeout: LIMIT_MS }, () => {
@@ -45,7 +25,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     beforeAll(async () => {
       made = await database();
       model = await startModelServer();
-      path = programsWithoutSandbox();
+      path = makePathWithoutSandbox();
       platform = await startPlatform({
         env: {
           PATH: path,
@@ -89,6 +69,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         .toMatchObject({
           reason: "paused",
           message: expect.stringContaining("Bubblewrap is not installed"),
+          until: null,
         });
     const approve = async ({ sessionId }: Prompt) => {
       const pending = async () =>

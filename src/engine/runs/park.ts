@@ -95,11 +95,18 @@ async function openGateFor(
     shown: {
       tool,
       input,
-      reason: dataOf(call).verdict?.reason ?? null,
+      reason: shownReason(dataOf(call).verdict),
       cwd: dataOf(call).cwd ?? null,
     },
   });
   return gate.state === "pending";
+}
+
+/** Whoever decides must see that nothing would keep the command apart, whatever else asks. */
+function shownReason(verdict: Verdict | undefined): string | null {
+  const reason = verdict?.reason ?? null;
+  if (verdict?.sandboxed !== false || reason?.includes("no sandbox")) return reason;
+  return `Without a sandbox. ${reason ?? ""}`.trim();
 }
 
 interface CallData {

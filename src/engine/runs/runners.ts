@@ -4,7 +4,8 @@ import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { isIsolated, type SandboxReport } from "#protocol/sandboxes.ts";
+import type { SandboxReport } from "#protocol/sandbox-report.ts";
+import { isIsolated } from "#protocol/sandboxes.ts";
 import type { RunnerRow } from "../schema.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import type { Engine } from "../work.ts";
@@ -130,12 +131,24 @@ function runnerRow(
     server_id: engine.serverId,
     models: JSON.stringify(profile.models),
     sandbox: profile.sandbox && storedSandbox(profile.sandbox, now),
-    // A consent is for a machine as it was let in: one that now works for somebody else has none.
-    unsandboxed: known?.scope === principal.scope ? known.unsandboxed : null,
+    unsandboxed: keptConsent(known, principal),
     machine,
     last_seen_at: now,
     created_at: known?.created_at ?? now,
   };
+}
+
+/**
+ * A consent is for a machine as it was let in. One that comes with another token, or works for
+ * somebody else now, has none; so a restored database revives no consent, because a restore revokes
+ * all tokens.
+ */
+function keptConsent(
+  known: RunnerRow | undefined,
+  { scope, credentialId }: Registration["principal"],
+): string | null {
+  const isSame = known?.scope === scope && known.credential_id === credentialId;
+  return isSame ? known.unsandboxed : null;
 }
 
 /** Records the models a runner has found; from now on it can be given work. */

@@ -5,7 +5,8 @@
 import type { Log } from "#base/log.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { ServerFrame } from "#protocol/frames.ts";
-import { SANDBOX_UNAVAILABLE, type SandboxReport } from "#protocol/sandboxes.ts";
+import type { SandboxReport } from "#protocol/sandbox-report.ts";
+import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import { eachApart } from "../each-apart.ts";
 import { may, type Principal, principalKey, requireMay } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";

@@ -1,4 +1,6 @@
 /** Sessions and prompts as clients see them. */
+
+import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import type { Attachment, Origin, Prompt, Session, WaitReason } from "#protocol/sessions.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { isoTime } from "./event-view.ts";
@@ -142,10 +144,12 @@ function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waiting
   };
 }
 
-function pauseOf(run: RunRow | undefined): { message: string; until: string } | undefined {
+function pauseOf(run: RunRow | undefined): { message: string; until: string | null } | undefined {
   if (!run || run.pause === null) return undefined;
-  const { message } = JSON.parse(run.pause) as { message: string };
-  return { message, until: isoTime(run.available_at) };
+  const { code, message } = JSON.parse(run.pause) as { code: string; message: string };
+  // It goes on as soon as there is a sandbox; the end of the pause is only when it is looked at again.
+  const until = code === SANDBOX_UNAVAILABLE ? null : isoTime(run.available_at);
+  return { message, until };
 }
 
 const WAITS_FOR_RUNNER = {

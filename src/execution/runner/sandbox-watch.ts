@@ -1,7 +1,7 @@
 /** Keeps the server informed about the machine's sandbox, and the sandbox about the server's word. */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
-import type { SandboxReport } from "#protocol/sandboxes.ts";
+import type { SandboxReport } from "#protocol/sandbox-report.ts";
 import { Errand } from "./errand.ts";
 
 const LOOK_EVERY_MS = 30_000;

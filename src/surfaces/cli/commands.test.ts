@@ -133,6 +133,7 @@ describe("sign-in and runners", () => {
       running: 1,
       capacity: 4,
       hostname: "h",
+      sandbox: { kind: "bubblewrap", why: null, fix: null, enforced: {}, at: null },
       lastSeenAt: null,
       runtimes: ["echo"],
       tags: [],
@@ -144,7 +145,7 @@ describe("sign-in and runners", () => {
       response.writeHead(204).end(),
     );
     expect((await run(["runners", "ls"])).out).toMatch(
-      /rnr_1 +box +online +1\/4 +h +never +echo +–/,
+      /rnr_1 +box +online +1\/4 +h +bubblewrap +never +echo +–/,
     );
     expect((await run(["runners", "rm", "rnr_1", "--json"])).out).toBe("{}\n");
   });

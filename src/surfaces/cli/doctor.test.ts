@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -23,8 +23,26 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder.home, { recursive: true, force: true }));
 
+/** A machine whose bubblewrap answers like this, whatever this one has. */
+function machine(script: string): Record<string, string> {
+  const bin = join(folder.home, "bin");
+  rmSync(bin, { recursive: true, force: true });
+  mkdirSync(bin);
+  for (const [name, text] of [
+    ["bwrap", script],
+    ["apt-get", "exit 1"],
+  ] as const) {
+    if (name === "bwrap" && script === "") continue;
+    writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  symlinkSync("/usr/bin/git", join(bin, "git"));
+  return { PATH: bin };
+}
+
 async function examine(env: Record<string, string> = {}) {
-  const host = createFakeHost({ env: { ...folder.env, ...env } });
+  const sandbox = "PATH" in env ? {} : machine("exit 0");
+  const host = createFakeHost({ env: { ...folder.env, ...sandbox, ...env } });
   const code = await runCommand(host, "doctor", "--json");
   const { ok, findings } = JSON.parse(host.out) as { ok: boolean; findings: Finding[] };
   return {
@@ -61,12 +79,53 @@ describe("muster doctor", () => {
 
   it("writes a line for each thing, and how to mend it", async () => {
     chmodSync(join(folder.home, "owner.key"), 0o644);
-    const host = createFakeHost({ env: folder.env });
+    const host = createFakeHost({ env: { ...folder.env, ...machine("exit 0") } });
     expect(await runCommand(host, "doctor")).toBe(1);
     expect(host.out).toMatch(/^ok {4}node +Node 2\d/m);
     expect(host.out).toMatch(/^fail {2}owner key +.*mode 0644/m);
     expect(host.out).toMatch(/→ chmod 600 .*owner\.key/);
     expect(host.out).toMatch(/1 to mend, \d to look at\.\n$/);
+  });
+
+  it.skipIf(process.platform !== "linux")("takes a missing sandbox for a problem", async () => {
+    const { code, ok, of } = await examine(machine(""));
+    expect({ code, ok }).toEqual({ code: 1, ok: false });
+    expect(of("sandbox")).toMatchObject({
+      level: "fail",
+      text: "Bubblewrap is not installed. Agents cannot run commands on this machine.",
+      mend: expect.stringContaining("sudo apt-get install -y bubblewrap"),
+    });
+  });
+
+  it.skipIf(process.platform !== "linux")("says that a sandbox cannot be made", async () => {
+    const said = "bwrap: Creating new namespace failed: Operation not permitted";
+    const { code, of } = await examine(machine(`echo "${said}" >&2; exit 1`));
+    expect(code).toBe(1);
+    expect(of("sandbox")?.text).toContain(said);
+  });
+
+  it("names machines of a server that works without a sandbox, or has none", async () => {
+    const server = await new FakeServer().start();
+    const runner = { id: "rnr_1", name: "bench", state: "online", unsandboxed: null };
+    const consented = { by: "user:usr_1", at: "2026-01-01T00:00:00.000Z" };
+    const sandbox = { kind: "local", why: null, fix: null, enforced: {}, at: null };
+    const items = [
+      { ...runner, unsandboxed: consented, sandbox },
+      { ...runner, id: "rnr_2", name: "attic", sandbox: { ...sandbox, why: "It has none." } },
+    ];
+    server.answer("GET", "/api/runners", (_seen, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ items, next: null }));
+    });
+    const { code, text } = await examine({
+      MUSTER_SERVER: `http://127.0.0.1:${server.port}`,
+      MUSTER_API_KEY: KEY,
+    });
+    await server.stop();
+    expect(code).toBe(1);
+    expect(text).toContain("agents work without a sandbox on bench (rnr_1)");
+    expect(text).toContain("muster runners require-sandbox rnr_1");
+    expect(text).toContain("no sandbox on attic (rnr_2)");
   });
 
   it("says who uses the database, without getting in the way", async () => {
@@ -144,8 +203,7 @@ describe("muster doctor", () => {
   });
 
   it("misses programs that are not installed", async () => {
-    const { code, of } = await examine({ PATH: "/nonexistent" });
-    expect(code).toBe(0);
+    const { of } = await examine({ PATH: "/nonexistent" });
     expect(of("git")?.text).toContain("not installed");
   });
 

@@ -42,7 +42,7 @@ export interface BubblewrapOptions {
 const PROBE_TIMEOUT_MS = 10_000;
 const PRLIMIT = "/usr/bin/prlimit";
 const NOT_INSTALLED =
-  "Bubblewrap is not installed on this machine, so agents cannot run commands here.";
+  "Bubblewrap is not installed on this machine, so agents cannot run commands here. Work that needs it waits and goes on by itself.";
 
 export function createBubblewrap(options: BubblewrapOptions): SandboxProvider {
   const { folder } = options;

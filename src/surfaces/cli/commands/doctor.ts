@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import type { Config } from "#base/config.ts";
+import type { Runner } from "#protocol/runs.ts";
 import { isPostgres } from "../database/postgres-address.ts";
 import { checkDataFolder, checkOwnerKey } from "../doctor/check-data-folder.ts";
 import { checkModels } from "../doctor/check-models.ts";
 import { checkPort } from "../doctor/check-port.ts";
-import { checkGit, checkNode, checkSandbox } from "../doctor/check-programs.ts";
+import { checkGit, checkNode } from "../doctor/check-programs.ts";
+import { checkSandbox } from "../doctor/check-sandbox.ts";
 import { type Finding, fail, ok } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
@@ -34,10 +36,10 @@ async function examine(invocation: Invocation): Promise<Ending> {
 }
 
 /** What can be looked at only when the settings are good. */
-function configured({
-  host,
-  config: load,
-}: Invocation): (Finding | Finding[] | Promise<Finding | Finding[]>)[] {
+function configured(
+  invocation: Invocation,
+): (Finding | Finding[] | Promise<Finding | Finding[]>)[] {
+  const { host, config: load } = invocation;
   let config: Config;
   try {
     config = load();
@@ -54,11 +56,21 @@ function configured({
     ok("settings", "good"),
     checkDataFolder(config),
     checkDatabase(host, config),
-    checkSandbox(host.env.PATH, config.sandbox),
+    knownRunners(invocation).then((runners) => checkSandbox(config, runners)),
     checkPort(config),
     checkOwnerKey(config),
     checkModels(host.env, config),
   ];
+}
+
+/** Those of the server, if it runs and a key is at hand. */
+async function knownRunners(invocation: Invocation): Promise<Runner[]> {
+  try {
+    const all = await invocation.api().listAll<Runner>("/api/runners");
+    return all.filter(({ state }) => state !== "offline");
+  } catch {
+    return [];
+  }
 }
 
 async function checkDatabase(host: CliHost, { databaseUrl }: Config): Promise<Finding[]> {
@@ -79,7 +91,9 @@ function findingLines({ name, level, text, mend }: Finding, style: Style): strin
   return [
     `${colour(level.padEnd(6))}${name.padEnd(NAME_WIDTH)}${first}`,
     ...rest.map((line) => `${indent}${line}`),
-    ...(mend === undefined ? [] : [`${indent}${style.dim("→")} ${mend}`]),
+    ...(mend === undefined
+      ? []
+      : mend.split("\n").map((line) => `${indent}${style.dim("→")} ${line}`)),
   ];
 }
 

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import type { Runner } from "#protocol/runs.ts";
+import { isIsolated } from "#protocol/sandboxes.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, timeAgo } from "../terminal.ts";
+import { sandboxSentence, sandboxWord } from "./runners-sandbox.ts";
 
 export function addRunnersLsCommand(group: Command, host: CliHost): void {
   group
@@ -20,9 +22,12 @@ async function listRunners(invocation: Invocation): Promise<Ending> {
   } else {
     printTable(
       invocation.host,
-      ["ID", "NAME", "STATE", "RUNS", "MACHINE", "SEEN", "RUNTIMES", "TAGS"],
+      ["ID", "NAME", "STATE", "RUNS", "MACHINE", "SANDBOX", "SEEN", "RUNTIMES", "TAGS"],
       items.map(rowOf),
     );
+    for (const runner of items)
+      if (runner.state !== "offline" && !isIsolated(runner.sandbox))
+        invocation.note(sandboxSentence(runner));
   }
   return DONE;
 }
@@ -34,6 +39,7 @@ function rowOf(runner: Runner): string[] {
     runner.state === "online" && runner.ready === false ? "starting" : runner.state,
     `${runner.running}/${runner.capacity}`,
     runner.hostname,
+    sandboxWord(runner),
     timeAgo(runner.lastSeenAt),
     runner.runtimes.join(","),
     runner.tags.join(",") || "–",

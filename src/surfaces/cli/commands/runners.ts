@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { CliHost } from "../host.ts";
 import { addRunnersLsCommand } from "./runners-ls.ts";
 import { addRunnersRmCommand } from "./runners-rm.ts";
+import { addRunnersSandboxCommands } from "./runners-sandbox.ts";
 import { addRunnersTokenCommand } from "./runners-token.ts";
 import { addRunnersTokensCommands } from "./runners-tokens.ts";
 
@@ -13,5 +14,6 @@ export function addRunnersCommands(program: Command, host: CliHost): void {
   addRunnersLsCommand(group, host);
   addRunnersTokenCommand(group, host);
   addRunnersTokensCommands(group, host);
+  addRunnersSandboxCommands(group, host);
   addRunnersRmCommand(group, host);
 }

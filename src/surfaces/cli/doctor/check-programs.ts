@@ -15,36 +15,6 @@ export function checkNode(version = process.versions.node): Finding {
   );
 }
 
-export async function checkSandbox(
-  searchPath: string | undefined,
-  kind: "bubblewrap" | "local" = "bubblewrap",
-): Promise<Finding> {
-  const name = "sandbox";
-  if (kind === "local") {
-    return warn(
-      name,
-      "MUSTER_SANDBOX is local: agents run commands on this machine without a sandbox",
-      "Leave it out to use bubblewrap.",
-    );
-  }
-  if (process.platform !== "linux") {
-    return warn(
-      name,
-      "bubblewrap exists on Linux only",
-      "Run a runner on a Linux machine, or use containers.",
-    );
-  }
-  const tried = await tryProgram("bwrap", ["--ro-bind", "/", "/", "true"], searchPath);
-  if (tried.kind === "works") return ok(name, "bubblewrap works");
-  if (tried.kind === "missing")
-    return warn(name, "bubblewrap is not installed", "sudo apt install bubblewrap");
-  return warn(
-    name,
-    `bubblewrap does not work here: ${tried.why}`,
-    "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns).",
-  );
-}
-
 export async function checkGit(searchPath: string | undefined): Promise<Finding> {
   const tried = await tryProgram("git", ["--version"], searchPath);
   if (tried.kind === "works") return ok("git", tried.output.trim());

@@ -1,0 +1,18 @@
+/** The sandbox of a runner's machine as it is reported, stored and shown. */
+import * as z from "zod";
+import { SANDBOX_FIXES, type SandboxFix } from "./sandboxes.ts";
+
+export const sandboxReportSchema = z.object({
+  /** `bubblewrap`, or `local`: no isolation. */
+  kind: z.string().max(50),
+  /** Why there is none; null when there is. */
+  why: z.string().max(2000).nullable(),
+  /** The command that mends it, where one does. */
+  fix: z
+    .enum(Object.keys(SANDBOX_FIXES) as [SandboxFix, ...SandboxFix[]])
+    .nullable()
+    .default(null),
+  /** How each limit is kept; null when it is not. */
+  enforced: z.record(z.string(), z.string().nullable()),
+});
+export type SandboxReport = z.infer<typeof sandboxReportSchema>;

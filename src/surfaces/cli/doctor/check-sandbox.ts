@@ -1,0 +1,54 @@
+/** The sandbox: of this machine, and of the runners that a server on this machine knows. */
+import { tryBubblewrap } from "#base/bubblewrap-trial.ts";
+import type { Config } from "#base/config.ts";
+import type { Runner } from "#protocol/runs.ts";
+import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/sandboxes.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NAME = "sandbox";
+const OTHER_WAYS =
+  "Then reload the page, or let agents work without a sandbox: muster runners allow-unsandboxed ID";
+
+/** `runners`: those of the server that runs here; none when it does not answer. */
+export async function checkSandbox(
+  { sandbox, path }: Pick<Config, "sandbox" | "path">,
+  runners: readonly Runner[],
+): Promise<Finding[]> {
+  const open = runners
+    .filter(({ sandbox: report }) => isUnsandboxed(report))
+    .map((runner) =>
+      warn(
+        NAME,
+        `agents work without a sandbox on ${runner.name} (${runner.id})`,
+        runner.unsandboxed === null
+          ? "Leave out MUSTER_SANDBOX there to use bubblewrap."
+          : `Take it back with: muster runners require-sandbox ${runner.id}`,
+      ),
+    );
+  const elsewhere = runners
+    .filter(({ sandbox: report }) => !isIsolated(report) && !isUnsandboxed(report))
+    .map((runner) => `${runner.name} (${runner.id})`);
+  const here = await checkHere(sandbox, path);
+  if (here.level === "ok" && elsewhere.length > 0)
+    return [
+      here,
+      fail(NAME, `no sandbox on ${elsewhere.join(", ")}`, "See: muster runners ls"),
+      ...open,
+    ];
+  return [here, ...open];
+}
+
+async function checkHere(sandbox: Config["sandbox"], path: string): Promise<Finding> {
+  if (sandbox === "local")
+    return warn(
+      NAME,
+      "MUSTER_SANDBOX is local: agents run commands on this machine without a sandbox",
+      "Leave it out to use bubblewrap.",
+    );
+  const trial = await tryBubblewrap(path);
+  if (trial.works) return ok(NAME, "bubblewrap works");
+  const mend = trial.fix
+    ? `${SANDBOX_FIXES[trial.fix]}\n${OTHER_WAYS}`
+    : "Install bubblewrap and allow unprivileged user namespaces, or run a runner on another machine.";
+  return fail(NAME, `${trial.why} Agents cannot run commands on this machine.`, mend);
+}
