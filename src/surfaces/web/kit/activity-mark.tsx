@@ -4,7 +4,7 @@ import type { Activity } from "#protocol/sessions.ts";
 const ACTIVITY_WORDS: Record<Activity, string> = {
   working: "Working",
   needs_you: "Needs you",
-  waiting: "Waiting for children",
+  waiting: "Waiting",
   idle: "Idle",
   asleep: "Asleep",
   recovering: "Recovering",

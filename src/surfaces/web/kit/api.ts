@@ -76,6 +76,7 @@ export interface InspectedLink {
 }
 
 const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+const runner = (id: string) => `/api/runners/${encodeURIComponent(id)}`;
 const approval = (id: string) => `/api/approvals/${encodeURIComponent(id)}`;
 const provider = (name: string) => `/api/providers/${encodeURIComponent(name)}`;
 const prompt = (id: string) => `/api/prompts/${encodeURIComponent(id)}`;
@@ -103,6 +104,12 @@ export const api = {
     callApi<{ provider: Provider }>(provider(name), { method: "PUT", body }),
   removeProvider: (name: string) => callApi<unknown>(provider(name), { method: "DELETE" }),
   listRunners: () => callApi<Page<Runner>>("/api/runners"),
+  allowUnsandboxed: (id: string) =>
+    callApi<{ runner: Runner }>(`${runner(id)}/unsandboxed`, { method: "POST", body: {} }),
+  requireSandbox: (id: string) =>
+    callApi<{ runner: Runner }>(`${runner(id)}/unsandboxed`, { method: "DELETE" }),
+  lookForSandbox: (id: string) =>
+    callApi<{ runner: Runner }>(`${runner(id)}/look`, { method: "POST", body: {} }),
   listRuntimes: () => callApi<{ items: RuntimeChoice[] }>("/api/runtimes"),
 
   listSessions: (filter: SessionFilter, cursor: string | undefined, signal?: AbortSignal) =>

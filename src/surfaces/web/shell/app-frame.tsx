@@ -12,6 +12,8 @@ import { useMedia } from "#surfaces/web/kit/use-media.ts";
 import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
 import { useLetterCount } from "#surfaces/web/pages/inbox/use-letters.ts";
 import { useSearchShortcut } from "#surfaces/web/pages/search/use-open-search.ts";
+import { SandboxCard } from "#surfaces/web/pages/sessions/sandbox-card.tsx";
+import { useRunnerChanges } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
 import { Sidebar } from "#surfaces/web/pages/sessions/sidebar.tsx";
 import { useMyChanges } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { SignedOut } from "#surfaces/web/pages/sign-in/signed-out.tsx";
@@ -57,6 +59,7 @@ const WIDE = "(min-width: 48rem)";
 
 function Panes({ me }: { me: Me }) {
   useMyChanges();
+  useRunnerChanges();
   useSearchShortcut();
   usePendingApprovals();
   useLetterCount();
@@ -83,10 +86,13 @@ function Panes({ me }: { me: Me }) {
           <Sidebar me={me} />
         </SideDrawer>
       )}
-      <main id="main" tabIndex={-1} className="h-full min-w-0 flex-1 outline-none">
-        <DrawerOpener value={isWide ? undefined : open}>
-          <Outlet />
-        </DrawerOpener>
+      <main id="main" tabIndex={-1} className="flex h-full min-w-0 flex-1 flex-col outline-none">
+        <SandboxCard />
+        <div className="min-h-0 flex-1">
+          <DrawerOpener value={isWide ? undefined : open}>
+            <Outlet />
+          </DrawerOpener>
+        </div>
       </main>
     </div>
   );

@@ -11,7 +11,6 @@ import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { AddModel } from "#surfaces/web/pages/models/lazy-add-model.tsx";
 import { useModels } from "#surfaces/web/pages/models/use-models.ts";
 import { DemoNotice } from "#surfaces/web/pages/sessions/model-choice.tsx";
-import { SandboxWarning } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
 import { useChange } from "#surfaces/web/pages/settings/use-change.ts";
 
 const MAX_NAME_CHARS = 80;
@@ -36,7 +35,6 @@ export function Welcome({ identity }: { identity: Identity | null }) {
           time: the work goes on.
         </p>
       </div>
-      <SandboxWarning />
       <DemoNotice models={models} onAdd={mayManage ? () => setIsAdding(true) : undefined} />
       {identity && <NameIt identity={identity} />}
       <AddModel isOpen={isAdding} onClose={() => setIsAdding(false)} onAdded={() => undefined} />

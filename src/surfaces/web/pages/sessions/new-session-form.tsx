@@ -15,7 +15,6 @@ import { useModels } from "#surfaces/web/pages/models/use-models.ts";
 import { filterFor } from "./list-search.ts";
 import { DemoNotice, ModelChoice } from "./model-choice.tsx";
 import { PersonaChoice } from "./persona-choice.tsx";
-import { SandboxWarning } from "./sandbox-state.tsx";
 import { useCreateSession } from "./use-create-session.ts";
 import { useSessionList } from "./use-session-lists.ts";
 import {
@@ -153,7 +152,6 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
           }}
         />
       )}
-      <SandboxWarning />
       {isOwn && <DemoNotice models={models} onAdd={onAddModel} />}
       {runtimes.isError && <InlineError>{messageOf(runtimes.error)}</InlineError>}
       {isNothingAvailable && (

@@ -1,7 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
-import { ShieldOff, TriangleAlert } from "lucide-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ShieldOff } from "lucide-react";
+import { useEffect } from "react";
 import type { Runner } from "#protocol/runs.ts";
+import { isUnsandboxed } from "#protocol/sandboxes.ts";
 import { api } from "#surfaces/web/kit/api.ts";
+import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
 const NO_SANDBOX = "No sandbox: agents' commands run on this machine with your own rights.";
@@ -16,34 +19,28 @@ export function useRunners(): Runner[] {
   return (found.data?.items ?? []).filter(({ state }) => state !== "offline");
 }
 
-/** What is missing for a sandbox, on which machine, and what to do; nothing while all is well. */
-export function SandboxWarning() {
-  const lacking = useRunners().filter(({ sandbox }) => sandbox !== null && sandbox.why !== null);
-  if (lacking.length === 0) return null;
-  return (
-    <div role="alert" className="flex gap-2.5 rounded-xl bg-warn-soft px-3.5 py-3 text-[0.8125rem]">
-      <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0 text-warn" />
-      <div className="min-w-0 space-y-1">
-        <p className="font-medium text-warn">
-          {lacking.some(({ sandbox }) => sandbox?.kind === "local")
-            ? "Agents work without a sandbox"
-            : "Agents cannot use their tools yet"}
-        </p>
-        {lacking.map(({ id, name, sandbox }) => (
-          <p key={id} className="break-words text-ink-soft">
-            <span className="font-medium text-ink">{name}:</span> {sandbox?.why}
-          </p>
-        ))}
-      </div>
-    </div>
-  );
+/** Reads the machines again whenever one of them changes. */
+export function useRunnerChanges(): void {
+  const live = useLive();
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    const refresh = () => void queryClient.invalidateQueries({ queryKey: keys.runners });
+    return live.subscribe("runners", { onHint: refresh });
+  }, [live, queryClient]);
+}
+
+interface MarkProps {
+  /** Of one machine; null: of any. */
+  hostname?: string | null;
+  /** For narrow places: the words are for screen readers only. */
+  isShort?: boolean;
 }
 
 /** Stands wherever a machine works without a sandbox, by somebody's explicit wish. */
-export function NoSandboxMark({ hostname = null }: { hostname?: string | null }) {
+export function NoSandboxMark({ hostname = null, isShort = false }: MarkProps) {
   const isOpen = useRunners().some(
     (runner) =>
-      runner.sandbox?.kind === "local" && (hostname === null || hostname === runner.hostname),
+      isUnsandboxed(runner.sandbox) && (hostname === null || hostname === runner.hostname),
   );
   if (!isOpen) return null;
   return (
@@ -52,7 +49,7 @@ export function NoSandboxMark({ hostname = null }: { hostname?: string | null })
       className="inline-flex shrink-0 items-center gap-1 rounded-full bg-warn-soft px-1.5 text-2xs font-medium text-warn"
     >
       <ShieldOff size={11} aria-hidden />
-      no sandbox
+      <span className={isShort ? "sr-only" : undefined}>without a sandbox</span>
     </span>
   );
 }

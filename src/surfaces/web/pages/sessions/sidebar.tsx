@@ -67,7 +67,7 @@ function Account({ me }: { me: Me }) {
         <p className="truncate font-medium">{me.user.name}</p>
         <p className="truncate text-ink-faint">{me.org.name}</p>
       </div>
-      <NoSandboxMark />
+      <NoSandboxMark isShort />
       <Link to="/models" search={true} aria-label="Models" title="Models" className={PAGE_LINK}>
         <Cpu size={17} aria-hidden />
       </Link>
