@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
+const START_LIMIT_MS = 60_000;
 const program = join(import.meta.dirname, "../../dist/muster.js");
 
 /** The program as it is built and started, in processes of its own. */
-describe("the built program", () => {
+describe("the built program", { timeout: START_LIMIT_MS }, () => {
   const home = mkdtempSync(join(tmpdir(), "muster-built-"));
   let port: number;
   let child: ChildProcess;
@@ -27,7 +28,7 @@ describe("the built program", () => {
     port = await freePort();
     await start();
     key = readFileSync(join(home, "owner.key"), "utf8").trim();
-  });
+  }, START_LIMIT_MS);
   afterAll(async () => {
     await end("SIGTERM");
     rmSync(home, { recursive: true, force: true });
@@ -35,7 +36,8 @@ describe("the built program", () => {
 
   async function start(): Promise<void> {
     child = spawn(process.execPath, [program, "up"], { env: env(), stdio: "ignore" });
-    await vi.waitUntil(isReady, { timeout: 10_000, interval: 20 });
+    // A program that is read from a cold disk may take long; how long is not what is tried here.
+    await vi.waitUntil(isReady, { timeout: START_LIMIT_MS, interval: 20 });
   }
 
   async function isReady(): Promise<boolean> {

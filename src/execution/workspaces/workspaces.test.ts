@@ -563,12 +563,16 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     const workspace = await workspaces.open(wish());
     await sh(workspace, "echo precious > work.txt");
     await workspace.snapshot();
-    const { stdout } = await sh(
-      workspace,
-      "ls /muster; find / -name keep.git 2>/dev/null; rm -rf /workspace/* /muster",
-    );
-    expect(stdout).toBe("");
     const keep = join(folder, "workspaces", workspace.id, "keep.git");
+    expect(existsSync(keep)).toBe(true);
+    // Of what a command sees, /usr is the machine's and /proc the kernel's: they are large, read-only
+    // and not where workspaces lie. All the rest is looked through.
+    expect(keep).not.toMatch(/^\/(?:usr|proc)\//);
+    const look = `[ -e "$1" ] && echo "$1"
+      find / \\( -path /usr -o -path /proc \\) -prune -o -name keep.git -print 2>/dev/null`;
+    const { stdout } = await sh(workspace, `ls /muster; set -- '${keep}'; ${look}`);
+    expect(stdout).toBe("");
+    await sh(workspace, "rm -rf /workspace/* /muster");
     const kept = execFileSync("git", ["--git-dir", keep, "show", "refs/muster/snapshot:work.txt"]);
     expect(kept.toString()).toBe("precious\n");
   });
