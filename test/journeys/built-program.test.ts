@@ -88,7 +88,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
       };
       return page.items.filter((entry) => entry.kind === "text").map((entry) => entry.text);
     };
-    await expect.poll(transcript, { timeout: 5_000 }).toEqual(["one", "two"]);
+    await expect.poll(transcript, { timeout: START_LIMIT_MS }).toEqual(["one", "two"]);
     await end("SIGKILL");
     await start();
     const receipt = async () =>
