@@ -12,7 +12,7 @@ import { useChange } from "#surfaces/web/pages/settings/use-change.ts";
 import { useRunners } from "./sandbox-state.tsx";
 
 const RISK =
-  "Commands then run with all rights of the user who started Muster there: they can read and change that user's files and reach the network. Each command asks you first. You can take this back at any time.";
+  "Commands then run with all rights of the user who started Muster there: they can read and change that user's files and reach the network. Commands ask you first, unless a rule allows them. You can take this back at any time.";
 /** A look takes some milliseconds; a machine that does not answer is not waited for. */
 const LOOK_PATIENCE_MS = 8_000;
 
@@ -157,7 +157,8 @@ function Open({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
     >
       <p className="min-w-0 flex-1 basis-56 break-words text-warn">
         <ShieldOff size={13} aria-hidden className="mr-1.5 inline align-[-2px]" />
-        Agents work on {runner.name} <strong>without a sandbox</strong>. Each command asks first.
+        Agents work on {runner.name} <strong>without a sandbox</strong>. Commands ask first, unless
+        a rule allows them.
       </p>
       {mayRevoke && (
         <Button size="small" disabled={revoke.isPending} onClick={() => revoke.mutate(undefined)}>
