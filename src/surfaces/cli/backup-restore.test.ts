@@ -202,6 +202,13 @@ describe("muster restore", () => {
     expect(runs().run_running).toMatchObject({ state: "pending" });
   });
 
+  it("clears away what a restore that was killed has left", async () => {
+    await run(["backup", copy]);
+    writeFileSync(`${folder.path}.restoring-2026-01-01T00-00-00Z`, "half a copy");
+    expect((await run(["restore", copy, "--yes"])).code).toBe(0);
+    expect(readdirSync(folder.home).filter((name) => name.includes("restoring"))).toEqual([]);
+  });
+
   it("starts a folder that has no database yet", async () => {
     await run(["backup", copy]);
     const home = join(folder.home, "fresh");

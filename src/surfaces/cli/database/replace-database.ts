@@ -2,7 +2,7 @@
  * Puts a new database file in the place of the present one, which is kept beside it. The caller
  * holds the lock. At every moment the path leads to a whole database: the old one, then the new one.
  */
-import { constants, existsSync } from "node:fs";
+import { constants, existsSync, statSync } from "node:fs";
 import { copyFile, link, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
@@ -46,7 +46,11 @@ async function keep(path: string, name: string): Promise<void> {
   try {
     await link(path, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw error;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") {
+      // A restore that was killed a moment ago has kept it already.
+      if (statSync(path).ino === statSync(name).ino) return;
+      throw error;
+    }
     // Not every file system knows links.
     await copyFile(path, name, constants.COPYFILE_EXCL);
     await syncPath(name);

@@ -1,8 +1,8 @@
 /** Goes back to a copy of the database: in its own file, in PostgreSQL, or where it was put by hand. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { chown, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import type { Config } from "#base/config.ts";
 import { acquireFileLock, type FileLock } from "#base/file-lock.ts";
@@ -149,6 +149,7 @@ export async function restoreSqlite(
   const path = sqlitePathOf(config.databaseUrl);
   const stamp = fileStamp(now);
   const draft = `${path}.restoring-${stamp}`;
+  removeDrafts(path);
   try {
     const options = safetyOptions(request, forget);
     // Before it takes its place: a database that old runners could write to is never in sight.
@@ -163,6 +164,13 @@ export async function restoreSqlite(
   }
 }
 
+/** Drafts of restores that were killed; nobody else makes any, because the caller holds the lock. */
+function removeDrafts(path: string): void {
+  const prefix = `${basename(path)}.restoring-`;
+  for (const name of existsSync(dirname(path)) ? readdirSync(dirname(path)) : [])
+    if (name.startsWith(prefix)) rmSync(join(dirname(path), name));
+}
+
 /** The caller holds the lock of the SQLite database that PostgreSQL takes over from. */
 export async function restoreOntoPostgres(
   request: RestoreRequest,
@@ -173,6 +181,7 @@ export async function restoreOntoPostgres(
   const { config, migrations, now } = request;
   ensurePrivateFolder(config.home);
   const draft = join(config.home, `muster.db.restoring-${fileStamp(now)}`);
+  removeDrafts(join(config.home, "muster.db"));
   const note = restoreNoteFile(config.home);
   try {
     const previous = databaseFileOf(config);
