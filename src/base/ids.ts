@@ -39,7 +39,8 @@ export type IdPrefix =
   | "mcp"
   | "mem"
   | "shf"
-  | "ltr";
+  | "ltr"
+  | "gwc";
 
 /** Mints ids. Injected wherever ids are made, so that a simulation can replay them. */
 export interface Ids {

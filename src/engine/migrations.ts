@@ -244,6 +244,11 @@ create table secret_key (
 
 const consentColumn = "alter table runners add column unsandboxed text";
 
+const meteredColumns = `
+alter table runs add column model text;
+alter table runs add column metered_fence integer not null default 0;
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -263,4 +268,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0012-machines", statements: (dialect) => ddl(dialect, machineColumn) },
   { id: "0013-secret-key", statements: (dialect) => ddl(dialect, secretKeyTable) },
   { id: "0014-sandbox-consent", statements: (dialect) => ddl(dialect, consentColumn) },
+  { id: "0015-metered-runs", statements: (dialect) => ddl(dialect, meteredColumns) },
 ];

@@ -219,6 +219,10 @@ export interface RunRow {
   worked_ms: number;
   /** 1 when a request's price was not known, so that the cost is not all of it. */
   unpriced: number;
+  /** The session's when the present attempt was claimed; null: the runner's default. */
+  model: string | null;
+  /** Of the last attempt that used the model gateway: there the server counts, not the runner. */
+  metered_fence: number;
   error_code: string | null;
   error_message: string | null;
   result: string | null;
@@ -320,7 +324,6 @@ export interface BlobRow {
   created_at: number;
 }
 
-/** Who still needs a blob. */
 export interface BlobRefRow {
   org_id: string;
   sha256: string;

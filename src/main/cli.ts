@@ -4,6 +4,7 @@ import { silentLog } from "#base/log.ts";
 import { kernelMigrations } from "#engine/index.ts";
 import { authMigrations } from "#features/auth/index.ts";
 import { orgMigrations } from "#features/orgs/index.ts";
+import { DEFAULT_TURN_LIMITS } from "#protocol/frames.ts";
 import { createProcessHost, createProgram } from "#surfaces/cli/index.ts";
 import { createFeatures, ENCRYPTED_COLUMNS } from "./features.ts";
 import type { RunnerStart } from "./runner.ts";
@@ -18,6 +19,8 @@ export const ALL_MIGRATIONS = [
     secretKey: "",
     searchPath: "",
     log: silentLog,
+    providers: {},
+    turnLimits: DEFAULT_TURN_LIMITS,
     orchestration: { disabled: false, minimalUi: false, maxWorkers: 1, allowDelete: false },
   }).list.flatMap((feature) => feature.migrations ?? []),
 ];

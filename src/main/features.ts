@@ -8,18 +8,20 @@ import { approvals } from "#features/approvals/index.ts";
 import { type Audit, createAudit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
 import { createDelegation, type DelegationLimits } from "#features/delegation/index.ts";
+import { createGateway, type Gateway } from "#features/gateway/index.ts";
 import { createMailbox } from "#features/mailbox/index.ts";
 import { memory } from "#features/memory/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
-import { createProviders, type Providers, providerKeyColumn } from "#features/providers/index.ts";
+import { createProviders, providerKeyColumn } from "#features/providers/index.ts";
 import { createRepos, webhookColumn } from "#features/repos/index.ts";
 import { createSearch } from "#features/search/index.ts";
 import { createSecrets, secretColumn } from "#features/secrets/index.ts";
 import { createSupervision, disabledReason } from "#features/supervision/index.ts";
 import { tasks } from "#features/tasks/index.ts";
 import { usage } from "#features/usage/index.ts";
+import { environmentProviders, priceRequest } from "./gateway-models.ts";
 
 /** Everything that features store encrypted with the server's key. */
 export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
@@ -30,7 +32,7 @@ export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
 
 export interface Features {
   list: readonly Feature[];
-  providers: Providers;
+  gateway: Gateway;
   audit: Audit;
 }
 
@@ -43,11 +45,19 @@ export function createFeatures({
   log,
   orchestration,
   delegation,
+  providers: environment,
+  turnLimits,
 }: FeatureSettings): Features {
   const workersPerSupervisor = orchestration.maxWorkers;
   const secrets = createSecrets({ secretKey });
   const audit = createAudit({ secretKey, headFile: auditHeadFile });
   const providers = createProviders({ secretKey });
+  const gateway = createGateway({
+    providers,
+    environment: environmentProviders(environment),
+    price: priceRequest,
+    maxTurnMicros: turnLimits.costMicros,
+  });
   const repos = createRepos({ secretKey, secrets, githubApiUrl, findPersona: findSharedPersona });
   const list: readonly Feature[] = [
     createDelegation({ ...delegation, workersPerSupervisor }),
@@ -67,13 +77,14 @@ export function createFeatures({
     audit.feature,
     usage,
     providers.feature,
+    gateway.feature,
     secrets.feature,
     createPersonas({ searchPath }),
     repos.feature,
     briefing,
   ];
   // Last: it watches over what the others let be found.
-  return { providers, audit, list: [...list, createSearch(list)] };
+  return { gateway, audit, list: [...list, createSearch(list)] };
 }
 
 export interface FeatureSettings {
@@ -87,6 +98,9 @@ export interface FeatureSettings {
   /** Where people reach the server, if that is known. */
   publicUrl?: string | undefined;
   log: Log;
+  /** The providers' own variables, of the server's environment. */
+  providers: Config["providers"];
+  turnLimits: Config["turnLimits"];
   orchestration: Config["orchestration"];
   /** The limits of parents and children, where they are not the usual ones. */
   delegation?: Partial<DelegationLimits>;

@@ -1,6 +1,7 @@
 /**
- * Models whose keys the server keeps: the runner reaches them through the server, with its own token
- * in the place of a key. What this machine has a key of its own for is asked directly.
+ * Models whose keys the server keeps: a turn reaches them through the server, with its run token in
+ * the place of a key. The runner's own token only tells which models there are. What this machine
+ * has a key of its own for is asked directly.
  */
 import * as z from "zod";
 import type { Log } from "#base/log.ts";

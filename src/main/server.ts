@@ -81,7 +81,7 @@ export async function assembleServer(
   const bus = createMemoryBus(log);
   const opened = await openSecretKey(store, config);
   const { secretKey } = opened;
-  const { list, providers, audit } = createFeatures(featureSettings(config, secretKey, log));
+  const { list, gateway, audit } = createFeatures(featureSettings(config, secretKey, log));
   let http: HttpServer | undefined;
   let kernel: Kernel | undefined;
   // Asked for only when something is changed, and by then it is there.
@@ -140,10 +140,7 @@ export async function assembleServer(
     insecureHttp,
     rateLimit,
     secretKey,
-    providers: {
-      resolve: (orgId, name) => providers.resolve(engine, orgId, name),
-      list: (orgId) => providers.list(engine, orgId),
-    },
+    gateway: gateway.serve(engine),
     promptOrchestrator: orchestratorDoor(kernel),
     coordination: createCoordination(kernel),
     filesFolder,

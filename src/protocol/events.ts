@@ -154,6 +154,8 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     priceId: z.string().nullable(),
     durationMs: z.number(),
     stopReason: z.string(),
+    /** The tokens are a guess: the answer was cut off, or did not say. */
+    estimated: z.boolean().optional(),
   }),
   /** Takes the place of everything in the thread up to and including `throughSeq`. */
   z.object({

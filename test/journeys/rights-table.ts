@@ -338,6 +338,9 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     body: { value: "v" },
   },
   "DELETE /api/orgs/{orgId}/secrets/{name}": { who: "401 403 403 403 403 200 403" },
+  // Admins say which machines reach the organisation's models.
+  "GET /api/orgs/{orgId}/model-gateway": { who: "401 403 403 403 200 200 200" },
+  "PUT /api/orgs/{orgId}/model-gateway": { who: "401 403 403 403 403 200 403", body: {} },
   // For runners alone.
   "GET /api/gateway": { who: "401 200 403 403 403 403 403" },
 };

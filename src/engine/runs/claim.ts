@@ -160,6 +160,7 @@ export async function claimOne(
   run.claimed_at = work.now;
   const notBegun = notBegunBy(run);
   run.pause = null;
+  run.model = session.row.model;
   const resumes = prompt.started_at !== null;
   if (!resumes) enterHistory(work, session, prompt, run);
   prompt.attempts = run.attempts;

@@ -16,7 +16,7 @@ import type { RunRow, SessionRow } from "../schema.ts";
 import { listTurnCalls } from "../sessions/event-queries.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
 import { keepSummary } from "../sessions/queries.ts";
-import { addUsage, settleRun } from "../sessions/turns.ts";
+import { settleRun } from "../sessions/turns.ts";
 import type { Bench } from "../tools/index.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
@@ -25,6 +25,7 @@ import type { Claimer } from "./claim.ts";
 import { recheckCalls } from "./find-denials.ts";
 import { handOn } from "./hand-on.ts";
 import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
+import { countModelCall, isCountedByServer } from "./model-calls.ts";
 import { parkRun } from "./park.ts";
 import { findRun, findRunAgain, HELD_STATES, saveRun } from "./queries.ts";
 import { endingOf, requestStop } from "./request-stop.ts";
@@ -66,7 +67,7 @@ export function journal(
     const refused = refuse(run, batch);
     if (refused) return refused;
     const fresh = batch.items.slice(run.journaled + 1 - batch.firstOrdinal);
-    const isBeyond = isSpent(session.row) && fresh.some(({ type }) => type === "model_call");
+    const isBeyond = hasAskedBeyond(session.row, run, fresh);
     const verdicts = await apply({ work, session, run, bench }, fresh, batch);
     const lastOrdinal = run.journaled;
     if (isBeyond) await stopSpending(work, session, run, batch);
@@ -80,8 +81,14 @@ function lockFor(work: Work, { session_id: id }: RunRow, { settle: settlement, p
   return settlement || park ? work.family(id) : work.session(id);
 }
 
-function isSpent({ budget_micros, cost_micros }: SessionRow): boolean {
-  return budget_micros !== null && cost_micros >= budget_micros;
+/** True when a model was asked after the budget was spent. The gateway refuses that by itself. */
+function hasAskedBeyond(
+  { budget_micros, cost_micros }: SessionRow,
+  run: RunRow,
+  fresh: readonly JournalItem[],
+): boolean {
+  const isSpent = budget_micros !== null && cost_micros >= budget_micros;
+  return isSpent && !isCountedByServer(run) && fresh.some(({ type }) => type === "model_call");
 }
 
 /**
@@ -154,7 +161,9 @@ async function apply(
   if (bind) await bindExecutor(work, session, run, bind);
   const given = fresh.length < items.length ? await earlierVerdicts(work, run, items) : {};
   const known = await callIdsBefore(writing, fresh);
-  for (const sent of fresh) {
+  // The gateway has written its requests already.
+  const isKept = ({ type }: JournalItem) => type !== "model_call" || !isCountedByServer(run);
+  for (const sent of fresh.filter(isKept)) {
     const item = await withKnownAnswer(writing, sent);
     const verdict =
       item.type === "pre_tool" && item.authorise ? await judge(writing, item, known) : null;
@@ -254,8 +263,7 @@ async function consequences({ work, session, run }: Writing, item: JournalItem):
         },
       });
     case "model_call":
-      run.worked_ms += Math.round(item.durationMs);
-      addUsage(session, run, item);
+      countModelCall(session, run, item);
       return work.emit({ type: "model_called", session, run, call: item });
     case "context_summary":
       await keepSummary(work.tx, session.row.id, run.thread, cleanText(item.text), item.throughSeq);
@@ -320,13 +328,16 @@ async function settle(
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   const { outcome, error, result, usage } = settlement;
-  const cut = run.stop_reason !== null && (outcome === "aborted" || outcome === "superseded");
+  // A turn that was stopped for its budget ends so, whatever its agent made of the refusals.
+  const isSpent = run.stop_reason === "budget" && outcome !== "completed";
+  const isAborted = outcome === "aborted" || outcome === "superseded";
+  const cut = isSpent || (run.stop_reason !== null && isAborted);
   await settleRun(work, session, prompt, run, {
     outcome: outcome === "superseded" ? "aborted" : outcome,
     // Whatever way it came, it is a word that can be shown and told as ours.
     ...(error ? { error: { ...error, code: errorCodeSchema.parse(error.code) } } : {}),
     ...(result === undefined ? {} : { result }),
-    ...(usage ? { usage } : {}),
+    ...(usage && !isCountedByServer(run) ? { usage } : {}),
     ...(cut ? endingOf(run.stop_reason, run.stop_by_prompt) : {}),
   });
 }

@@ -76,6 +76,8 @@ const heldRun: RunRow = {
   pause: null,
   worked_ms: 0,
   unpriced: 0,
+  model: null,
+  metered_fence: 0,
   error_code: null,
   error_message: null,
   result: null,

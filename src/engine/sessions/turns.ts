@@ -140,6 +140,8 @@ function newRun(
     pause: null,
     worked_ms: 0,
     unpriced: 0,
+    model: null,
+    metered_fence: 0,
     error_code: null,
     error_message: null,
     result: null,

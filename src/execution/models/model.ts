@@ -47,6 +47,8 @@ export interface ModelRequest {
   tools: readonly ToolOffer[];
   /** The same for all requests of a session: what was sent before may be cached under it. */
   cacheKey: string;
+  /** Opens models that are reached through the server, while the turn lasts. */
+  runToken?: string;
   maxOutputTokens?: number;
   signal: AbortSignal;
 }

@@ -17,7 +17,7 @@ export interface ProviderSettings {
   authToken?: string;
   /** What is offered; null when the endpoint is to be asked. */
   models: readonly string[] | null;
-  /** It is reached through the server's model gateway. */
+  /** It is reached through the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean;
   /** The variable its key is taken from; null when it may do without one. */
   keyName: string | null;

@@ -141,8 +141,8 @@ export function createModels(options: ModelsOptions): Models {
       entries.set(name, { settings: changedProvider(name, change, before), provider: null });
       forgetFound(name);
       // The same account by another of its interfaces.
-      const { baseUrl, apiKey } = change;
-      if (name === "openai") models.configure("openai-chat", { baseUrl, apiKey });
+      const { baseUrl, apiKey, viaServer } = change;
+      if (name === "openai") models.configure("openai-chat", { baseUrl, apiKey, viaServer });
     },
     forget(name) {
       const settings = given.get(name);

@@ -144,6 +144,7 @@ async function modelEntry(work: Work, { call, run }: EventOf<"model_called">): P
     },
     costMicros: count(call.costMicros),
     stopReason: stopReason(call.stopReason),
+    ...(call.estimated ? { estimated: true } : {}),
   };
 }
 

@@ -39,6 +39,8 @@ export type AuditEntry =
       usage: Tokens & { cachedInputTokens: number | null; reasoningTokens: number | null };
       costMicros: number | null;
       stopReason: string;
+      /** The provider did not say all of it. */
+      estimated?: boolean;
     }
   | {
       action: "tool_executed";

@@ -38,9 +38,13 @@ function modelAmounts({ call }: EventOf<"model_called">): Partial<Amounts> {
   };
 }
 
-/** Our own agent tells of each request; of other runtimes only what they say at the end is known. */
+/**
+ * Our own agent and the model gateway tell of each request; of other runtimes only what they say at
+ * the end is known.
+ */
 function settledAmounts(run: NonNullable<EventOf<"prompt_settled">["run"]>): Partial<Amounts> {
-  const isCounted = run.runtime === "native" || run.input_tokens + run.output_tokens === 0;
+  const isCounted =
+    run.runtime === "native" || run.metered_fence > 0 || run.input_tokens + run.output_tokens === 0;
   if (isCounted) return {};
   return {
     requests: 1,

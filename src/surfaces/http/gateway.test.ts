@@ -11,21 +11,27 @@ import { getRequestListener } from "@hono/node-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { createLog } from "#base/log.ts";
-import { Refusal } from "#base/refusal.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/index.ts";
 import { createApp } from "./app.ts";
 import { type Caller, createCallers } from "./callers.ts";
-import { type GatewayProvider, gatewayRoutes, MAX_GATEWAY_BODY_BYTES } from "./gateway.ts";
+import { gatewayRoutes, MAX_GATEWAY_BODY_BYTES } from "./gateway.ts";
+import { DEFAULT_EXCHANGE_LIMITS, type ExchangeLimits } from "./gateway-exchange.ts";
 import { allowedHosts } from "./guard.ts";
+import type { Passage, ReachedProvider, SpentBudget } from "./model-gateway.ts";
 
 const REAL_KEY = "sk-real-canary-0123456789";
 const RUNNER_TOKEN = "mst_rnr_canary_of_a_runner";
 const OTHER_RUNNER_TOKEN = "mst_rnr_of_another_org";
+const RUN_TOKEN = "mrt_run_canary.1.of-a-turn";
+const OTHER_RUN_TOKEN = "mrt_run_of.1.another-org";
 const USER_KEY = "mst_key_of_an_admin";
 
 const callersBySecret: Record<string, Principal> = {
   [RUNNER_TOKEN]: runner("org_1"),
   [OTHER_RUNNER_TOKEN]: runner("org_2"),
+  [RUN_TOKEN]: turn("org_1"),
+  [OTHER_RUN_TOKEN]: turn("org_2"),
   [USER_KEY]: {
     kind: "user",
     orgId: "org_1",
@@ -48,6 +54,11 @@ function runner(orgId: string): Principal {
   };
 }
 
+function turn(orgId: string): Principal {
+  const run = { runId: "run_1", fence: 1 };
+  return { kind: "session", orgId, sessionId: "ses_1", ownerId: "usr_1", name: "otters", run };
+}
+
 interface Seen {
   method: string;
   url: string;
@@ -62,7 +73,12 @@ let seen: Seen[];
 let logged: string;
 /** What the upstream does; its request has been read. */
 let answer: (response: ServerResponse, seen: Seen) => void;
-let found: Record<string, GatewayProvider>;
+let found: Record<string, ReachedProvider>;
+/** What became of each request that was let through. */
+let ends: string[];
+let metered: string;
+let spent: SpentBudget | undefined;
+let isHeld: boolean;
 
 async function listen(made: Server): Promise<number> {
   made.listen(0, "127.0.0.1");
@@ -78,6 +94,10 @@ async function close(made: Server): Promise<void> {
 
 beforeEach(async () => {
   seen = [];
+  ends = [];
+  metered = "";
+  spent = undefined;
+  isHeld = true;
   logged = "";
   answer = (response) => reply(response, 200, { ok: true });
   upstream = createServer(async (incoming, response) => {
@@ -98,7 +118,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([close(server), close(upstream)]));
 
-async function startGateway(): Promise<void> {
+async function startGateway(limits: Partial<ExchangeLimits> = {}): Promise<void> {
   const log = createLog({
     level: "debug",
     write(line) {
@@ -122,20 +142,51 @@ async function startGateway(): Promise<void> {
   const app = createApp({ callers, hosts, log });
   gatewayRoutes(app, {
     log,
-    providers: {
-      resolve: async (orgId, name) => {
-        if (name === "sealed")
-          throw new Refusal("unavailable", "secret_key_changed", "Say it again.");
-        return orgId === "org_1" ? found[name] : undefined;
-      },
-      list: async (orgId) =>
+    limits: { ...DEFAULT_EXCHANGE_LIMITS, ...limits },
+    gateway: {
+      find: async ({ orgId }, name) => resolve(orgId, name),
+      list: async ({ orgId }) =>
         orgId === "org_1" ? [{ name: "claude", kind: "anthropic", models: ["m"] }] : [],
+      async open({ orgId }, { provider: name, readBody }) {
+        const provider = resolve(orgId, name);
+        if (!provider) throw notFound("provider");
+        const body = await readBody();
+        return spent ?? passage(provider, body);
+      },
+      isStillHeld: async () => isHeld,
     },
   });
   const handle = getRequestListener(app.hono.fetch as never, { overrideGlobalObjects: false });
   server = createServer((incoming, outgoing) => void handle(incoming, outgoing));
   port = await listen(server);
   url = `http://127.0.0.1:${port}`;
+}
+
+function resolve(orgId: string, name: string): ReachedProvider | undefined {
+  if (name === "sealed") throw new Refusal("unavailable", "secret_key_changed", "Say it again.");
+  return orgId === "org_1" ? found[name] : undefined;
+}
+
+function passage(provider: ReachedProvider, body: Buffer): Passage {
+  let isOver = false;
+  const over = async (how: string) => {
+    if (!isOver) ends.push(how);
+    isOver = true;
+  };
+  return {
+    provider,
+    body,
+    meter: (isEventStream) => {
+      metered += isEventStream ? "stream:" : "whole:";
+      return {
+        take(chunk) {
+          metered += chunk;
+        },
+      };
+    },
+    end: (isCut) => over(isCut ? "cut" : "ended"),
+    fail: () => over("failed"),
+  };
 }
 
 function reply(response: ServerResponse, status: number, body: unknown, headers = {}): void {
@@ -151,7 +202,7 @@ function post(
   return fetch(url + path, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${RUNNER_TOKEN}`,
+      authorization: `Bearer ${RUN_TOKEN}`,
       "content-type": "application/json",
       ...headers,
     },
@@ -164,7 +215,7 @@ async function raw(method: string, path: string): Promise<number> {
   const asked = request(url, {
     method,
     path,
-    headers: { authorization: `Bearer ${RUNNER_TOKEN}` },
+    headers: { authorization: `Bearer ${method === "POST" ? RUN_TOKEN : RUNNER_TOKEN}` },
   });
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
@@ -178,14 +229,16 @@ async function errorOf(response: Response): Promise<{ status: number; code: stri
 }
 
 describe("a request through the gateway", () => {
-  it("reaches Anthropic with the provider's key instead of the runner's token", async () => {
+  it("reaches Anthropic with the provider's key instead of the run's token", async () => {
     const body = JSON.stringify({ model: "m", text: "å\u0000", deep: "[".repeat(100) });
     // The way Anthropic's clients say who they are.
     const response = await fetch(`${url}/api/gateway/claude/v1/messages?beta=true`, {
       method: "POST",
       headers: {
-        "x-api-key": RUNNER_TOKEN,
-        "content-type": "application/json",
+        "x-api-key": RUN_TOKEN,
+        "content-type": "application/json; charset=utf-16",
+        "openai-organization": "canary",
+        "openai-project": "canary",
         "anthropic-version": "2024-01-01",
         "anthropic-beta": "some-beta",
         "user-agent": "runner/1",
@@ -212,7 +265,7 @@ describe("a request through the gateway", () => {
       host: new URL(found.claude?.baseUrl ?? "").host,
     });
     expect(headers.authorization).toBeUndefined();
-    expect(JSON.stringify(headers)).not.toMatch(/mst_rnr|muster=|"canary|for=canary/);
+    expect(JSON.stringify(headers)).not.toMatch(/mrt_run|muster=|"canary|for=canary|utf-16/);
   });
 
   it("reaches others with a bearer header, below the address they have", async () => {
@@ -329,7 +382,7 @@ describe("an answer through the gateway", () => {
     };
     const asked = request(`${url}/api/gateway/claude/v1/messages`, {
       method: "POST",
-      headers: { authorization: `Bearer ${RUNNER_TOKEN}` },
+      headers: { authorization: `Bearer ${RUN_TOKEN}` },
     });
     asked.end("{}");
     const [response] = (await once(asked, "response")) as [IncomingMessage];
@@ -352,7 +405,7 @@ describe("an answer through the gateway", () => {
       const leave = new AbortController();
       const asked = fetch(`${url}/api/gateway/claude/v1/messages`, {
         method: "POST",
-        headers: { authorization: `Bearer ${RUNNER_TOKEN}` },
+        headers: { authorization: `Bearer ${RUN_TOKEN}` },
         body: "{}",
         signal: leave.signal,
       });
@@ -393,7 +446,7 @@ describe("an answer through the gateway", () => {
 });
 
 describe("what the gateway refuses", () => {
-  it("callers that are no runner of the organisation", async () => {
+  it("callers that hold no turn of the organisation", async () => {
     const path = "/api/gateway/claude/v1/messages";
     const as = (headers: Record<string, string>) =>
       fetch(url + path, { method: "POST", headers, body: "{}" }).then(errorOf);
@@ -408,10 +461,14 @@ describe("what the gateway refuses", () => {
     expect(await as({ authorization: `Bearer ${USER_KEY}` })).toEqual(person);
     expect(await as({ "x-api-key": USER_KEY })).toEqual(person);
     expect(await as({ cookie: `muster=${USER_KEY}`, origin: url })).toEqual(person);
-    expect(await as({ authorization: `Bearer ${OTHER_RUNNER_TOKEN}` })).toEqual({
+    expect(await as({ authorization: `Bearer ${OTHER_RUN_TOKEN}` })).toEqual({
       status: 404,
       code: "not_found",
     });
+    // A runner's token says which machine asks, and opens no model by itself.
+    const machine = { status: 403, code: "run_token_required" };
+    expect(await as({ authorization: `Bearer ${RUNNER_TOKEN}` })).toEqual(machine);
+    expect(await as({ "x-api-key": RUNNER_TOKEN })).toEqual(machine);
     expect(seen).toEqual([]);
   });
 
@@ -424,6 +481,18 @@ describe("what the gateway refuses", () => {
 
   it.each([
     ["POST", "/api/gateway/claude/v1/files"],
+    ["POST", "/api/gateway/claude/v1/messages/batches"],
+    ["POST", "/api/gateway/gpt/v1/embeddings"],
+    ["POST", "/api/gateway/gpt/v1/batches"],
+    ["POST", "/api/gateway/gpt/v1/images/generations"],
+    ["POST", "/api/gateway/gpt/v1/fine_tuning/jobs"],
+    ["POST", "/api/gateway/gpt/v1/responses/resp_1/cancel"],
+    ["GET", "/api/gateway/gpt/v1/responses/resp_1"],
+    ["GET", "/api/gateway/gpt/v1/models/.."],
+    ["GET", "/api/gateway/gpt/v1/models?key=x"],
+    ["POST", "/api/gateway/claude/v1/messages?beta=true&model=big"],
+    ["POST", "/api/gateway/CLAUDE/v1/messages"],
+    ["POST", "/api/gateway/claude/v1/Messages"],
     ["POST", "/api/gateway/claude/v1/organizations/keys"],
     ["GET", "/api/gateway/claude/v1/messages"],
     ["POST", "/api/gateway/claude/v1/models"],
@@ -455,7 +524,7 @@ describe("what the gateway refuses", () => {
     });
     const asked = request(url + path, {
       method: "POST",
-      headers: { authorization: `Bearer ${RUNNER_TOKEN}`, "transfer-encoding": "chunked" },
+      headers: { authorization: `Bearer ${RUN_TOKEN}`, "transfer-encoding": "chunked" },
     });
     asked.end(tooMuch);
     const [response] = (await once(asked, "response")) as [IncomingMessage];
@@ -492,5 +561,118 @@ describe("what the gateway refuses", () => {
     });
     expect(logged).toContain("ECONNREFUSED");
     expect(logged).not.toMatch(/canary/);
+  });
+});
+
+describe("a metered request", () => {
+  it("is counted before its end is heard, streamed and whole", async () => {
+    answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+      response.end("data: 1\n\n");
+    };
+    await (await post("/api/gateway/claude/v1/messages")).text();
+    expect(ends).toEqual(["ended"]);
+    answer = (response) => reply(response, 200, { done: true });
+    await (await post("/api/gateway/claude/v1/messages")).text();
+    expect(ends).toEqual(["ended", "ended"]);
+    expect(metered).toBe('stream:data: 1\n\nwhole:{"done":true}');
+  });
+
+  it("costs nothing when the provider refuses it or is not there", async () => {
+    answer = (response) => reply(response, 529, { error: "busy" });
+    await (await post("/api/gateway/claude/v1/messages")).text();
+    found.claude = { kind: "anthropic", baseUrl: "http://127.0.0.1:1/v1", apiKey: REAL_KEY };
+    await (await post("/api/gateway/claude/v1/messages")).text();
+    await expect.poll(() => ends).toEqual(["failed", "failed"]);
+  });
+
+  it.each([
+    ["headersMs", "a provider that never begins"],
+    ["idleMs", "a provider that stops in the middle"],
+    ["totalMs", "an answer without an end"],
+  ] as const)("is given up after %s: %s", async (limit, _why) => {
+    await close(server);
+    await startGateway({ [limit]: 100 });
+    const closed = new Promise<void>((resolved) => {
+      answer = (response) => {
+        response.on("close", () => resolved());
+        if (limit === "headersMs") return;
+        response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
+        if (limit === "idleMs") return;
+        const more = setInterval(() => response.write("data: 1\n\n"), 10);
+        response.on("close", () => clearInterval(more));
+      };
+    });
+    const asked = post("/api/gateway/claude/v1/messages");
+    if (limit === "headersMs")
+      expect(await errorOf(await asked)).toEqual({ status: 502, code: "provider_unreachable" });
+    else await expect((await asked).text()).rejects.toThrow();
+    await closed;
+    await expect.poll(() => ends).toEqual(["cut"]);
+  });
+
+  it("is given up when its reader does not read", async () => {
+    await close(server);
+    await startGateway({ idleMs: 200 });
+    const piece = Buffer.alloc(64 * 1024, "x");
+    const closed = new Promise<void>((resolved) => {
+      answer = (response) => {
+        response.on("close", () => resolved());
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const more = () => {
+          while (response.write(piece));
+          response.once("drain", more);
+        };
+        more();
+      };
+    });
+    const asked = request(`${url}/api/gateway/claude/v1/messages`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${RUN_TOKEN}` },
+    });
+    asked.on("error", () => {});
+    asked.end("{}");
+    await once(asked, "response");
+    await closed;
+    await expect.poll(() => ends).toEqual(["cut"]);
+    asked.destroy();
+  });
+
+  it("ends with the turn it is for", async () => {
+    await close(server);
+    await startGateway({ checkEveryMs: 20 });
+    const closed = new Promise<void>((resolved) => {
+      answer = (response) => {
+        response.on("close", () => resolved());
+        response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
+        isHeld = false;
+      };
+    });
+    await expect((await post("/api/gateway/claude/v1/messages")).text()).rejects.toThrow();
+    await closed;
+    await expect.poll(() => ends).toEqual(["cut"]);
+  });
+
+  it("is told of a spent budget in the words of its format", async () => {
+    spent = { spent: "Nothing is left.", kind: "anthropic" };
+    const claude = await post("/api/gateway/claude/v1/messages");
+    expect(claude.status).toBe(402);
+    expect(await claude.json()).toEqual({
+      type: "error",
+      error: { type: "billing_error", message: "Nothing is left." },
+    });
+    spent = { spent: "Nothing is left.", kind: "openai" };
+    const gpt = await post("/api/gateway/gpt/v1/responses");
+    expect(gpt.status).toBe(429);
+    expect(await gpt.json()).toMatchObject({
+      error: { type: "insufficient_quota", code: "insufficient_quota" },
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it("is refused when it is packed", async () => {
+    const response = await post("/api/gateway/gpt/v1/responses", { "content-encoding": "gzip" });
+    expect(await errorOf(response)).toEqual({ status: 415, code: "gateway_body_packed" });
+    expect(seen).toEqual([]);
   });
 });

@@ -1,18 +1,13 @@
 /**
- * The model gateway: runners reach model providers through the server, with their own token, so that
- * a provider's key never leaves it. Answers pass through as they come, piece by piece.
+ * The model gateway over HTTP: a turn reaches model providers through the server, with its run token
+ * in the place of a key, so that a provider's key never leaves it. Requests and answers pass byte for
+ * byte; what an answer used is metered on the way.
  *
- * A runner may be taken over. So it chooses a provider by name and one of a few known routes, and
- * nothing else about where a request goes: no other path, no redirect, no header that is not of a
+ * A runner may be taken over. So a request chooses a provider by name and one of a few known routes,
+ * and nothing else about where it goes: no other path, no redirect, no header that is not of a
  * model's API.
  */
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  OutgoingHttpHeaders,
-  ServerResponse,
-} from "node:http";
-import { pipeline } from "node:stream/promises";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import * as z from "zod";
@@ -20,33 +15,30 @@ import { keepSecret, withoutSecrets } from "#base/known-secrets.ts";
 import type { Log } from "#base/log.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/index.ts";
-import { PROVIDER_KINDS, type ProviderKind } from "#features/providers/contract.ts";
-import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
+import { PROVIDER_KINDS } from "#features/providers/contract.ts";
 import { type App, type AppEnv, principalOf, readBytes } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
 import { refusalBody } from "./errors.ts";
-import { redactStream } from "./redact-stream.ts";
+import { passAnswer } from "./gateway-answer.ts";
+import { DEFAULT_EXCHANGE_LIMITS, Exchange, type ExchangeLimits } from "./gateway-exchange.ts";
+import { requestHeaders, responseHeaders, secretsOf } from "./gateway-headers.ts";
+import {
+  MODEL_ROUTES,
+  type ModelGateway,
+  type ModelRoute,
+  type ReachedProvider,
+  type SpentBudget,
+} from "./model-gateway.ts";
 import { ask, readStart } from "./upstream.ts";
 
 export const MAX_GATEWAY_BODY_BYTES = 32 * 1024 * 1024;
 /** An error says little; its text is looked through before it is passed on. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-export interface GatewayProvider {
-  kind: ProviderKind;
-  /** Ends with the version, such as `/v1`. */
-  baseUrl: string;
-  apiKey: string | null;
-}
-
-export interface GatewayProviders {
-  resolve(orgId: string, name: string): Promise<GatewayProvider | undefined>;
-  list(orgId: string): Promise<{ name: string; kind: ProviderKind; models: string[] | null }[]>;
-}
-
 export interface GatewayOptions {
-  providers: GatewayProviders;
+  gateway: ModelGateway;
   log: Log;
+  limits?: ExchangeLimits;
 }
 
 const offeredSchema = z
@@ -57,7 +49,17 @@ const offeredSchema = z
   })
   .meta({ id: "GatewayProvider" });
 
-export function gatewayRoutes(app: App, { providers, log }: GatewayOptions): void {
+interface Asking {
+  gateway: ModelGateway;
+  limits: ExchangeLimits;
+  log: Log;
+}
+
+export function gatewayRoutes(
+  app: App,
+  { gateway, log, limits = DEFAULT_EXCHANGE_LIMITS }: GatewayOptions,
+): void {
+  const asking: Asking = { gateway, log, limits };
   endpoint(
     app,
     {
@@ -67,54 +69,97 @@ export function gatewayRoutes(app: App, { providers, log }: GatewayOptions): voi
       tag: "Runners",
       response: z.object({ items: z.array(offeredSchema) }),
     },
-    async ({ c }) => ({ items: await providers.list(requireRunner(principalOf(c)).orgId) }),
+    async ({ c }) => ({ items: await gateway.list(requireRunner(principalOf(c))) }),
   );
-  app.hono.on(["GET", "POST"], "/api/gateway/*", async (c) => {
-    const { orgId } = requireRunner(principalOf(c));
-    const asked = readTarget(c.req.method, c.env.incoming.url ?? "");
-    if (!asked) throw noSuchRoute();
-    const provider = await providers.resolve(orgId, asked.provider);
-    if (!provider) throw notFound("provider");
-    const body = asked.method === "POST" ? await readBytes(c, MAX_GATEWAY_BODY_BYTES) : undefined;
-    return passOn(c, { ...asked, ...provider, body }, log);
-  });
+  app.hono.get("/api/gateway/*", (c) => listModels(c, asking));
+  app.hono.post("/api/gateway/*", (c) => askModel(c, asking));
+}
+
+/** A runner asks which models there are before it has any turn. */
+async function listModels(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
+  const runner = requireRunner(principalOf(c));
+  const target = readTarget(c);
+  if (target?.route !== "models" || c.req.method !== "GET") throw noSuchRoute();
+  const provider = await gateway.find(runner, target.provider);
+  if (!provider) throw notFound("provider");
+  const exchange = new Exchange(c, limits);
+  try {
+    const answer = await send(exchange, provider, { ...target, method: "GET" }, log);
+    if (answer instanceof Response) return answer;
+    return await passAnswer(exchange, answer, { provider, name: target.provider, log });
+  } finally {
+    exchange.close();
+  }
+}
+
+async function askModel(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
+  const agent = requireTurn(principalOf(c));
+  const target = readTarget(c);
+  const route = MODEL_ROUTES.find((one) => one === target?.route);
+  if (!target || !route) throw noSuchRoute();
+  refusePacked(c);
+  const readBody = () => readBytes(c, MAX_GATEWAY_BODY_BYTES);
+  const passage = await gateway.open(agent, { provider: target.provider, route, readBody });
+  if ("spent" in passage) return tellSpent(c, passage);
+  const exchange = new Exchange(c, limits, () => gateway.isStillHeld(agent));
+  try {
+    const { provider, body } = passage;
+    const answer = await send(exchange, provider, { ...target, method: "POST", body }, log);
+    if (answer instanceof Response) {
+      // A request that was given up had been sent, and is paid for.
+      await (exchange.signal.aborted ? passage.end(true) : passage.fail());
+      return answer;
+    }
+    return await passAnswer(exchange, answer, { provider, name: target.provider, log, passage });
+  } finally {
+    exchange.close();
+    await passage.end(true);
+  }
 }
 
 function requireRunner(principal: Principal): Extract<Principal, { kind: "runner" }> {
   if (principal.kind === "runner") return principal;
+  throw runnersOnly();
+}
+
+/** Each request is a turn's: a runner's own token opens no model. */
+function requireTurn(principal: Principal): Extract<Principal, { kind: "session" }> {
+  if (principal.kind === "session") return principal;
+  if (principal.kind !== "runner") throw runnersOnly();
   throw new Refusal(
+    "forbidden",
+    "run_token_required",
+    "Models are reached with the run token of the turn that asks, not with a runner's token. Update the runner to the version of its server.",
+  );
+}
+
+function runnersOnly(): Refusal {
+  return new Refusal(
     "forbidden",
     "runners_only",
     "Models are reached here by runners alone. To use a model, send a prompt to a session.",
   );
 }
 
-/** All that may be asked of a provider. */
-const METHOD_OF: ReadonlyMap<string, "GET" | "POST"> = new Map([
-  ["messages", "POST"],
-  ["chat/completions", "POST"],
-  ["responses", "POST"],
-  ["embeddings", "POST"],
-  ["models", "GET"],
-]);
-
 interface Target {
   provider: string;
-  method: "GET" | "POST";
-  route: string;
+  route: ModelRoute | "models";
   query: string;
 }
 
 /** Read from the address as it was sent, undecoded: what is not written plainly is not known. */
-function readTarget(method: string, address: string): Target | undefined {
-  const match = /^\/api\/gateway\/([a-z0-9-]+)\/(?:v1\/)?([a-z/]+)(\?.*)?$/.exec(address);
-  const [, provider = "", route = "", query = ""] = match ?? [];
-  const wanted = METHOD_OF.get(route);
-  return wanted === method ? { provider, method: wanted, route, query } : undefined;
+const ADDRESS =
+  /^\/api\/gateway\/([a-z0-9-]{1,41})\/(?:v1\/)?(messages|chat\/completions|responses|models)(\?beta=true)?$/;
+
+function readTarget(c: Context<AppEnv>): Target | undefined {
+  const match = ADDRESS.exec(c.env.incoming.url ?? "");
+  if (!match) return undefined;
+  const [, provider = "", route = "", query = ""] = match;
+  return { provider, route: route as Target["route"], query };
 }
 
 function noSuchRoute(): Refusal {
-  const routes = [...METHOD_OF].map(([route, method]) => `${method} ${route}`).join(", ");
+  const routes = [...MODEL_ROUTES.map((route) => `POST ${route}`), "GET models"].join(", ");
   return new Refusal(
     "not_found",
     "gateway_route_unknown",
@@ -122,58 +167,75 @@ function noSuchRoute(): Refusal {
   );
 }
 
-interface Request extends Target, GatewayProvider {
-  body: Buffer | undefined;
+/** What cannot be read cannot be checked. */
+function refusePacked(c: Context<AppEnv>): void {
+  const packed = c.req.header("content-encoding");
+  if (packed === undefined || packed === "identity") return;
+  throw new Refusal(
+    "unsupported",
+    "gateway_body_packed",
+    "The model gateway reads requests as they are. Send the body without Content-Encoding.",
+  );
 }
 
-async function passOn(c: Context<AppEnv>, request: Request, log: Log): Promise<Response> {
-  const { incoming, outgoing } = c.env;
-  const { provider, baseUrl, route, query, method, body } = request;
-  const gone = new AbortController();
-  // Who asked is no longer there: the provider need not go on, nor be paid for it.
-  outgoing.once("close", () => gone.abort());
-  if (outgoing.destroyed) gone.abort();
-  const headers = requestHeaders(incoming.headers, request);
-  // It goes out from here, and must come back by no way.
-  if (request.apiKey !== null) keepSecret(request.apiKey);
+/** As each format says it, so that a program ends at once instead of trying again. */
+function tellSpent(c: Context<AppEnv>, { spent: message, kind }: SpentBudget): Response {
+  if (kind === "anthropic")
+    return c.json({ type: "error", error: { type: "billing_error", message } }, 402);
+  const code = "insufficient_quota";
+  return c.json({ error: { message, type: code, param: null, code } }, 429);
+}
+
+interface Sending {
+  provider: string;
+  route: string;
+  query: string;
+  method: "GET" | "POST";
+  body?: Buffer;
+}
+
+/** The provider's answer when it is one of success; everything else is answered here. */
+async function send(
+  exchange: Exchange,
+  provider: ReachedProvider,
+  { provider: name, route, query, method, body }: Sending,
+  log: Log,
+): Promise<IncomingMessage | Response> {
+  const { c } = exchange;
+  const headers = requestHeaders(c.env.incoming.headers, provider, body);
+  // They go out from here, and must come back by no way.
+  for (const secret of secretsOf(provider)) keepSecret(secret);
   let answer: IncomingMessage;
   try {
-    const url = new URL(`${baseUrl}/${route}${query}`);
-    answer = await ask(url, { method, headers, body, signal: gone.signal });
+    exchange.waitForHeaders();
+    const url = new URL(`${provider.baseUrl}/${route}${query}`);
+    answer = await ask(url, { method, headers, body, signal: exchange.signal });
   } catch (error) {
-    if (gone.signal.aborted) return RESPONSE_ALREADY_SENT;
-    return unreachable(c, log, provider, error);
+    if (exchange.isClientGone) return RESPONSE_ALREADY_SENT;
+    return unreachable(c, log, name, exchange.signal.aborted ? "ETIMEDOUT" : codeOf(error));
   }
   const status = answer.statusCode ?? 0;
   if (status < 200 || (status >= 300 && status < 400)) {
     answer.destroy();
-    return redirected(c, log, provider, status);
+    return redirected(c, log, name, status);
   }
-  const kept = responseHeaders(answer.headers);
-  if (status >= 400) return passOnError(c, answer, kept, request.apiKey);
-  outgoing.writeHead(status, { ...kept, "x-accel-buffering": "no" });
-  outgoing.flushHeaders();
-  answer.once("error", (error) => {
-    if (!gone.signal.aborted) log.warn({ provider, code: codeOf(error) }, "a model stream broke");
-  });
-  // Waits for a slow reader, and ends both sides when either breaks off; the reader sees that itself.
-  const { apiKey } = request;
-  await pipeline(answer, redactStream(apiKey), outgoing as ServerResponse).catch(() => {});
-  return RESPONSE_ALREADY_SENT;
+  return status >= 400 ? passError(c, answer, provider) : answer;
 }
 
 /** Some providers repeat the key that they refuse; it must not come out here. */
-async function passOnError(
+async function passError(
   c: Context<AppEnv>,
   answer: IncomingMessage,
-  headers: OutgoingHttpHeaders,
-  apiKey: string | null,
+  provider: ReachedProvider,
 ): Promise<Response> {
   // Packed in spite of what was asked for, it cannot be looked through.
-  const { "content-encoding": packed, ...plain } = headers;
-  const said = packed ? "" : (await readStart(answer, MAX_ERROR_BYTES)).toString("utf8");
+  const { "content-encoding": packed, ...plain }: OutgoingHttpHeaders = responseHeaders(
+    answer.headers,
+  );
+  let text = packed ? "" : (await readStart(answer, MAX_ERROR_BYTES)).toString("utf8");
   if (packed) answer.destroy();
-  const text = withoutSecrets(apiKey === null ? said : said.replaceAll(apiKey, "[redacted]"));
+  for (const secret of secretsOf(provider)) text = text.replaceAll(secret, "[redacted]");
+  text = withoutSecrets(text);
   c.env.outgoing.writeHead(answer.statusCode ?? 502, {
     ...plain,
     "content-length": Buffer.byteLength(text),
@@ -182,41 +244,7 @@ async function passOnError(
   return RESPONSE_ALREADY_SENT;
 }
 
-const PASSED_TO_PROVIDER =
-  /^(?:accept|content-type|user-agent|anthropic-[\w-]+|openai-[\w-]+|x-stainless-[\w-]+|http-referer|x-title)$/;
-/** What Anthropic insists on, for those who ask only for its models. */
-const ANTHROPIC_VERSION = "2023-06-01";
-
-function requestHeaders(
-  given: IncomingHttpHeaders,
-  { kind, apiKey, body }: Request,
-): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = { ...only(given, PASSED_TO_PROVIDER) };
-  // Packed answers would come in lumps.
-  headers["accept-encoding"] = "identity";
-  if (body) headers["content-length"] = body.length;
-  if (kind === "anthropic") headers["anthropic-version"] ??= ANTHROPIC_VERSION;
-  if (apiKey === null) return headers;
-  if (kind === "anthropic") headers["x-api-key"] = apiKey;
-  else headers.authorization = `Bearer ${apiKey}`;
-  return headers;
-}
-
-const PASSED_TO_RUNNER =
-  /^(?:content-type|content-encoding|retry-after|retry-after-ms|anthropic-ratelimit-[\w-]+|x-ratelimit-[\w-]+|request-id|x-request-id)$/;
-
-function responseHeaders(given: IncomingHttpHeaders): OutgoingHttpHeaders {
-  const kept = Object.entries(only(given, PASSED_TO_RUNNER));
-  const safe = kept.map(([name, value]) => [name, withoutSecrets(String(value))] as const);
-  return { ...Object.fromEntries(safe), [FROM_PROVIDER_HEADER]: "1" };
-}
-
-function only(headers: IncomingHttpHeaders, names: RegExp): OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => names.test(name)));
-}
-
-function unreachable(c: Context, log: Log, provider: string, error: unknown): Response {
-  const code = codeOf(error);
+function unreachable(c: Context, log: Log, provider: string, code: string): Response {
   log.warn({ provider, code }, "a model provider could not be reached");
   return badGateway(
     c,

@@ -7,8 +7,8 @@ import { formsOf } from "#base/secret-forms.ts";
 
 const REDACTED = Buffer.from("[redacted]");
 
-export function redactStream(secret: string | null): Transform {
-  const needles = [...new Set(secret === null ? [] : formsOf(secret))]
+export function redactStream(secrets: readonly string[]): Transform {
+  const needles = [...new Set(secrets.flatMap(formsOf))]
     .sort((a, b) => b.length - a.length)
     .map((form) => Buffer.from(form));
   let held = Buffer.alloc(0);

@@ -27,9 +27,10 @@ import { endpoint } from "./endpoint.ts";
 import { refusalBody, refusalStatus } from "./errors.ts";
 import { featureRoutes } from "./feature-routes.ts";
 import { fileRoutes } from "./files.ts";
-import { type GatewayProviders, gatewayRoutes } from "./gateway.ts";
+import { gatewayRoutes } from "./gateway.ts";
 import { type AllowedHosts, allowedHosts, checkHost, isOwnOrigin, refuseOrigin } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import type { ModelGateway } from "./model-gateway.ts";
 import { openApiDocument } from "./openapi.ts";
 import { type Holders, previewRoutes } from "./previews.ts";
 import { authRoutes, type SignIn } from "./routes/auth-routes.ts";
@@ -55,8 +56,8 @@ export interface HttpOptions {
   /** `MUSTER_INSECURE_HTTP`. */
   insecureHttp: boolean;
   rateLimit: number;
-  /** Whose models runners reach through this server. */
-  providers: GatewayProviders;
+  /** By which turns reach the organisation's models. */
+  gateway: ModelGateway;
   /** Where a client of a person's own sends what is for their orchestrator. */
   promptOrchestrator: PromptOrchestrator;
   /** What such a client sees of a person's boards and inbox. */
@@ -117,7 +118,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   runnerRoutes(app, kernel, auth);
   workspaceRoutes(app, kernel);
   featureRoutes(app, kernel);
-  gatewayRoutes(app, { providers: options.providers, log });
+  gatewayRoutes(app, { gateway: options.gateway, log });
   previewRoutes(app, { kernel, holders: auth, callers, clock, secretKey: options.secretKey });
   authRoutes(app, auth, {
     name: cookieName,

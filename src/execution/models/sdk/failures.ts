@@ -66,7 +66,8 @@ const AWAY_STATUS = new Set([408, 429, 502, 503, 504]);
 function isServerAway({ status, headers, kind }: Known, { hasBegun }: FailureContext): boolean {
   if (status === null) return !hasBegun;
   if (!AWAY_STATUS.has(status) || headers[FROM_PROVIDER_HEADER] !== undefined) return false;
-  return !/provider_(?:unreachable|redirected)/.test(kind);
+  // A spent budget is the server's word too, and waiting does not change it.
+  return !/provider_(?:unreachable|redirected)|insufficient_quota/.test(kind);
 }
 
 function codeOf(known: Known, waitMs: number | undefined, context: FailureContext): string {

@@ -18,7 +18,7 @@ export interface SdkProviderOptions {
   apiKey?: string | undefined;
   /** For `anthropic`: sent as a bearer token instead of a key. */
   authToken?: string | undefined;
-  /** It is reached through the server's model gateway. */
+  /** It is reached through the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean | undefined;
   fetch?: Fetch | undefined;
   idleTimeoutMs?: number | undefined;
@@ -31,7 +31,8 @@ type OpenModel = (model: string, fetch: Fetch) => LanguageModelV4;
 const NO_KEY = "none";
 
 export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
-  const { name, title, kind, viaServer, fetch = globalThis.fetch, idleTimeoutMs, clock } = options;
+  const { name, title, kind, viaServer, idleTimeoutMs, clock } = options;
+  const { fetch: given = globalThis.fetch } = options;
   const secrets = [options.apiKey, options.authToken].filter((secret) => secret !== undefined);
   let opening: Promise<OpenModel> | undefined;
   let wantsSummaries = true;
@@ -44,6 +45,7 @@ export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
       yield { type: "failed", failure: notInstalled(title) };
       return;
     }
+    const fetch = viaServer ? withRunToken(given, request.runToken ?? "") : given;
     const target = { provider: name, model: request.model, kind, wantsSummaries, sendsReasoning };
     yield* streamFromSdk((guarded) => open(request.model, guarded), request, {
       target,
@@ -77,6 +79,16 @@ export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
         yield event;
       }
     },
+  };
+}
+
+/** Takes the place of the key that the package was made with, in whichever header it stands. */
+function withRunToken(fetch: Fetch, token: string): Fetch {
+  return (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.delete("x-api-key");
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(input, { ...init, headers });
   };
 }
 

@@ -91,6 +91,7 @@ async function ask(by: Summarizer, summary: string | null, piece: string): Promi
     messages: [{ role: "user", content: [{ type: "text", text }] }],
     tools: [],
     cacheKey: `${turn.assignment.sessionId}/summary`,
+    runToken: turn.assignment.token,
     signal: AbortSignal.any([
       turn.signal,
       turn.killed,

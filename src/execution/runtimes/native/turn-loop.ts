@@ -143,6 +143,7 @@ export class TurnLoop {
       messages: conversation.messages,
       tools: this.#offers,
       cacheKey: turn.assignment.sessionId,
+      runToken: turn.assignment.token,
       signal: this.#requestSignal,
     });
     if (asked.kind === "cut") return this.#cut(asked.shown);

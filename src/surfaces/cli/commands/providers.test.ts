@@ -92,6 +92,25 @@ describe("muster providers", () => {
     expect(JSON.parse((await run(["ls", "--json"])).out)).toEqual({ items, next: null });
   });
 
+  it("shows the model gateway, and changes what is asked for alone", async () => {
+    const at = "/api/orgs/org_1/model-gateway";
+    const gateway = { personalRunners: false, environmentKeys: false, updatedAt: null };
+    server.answer("GET", "/api/me", (_seen, response) =>
+      reply(response, 200, { org: { id: "org_1" } }),
+    );
+    for (const method of ["GET", "PUT"])
+      server.answer(method, at, (_seen, response) => reply(response, 200, { gateway }));
+    expect((await run(["gateway"])).out).toContain("Members' own machines: closed");
+    expect(server.requests("PUT", at)).toEqual([]);
+    await run(["gateway", "--members", "closed"]);
+    await run(["gateway", "--environment-keys", "on", "--json"]);
+    expect(server.requests("PUT", at).map(({ body }) => body)).toEqual([
+      { personalRunners: false },
+      { environmentKeys: true },
+    ]);
+    expect((await run(["gateway", "--members", "maybe"])).code).toBe(2);
+  });
+
   it("removes a provider", async () => {
     server.answer("DELETE", PATH, (_seen, response) => reply(response, 200, { provider }));
     expect((await run(["rm", "mine"])).out).toBe("mine is removed.\n");

@@ -1,6 +1,7 @@
 /** `muster providers`: the group; each of its commands has its own file. */
 import type { Command } from "commander";
 import type { CliHost } from "../host.ts";
+import { addProvidersGatewayCommand } from "./providers-gateway.ts";
 import { addProvidersLsCommand } from "./providers-ls.ts";
 import { addProvidersRmCommand } from "./providers-rm.ts";
 import { addProvidersSetCommand } from "./providers-set.ts";
@@ -12,4 +13,5 @@ export function addProvidersCommands(program: Command, host: CliHost): void {
   addProvidersLsCommand(group, host);
   addProvidersSetCommand(group, host);
   addProvidersRmCommand(group, host);
+  addProvidersGatewayCommand(group, host);
 }

@@ -1,4 +1,5 @@
 /** Every call the pages make, with its shape. */
+import type { GatewaySettings } from "#features/gateway/contract.ts";
 import type { Rule } from "#features/policy/contract.ts";
 import type { Provider, ProviderChange } from "#features/providers/contract.ts";
 import type { UsageGroup, UsagePage } from "#features/usage/contract.ts";
@@ -79,6 +80,7 @@ const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 const runner = (id: string) => `/api/runners/${encodeURIComponent(id)}`;
 const approval = (id: string) => `/api/approvals/${encodeURIComponent(id)}`;
 const provider = (name: string) => `/api/providers/${encodeURIComponent(name)}`;
+const modelGateway = (orgId: string) => `/api/orgs/${encodeURIComponent(orgId)}/model-gateway`;
 const prompt = (id: string) => `/api/prompts/${encodeURIComponent(id)}`;
 
 export const api = {
@@ -103,6 +105,10 @@ export const api = {
   setProvider: (name: string, body: ProviderChange) =>
     callApi<{ provider: Provider }>(provider(name), { method: "PUT", body }),
   removeProvider: (name: string) => callApi<unknown>(provider(name), { method: "DELETE" }),
+  readModelGateway: (orgId: string, signal: AbortSignal) =>
+    callApi<{ gateway: GatewaySettings }>(modelGateway(orgId), { signal }),
+  changeModelGateway: (orgId: string, body: Partial<GatewaySettings>) =>
+    callApi<{ gateway: GatewaySettings }>(modelGateway(orgId), { method: "PUT", body }),
   listRunners: () => callApi<Page<Runner>>("/api/runners"),
   allowUnsandboxed: (id: string) =>
     callApi<{ runner: Runner }>(`${runner(id)}/unsandboxed`, { method: "POST", body: {} }),

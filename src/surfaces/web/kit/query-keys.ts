@@ -10,6 +10,7 @@ export const keys = {
   me: ["me"] as const,
   models: ["models"] as const,
   providers: ["providers"] as const,
+  modelGateway: ["model gateway"] as const,
   runners: ["runners"] as const,
   runtimes: ["runtimes"] as const,
   sessionLists: ["sessions"] as const,

@@ -13,7 +13,8 @@ import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
+import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
+import { GatewaySettings } from "./gateway-settings.tsx";
 import { AddModel } from "./lazy-add-model.tsx";
 import { type ModelGroup, modelGroups } from "./model-groups.ts";
 import { PRESETS } from "./presets.ts";
@@ -27,6 +28,7 @@ const LOOK_AGAIN_MS = 15_000;
 /** Every model there is, by who offers it; and for admins, who that is. */
 export function ModelsPage() {
   const mayManage = useIsAdmin();
+  const me = useMe();
   const offers = useQuery({
     queryKey: keys.models,
     queryFn: api.listModels,
@@ -65,6 +67,7 @@ export function ModelsPage() {
           onChange={(provider) => setDoing({ is: "changing", provider })}
         />
       ))}
+      {mayManage && me && <GatewaySettings orgId={me.org.id} />}
       <AddModel
         isOpen={doing !== null}
         startWith={doing?.is === "adding" ? doing.startWith : undefined}

@@ -1,0 +1,59 @@
+/**
+ * Limits on JSON from outside, checked on its bytes before anything parses it. Nesting and the
+ * number of values decide what parsing costs; text inside strings is cheap. One pass, whatever the
+ * bytes are: they need not be JSON.
+ */
+import { Refusal } from "./refusal.ts";
+
+export interface JsonBounds {
+  depth: number;
+  /** Members of objects and arrays, all levels together. */
+  values: number;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPENING: ReadonlySet<number> = new Set([91, 123]);
+const CLOSING: ReadonlySet<number> = new Set([93, 125]);
+
+/** Names the limit that the bytes exceed; undefined when they keep both. */
+export function exceededBound(bytes: Uint8Array, limits: JsonBounds): keyof JsonBounds | undefined {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) at = endOfString(bytes, at);
+    else if (byte === COMMA) values += 1;
+    else if (OPENING.has(byte)) {
+      depth += 1;
+      values += 1;
+    } else if (CLOSING.has(byte)) depth -= 1;
+    if (depth > limits.depth) return "depth";
+    if (values > limits.values) return "values";
+  }
+  return undefined;
+}
+
+/** The place of the quote that ends the string which begins at `start`. */
+export function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+export function requireJsonBounds(bytes: Uint8Array, limits: JsonBounds): void {
+  const exceeded = exceededBound(bytes, limits);
+  if (exceeded === "depth")
+    throw new Refusal(
+      "invalid",
+      "json_too_deep",
+      `The JSON is nested deeper than ${limits.depth} levels. Flatten it.`,
+    );
+  if (exceeded === "values")
+    throw new Refusal(
+      "too_large",
+      "json_too_many_values",
+      `The JSON has more than ${limits.values} values. Send less at once.`,
+    );
+}

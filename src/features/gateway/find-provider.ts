@@ -1,0 +1,64 @@
+/** Providers that the gateway reaches: those in settings, and by an admin's word the environment's. */
+import type { Engine } from "#engine/index.ts";
+import type { OfferedProvider, Providers, ReachableProvider } from "#features/providers/index.ts";
+import { readSettings } from "./settings.ts";
+
+/** How to reach a provider. For the server alone: it holds the key. */
+export interface ReachedProvider extends ReachableProvider {
+  /** Anthropic's other credential, sent as a bearer token. */
+  authToken?: string | undefined;
+}
+
+/** A provider whose key stands in the server's environment. */
+export interface EnvironmentProvider extends ReachedProvider {
+  name: string;
+  models: readonly string[] | null;
+}
+
+export interface ProviderSources {
+  providers: Pick<Providers, "resolve" | "list">;
+  environment: readonly EnvironmentProvider[];
+}
+
+export interface FoundProvider {
+  reach: ReachedProvider;
+  /** What the organisation offers of it; null when the provider is asked. */
+  models: readonly string[] | null;
+}
+
+/** Settings go before what the environment has by the same name. */
+export async function findProvider(
+  engine: Engine,
+  { providers, environment }: ProviderSources,
+  orgId: string,
+  name: string,
+): Promise<FoundProvider | undefined> {
+  const stored = await providers.resolve(engine, orgId, name);
+  if (stored) {
+    const all = await providers.list(engine, orgId);
+    return { reach: stored, models: all.find((one) => one.name === name)?.models ?? null };
+  }
+  if (!(await offersEnvironment(engine, orgId))) return undefined;
+  const own = environment.find((one) => one.name === name);
+  return own && { reach: own, models: null };
+}
+
+export async function listProviders(
+  engine: Engine,
+  { providers, environment }: ProviderSources,
+  orgId: string,
+): Promise<OfferedProvider[]> {
+  const stored = await providers.list(engine, orgId);
+  if (!(await offersEnvironment(engine, orgId))) return stored;
+  const names = new Set(stored.map(({ name }) => name));
+  const own = environment.filter(({ name }) => !names.has(name));
+  return [
+    ...stored,
+    ...own.map(({ name, kind, models }) => ({ name, kind, models: models && [...models] })),
+  ];
+}
+
+async function offersEnvironment({ store }: Engine, orgId: string): Promise<boolean> {
+  const settings = await store.read((reader) => readSettings(reader, orgId));
+  return settings.environment_keys === 1;
+}

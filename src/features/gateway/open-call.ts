@@ -1,0 +1,165 @@
+/**
+ * Letting a request to a model through: the attempt must still hold its run, the model must be the
+ * run's, and money must be left. A request that passes leaves a row before the provider is asked, so
+ * that one whose server dies is counted all the same.
+ */
+import { Refusal } from "#base/refusal.ts";
+import {
+  command,
+  type Engine,
+  type Principal,
+  type RunRow,
+  type SessionRow,
+  type SessionWriter,
+  type Work,
+} from "#engine/index.ts";
+import {
+  countByServer,
+  findRun,
+  findRunAgain,
+  findRunner,
+  requestStop,
+} from "#engine/runs/index.ts";
+import type { TokenUsage } from "./meter/format.ts";
+import { unanswered } from "./meter/usage-meter.ts";
+import { insertCall, reservedOf } from "./queries.ts";
+import { readSettings, requireOpen } from "./settings.ts";
+
+export type AgentPrincipal = Extract<Principal, { kind: "session" }>;
+type RunRef = NonNullable<AgentPrincipal["run"]>;
+
+/** What a request costs; null when the price of its model is not known. */
+export type PriceRequest = (
+  model: string,
+  usage: TokenUsage,
+) => { costMicros: number | null; priceId: string | null };
+
+export interface GatewayParts {
+  engine: Engine;
+  price: PriceRequest;
+  /** What a turn may cost at most; null: nothing is said. */
+  maxTurnMicros: number | null;
+}
+
+export interface NewCall {
+  id: string;
+  provider: string;
+  /** As the request names it, without the provider. */
+  model: string;
+  /** What the organisation offers of this provider; null when the provider is asked. */
+  offered: readonly string[] | null;
+  requestBytes: number;
+}
+
+export interface OpenedCall {
+  id: string;
+  sessionId: string;
+  runId: string;
+  model: string;
+  requestBytes: number;
+}
+
+/** `spent`: there is no money left, and the turn is being stopped where that is for good. */
+export type Opening = { call: OpenedCall } | { spent: "budget" | "turn" };
+
+export function openCall(
+  { engine, price, maxTurnMicros }: GatewayParts,
+  ref: RunRef,
+  asked: NewCall,
+): Promise<Opening> {
+  return command(engine, async (work): Promise<Opening> => {
+    const { session, run } = await lockRun(work, ref);
+    const runner = await findRunner(work.tx, run.runner_id ?? "");
+    // A runner that was removed meanwhile is trusted no more than a member's.
+    requireOpen(await readSettings(work.tx, run.org_id), runner?.owner_id !== null);
+    if (run.state === "stopping") {
+      if (run.stop_reason === "budget") return { spent: "budget" };
+      throw runOver();
+    }
+    const model = allowedModel(run, asked);
+    const { usage } = unanswered(asked.requestBytes);
+    const reserved = price(model, usage).costMicros ?? 0;
+    const underWay = await reservedOf(work.tx, run.session_id);
+    const spent = whatIsSpent(session.row, run, underWay, maxTurnMicros);
+    // A turn's own limit ends the turn by its agent; a spent budget ends it whatever the agent does.
+    if (spent === "budget") await requestStop(work, session, run, "budget", null);
+    if (spent) return { spent };
+    await countByServer(work, run);
+    const { session_id: sessionId, id: runId, org_id } = run;
+    await insertCall(work.tx, {
+      id: asked.id,
+      org_id,
+      session_id: sessionId,
+      run_id: runId,
+      server_id: work.serverId,
+      model,
+      request_bytes: asked.requestBytes,
+      reserved_micros: reserved,
+      started_at: work.now,
+    });
+    return { call: { id: asked.id, sessionId, runId, model, requestBytes: asked.requestBytes } };
+  });
+}
+
+async function lockRun(work: Work, ref: RunRef): Promise<{ session: SessionWriter; run: RunRow }> {
+  const found = await findRun(work.tx, ref.runId);
+  const session = found && (await work.session(found.session_id));
+  const run = session && (await findRunAgain(work.tx, found));
+  if (!session || !run || !isHeldBy(run, ref)) throw runOver();
+  return { session, run };
+}
+
+/** True while the attempt that a token names holds its run. */
+export async function isStillHeld({ store }: Engine, ref: RunRef): Promise<boolean> {
+  const run = await store.read((reader) => findRun(reader, ref.runId));
+  return run !== undefined && isHeldBy(run, ref);
+}
+
+const HELD: ReadonlySet<string> = new Set(["claimed", "running", "stopping"]);
+
+/** A run that waits for a decision keeps its fence, but nobody holds it: its lease is null. */
+function isHeldBy(run: RunRow, { fence }: RunRef): boolean {
+  return HELD.has(run.state) && run.lease_until !== null && run.fence === fence;
+}
+
+function runOver(): Refusal {
+  return new Refusal(
+    "forbidden",
+    "run_over",
+    "This run token is no longer good for models: its turn has ended, waits or is being stopped. Send a prompt to go on.",
+  );
+}
+
+/** OpenAI's account is reached by two interfaces, which a runner calls by two names. */
+const ALSO_KNOWN_AS: Readonly<Record<string, string>> = { openai: "openai-chat" };
+
+/**
+ * The id of the model that is asked for, which must be the one its turn was begun with. A turn
+ * without a model of its own may use what the organisation offers.
+ */
+function allowedModel(run: RunRow, { provider, model, offered }: NewCall): string {
+  const names = [provider, ALSO_KNOWN_AS[provider]].filter((name) => name !== undefined);
+  const ids = names.map((name) => `${name}/${model}`);
+  const [first = ""] = ids;
+  const allowed = run.model === null ? first : ids.find((id) => id === run.model);
+  const isOffered = run.model !== null || offered === null || offered.includes(model);
+  if (allowed !== undefined && isOffered) return allowed;
+  throw new Refusal(
+    "forbidden",
+    "model_not_allowed",
+    run.model === null
+      ? "The organisation does not offer this model. Choose one of those at /api/models."
+      : "This turn was begun with another model. Choose the model in the session's settings, and send a prompt.",
+  );
+}
+
+function whatIsSpent(
+  { budget_micros, cost_micros }: SessionRow,
+  run: RunRow,
+  underWay: number,
+  maxTurnMicros: number | null,
+): "budget" | "turn" | undefined {
+  if (budget_micros !== null && cost_micros + underWay >= budget_micros) return "budget";
+  const turnMicros = (run.cost_micros ?? 0) + underWay;
+  return maxTurnMicros !== null && turnMicros >= maxTurnMicros ? "turn" : undefined;
+}

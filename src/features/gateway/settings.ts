@@ -1,0 +1,109 @@
+/** Reading and changing the model gateway's settings. */
+import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import {
+  command,
+  defineRoute,
+  type Principal,
+  principalKey,
+  type Route,
+  requireMay,
+  requireOrg,
+  type Work,
+} from "#engine/index.ts";
+import { lockOrg } from "#features/auth/index.ts";
+import { type GatewaySettings, gatewayChangeSchema, gatewaySettingsSchema } from "./contract.ts";
+import { findSettings, saveSettings } from "./queries.ts";
+import type { GatewaySettingsRow } from "./schema.ts";
+
+/**
+ * Members' machines are let in at first: their turns are metered and budgeted as on any runner. The
+ * server's own keys were given to this machine, so other machines have them only by an admin's word.
+ */
+const AT_FIRST = { personal_runners: 1, environment_keys: 0 } as const;
+
+export async function readSettings(reader: Reader, orgId: string): Promise<GatewaySettingsRow> {
+  return (await findSettings(reader, orgId)) ?? { org_id: orgId, ...AT_FIRST, updated_at: 0 };
+}
+
+export function requireOpen({ personal_runners }: GatewaySettingsRow, isPersonal: boolean): void {
+  if (!isPersonal || personal_runners === 1) return;
+  throw new Refusal(
+    "forbidden",
+    "gateway_closed",
+    "The organisation's models are closed to members' own machines. Work on a runner of the organisation, give this machine a key of its own, or ask an admin to open the model gateway.",
+  );
+}
+
+const TAG = "Providers";
+const PATH = "/api/orgs/{orgId}/model-gateway";
+const one = z.object({ gateway: gatewaySettingsSchema });
+
+export const settingsRoutes: readonly Route[] = [
+  defineRoute({
+    method: "get",
+    path: PATH,
+    summary: "Which machines reach the organisation's models through this server",
+    tag: TAG,
+    response: one,
+    async handle({ engine, principal, params }) {
+      requireMay(principal, "provider.read");
+      const orgId = requireOrg(principal, params.orgId);
+      return {
+        gateway: viewOf(await engine.store.read((reader) => readSettings(reader, orgId))),
+      };
+    },
+  }),
+  defineRoute({
+    method: "put",
+    path: PATH,
+    summary: "Open or close the model gateway to members' machines and environment keys (admins)",
+    tag: TAG,
+    body: gatewayChangeSchema,
+    response: one,
+    async handle({ engine, principal, params, body }) {
+      requireMay(principal, "provider.manage");
+      requireOrg(principal, params.orgId);
+      return { gateway: viewOf(await command(engine, (work) => change(work, principal, body))) };
+    },
+  }),
+];
+
+async function change(
+  work: Work,
+  principal: Principal,
+  asked: z.infer<typeof gatewayChangeSchema>,
+): Promise<GatewaySettingsRow> {
+  const { orgId } = principal;
+  // One change after another: each keeps what the other has set.
+  await lockOrg(work.tx, orgId);
+  const before = await readSettings(work.tx, orgId);
+  const after = {
+    ...before,
+    personal_runners: Number(asked.personalRunners ?? before.personal_runners === 1),
+    environment_keys: Number(asked.environmentKeys ?? before.environment_keys === 1),
+    updated_at: work.now,
+  };
+  await saveSettings(work.tx, after);
+  for (const [name, was, is] of [
+    ["personal_runners", before.personal_runners, after.personal_runners],
+    ["environment_keys", before.environment_keys, after.environment_keys],
+  ] as const) {
+    if (was === is) continue;
+    const by = principalKey(principal);
+    const action = is === 1 ? "opened" : "closed";
+    await work.tell({ orgId, by, area: "model_gateway", action, subjectId: null, detail: name });
+  }
+  // Runners ask again what they are offered.
+  work.tx.afterCommit(() => work.announcer.hint("providers", "gateway", orgId));
+  return after;
+}
+
+function viewOf(row: GatewaySettingsRow): GatewaySettings {
+  return {
+    personalRunners: row.personal_runners === 1,
+    environmentKeys: row.environment_keys === 1,
+    updatedAt: row.updated_at === 0 ? null : new Date(row.updated_at).toISOString(),
+  };
+}
