@@ -244,6 +244,8 @@ create table secret_key (
 
 const consentColumn = "alter table runners add column unsandboxed text";
 
+const blobTypeColumn = "alter table blob_refs add column media_type text";
+
 const meteredColumns = `
 alter table runs add column model text;
 alter table runs add column metered_fence integer not null default 0;
@@ -269,4 +271,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0013-secret-key", statements: (dialect) => ddl(dialect, secretKeyTable) },
   { id: "0014-sandbox-consent", statements: (dialect) => ddl(dialect, consentColumn) },
   { id: "0015-metered-runs", statements: (dialect) => ddl(dialect, meteredColumns) },
+  { id: "0016-blob-types", statements: (dialect) => ddl(dialect, blobTypeColumn) },
 ];

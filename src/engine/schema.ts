@@ -328,6 +328,7 @@ export interface BlobRefRow {
   org_id: string;
   sha256: string;
   session_id: string;
+  media_type: string | null;
 }
 
 export interface TimerRow {

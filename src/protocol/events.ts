@@ -4,6 +4,13 @@
  * they do not know, and `v` lets a later version translate old rows.
  */
 import * as z from "zod";
+import {
+  countSchema,
+  durationSchema,
+  exitCodeSchema,
+  microsSchema,
+  placeSchema,
+} from "./bounds.ts";
 import { ENTRY_KINDS, OUTCOMES, verdictSchema } from "./sessions.ts";
 import { workspaceChangesSchema } from "./workspaces.ts";
 
@@ -81,10 +88,13 @@ export type Delta = z.infer<typeof deltaSchema>;
 /** The answer to a tool call whose attempt was lost while it was under way. */
 export const INTERRUPTED = "interrupted, outcome unknown";
 
-const imageRefSchema = z.object({ sha256: z.string(), mediaType: z.string() });
+const imageRefSchema = z.object({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  mediaType: z.string().max(200),
+});
 export type ImageRef = z.infer<typeof imageRefSchema>;
 
-const itemBase = { entryId: z.string(), step: z.number().int().optional() };
+const itemBase = { entryId: z.string(), step: countSchema.optional() };
 /** What a provider wants to see again, such as the signature of its reasoning. */
 const meta = jsonRecord.optional();
 
@@ -119,8 +129,8 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     input: z.unknown(),
     output: z.unknown(),
     error: z.string().nullable(),
-    exitCode: z.number().int().nullable().optional(),
-    durationMs: z.number().optional(),
+    exitCode: exitCodeSchema.nullable().optional(),
+    durationMs: durationSchema.optional(),
     truncated: z.boolean().optional(),
     /** False when the call was answered without being performed. */
     performed: z.boolean().optional(),
@@ -145,14 +155,14 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     type: z.literal("model_call"),
     ...itemBase,
     model: z.string(),
-    inputTokens: z.number().int(),
-    cachedInputTokens: z.number().int(),
-    outputTokens: z.number().int(),
-    reasoningTokens: z.number().int(),
+    inputTokens: countSchema,
+    cachedInputTokens: countSchema,
+    outputTokens: countSchema,
+    reasoningTokens: countSchema,
     /** Null when the price is not known. */
-    costMicros: z.number().int().nullable(),
+    costMicros: microsSchema.nullable(),
     priceId: z.string().nullable(),
-    durationMs: z.number(),
+    durationMs: durationSchema,
     stopReason: z.string(),
     /** The tokens are a guess: the answer was cut off, or did not say. */
     estimated: z.boolean().optional(),
@@ -162,7 +172,7 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     type: z.literal("context_summary"),
     ...itemBase,
     text: z.string(),
-    throughSeq: z.number().int(),
+    throughSeq: placeSchema,
   }),
   /** What the turn has done to the workspace so far. */
   z.object({
@@ -171,8 +181,8 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     turn: workspaceChangesSchema,
     all: workspaceChangesSchema,
     /** Files that can be shown, as they are now. */
-    files: z.array(imageRefSchema.extend({ path: z.string(), size: z.number().int() })),
-    diskBytes: z.number().int(),
+    files: z.array(imageRefSchema.extend({ path: z.string(), size: placeSchema })),
+    diskBytes: placeSchema,
   }),
 ]);
 export type JournalItem = z.infer<typeof journalItemSchema>;
@@ -191,9 +201,9 @@ export const settlementSchema = z.object({
   result: z.string().optional(),
   usage: z
     .object({
-      inputTokens: z.number().int(),
-      outputTokens: z.number().int(),
-      costMicros: z.number().int().nullable(),
+      inputTokens: countSchema,
+      outputTokens: countSchema,
+      costMicros: microsSchema.nullable(),
     })
     .optional(),
 });

@@ -10,6 +10,7 @@
  * A new tool adds no frame: `tool` carries any of them.
  */
 import * as z from "zod";
+import { durationSchema, placeSchema } from "./bounds.ts";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
 import { repositoryAddressSchema } from "./repository-address.ts";
@@ -29,7 +30,9 @@ export const CANCEL_REASONS = ["stop", "steer", "interrupt", "timeout", "budget"
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 const ID = z.string().regex(/^[\w:.@-]{1,200}$/, "an id");
-const runRef = { run: ID, fence: z.number().int() };
+const runRef = { run: ID, fence: placeSchema };
+/** Answers are found by it. */
+const frameId = z.string().max(200);
 
 export const runnerProfileSchema = z.object({
   name: z.string().min(1).max(200),
@@ -103,7 +106,7 @@ export const parkSchema = z.discriminatedUnion("kind", [
   /** Nothing can be done for a while; it goes on by itself. */
   z.object({
     kind: z.literal("pause"),
-    waitMs: z.number().int().min(0),
+    waitMs: durationSchema,
     code: errorCodeSchema,
     message: z.string(),
     /** Calls whose turn had come and that were not begun: the next attempt may perform them. */
@@ -199,19 +202,24 @@ export const bindingSchema = z.object({
 });
 export type ExecutorBinding = z.infer<typeof bindingSchema>;
 
+/** As many as a runner's places, and a little more. */
+const MAX_RUNS = 10_100;
+const MAX_ITEMS = 20_000;
+const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
+
 export const runnerFrameSchema = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("register"),
-    id: z.string(),
-    protocol: z.number().int(),
-    bootId: z.string(),
+    id: frameId,
+    protocol: placeSchema,
+    bootId: z.string().max(200),
     profile: runnerProfileSchema,
     /** Proves which machine it is; runners of earlier versions send none. */
     identity: z
       .object({ publicKey: z.string().max(200), signature: z.string().max(200) })
       .optional(),
     /** Runs this process still works on, after a lost connection. */
-    holding: z.array(z.object(runRef)),
+    holding: z.array(z.object(runRef)).max(MAX_RUNS),
     /** False: it does not know its models yet. It is given no work until its first `models` frame. */
     ready: z.boolean().optional(),
     /** True: it sends `accepted` for each assignment. Older runners do not. */
@@ -219,13 +227,13 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   }),
   /** Confirms an assignment. One that was never confirmed is not held against its prompt. */
   z.object({ op: z.literal("accepted"), ...runRef }),
-  z.object({ op: z.literal("renew"), id: z.string(), runs: z.array(z.object(runRef)) }),
+  z.object({ op: z.literal("renew"), id: frameId, runs: z.array(z.object(runRef)).max(MAX_RUNS) }),
   z.object({
     op: z.literal("journal"),
-    id: z.string(),
+    id: frameId,
     ...runRef,
-    firstOrdinal: z.number().int(),
-    items: z.array(journalItemSchema),
+    firstOrdinal: placeSchema,
+    items: z.array(journalItemSchema).max(MAX_ITEMS),
     bind: bindingSchema.optional(),
     settle: settlementSchema.optional(),
     park: parkSchema.optional(),
@@ -233,14 +241,14 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("delta"),
     ...runRef,
-    entryId: z.string(),
+    entryId: z.string().max(200),
     kind: z.enum(["text", "reasoning", "tool_call"]),
-    offset: z.number().int(),
+    offset: placeSchema,
     text: z.string(),
   }),
   z.object({
     op: z.literal("tool"),
-    id: z.string(),
+    id: frameId,
     ...runRef,
     callId: z.string(),
     name: z.string(),
@@ -248,19 +256,19 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   }),
   z.object({
     op: z.literal("history"),
-    id: z.string(),
+    id: frameId,
     ...runRef,
-    beforeSeq: z.number().int().nullable(),
+    beforeSeq: placeSchema.nullable(),
     limit: z.number().int().min(1).max(1000),
   }),
   /** Asks for what the agent is given to read, when the assignment says that there is something. */
-  z.object({ op: z.literal("brief"), id: z.string(), ...runRef }),
+  z.object({ op: z.literal("brief"), id: frameId, ...runRef }),
   /** Asks for what opens the session's repository, to fetch from it or to push to it. */
-  z.object({ op: z.literal("repository"), id: z.string(), ...runRef }),
+  z.object({ op: z.literal("repository"), id: frameId, ...runRef }),
   /** Keeps something too large for the journal. */
   z.object({
     op: z.literal("blob"),
-    id: z.string(),
+    id: frameId,
     ...runRef,
     mediaType: z
       .string()
@@ -269,11 +277,11 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     /** Base64. */
     data: z.string(),
   }),
-  z.object({ op: z.literal("fetch_blob"), id: z.string(), ...runRef, sha256: z.string() }),
+  z.object({ op: z.literal("fetch_blob"), id: frameId, ...runRef, sha256: sha256Schema }),
   /** What its native runtime can ask has changed. */
   z.object({
     op: z.literal("models"),
-    id: z.string(),
+    id: frameId,
     models: z.array(modelOfferSchema).max(1000),
   }),
   /** Reports the sandbox of its machine, whenever it has changed or was looked at. */
@@ -281,18 +289,18 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   /** Asks what became of sessions this runner keeps files for. */
   z.object({
     op: z.literal("sessions"),
-    id: z.string(),
-    sessions: z.array(z.string()).max(10_000),
+    id: frameId,
+    sessions: z.array(z.string().max(200)).max(10_000),
   }),
   /** Gives a run back unharmed (drain): it is claimed again at once, and the attempt is not held against it. */
   z.object({
     op: z.literal("release"),
-    id: z.string(),
+    id: frameId,
     ...runRef,
     /** False when nothing of it was begun. */
     begun: z.boolean().optional(),
   }),
-  z.object({ op: z.literal("drain"), id: z.string() }),
+  z.object({ op: z.literal("drain"), id: frameId }),
 ]);
 export type RunnerFrame = z.infer<typeof runnerFrameSchema>;
 

@@ -1,5 +1,6 @@
 /** Models as runners report them and people choose them. */
 import * as z from "zod";
+import { microsSchema } from "./bounds.ts";
 
 /** The model gateway sets this header on answers that come from a provider. */
 export const FROM_PROVIDER_HEADER = "x-muster-from-provider";
@@ -8,10 +9,10 @@ export const FROM_PROVIDER_HEADER = "x-muster-from-provider";
 export const modelPriceSchema = z
   .object({
     /** Names the price and the day it was taken from. */
-    id: z.string(),
-    inputMicros: z.number(),
-    cachedInputMicros: z.number(),
-    outputMicros: z.number(),
+    id: z.string().max(400),
+    inputMicros: microsSchema,
+    cachedInputMicros: microsSchema,
+    outputMicros: microsSchema,
   })
   .meta({ id: "ModelPrice" });
 

@@ -1,5 +1,6 @@
 /** What an agent changed in its workspace, as clients see it. */
 import * as z from "zod";
+import { countSchema } from "./bounds.ts";
 import { isoTime } from "./page.ts";
 
 export const fileChangeSchema = z
@@ -8,8 +9,8 @@ export const fileChangeSchema = z
     status: z.enum(["added", "modified", "deleted", "renamed"]),
     /** Where it was, when it was renamed. */
     from: z.string().nullable(),
-    additions: z.number().int(),
-    deletions: z.number().int(),
+    additions: countSchema,
+    deletions: countSchema,
     binary: z.boolean(),
     /** A unified diff; null when it is binary or too long to show. */
     patch: z.string().nullable(),
@@ -21,9 +22,9 @@ export const workspaceChangesSchema = z
   .object({
     files: z.array(fileChangeSchema),
     /** Files that changed but are not listed, because there are too many. */
-    more: z.number().int(),
-    additions: z.number().int(),
-    deletions: z.number().int(),
+    more: countSchema,
+    additions: countSchema,
+    deletions: countSchema,
   })
   .meta({ id: "WorkspaceChanges" });
 export type WorkspaceChanges = z.infer<typeof workspaceChangesSchema>;

@@ -1,55 +1,14 @@
 /** A member's own machine and the organisation's models, told through HTTP on each database. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { WebSocket } from "ws";
-import { type Assignment, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
+import type { Assignment } from "#protocol/frames.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import { type Browser, join, openSocket, orgOf } from "./people-clients.ts";
+import { type Browser, join, orgOf } from "./people-clients.ts";
+import { connectRunner, type RawRunner } from "./raw-runner.ts";
 
 const PATIENT = { timeout: 15_000, interval: 25 };
-
-/** A runner that does as the test says, over the socket that any runner uses. */
-async function connectRunner(platform: Platform, token: string) {
-  const headers = { authorization: `Bearer ${token}` };
-  const socket: WebSocket = await openSocket(platform, "/api/runners/connect", headers);
-  const frames: ServerFrame[] = [];
-  socket.on("message", (data) => frames.push(JSON.parse(String(data)) as ServerFrame));
-  const send = (frame: object) => socket.send(JSON.stringify(frame));
-  send({
-    op: "register",
-    id: "1",
-    protocol: RUNNER_PROTOCOL,
-    bootId: "boot_1",
-    profile: {
-      name: "own",
-      hostname: "own",
-      folder: "/own",
-      profile: "own",
-      projectDir: null,
-      tags: ["own"],
-      runtimes: ["native"],
-      capacity: 4,
-      version: "0",
-      models: ["small", "big"].map((model) => ({
-        id: `lab/${model}`,
-        provider: "lab",
-        usable: true,
-        why: null,
-        price: null,
-      })),
-    },
-    holding: [],
-  });
-  const assigned = async (): Promise<Assignment> => {
-    const isAssign = (frame: ServerFrame) => frame.op === "assign";
-    await expect.poll(() => frames.some(isAssign), PATIENT).toBe(true);
-    const [frame] = frames.splice(frames.findIndex(isAssign), 1);
-    return (frame as Extract<ServerFrame, { op: "assign" }>).assignment;
-  };
-  return { socket, frames, send, assigned };
-}
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
@@ -58,7 +17,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let model: ModelServer;
     let ann: Browser;
     let runnerToken: string;
-    let runner: Awaited<ReturnType<typeof connectRunner>>;
+    let runner: RawRunner;
     let orgId: string;
     beforeAll(async () => {
       made = await database();

@@ -16,7 +16,7 @@ import type { RunRow, SessionRow } from "../schema.ts";
 import { listTurnCalls } from "../sessions/event-queries.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
 import { keepSummary } from "../sessions/queries.ts";
-import { settleRun } from "../sessions/turns.ts";
+import { added, settleRun } from "../sessions/turns.ts";
 import type { Bench } from "../tools/index.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
@@ -245,7 +245,7 @@ async function earlierVerdicts(
 async function consequences({ work, session, run }: Writing, item: JournalItem): Promise<void> {
   switch (item.type) {
     case "post_tool":
-      run.worked_ms += Math.round(item.durationMs ?? 0);
+      run.worked_ms = added(run.worked_ms, item.durationMs ?? 0);
       if (item.performed === false) return;
       return work.emit({
         type: "call_ended",

@@ -5,7 +5,7 @@
  */
 import type { ModelCallItem } from "#protocol/events.ts";
 import type { RunRow } from "../schema.ts";
-import { addUsage } from "../sessions/turns.ts";
+import { added, addUsage } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { draftOf } from "./journal-items.ts";
 import { saveRun } from "./queries.ts";
@@ -42,6 +42,6 @@ export async function meterModelCall(
 
 /** Adds what a request took to its run and session. */
 export function countModelCall(session: SessionWriter, run: RunRow, call: ModelCallItem): void {
-  run.worked_ms += Math.round(call.durationMs);
+  run.worked_ms = added(run.worked_ms, call.durationMs);
   addUsage(session, run, call);
 }

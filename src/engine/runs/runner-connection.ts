@@ -195,7 +195,7 @@ export class RunnerConnection {
       case "blob":
         return this.#blob(frame, this.runner);
       case "fetch_blob":
-        return this.#fetchBlob(frame, this.runner);
+        return this.#fetchBlob(frame);
       case "models":
         return this.#models(frame, this.runner);
       case "sandbox":
@@ -401,10 +401,10 @@ export class RunnerConnection {
     this.#link.send({ op: "blob", id, sha256, mediaType, data: null });
   }
 
-  async #fetchBlob({ id, run, fence, sha256 }: Frame<"fetch_blob">, runner: RunnerRow) {
-    if (this.held.get(run)?.fence !== fence)
-      return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const blob = await fetchBlob(this.#host.engine, runner.org_id, sha256);
+  async #fetchBlob({ id, run, fence, sha256 }: Frame<"fetch_blob">) {
+    const held = this.held.get(run);
+    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
+    const blob = await fetchBlob(this.#host.engine, held.sessionId, sha256);
     this.#link.send({ op: "blob", id, ...blob });
   }
 }

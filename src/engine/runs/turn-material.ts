@@ -183,10 +183,10 @@ export function storeBlob(
 
 export async function fetchBlob(
   engine: Engine,
-  orgId: string,
+  sessionId: string,
   sha256: string,
 ): Promise<{ sha256: string; mediaType: string; data: string | null }> {
-  const blob = await engine.store.read((reader) => findBlob(reader, orgId, sha256));
+  const blob = await engine.store.read((reader) => findBlob(reader, sessionId, sha256));
   return {
     sha256,
     mediaType: blob?.media_type ?? "application/octet-stream",

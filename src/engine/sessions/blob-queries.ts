@@ -20,13 +20,19 @@ const insertBlobRow = prepare<BlobRow, unknown>((db, p) =>
 const insertBlobRef = prepare<BlobRefRow, unknown>((db, p) =>
   db
     .insertInto("blob_refs")
-    .values({ org_id: p("org_id"), sha256: p("sha256"), session_id: p("session_id") })
+    .values({
+      org_id: p("org_id"),
+      sha256: p("sha256"),
+      session_id: p("session_id"),
+      media_type: p("media_type"),
+    })
     .onConflict((conflict) => conflict.columns(["org_id", "sha256", "session_id"]).doNothing()),
 );
 /** Kept as long as a session that needs it. */
 export async function keepBlob(tx: Tx, row: BlobRow, sessionId: string): Promise<void> {
   await tx.run(insertBlobRow, row);
-  await tx.run(insertBlobRef, { org_id: row.org_id, sha256: row.sha256, session_id: sessionId });
+  const { org_id, sha256, media_type } = row;
+  await tx.run(insertBlobRef, { org_id, sha256, session_id: sessionId, media_type });
 }
 
 const deleteLoneBlobs = prepare<{ sessionId: string }, unknown>((db, p) =>
@@ -63,17 +69,25 @@ export async function dropBlobs(tx: Tx, sessionId: string): Promise<void> {
   await tx.run(deleteLoneBlobs, { sessionId });
   await tx.run(deleteBlobRefs, { sessionId });
 }
-const selectBlob = prepare<{ orgId: string; sha256: string }, BlobRow>((db, p) =>
+const selectBlob = prepare<{ sessionId: string; sha256: string }, BlobRow>((db, p) =>
   db
     .selectFrom("blobs")
-    .selectAll()
-    .where("org_id", "=", p("orgId"))
-    .where("sha256", "=", p("sha256")),
+    .innerJoin("blob_refs", (join) =>
+      join
+        .onRef("blob_refs.org_id", "=", "blobs.org_id")
+        .onRef("blob_refs.sha256", "=", "blobs.sha256"),
+    )
+    .select(["blobs.org_id", "blobs.sha256", "blobs.size", "blobs.data", "blobs.created_at"])
+    // By the session's own word: that of others who have the same bytes would tell of them.
+    .select((eb) => eb.fn.coalesce("blob_refs.media_type", "blobs.media_type").as("media_type"))
+    .where("blob_refs.session_id", "=", p("sessionId"))
+    .where("blob_refs.sha256", "=", p("sha256")),
 );
+/** A blob that the session refers to. Knowing a hash is not enough: another's is as if it were not there. */
 export function findBlob(
   reader: Reader,
-  orgId: string,
+  sessionId: string,
   sha256: string,
 ): Promise<BlobRow | undefined> {
-  return reader.first(selectBlob, { orgId, sha256 });
+  return reader.first(selectBlob, { sessionId, sha256 });
 }

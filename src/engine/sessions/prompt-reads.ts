@@ -72,7 +72,7 @@ export function createPromptReads({ store, clock }: Engine) {
         const row = await readable(reader, principal, promptId);
         const attached = JSON.parse(row.attachments) as Prompt["attachments"];
         const named = attached.find((item) => item.sha256 === sha256);
-        const blob = named && (await findBlob(reader, row.org_id, sha256));
+        const blob = named && (await findBlob(reader, row.session_id, sha256));
         if (!blob) throw notFound("attachment");
         return { name: named.name, mediaType: named.mediaType, data: blob.data };
       }),

@@ -254,15 +254,21 @@ export function addUsage(
   run: RunRow,
   usage: NonNullable<Ending["usage"]>,
 ): void {
-  run.input_tokens += usage.inputTokens;
-  run.output_tokens += usage.outputTokens;
+  run.input_tokens = added(run.input_tokens, usage.inputTokens);
+  run.output_tokens = added(run.output_tokens, usage.outputTokens);
   if (usage.costMicros === null) {
     run.unpriced = 1;
     session.row.cost_unknown = 1;
     return;
   }
-  run.cost_micros = (run.cost_micros ?? 0) + usage.costMicros;
-  session.row.cost_micros += usage.costMicros;
+  run.cost_micros = added(run.cost_micros ?? 0, usage.costMicros);
+  session.row.cost_micros = added(session.row.cost_micros, usage.costMicros);
+}
+
+/** Sums only grow, and stay numbers that both databases hold exactly. */
+export function added(sum: number, more: number): number {
+  const counted = Number.isFinite(more) && more > 0 ? Math.round(more) : 0;
+  return Math.min(sum + counted, Number.MAX_SAFE_INTEGER);
 }
 
 /** What a runner sends may hold what a database cannot. */

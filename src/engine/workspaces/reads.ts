@@ -60,7 +60,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
     file: (sessionId: string, path: string) =>
       store.read(async (reader) => {
         const file = await findFile(reader, sessionId, path);
-        const blob = file && (await findBlob(reader, file.org_id, file.sha256));
+        const blob = file && (await findBlob(reader, sessionId, file.sha256));
         if (!blob) throw notFound("file");
         return { mediaType: file.media_type, data: blob.data };
       }),

@@ -6,8 +6,8 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import type { LeaseLost, Verdicts } from "#execution/runtimes/runtime.ts";
-import type { JournalItem, Settlement } from "#protocol/events.ts";
-import type { ExecutorBinding, Park } from "#protocol/frames.ts";
+import type { JournalItem } from "#protocol/events.ts";
+import { type BatchExtra, fitsFrame, framesOf, type JournalBatch } from "./journal-batch.ts";
 
 /** One frame carries no more than this, unless a single item is larger. */
 const BATCH_ITEMS = 500;
@@ -17,18 +17,6 @@ const ITEM_CHARS = 5_000_000;
 /** A runtime that appends without waiting is stopped here, before it fills the memory. */
 const WAITING_CHARS = 32_000_000;
 const WAITING_ITEMS = 20_000;
-
-/** What goes with a batch: at most one of each, and after `settle` or `park` nothing follows. */
-export interface BatchExtra {
-  bind?: ExecutorBinding;
-  settle?: Settlement;
-  park?: Park;
-}
-
-export interface JournalBatch extends BatchExtra {
-  firstOrdinal: number;
-  items: JournalItem[];
-}
 
 /** Resolves when the batch is durable. Rejects with `LeaseLost`, or a `Refusal` of its content. */
 export type SendBatch = (batch: JournalBatch) => Promise<Verdicts>;
@@ -59,7 +47,8 @@ export class JournalOutbox {
     let chars = 0;
     for (const item of items) {
       const itemChars = roughSize(item);
-      if (itemChars > ITEM_CHARS) return Promise.reject(tooLarge(item, itemChars));
+      if (itemChars > ITEM_CHARS || !fitsFrame(item, itemChars))
+        return Promise.reject(tooLarge(item, itemChars));
       chars += itemChars;
     }
     if (!extra.settle && !extra.park && this.#isFull(items.length, chars)) {
@@ -119,15 +108,28 @@ export class JournalOutbox {
       if (settle) batch.settle = settle;
       if (park) batch.park = park;
     }
-    this.#nextOrdinal += batch.items.length;
+    const chars = posts.reduce((sum, post) => sum + post.chars, 0);
     try {
-      const verdicts = await this.#send(batch);
+      const verdicts = await this.#sendFrames(framesOf(batch, chars));
       for (const post of posts) post.resolve(verdicts);
     } catch (error) {
-      // A refused batch was not stored, so its numbers are free again.
-      if (error instanceof Refusal) this.#nextOrdinal = batch.firstOrdinal;
       for (const post of posts) post.reject(error as Error);
     }
+  }
+
+  async #sendFrames(frames: readonly JournalBatch[]): Promise<Verdicts> {
+    let verdicts: Verdicts = {};
+    for (const frame of frames) {
+      this.#nextOrdinal = frame.firstOrdinal + frame.items.length;
+      try {
+        verdicts = { ...verdicts, ...(await this.#send(frame)) };
+      } catch (error) {
+        // A refused batch was not stored, so its numbers are free again.
+        if (error instanceof Refusal) this.#nextOrdinal = frame.firstOrdinal;
+        throw error;
+      }
+    }
+    return verdicts;
   }
 
   #takeBatch(): Post[] {

@@ -146,7 +146,8 @@ export function addressOf(c: Context<AppEnv>): string {
 
 /** Reads the body once, within bounds, and checks that it is JSON of a bearable depth. */
 async function readBody(c: Context<AppEnv>, limit: number): Promise<void> {
-  const text = (await readBytes(c, limit)).toString("utf8");
+  const bytes = await readBytes(c, limit);
+  const text = bytes.toString("utf8");
   c.set("rawBody", text);
   if (text === "") return;
   const type = c.req.header("content-type") ?? "";
@@ -157,7 +158,7 @@ async function readBody(c: Context<AppEnv>, limit: number): Promise<void> {
       "Send JSON with the header `Content-Type: application/json`.",
     );
   }
-  c.set("json", parseJson(text));
+  c.set("json", parseJson(bytes));
 }
 
 export async function readBytes(c: Context<AppEnv>, limit: number): Promise<Buffer> {

@@ -2,12 +2,13 @@
  * What every request passes before anything else looks at it: the Host it names, the Origin it
  * comes from, and the size and shape of its body. Nothing here needs to know who is calling.
  */
+import { type JsonBounds, requireJsonBounds } from "#base/json-bounds.ts";
 import { Refusal } from "#base/refusal.ts";
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Who has not said who they are has little to say. */
 export const MAX_STRANGER_BODY_BYTES = 4 * 1024;
-export const MAX_JSON_DEPTH = 64;
+const JSON_BOUNDS: JsonBounds = { depth: 64, values: 250_000 };
 
 export interface AllowedHosts {
   has(host: string): boolean;
@@ -72,17 +73,11 @@ export function tooLarge(limit: number): Refusal {
   );
 }
 
-/** Parses a body that may be hostile: the depth is checked before anything recursive sees it. */
-export function parseJson(text: string): unknown {
-  if (depthExceeds(text, MAX_JSON_DEPTH)) {
-    throw new Refusal(
-      "invalid",
-      "json_too_deep",
-      `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels. Flatten it.`,
-    );
-  }
+/** Parses a body that may be hostile: what parsing would cost is checked before. */
+export function parseJson(bytes: Buffer): unknown {
+  requireJsonBounds(bytes, JSON_BOUNDS);
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(bytes.toString("utf8")) as unknown;
   } catch {
     throw new Refusal(
       "invalid",
@@ -90,30 +85,4 @@ export function parseJson(text: string): unknown {
       "The body is not JSON. Check quotes, commas and the encoding (UTF-8).",
     );
   }
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPENING = new Set([91, 123]);
-const CLOSING = new Set([93, 125]);
-
-/** Looks at each character once, whatever the text is like. */
-function depthExceeds(text: string, limit: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (OPENING.has(code)) depth++;
-    else if (CLOSING.has(code)) depth--;
-    if (depth > limit) return true;
-  }
-  return false;
-}
-
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) {
-    at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  }
-  return at;
 }

@@ -1,11 +1,14 @@
 /** A runner's WebSocket: frames in, frames out, in order. */
 import type { WebSocket } from "ws";
+import { exceededBound } from "#base/json-bounds.ts";
 import type { Log } from "#base/log.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher } from "#engine/runs/index.ts";
+import { RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
 import { type RunnerFrame, runnerFrameSchema } from "#protocol/frames.ts";
 import { SocketPulse } from "./socket-pulse.ts";
 
+const MAX_ID_CHARS = 200;
 const ALIVE_WITHIN_MS = 1_000;
 /** A token that was taken away ends what it opened, within a second. */
 const CHECK_EVERY_MS = 400;
@@ -32,8 +35,15 @@ export function serveRunner(
     heardAgain: () => dispatcher.poke(),
   });
   socket.on("message", (data, isBinary) => {
-    const { frame, id } = isBinary ? {} : parseFrame(String(data));
+    const bytes = data as Buffer;
+    // Before anything is made of it: what is nested deep or holds very many values costs far more
+    // to parse than to send.
+    if (exceededBound(bytes, RUNNER_FRAME_BOUNDS))
+      return socket.close(1009, "a frame is nested too deep or holds too much");
+    const { frame, id, op } = isBinary ? {} : parseFrame(String(bytes));
     if (!frame && id !== undefined) return refuseFrame(socket, id);
+    // A piece that is shown may be lost, and the other turns on this line go on.
+    if (!frame && op === "delta") return log.warn({ runnerId: connection.runnerId }, BAD_DELTA);
     if (!frame) return socket.close(1007, "not a runner frame");
     connection.receive(frame).catch((error: unknown) => {
       // The runner keeps what was not acknowledged and sends it again on the next connection.
@@ -57,14 +67,16 @@ export function serveRunner(
   socket.on("error", (error) => log.warn({ err: error }, "a runner's socket failed"));
 }
 
-/** `id`: of one that is no frame we know, but can be answered. */
-function parseFrame(text: string): { frame?: RunnerFrame; id?: string } {
+const BAD_DELTA = "a piece of an entry was not as this server knows it; it was left out";
+
+/** `id` and `op`: of one that is no frame we know, but can be answered or left out. */
+function parseFrame(text: string): { frame?: RunnerFrame; id?: string; op?: unknown } {
   try {
     const value: unknown = JSON.parse(text);
     const parsed = runnerFrameSchema.safeParse(value);
     if (parsed.success) return { frame: parsed.data };
-    const { id } = value as { id?: unknown };
-    return typeof id === "string" ? { id } : {};
+    const { id, op } = value as { id?: unknown; op?: unknown };
+    return typeof id === "string" && id.length <= MAX_ID_CHARS ? { id, op } : { op };
   } catch {
     return {};
   }

@@ -12,6 +12,7 @@ import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
+import { MAX_RUNNER_FRAME_BYTES } from "#protocol/bounds.ts";
 import { LIVE_PROTOCOL } from "#protocol/page-key.ts";
 import {
   MAX_LIVE_FRAME_BYTES,
@@ -78,7 +79,6 @@ export interface HttpServer {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_RUNNER_FRAME_BYTES = 32 * 1024 * 1024;
 
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { kernel, auth, clock, log, host, publicUrl } = options;

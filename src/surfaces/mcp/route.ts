@@ -38,8 +38,8 @@ async function answer(c: Context<AppEnv>, options: McpRouteOptions): Promise<Res
       "This credential has no tools here. Use an API key, or the token of a run.",
     );
   if (c.req.method !== "POST") return notAllowed(c);
-  const text = (await readBytes(c, MAX_BODY_BYTES)).toString("utf8");
-  const messages = checkMessages(parseJson(text), c.req.header("mcp-protocol-version"));
+  const body = await readBytes(c, MAX_BODY_BYTES);
+  const messages = checkMessages(parseJson(body), c.req.header("mcp-protocol-version"));
   // The protocol's library takes long to load, and most servers are never asked.
   const { exchange } = await import("./exchange.ts");
   return exchange(c, messages, { ...options, caller, headers, toolbox });

@@ -1,4 +1,5 @@
 /** A model's response as the journal keeps it: what it said, the calls it asks for, what it cost. */
+import { exceededBound } from "#base/json-bounds.ts";
 import { cleanText } from "#base/text.ts";
 import type {
   ModelMessage,
@@ -8,6 +9,10 @@ import type {
 } from "#execution/models/model.ts";
 import { costMicros } from "#execution/models/prices.ts";
 import type { JournalItem, ModelCallItem } from "#protocol/events.ts";
+
+const MAX_TOKENS = 1e9;
+const MAX_MICROS = 1e10;
+const INPUT_BOUNDS = { depth: 32, values: 50_000 };
 
 /**
  * Call ids are what approvals and results hang on, so none may name two calls of a conversation:
@@ -88,18 +93,28 @@ export function modelCallItem({ price, usage, ...facts }: CallFacts): ModelCallI
   return {
     type: "model_call",
     ...facts,
-    inputTokens: usage?.inputTokens ?? 0,
-    cachedInputTokens: usage?.cachedInputTokens ?? 0,
-    outputTokens: usage?.outputTokens ?? 0,
-    reasoningTokens: usage?.reasoningTokens ?? 0,
-    costMicros: costMicros(price, usage),
+    inputTokens: countOf(usage?.inputTokens),
+    cachedInputTokens: countOf(usage?.cachedInputTokens),
+    outputTokens: countOf(usage?.outputTokens),
+    reasoningTokens: countOf(usage?.reasoningTokens),
+    costMicros: boundedCost(costMicros(price, usage)),
     priceId: price?.id ?? null,
   };
 }
 
-/** What is not JSON stays as the model wrote it: the server judges it invalid, and the model is told. */
+/** A provider may say anything; the server takes whole numbers within bounds. */
+function countOf(tokens: number | undefined): number {
+  return tokens !== undefined && tokens > 0 ? Math.min(Math.round(tokens), MAX_TOKENS) : 0;
+}
+
+function boundedCost(micros: number | null): number | null {
+  return micros === null ? null : Math.min(Math.max(0, Math.round(micros) || 0), MAX_MICROS);
+}
+
+/** What is not JSON, or more of it than a frame may hold, stays as the model wrote it: the server judges it invalid, and the model is told. */
 function parseInput(text: string): unknown {
   if (text.trim() === "") return {};
+  if (exceededBound(Buffer.from(text), INPUT_BOUNDS)) return text;
   try {
     return JSON.parse(text);
   } catch {
