@@ -7,6 +7,9 @@
  */
 import { pino } from "pino";
 import { withoutSecrets } from "./known-secrets.ts";
+
+import { withoutUrlPasswords } from "./url-passwords.ts";
+
 import { terminalJson } from "./visible-text.ts";
 
 export interface Log {
@@ -24,16 +27,13 @@ const SECRET_FIELD =
   /^(authorization|cookie|set-cookie|token|key|apikey|api_key|secret|password|passphrase|credential)s?$/i;
 const SECRET_TEXT =
   /\b(?:Bearer\s+[\w.~+/=-]{8,}|sk-[\w-]{8,}|mst_[\w-]{8,}|mrt_[\w.-]{8,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,})/g;
-const URL_PASSWORD = /(\w+:\/\/[^\s:/@]*:)\S*@/g;
 /** As names are written in our own code; nobody's secret must rename a field. */
 const OWN_NAME = /^[a-z][A-Za-z_]{0,31}$/;
 const REDACTED = "[redacted]";
 const MAX_DEPTH = 6;
 
 export function redactText(text: string): string {
-  return withoutSecrets(text)
-    .replace(SECRET_TEXT, REDACTED)
-    .replace(URL_PASSWORD, `$1${REDACTED}@`);
+  return withoutUrlPasswords(withoutSecrets(text).replace(SECRET_TEXT, REDACTED), REDACTED);
 }
 
 export function redact(value: unknown, depth = 0): unknown {

@@ -119,7 +119,7 @@ async function readPage(
     kind: "page",
     repos,
     unreadable: parsed.length - repos.length,
-    hasNext: /<[^>]*>\s*;[^,]*\brel="?next\b/.test(headers.link ?? ""),
+    hasNext: /<[^<>]*>\s*;[^,<]*\brel="?next\b/.test(headers.link ?? ""),
     until: isSpent ? limitEnd(headers, now) : null,
   };
 }

@@ -25,22 +25,31 @@ export function redactStream(secrets: readonly string[]): Transform {
   });
 }
 
+/** The longest needles first, each in one pass. */
 function without(needles: readonly Buffer[], given: Buffer): Buffer {
-  let bytes = given;
-  for (const needle of needles) {
-    for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) {
-      bytes = Buffer.concat([bytes.subarray(0, at), REDACTED, bytes.subarray(at + needle.length)]);
-    }
+  return needles.reduce(withoutOne, given);
+}
+
+function withoutOne(bytes: Buffer, needle: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, from)) {
+    parts.push(bytes.subarray(from, at), REDACTED);
+    from = at + needle.length;
   }
-  return bytes;
+  return from === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
 /** How many of the last bytes could be the beginning of a needle. */
 function startedAtEnd(needles: readonly Buffer[], bytes: Buffer): number {
   let most = 0;
   for (const needle of needles) {
-    for (let count = Math.min(needle.length - 1, bytes.length); count > most; count--) {
-      if (needle.subarray(0, count).equals(bytes.subarray(bytes.length - count))) most = count;
+    const first = needle[0] as number;
+    const tail = Math.max(0, bytes.length - needle.length + 1);
+    for (let at = bytes.indexOf(first, tail); at >= 0; at = bytes.indexOf(first, at + 1)) {
+      const count = bytes.length - at;
+      if (count <= most) break;
+      if (needle.subarray(0, count).equals(bytes.subarray(at))) most = count;
     }
   }
   return most;

@@ -11,6 +11,8 @@ import { safeText } from "./safe-text.ts";
 const QUOTA_AFTER_MS = 2 * 60_000;
 
 const MAX_MODEL_CHARS = 200;
+/** An error says what it is at its beginning; patterns are not tried on more. */
+const MAX_TEXT_CHARS = 4_000;
 
 /** A failure that we noticed ourselves. */
 export class WireFault extends Error {
@@ -179,7 +181,10 @@ function learn(error: unknown): Known {
     status: typeof fields.statusCode === "number" ? fields.statusCode : null,
     headers: asRecord(fields.responseHeaders) as Headers,
     kind: words.join(" ").toLowerCase(),
-    text: textOf(inner) ?? textOf(fields) ?? (typeof error === "string" ? error : ""),
+    text: (textOf(inner) ?? textOf(fields) ?? (typeof error === "string" ? error : "")).slice(
+      0,
+      MAX_TEXT_CHARS,
+    ),
   };
 }
 
