@@ -397,6 +397,7 @@ describe("through the server's model gateway", () => {
     ["could not be reached", () => refusal(502, "provider_unreachable")],
     ["is overloaded", () => refusal(503, "overloaded", { "x-muster-from-provider": "1" })],
     ["was removed", () => refusal(404, "not_found")],
+    ["may not be paid any more", () => refusal(429, "insufficient_quota")],
     ["refuses the key", () => refusal(401, "no", { "x-muster-from-provider": "1" })],
   ])("knows that it is the provider that %s", async (_what, fail) => {
     expect((await fail()).isServerAway).toBeUndefined();
