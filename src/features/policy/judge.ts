@@ -3,7 +3,6 @@ import type { SessionRow, Work } from "#engine/index.ts";
 import { isIsolatedRunner } from "#engine/runs/index.ts";
 import type { CallToJudge, Judge } from "#engine/tools/index.ts";
 import { type CallFacts, factsOf, isPathTool } from "./call-facts.ts";
-import { deletesTrees } from "./deletions.ts";
 import { evaluate } from "./evaluate.ts";
 import { listRulesForCall } from "./queries.ts";
 import { refuseInAdvance } from "./refuse-in-advance.ts";
