@@ -222,9 +222,12 @@ describe("the key", () => {
     writeFileSync(join(home, "owner.key"), "mst_owner\n", { mode: 0o600 });
     expect((await run(["sessions", "ls"], { env })).code).toBe(0);
     expect(server.seen.at(-1)?.headers.authorization).toBe("Bearer mst_owner");
-    const elsewhere = await run(["sessions", "ls", "--server", "http://192.0.2.1"], { env });
+    const elsewhere = await run(["sessions", "ls", "--server", "https://192.0.2.1"], { env });
     expect(elsewhere.code).toBe(5);
     expect(elsewhere.err).toContain("MUSTER_API_KEY");
+    const open = await run(["sessions", "ls", "--server", "http://192.0.2.1"], { env });
+    expect(open.code).toBe(2);
+    expect(open.err).toContain("MUSTER_INSECURE_HTTP");
     rmSync(home, { recursive: true });
   });
 });
