@@ -202,6 +202,18 @@ describe("muster restore", () => {
     expect(runs().run_running).toMatchObject({ state: "pending" });
   });
 
+  it("keeps the database of before each time, also twice in a second", async () => {
+    await run(["backup", copy]);
+    const answers = [];
+    for (let n = 0; n < 3; n++) answers.push(await run(["restore", copy, "--yes", "--json"]));
+    expect(answers.map(({ code, err }) => [code, err])).toEqual(
+      [0, 0, 0].map((code) => [code, ""]),
+    );
+    const kept = answers.map(({ out }) => (JSON.parse(out) as { kept: string }).kept);
+    expect(new Set(kept).size).toBe(3);
+    for (const file of kept) expect(existsSync(file)).toBe(true);
+  });
+
   it("clears away what a restore that was killed has left", async () => {
     await run(["backup", copy]);
     writeFileSync(`${folder.path}.restoring-2026-01-01T00-00-00Z`, "half a copy");

@@ -15,7 +15,7 @@ export async function replaceDatabase(
   stamp: string,
 ): Promise<string | undefined> {
   const folder = dirname(path);
-  const kept = existsSync(path) ? `${path}.replaced-${stamp}` : undefined;
+  const kept = existsSync(path) ? nameToKeep(path, stamp) : undefined;
   if (kept) {
     emptyLog(path);
     await keep(path, kept);
@@ -42,12 +42,19 @@ function emptyLog(path: string): void {
   }
 }
 
+/** A restore in the same second may have taken the name, or have kept this very file and been killed. */
+function nameToKeep(path: string, stamp: string): string {
+  for (let count = 1; ; count++) {
+    const name = `${path}.replaced-${stamp}${count === 1 ? "" : `-${count}`}`;
+    if (!existsSync(name) || statSync(name).ino === statSync(path).ino) return name;
+  }
+}
+
 async function keep(path: string, name: string): Promise<void> {
   try {
     await link(path, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") {
-      // A restore that was killed a moment ago has kept it already.
       if (statSync(path).ino === statSync(name).ino) return;
       throw error;
     }
