@@ -18,7 +18,6 @@ import { sealTrail } from "./seal.ts";
 import { verifyTrail } from "./verify.ts";
 
 const CANARY = "canary-7f3a";
-const keeper = createHeadKeeper("");
 const DAY_MS = 24 * 60 * 60_000;
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
@@ -247,6 +246,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const before = await verify();
       expect(before).toMatchObject({ ok: true, sealed: 0 });
       const { engine } = world.kernel;
+      const keeper = createHeadKeeper("");
       const counts = await Promise.all([1, 2, 3, 4].map(() => sealTrail(engine, keeper, 3)));
       const later = await sealTrail(engine, keeper);
       const total = counts.reduce((sum, count) => sum + count, later);

@@ -69,13 +69,13 @@ export function nextStep(
   const isMisplaced = verdict.sandboxed === true && !isSandboxed;
   if (isMisplaced && decision?.allowed !== false)
     return { do: "answer", output: null, error: SANDBOX_GONE };
-  // A rule that was made since it was allowed may deny it.
-  if (verdict.verdict === "allow" && !decision) return { do: "perform" };
-  if (verdict.verdict === "deny") return denied(verdict);
+  // A rule that was made since may deny it.
+  if (verdict.verdict === "allow")
+    return decision?.allowed === false ? denied(decision) : { do: "perform" };
+  if (verdict.verdict !== "ask") return denied(verdict);
   if (!decision) return { do: "park" };
   // A no, and an answer, can be told to any number of attempts: nothing is done about them.
   if (!decision.allowed) return denied(decision);
-  if (verdict.verdict === "allow") return { do: "perform" };
   if (item.tool === ASK_USER_QUESTION)
     return { do: "answer", output: answersText(item.input, decision.answers ?? []), error: null };
   // An earlier attempt was told of the yes and may have begun.
