@@ -17,6 +17,8 @@ export class FakeServer implements Transport {
   lostAtRegister: string[] = [];
   lostAtRenew: string[] = [];
   congested = false;
+  /** See `Connection`; of connections that are opened from now on. */
+  provenAt: number | undefined;
   /** False for a server that does not know the frame `accepted` yet. */
   wantsAccepted = false;
   /** Answers a tool call; null leaves it open. */
@@ -32,6 +34,7 @@ export class FakeServer implements Transport {
     const error = this.openErrors.shift();
     if (error) throw error;
     const server = this;
+    const { provenAt } = this;
     this.#events = events;
     return {
       send: (frame) => {
@@ -40,6 +43,7 @@ export class FakeServer implements Transport {
       get congested() {
         return server.congested;
       },
+      ...(provenAt === undefined ? {} : { provenAt: () => provenAt }),
       close: () => {
         if (this.#events === events) this.disconnect("closed by the runner");
       },

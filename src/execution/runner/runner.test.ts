@@ -142,6 +142,24 @@ describe("an assignment", () => {
     await settle();
     expect(server.all("accepted")).toMatchObject([{ run: "run_2", fence: 3 }]);
   });
+
+  it("is renewed at once when it was under way for long, and dropped when for too long", async () => {
+    const { server, custom, clock, pass } = await startRunner();
+    server.wantsAccepted = true;
+    server.provenAt = clock.now();
+    server.disconnect();
+    await pass(8_000);
+    server.assign({ run: "run_1", runtime: "custom" });
+    await settle();
+    expect(server.all("accepted")).toHaveLength(1);
+    expect(server.all("renew").at(-1)?.runs).toEqual([{ run: "run_1", fence: 1 }]);
+    await pass(8_000);
+    // Nobody is told that it arrived: its loss is not held against the prompt.
+    server.assign({ run: "run_2", runtime: "custom" });
+    await settle();
+    expect(server.all("accepted")).toHaveLength(1);
+    expect(custom.turns).toHaveLength(1);
+  });
 });
 
 describe("what comes with a turn", () => {

@@ -253,7 +253,6 @@ export class Runner {
       void this.#link.request({ op: "release", run, fence, begun: false }).catch(() => {});
       return;
     }
-    if (this.#confirms) this.#link.post({ op: "accepted", run, fence });
     const held = this.#runs.get(run);
     if (held && held.fence >= fence) return;
     held?.abandon("The server has started another attempt.");
@@ -266,8 +265,17 @@ export class Runner {
       log: this.#log,
       over: (over) => this.#onOver(over),
     });
+    const now = this.#clock.now();
+    // It was under way for longer than its lease: the server gives it to somebody else.
+    if (now >= next.expiresAt) {
+      next.abandon("The assignment came too late.");
+      return;
+    }
+    if (this.#confirms) this.#link.post({ op: "accepted", run, fence });
     this.#runs.set(run, next);
     this.#tick();
+    // One that took long has little left of its lease.
+    if (now - next.renewedAt > RENEW_EVERY_MS) this.#renew();
     next.work(this.#runtimes.get(assignment.runtime), this.#lettingGo.get(assignment.sessionId));
     const { released } = next;
     this.#atWork.add(released);

@@ -11,6 +11,7 @@ import { Api } from "../clients/api.ts";
 import { Load } from "../clients/load.ts";
 import { observe } from "../clients/observe.ts";
 import { echoStyle, patientStyle } from "../clients/scripts.ts";
+import type { Observation } from "../history.ts";
 import { Cable } from "../program/cable.ts";
 import { Stage } from "../program/stage.ts";
 import type { Random } from "../random.ts";
@@ -109,13 +110,31 @@ async function playPlace(
         await sleep(random.between(300, 1_500));
         await strike(api, load, random.pick(victims), random, figures);
       }
-      tally.add(check(load.history, await observe(load), { mayExhaust: false }));
+      const observation = await observe(load);
+      const verdict = check(load.history, observation, { mayExhaust: false });
+      tally.add(verdict);
+      if (verdict.violations.length > 0) tally.violations.push(...unfinishedLogs(observation));
     }
   } finally {
     if (tally.violations.length > 0) tally.violations.push(stage.logTail());
     await stage.killAll();
     for (const victim of victims) victim.end();
   }
+}
+
+const SHOWN_EVENTS = 25;
+
+/** The last events of sessions that did not come to rest, for the report. */
+function unfinishedLogs({ sessions }: Observation): string[] {
+  return sessions
+    .filter(({ prompts }) => prompts.some(({ outcome }) => outcome === null))
+    .map(({ id, log }) => {
+      const lines = log.slice(-SHOWN_EVENTS).map(({ event }) => {
+        const { seq, at, type, promptId, reason, data } = event;
+        return `    #${seq} ${at} ${type} ${promptId ?? ""} ${reason ?? ""} ${JSON.stringify(data ?? {})}`;
+      });
+      return `log of ${id}:\n${lines.join("\n")}`;
+    });
 }
 
 async function strike(
