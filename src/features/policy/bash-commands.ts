@@ -6,6 +6,7 @@
  */
 import { ShellLexer, type Token, type Word } from "./shell-lexer.ts";
 import { evaluatedArguments, evaluatesTarget } from "./shell-subscripts.ts";
+import { ShellVariables } from "./shell-variables.ts";
 import { unwrap } from "./unwrap-command.ts";
 
 export interface SimpleCommand {
@@ -65,7 +66,8 @@ export function readCommands(text: string): ShellReading {
   }
   try {
     // What splits words is a blank until somebody says otherwise: `git$IFS` and `push` are two.
-    const variables = new Map<string, string | null>([["IFS", " "]]);
+    const variables = new ShellVariables();
+    variables.set("IFS", " ");
     new Reader(reading, { words: MAX_WORDS, chars: MAX_CHARS }, 0, variables).read(text);
   } catch (error) {
     // The stack is full: nested deeper than can be followed.
@@ -103,19 +105,14 @@ class Reader {
   /** Shared by all that read one command line. */
   readonly #budget: Budget;
   readonly #depth: number;
-  readonly #variables: Map<string, string | null>;
+  readonly #variables: ShellVariables;
   #draft: Draft = emptyDraft();
   /** What the command before the present one in a pipeline is known to write. */
   #piped: string | null = null;
   /** A command whose here-document is still to come. */
   #awaiting: { words: readonly Word[]; openEnded: boolean } | null = null;
 
-  constructor(
-    reading: ShellReading,
-    budget: Budget,
-    depth: number,
-    variables: Map<string, string | null>,
-  ) {
+  constructor(reading: ShellReading, budget: Budget, depth: number, variables: ShellVariables) {
     this.#reading = reading;
     this.#budget = budget;
     this.#depth = depth;
@@ -135,7 +132,8 @@ class Reader {
   }
 
   #readInside(text: string): void {
-    new Reader(this.#reading, this.#budget, this.#depth + 1, new Map(this.#variables)).read(text);
+    const variables = new ShellVariables(this.#variables);
+    new Reader(this.#reading, this.#budget, this.#depth + 1, variables).read(text);
   }
 
   #take(token: Token): void {

@@ -1,5 +1,9 @@
-/** Judging runs inside a transaction: no command and no rule may keep the server at work. Steps are counted, not seconds. */
+/**
+ * Judging runs inside a transaction: no command and no rule may keep the server at work. Steps are
+ * counted where they can be; elsewhere times are compared with each other, never with seconds.
+ */
 import { describe, expect, it } from "vitest";
+import { growth, MOST_GROWTH } from "#test/growth.ts";
 import { readCommands } from "./bash-commands.ts";
 import { factsOf } from "./call-facts.ts";
 import type { Rule } from "./contract.ts";
@@ -125,5 +129,45 @@ describe("commands", () => {
       expect(commands.length).toBeLessThanOrEqual(5_001);
       expect(words).toBeLessThanOrEqual(50_000 + 20_000);
     }
+  });
+});
+
+/** A busy machine may slow all runs of one measurement; what is quadratic fails every time. */
+const TIMED = { retry: 2 };
+
+describe("reading a command takes time in proportion to its text", () => {
+  /** The lengths that `growth` asks for, scaled to commands that are short enough to be read. */
+  const units = (unit: string, chars: number) => unit.repeat(chars / 16 / unit.length);
+  const many = (chars: number, one: (at: number) => string) =>
+    Array.from({ length: chars / 320 }, (_, at) => one(at)).join("");
+
+  it.each<[string, (chars: number) => string]>([
+    ["a long list in one word", (chars) => `echo {${units("a,", chars)}`],
+    ["open braces", (chars) => units("{", chars)],
+    ["open braces with lists", (chars) => units("{a,", chars)],
+    ["open sequences", (chars) => units("{1..", chars)],
+    ["open arithmetic", (chars) => units("$[", chars)],
+    ["open here-documents", (chars) => units("<<E ", chars)],
+    ["quotes in quotes", (chars) => units("\"'", chars)],
+    ["the name of a variable", (chars) => `read ${units("a", chars)}`],
+    ["the options of a shell", (chars) => `bash -${units("c", chars)}!`],
+    ["the input option of a shell", (chars) => `bash -${units("s", chars)}!`],
+    ["assignments after env", (chars) => `env ${units("A=1 ", chars)}`],
+    [
+      "variables and substitutions",
+      (chars) => `${many(chars, (at) => `a${at}=1 `)};${many(chars, () => "$(x) ")}`,
+    ],
+  ])("%s", TIMED, (_name, makeInput) => {
+    expect(readCommands(makeInput(256_000)).tangled).toBe(false);
+    expect(growth(makeInput, readCommands)).toBeLessThan(MOST_GROWTH);
+  });
+
+  it.each(["{,}{,}{,}{,}{,}", "{,,,,,,,,}"])("an open brace after %s", TIMED, (pairs) => {
+    // Long words are not expanded, so the words grow here and their number does not.
+    const makeInput = (chars: number) =>
+      `echo ${`${pairs}{${",".repeat(chars / 1_000)} `.repeat(55)}`;
+    expect(readCommands(makeInput(256_000)).tangled).toBe(false);
+    // The pairs cost the same in short words, which hides most of the growth: quadratic is about 5.
+    expect(growth(makeInput, readCommands)).toBeLessThan(2);
   });
 });

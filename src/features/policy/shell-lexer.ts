@@ -5,6 +5,7 @@
  */
 import { evaluatesNames, evaluatesParameter } from "./shell-arithmetic.ts";
 import { closingBrace, closingParen, decodeAnsi, heredocBody } from "./shell-quotes.ts";
+import type { ShellVariables } from "./shell-variables.ts";
 
 export interface Word {
   text: string;
@@ -54,14 +55,14 @@ export class ShellLexer {
   /** An expansion was met that evaluates what a variable holds. */
   evaluates = false;
   readonly #text: string;
-  readonly #variables: Map<string, string | null>;
+  readonly #variables: ShellVariables;
   readonly #ready: Token[] = [];
   #heredocs: PendingHeredoc[] = [];
   #splitsLeft = MAX_SPLITS;
   #at = 0;
 
-  /** `variables` is filled by the reader as assignments go by; null: set to something unknown. */
-  constructor(text: string, variables: Map<string, string | null>) {
+  /** `variables` is filled by the reader as assignments go by. */
+  constructor(text: string, variables: ShellVariables) {
     this.#text = text;
     this.#variables = variables;
   }
@@ -292,7 +293,7 @@ export class ShellLexer {
   }
 
   #variable(draft: Draft, name: string, length: number, inQuotes: boolean): void {
-    const value = this.#variables.get(name) ?? null;
+    const value = this.#variables.get(name);
     const written = this.#text.slice(this.#at, this.#at + length);
     const guess = draft.text.length > MAX_SPLIT_CHARS ? written : (value ?? written);
     unknownPiece(draft, guess, !inQuotes);
@@ -380,10 +381,15 @@ function expandBraces(text: string): string[] | undefined {
   return all.some(isBraced) ? undefined : all.filter((piece) => piece !== "");
 }
 
+/** A pair without braces in it. Only one way to match each comma, so that an open brace costs one pass. */
+const PAIR = /\{([^{},]*(?:,[^{},]*)+)\}/;
+
 function expandFirst(text: string): string[] {
-  const match = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(text);
+  const match = PAIR.exec(text);
   if (!match) return [text];
-  const [, before = "", list = "", after = ""] = match;
+  const [pair, list = ""] = match;
+  const before = text.slice(0, match.index);
+  const after = text.slice(match.index + pair.length);
   return list.split(",").map((piece) => before + piece + after);
 }
 

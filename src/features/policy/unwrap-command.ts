@@ -255,9 +255,9 @@ function everySuffix(wrapper: Wrapper, args: readonly Word[]): Unwrapped {
 }
 
 function afterOptions(wrapper: Wrapper, args: readonly Word[]): Unwrapped {
-  let rest = args;
-  while (wrapper.assignments && /^[A-Za-z_]\w*=/.test(rest[0]?.text ?? "")) rest = rest.slice(1);
-  rest = rest.slice(wrapper.skip ?? 0);
+  let from = 0;
+  while (wrapper.assignments && /^[A-Za-z_]\w*=/.test(args[from]?.text ?? "")) from += 1;
+  const rest = args.slice(from + (wrapper.skip ?? 0));
   if (wrapper.joins) return { ...NONE, scripts: [textOf(rest)] };
   const isScript = ({ text }: Word) => text === `-${wrapper.script}`;
   const script = wrapper.namesUser
@@ -277,12 +277,17 @@ function unwrapShell(args: readonly Word[], input: string | undefined): Unwrappe
     const word = args[at] as Word;
     const { text } = word;
     if (!word.known && !text.startsWith("-")) return OPAQUE;
-    if (/^-[A-Za-z]*c[A-Za-z]*$/.test(text)) return scriptAfter(args.slice(at + 1));
+    if (hasFlag(text, "c")) return scriptAfter(args.slice(at + 1));
     if (/^[-+][oO]$|^--(?:rcfile|init-file)$/.test(text)) at += 1;
-    else if (/^-[A-Za-z]*s[A-Za-z]*$/.test(text)) break;
+    else if (hasFlag(text, "s")) break;
     else if (!/^[-+]./.test(text)) return NONE; // a script in a file
   }
   return { ...OPAQUE, scripts: input === undefined ? [] : [input] };
+}
+
+/** True for a group of short options with this letter, such as `-lc`. */
+function hasFlag(option: string, letter: string): boolean {
+  return option.includes(letter) && /^-[A-Za-z]+$/.test(option);
 }
 
 function scriptAfter(args: readonly Word[]): Unwrapped {
