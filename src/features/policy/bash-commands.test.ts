@@ -16,7 +16,9 @@ describe("what a command line runs", () => {
     ["A=1 B=2 make test", ["make test"]],
     ["if true; then git push; else ls; fi", ["true", "git push", "ls"]],
     ["while read x; do rm -r y; done < list", ["read x", "rm -r y", ""]],
-    ["for f in a b; do rm -r z; done", ["rm -r z"]],
+    ["for f in a b; do rm -r z; done", ["", "rm -r z"]],
+    ["set -- a; for f do rm -r z; done", ["set -- a", "", "rm -r z"]],
+    ["trap -- 'git push' EXIT", ["trap -- git push EXIT", "git push"]],
     ["! grep x y", ["grep x y"]],
     ["f() { git push; }; f", ["f", "git push", "f"]],
   ])("%s", (script, expected) => {

@@ -165,7 +165,12 @@ class Reader {
         name,
         value: { ...word, text: word.text.slice(word.text.indexOf("=") + 1) },
       });
-    else if (!(word.known && LEADING.has(word.text))) words.push(word);
+    else if (!this.#isLeading(word)) words.push(word);
+  }
+
+  /** Neither in quotes nor behind a redirection: there it is the name of a program. */
+  #isLeading({ text, known, quoted }: Word): boolean {
+    return known && !quoted && this.#draft.redirects.length === 0 && LEADING.has(text);
   }
 
   #finish(operator: string): void {
@@ -193,9 +198,8 @@ class Reader {
 
   /** Their words are no commands; what they do is read from what follows. */
   #keyword(draft: Draft, keyword: string): void {
-    const [, name] = draft.words;
     if (keyword === "for" || keyword === "select") {
-      if (name) this.#variables.set(name.text, null);
+      this.#loop(draft);
       return;
     }
     this.#reading.opaque = true;
@@ -205,6 +209,16 @@ class Reader {
       brace < 0 && keyword === "coproc" ? draft.words.slice(1) : draft.words.slice(brace + 1);
     const [first] = words;
     if (first && (brace >= 0 || keyword === "coproc")) this.#command({ ...draft, words }, first);
+  }
+
+  /** A loop sets its variable, which may be one that programs or bash go by: `for PATH in …`. */
+  #loop(draft: Draft): void {
+    const [, name, next, ...body] = draft.words;
+    if (!name) return;
+    this.#emit({ ...draft, assignments: [{ name: name.text, value: name }] }, []);
+    this.#variables.set(name.text, null);
+    const [first] = body;
+    if (next?.text === "do" && first) this.#command({ ...emptyDraft(), words: body }, first);
   }
 
   #command(draft: Draft, first: Word): void {

@@ -111,10 +111,17 @@ function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string)
 function isCovered(command: SimpleCommand, pattern: string, steps: Steps): boolean {
   return (
     command.assignments.length === 0 &&
-    command.redirects.every(({ target }) => /^(?:\/dev\/null|&?\d+|-)$/.test(target.text)) &&
+    command.redirects.every(leadsNowhere) &&
     !command.openEnded &&
     command.words.every(({ known }) => known) &&
     matchesGlob(pattern, commandText(command), "text", steps) === true
+  );
+}
+
+/** To nothing, or to where another stream leads; a bare number is the name of a file. */
+function leadsNowhere({ operator, target }: SimpleCommand["redirects"][number]): boolean {
+  return (
+    target.text === "/dev/null" || (/^[<>]&$/.test(operator) && /^(?:\d+|-)$/.test(target.text))
   );
 }
 

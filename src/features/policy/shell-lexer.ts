@@ -4,7 +4,15 @@
  * that keeps unknown pieces as they were written.
  */
 import { evaluatesNames, evaluatesParameter } from "./shell-arithmetic.ts";
-import { closingBrace, closingParen, decodeAnsi, heredocBody } from "./shell-quotes.ts";
+import {
+  closingBrace,
+  closingParen,
+  decodeAnsi,
+  heredocBody,
+  isPlainAnsi,
+  namesDescriptor,
+  substitutionsIn,
+} from "./shell-quotes.ts";
 import type { ShellVariables } from "./shell-variables.ts";
 
 export interface Word {
@@ -15,6 +23,8 @@ export interface Word {
   loose: boolean;
   /** Has `*`, `?` or `[` outside quotes. */
   globs: boolean;
+  /** Some of it was quoted, so it is no word of the language. */
+  quoted?: boolean;
 }
 
 export type Token =
@@ -102,7 +112,9 @@ export class ShellLexer {
   }
 
   #words(): void {
+    const from = this.#at;
     const draft = this.#word();
+    if (namesDescriptor(this.#text, from, this.#at)) this.evaluates = true;
     if (draft.splits && --this.#splitsLeft < 0) draft.splits = false;
     for (const word of splitDraft(draft)) this.#ready.push({ type: "word", word });
   }
@@ -110,6 +122,7 @@ export class ShellLexer {
   #redirect(matched: string): Token {
     this.#at += matched.length;
     const operator = matched.replace(/^(?:\d+|\{\w+\})/, "");
+    if (matched.startsWith("{")) this.evaluates = true;
     this.#skipBlanks();
     const draft = this.#word();
     if (operator === "<<" || operator === "<<-") {
@@ -252,6 +265,8 @@ export class ShellLexer {
       unknownPiece(draft, `$${next}`, !inQuotes);
       this.#at += 2;
     } else {
+      // A line that goes on after the dollar: what stands there belongs to it.
+      if (this.#text.startsWith("\\\n", this.#at + 1)) this.broken = true;
       draft.text += "$";
       this.#at += 1;
     }
@@ -263,7 +278,9 @@ export class ShellLexer {
       end += this.#text[end] === "\\" ? 2 : 1;
     if (end >= this.#text.length) this.broken = true;
     draft.quoted = true;
-    draft.text += decodeAnsi(this.#text.slice(this.#at + 2, end));
+    const written = this.#text.slice(this.#at + 2, end);
+    if (!isPlainAnsi(written)) draft.known = false;
+    draft.text += decodeAnsi(written);
     this.#at = end + 1;
   }
 
@@ -302,22 +319,6 @@ export class ShellLexer {
   }
 }
 
-/** The command substitutions in text that is otherwise not read as commands. */
-function substitutionsIn(text: string): string[] {
-  const found: string[] = [];
-  const open = /\\[\s\S]|\$\(|`/g;
-  for (let match = open.exec(text); match; match = open.exec(text)) {
-    if (match[0].startsWith("\\")) continue;
-    const from = open.lastIndex;
-    const end = match[0] === "`" ? text.indexOf("`", from) : closingParen(text, from - 1);
-    const inner = text.slice(from, end < 0 ? text.length : end);
-    found.push(inner);
-    // What is inside is read with it.
-    open.lastIndex = from + inner.length + 1;
-  }
-  return found;
-}
-
 function emptyDraft(): Draft {
   return {
     text: "",
@@ -336,8 +337,8 @@ function unknownPiece(draft: Draft, text: string, isLoose: boolean): void {
   draft.text += text;
 }
 
-function asWord({ text, known, loose, globs }: Draft): Word {
-  return { text, known, loose, globs };
+function asWord({ text, known, loose, globs, quoted }: Draft): Word {
+  return { text, known, loose, globs, quoted };
 }
 
 const MAX_BRACE_WORDS = 64;

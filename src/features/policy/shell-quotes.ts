@@ -59,6 +59,28 @@ function closingDouble(text: string, open: number): number {
   return -1;
 }
 
+/** The command substitutions in text that is otherwise not read as commands. */
+export function substitutionsIn(text: string): string[] {
+  const found: string[] = [];
+  const open = /\\[\s\S]|\$\(|`/g;
+  for (let match = open.exec(text); match; match = open.exec(text)) {
+    if (match[0].startsWith("\\")) continue;
+    const from = open.lastIndex;
+    const end = match[0] === "`" ? text.indexOf("`", from) : closingParen(text, from - 1);
+    const inner = text.slice(from, end < 0 ? text.length : end);
+    found.push(inner);
+    // What is inside is read with it.
+    open.lastIndex = from + inner.length + 1;
+  }
+  return found;
+}
+
+/** `{name}>`: the word before a redirection is a variable that is set, and its subscript evaluated. */
+export function namesDescriptor(text: string, from: number, end: number): boolean {
+  const isRedirected = text[end] === "<" || text[end] === ">";
+  return isRedirected && /^\{.*\}$/s.test(text.slice(from, end).replaceAll("\\\n", ""));
+}
+
 const ANSI: Readonly<Record<string, string>> = {
   n: "\n",
   t: "\t",
@@ -82,6 +104,14 @@ export function decodeAnsi(text: string): string {
       return ANSI[other ?? ""] ?? other ?? "";
     },
   );
+}
+
+const PLAIN_ANSI =
+  /^(?:[^\\]|\\(?:[abeEfnrtv\\'"?]|x[0-9A-Fa-f]|u[0-9A-Fa-f]|U[0-9A-Fa-f]|[0-7]))*$/;
+
+/** Whether `decodeAnsi` tells for sure: other escapes are bash's own, and a NUL ends its text. */
+export function isPlainAnsi(text: string): boolean {
+  return PLAIN_ANSI.test(text) && !decodeAnsi(text).includes("\0");
 }
 
 function character(code: number): string {

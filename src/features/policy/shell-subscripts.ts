@@ -24,7 +24,8 @@ export function evaluatesTarget(assignment: string): boolean {
 export function evaluatedArguments(words: readonly Word[]): Word[] {
   const [first, ...args] = words;
   const find = first && Object.hasOwn(BUILTINS, first.text) ? BUILTINS[first.text] : undefined;
-  return find ? find(args) : [];
+  // A pattern becomes names of files, and they may be anything.
+  return find ? find(args.map((word) => ({ ...word, known: word.known && !word.globs }))) : [];
 }
 
 type Find = (args: readonly Word[]) => Word[];
@@ -32,13 +33,16 @@ type Find = (args: readonly Word[]) => Word[];
 const notPlain: Find = (args) =>
   args.filter(({ text, known }) => !known || HAS_SUBSCRIPT.test(text));
 
-/** Options of `printf` stand before its format: `-v name`, `-vname`. */
-const printfTarget: Find = ([option, name]) => {
-  if (!option) return [];
-  if (!option.known) return [option];
-  if (option.text === "-v") return name && !isPlainName(name) ? [name] : [];
-  if (!option.text.startsWith("-v")) return [];
-  return isPlainName({ ...option, text: option.text.slice(2) }) ? [] : [option];
+/** Options of `printf` stand before its format, and the last one counts: `-v name`, `-vname`. */
+const printfTarget: Find = (args) => {
+  for (let at = 0; at < args.length; at++) {
+    const option = args[at] as Word;
+    if (!option.known) return [option];
+    if (!option.text.startsWith("-v")) return [];
+    const name = option.text === "-v" ? args[++at] : { ...option, text: option.text.slice(2) };
+    if (name && !isOwnName(name)) return args.slice(at);
+  }
+  return [];
 };
 
 /** `-v` and `-R` look a name up; what is unknown may turn out to be one of them. */
@@ -47,19 +51,28 @@ const testedNames: Find = (args) => {
   return looksUp ? notPlain(args).filter(({ text }) => text !== "-v") : [];
 };
 
+const all: Find = (args) => [...args];
+
+const withCallback: Find = (args) =>
+  args.some(({ text, known }) => !known || /^-\w*C/.test(text)) ? [...args] : notPlain(args);
+
 const declared: Find = (args) => {
   const evaluates = args.some(({ text, known }) => !known || EVALUATING_OPTION.test(text));
   const odd = args.filter((word) => !isPlainDeclaration(word));
   return odd.length === 0 && evaluates ? args.slice(0, 1) : odd;
 };
 
+/** The value may be a list, or go to a variable that holds numbers, such as `OPTIND`. */
 function isPlainDeclaration({ text, known }: Word): boolean {
-  if (PLAIN_ASSIGNMENT.test(text)) return known || !text.includes("[");
+  const target = PLAIN_ASSIGNMENT.exec(text)?.[0];
+  if (target !== undefined)
+    return known ? !/[[$`(]/.test(text.slice(target.length)) : !text.includes("[");
   return known && (/^[-+]/.test(text) || PLAIN_NAME.test(text));
 }
 
-function isPlainName({ text, known }: Word): boolean {
-  return known && PLAIN_NAME.test(text);
+/** In capitals are the variables that bash itself goes by; some evaluate what they are given. */
+function isOwnName({ text, known }: Word): boolean {
+  return known && PLAIN_NAME.test(text) && !/[A-Z]/.test(text);
 }
 
 const BUILTINS: Readonly<Record<string, Find>> = {
@@ -75,8 +88,12 @@ const BUILTINS: Readonly<Record<string, Find>> = {
   readonly: declared,
   read: notPlain,
   unset: notPlain,
-  mapfile: notPlain,
-  readarray: notPlain,
+  mapfile: withCallback,
+  readarray: withCallback,
   getopts: notPlain,
   wait: notPlain,
+  // These run, or make bash run later, what they are told.
+  ...Object.fromEntries(
+    ["compgen", "complete", "bind", "fc", "enable", "hash"].map((name) => [name, all]),
+  ),
 };

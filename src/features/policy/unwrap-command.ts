@@ -144,8 +144,10 @@ export function unwrap(name: string, words: readonly Word[], input: string | und
       return OPAQUE;
     case "parallel":
       return unwrapParallel(args);
-    case "trap":
-      return { ...NONE, scripts: args[0] ? [args[0].text] : [] };
+    case "trap": {
+      const script = args.find(({ text }) => text !== "--");
+      return { ...NONE, scripts: script ? [script.text] : [] };
+    }
     case "find":
     case "fd":
     case "fdfind":
