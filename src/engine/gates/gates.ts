@@ -294,10 +294,18 @@ export async function tellDecisions(
   return told;
 }
 
-/** The attempt that was told never began: the next one may act on the decisions as if told first. */
-export async function untellDecisions(work: Work, run: RunRow): Promise<void> {
+/**
+ * The attempt that was told never began, or not these calls: the next one may act on the decisions as
+ * if told first, and a rule that came meanwhile is looked for again.
+ */
+export async function untellDecisions(
+  work: Work,
+  run: RunRow,
+  notBegun?: readonly string[],
+): Promise<void> {
   for (const gate of await listGatesOfPrompt(work.tx, run.prompt_id)) {
-    if (gate.told_fence !== run.fence) continue;
+    const isNews = notBegun ? notBegun.includes(gate.call_id) : gate.told_fence === run.fence;
+    if (!isNews || gate.told_fence === null) continue;
     gate.told_fence = null;
     await saveGate(work.tx, gate);
   }

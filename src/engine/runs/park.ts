@@ -8,7 +8,7 @@ import { cleanText } from "#base/text.ts";
 import type { Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { gateKindOf } from "#protocol/tools.ts";
-import { openGate } from "../gates/gates.ts";
+import { openGate, untellDecisions } from "../gates/gates.ts";
 import type { EventRow, RunRow } from "../schema.ts";
 import { answerOpenCalls, turnEntries } from "../sessions/cut-turn.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
@@ -49,6 +49,7 @@ export async function parkRun(
       message: cleanText(park.message),
       ...(park.notBegun ? { notBegun: park.notBegun } : {}),
     });
+    if (park.notBegun) await untellDecisions(work, run, park.notBegun);
   } else run.state = waits ? "gated" : "pending";
   await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);

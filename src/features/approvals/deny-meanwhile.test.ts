@@ -125,6 +125,20 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
+    it("wins when it comes while the turn pauses before the call it was told of", async () => {
+      const { approval } = await park();
+      await decide(approval.id, { decision: "allow" });
+      const first = await world.nextTurn();
+      expect(first.assignment.decisions).toMatchObject([{ allowed: true, fresh: true }]);
+      await withRule({ pattern: "git push *" }, async () => {
+        const pause = { kind: "pause" as const, code: "sandbox_missing", message: "Later." };
+        await first.journal([], { park: { ...pause, waitMs: 0, notBegun: ["c1"] } });
+        const next = await world.nextTurn();
+        expect(next.assignment.decisions).toMatchObject([{ callId: "c1", allowed: false }]);
+        await finish(next);
+      });
+    });
+
     it("wins when it comes between the yes and the turn that goes on", async () => {
       const { approval, sessionId } = await park();
       // Its runner is told, dies before it begins, and the turn goes to the next attempt.
