@@ -18,7 +18,9 @@ import { join } from "node:path";
 import { ensurePrivateFile, writePrivateFile } from "./private-files.ts";
 import { Refusal } from "./refusal.ts";
 
-const FILE = "identity.key";
+export function identityFile(folder: string): string {
+  return join(folder, "identity.key");
+}
 
 export interface IdentityProof {
   /** Ed25519, SPKI, base64url. */
@@ -34,7 +36,7 @@ export interface MachineIdentity {
 
 /** Reads the identity of a runner's folder; the first call makes it. */
 export function ensureMachineIdentity(folder: string): MachineIdentity {
-  const file = join(folder, FILE);
+  const file = identityFile(folder);
   if (!existsSync(file)) {
     const { privateKey } = generateKeyPairSync("ed25519");
     writePrivateFile(file, privateKey.export({ type: "pkcs8", format: "pem" }) as string);
@@ -45,7 +47,7 @@ export function ensureMachineIdentity(folder: string): MachineIdentity {
 
 /** The fingerprint of a runner's folder; undefined when no runner of this version has worked there. */
 export function findFingerprint(folder: string): string | undefined {
-  const file = join(folder, FILE);
+  const file = identityFile(folder);
   return existsSync(file) ? identityOf(readKey(file)).fingerprint : undefined;
 }
 

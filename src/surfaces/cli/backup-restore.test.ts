@@ -1,4 +1,5 @@
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -213,6 +214,25 @@ describe("muster restore", () => {
     expect(new Set(kept).size).toBe(3);
     for (const file of kept) expect(existsSync(file)).toBe(true);
   });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    "run by root for another user, leaves that user all files of the folder",
+    async () => {
+      // Its runner is of a time when machines had no keys, so this machine makes one.
+      folder.sql(
+        "insert into workspaces (id, org_id, session_id, runner_id, bytes, created_at) select 'wsp_1', org_id, 'ses_running', id, 0, 0 from runners limit 1",
+      );
+      mkdirSync(join(folder.home, "runner", "workspaces", "wsp_1"), { recursive: true });
+      await run(["backup", copy]);
+      const names = () => readdirSync(folder.home, { recursive: true }).map(String);
+      for (const name of ["", ...names()]) chownSync(join(folder.home, name), 1234, 1234);
+      const { code, err } = await run(["restore", copy, "--yes"]);
+      expect([code, err]).toEqual([0, ""]);
+      expect(names()).toContain("runner/identity.key");
+      const owners = names().map((name) => [name, statSync(join(folder.home, name)).uid]);
+      expect(owners.filter(([, uid]) => uid !== 1234)).toEqual([]);
+    },
+  );
 
   it("clears away what a restore that was killed has left", async () => {
     await run(["backup", copy]);

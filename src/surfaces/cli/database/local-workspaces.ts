@@ -47,7 +47,9 @@ async function isLocal(
   if (!runner || runner.name === null) return false;
   if (runner.machine !== null) return runner.machine === findFingerprint(runnerFolder);
   if (!rows.some(({ id }) => isOnDisk(runnerFolder, id))) return false;
-  const { fingerprint } = ensureMachineIdentity(runnerFolder);
+  // Run by root, one that is there may be another user's.
+  const fingerprint =
+    findFingerprint(runnerFolder) ?? ensureMachineIdentity(runnerFolder).fingerprint;
   const taken = await db.all("select 1 from runners where machine = ?", fingerprint);
   if (taken.length > 0) return false;
   await db.run("update runners set machine = ? where id = ?", fingerprint, runner.runner_id);

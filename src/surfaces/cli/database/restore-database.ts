@@ -7,6 +7,7 @@ import Database from "better-sqlite3";
 import type { Config } from "#base/config.ts";
 import { acquireFileLock, type FileLock } from "#base/file-lock.ts";
 import { auditHeadFile, restoreNoteFile } from "#base/home-files.ts";
+import { identityFile } from "#base/machine-identity.ts";
 import { ensurePrivateFolder, writePrivateFile } from "#base/private-files.ts";
 import { Refusal } from "#base/refusal.ts";
 import {
@@ -179,7 +180,7 @@ export async function restoreOntoPostgres(
   name: string,
 ): Promise<Restored> {
   const { config, migrations, now } = request;
-  ensurePrivateFolder(config.home);
+  ensureHome(config.home);
   const draft = join(config.home, `muster.db.restoring-${fileStamp(now)}`);
   removeDrafts(join(config.home, "muster.db"));
   const note = restoreNoteFile(config.home);
@@ -214,7 +215,9 @@ export async function adoptDatabase(
   if (isPostgres(config.databaseUrl)) {
     const before = (safe: MadeSafe) => writeNote(config.home, safe);
     const all = { ...options, previous: undefined };
-    return report(await adoptPostgres(config.databaseUrl, migrations, all, before), name, {});
+    const safe = await adoptPostgres(config.databaseUrl, migrations, all, before);
+    await giveHomeBack(config.home);
+    return report(safe, name, {});
   }
   const path = sqlitePathOf(config.databaseUrl);
   const safe = await makeDatabaseSafe(path, { previous: path, migrations, options });
@@ -243,7 +246,7 @@ function safetyOptions(
 
 /** Tells the server that the trail may end earlier than it has seen it. */
 function writeNote(home: string, { note, hasForgotten }: MadeSafe): void {
-  ensurePrivateFolder(home);
+  ensureHome(home);
   // It is signed with the key that is lost; the next start begins it anew.
   if (hasForgotten) rmSync(auditHeadFile(home), { force: true });
   writePrivateFile(restoreNoteFile(home), `${JSON.stringify(note)}\n`);
@@ -251,15 +254,25 @@ function writeNote(home: string, { note, hasForgotten }: MadeSafe): void {
 
 async function leaveNote(home: string, safe: MadeSafe): Promise<void> {
   writeNote(home, safe);
-  await giveToOwnerOf(home, restoreNoteFile(home));
+  await giveHomeBack(home);
+}
+
+/** The note, and the identity that a machine without one was given. */
+async function giveHomeBack(home: string): Promise<void> {
+  await giveToOwnerOf(home, restoreNoteFile(home), identityFile(join(home, "runner")));
   await syncPath(home);
+}
+
+/** Run by root, a folder that is there may be another user's, and stays so. */
+function ensureHome(home: string): void {
+  if (process.getuid?.() !== 0 || !existsSync(home)) ensurePrivateFolder(home);
 }
 
 /** Run by root for another user, the files must stay that user's. */
 async function giveToOwnerOf(folder: string, ...paths: string[]): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);
-  for (const path of paths) await chown(path, uid, gid);
+  for (const path of paths.filter((one) => existsSync(one))) await chown(path, uid, gid);
 }
 
 function isSameFile(a: string, b: string): boolean {
