@@ -198,7 +198,10 @@ describe("what was revoked after the copy was made", () => {
     const { rule } = (
       await at.request<{ rule: { id: string } }>("POST", "/api/policy/rules", allow)
     ).body;
+    const gateway = `/api/orgs/${(await orgOf(at)).orgId}/model-gateway`;
+    await at.request("PUT", gateway, { environmentKeys: true });
     expect((await muster(["backup", copy])).code).toBe(0);
+    await at.request("PUT", gateway, { environmentKeys: false, personalRunners: false });
     await revokeAll(at, ann.userId, rule.id);
     await stop();
     return { key, keptKey, invitation, annId: ann.userId };
@@ -228,7 +231,13 @@ describe("what was revoked after the copy was made", () => {
     const rules = await at.request<{ items: { pattern: string }[] }>("GET", "/api/policy");
     expect(rules.body.items.map(({ pattern }) => pattern)).not.toContain("make *");
     expect(annId).toMatch(/^usr_/);
+    expect(await gatewayOf(at)).toMatchObject({ environmentKeys: false });
   }
+  const gatewayOf = async (at: Platform) => {
+    const { orgId } = await orgOf(at);
+    const path = `/api/orgs/${orgId}/model-gateway`;
+    return (await at.request<{ gateway: object }>("GET", path)).body.gateway;
+  };
 
   it("stays revoked, by the database that is replaced; the rest goes on", async () => {
     const team = await makeTeam();
@@ -236,6 +245,7 @@ describe("what was revoked after the copy was made", () => {
     expect(out).toContain("What was revoked since the copy was made stays so");
     const at = await start();
     await isRevoked(at, team);
+    expect(await gatewayOf(at)).toMatchObject({ personalRunners: false });
     expect(await opens(at, team.keptKey)).toBe(200);
     expect((await signIn(at, "ben@example.org")).status).toBe(200);
     const members = await at.request<{ items: { userId: string; state: string }[] }>(

@@ -4,7 +4,7 @@
  * everything that could have been revoked is ended, except the owner's way in.
  */
 
-import type { PreviousAccess } from "./previous-access.ts";
+import type { GatewayRow, PreviousAccess } from "./previous-access.ts";
 import { hasTable, type RestoreDb } from "./restore-db.ts";
 
 export interface EndedAccess {
@@ -52,6 +52,7 @@ export async function endAccess(db: RestoreDb, options: EndAccessOptions): Promi
   if (hasPeople) await db.run("delete from sign_in_flows");
   const { previous, keepAccess } = options;
   if (keepAccess) return { access: "kept", ...NOTHING };
+  await carryGateways(db, previous);
   if (!previous) return endAll(db, options, hasPeople);
   const keysRevoked = await revokeMissing(db, "credentials", previous.credentials, options.now);
   if (!hasPeople) return { access: "compared", ...NOTHING, keysRevoked };
@@ -198,4 +199,31 @@ async function carryRules(db: RestoreDb, previous: PreviousAccess): Promise<numb
     );
   }
   return gone.length;
+}
+
+/** What an organisation has that never said anything. */
+const AT_FIRST = { personal_runners: 1, environment_keys: 0 } as const;
+
+/**
+ * Machines that were shut out from the organisation's models stay so. When nobody can tell, the keys
+ * of the server's environment, which other machines have by an admin's word alone, are asked for again.
+ */
+async function carryGateways(db: RestoreDb, previous: PreviousAccess | undefined): Promise<void> {
+  if (!(await hasTable(db, "gateway_settings"))) return;
+  if (!previous) {
+    await db.run("update gateway_settings set environment_keys = 0");
+    return;
+  }
+  const known = await db.all<GatewayRow>("select * from gateway_settings");
+  for (const is of previous.gateways) {
+    const was = known.find(({ org_id }) => org_id === is.org_id) ?? AT_FIRST;
+    await db.run("delete from gateway_settings where org_id = ?", is.org_id);
+    await db.run(
+      "insert into gateway_settings (org_id, personal_runners, environment_keys, updated_at) values (?, ?, ?, ?)",
+      is.org_id,
+      Math.min(was.personal_runners, is.personal_runners),
+      Math.min(was.environment_keys, is.environment_keys),
+      is.updated_at,
+    );
+  }
 }

@@ -23,6 +23,15 @@ export interface PreviousAccess {
   allowRules: ReadonlySet<string>;
   /** Rules of the org that ask or deny. */
   strictRules: readonly Row[];
+  gateways: readonly GatewayRow[];
+}
+
+/** Which machines reach the organisation's models. */
+export interface GatewayRow {
+  org_id: string;
+  personal_runners: number;
+  environment_keys: number;
+  updated_at: number;
 }
 
 export interface TrailEnd {
@@ -94,5 +103,6 @@ async function readAccess(db: RestoreDb): Promise<PreviousAccess> {
       "policy_rules",
       "select * from policy_rules where effect <> 'allow' and level = 'org' and session_id is null",
     ),
+    gateways: await rowsOf<GatewayRow>("gateway_settings", "select * from gateway_settings"),
   };
 }
