@@ -59,6 +59,8 @@ export interface ModelUsage {
   cachedInputTokens: number;
   /** Part of the input tokens: what was put into the provider's cache, where that has a price. */
   cacheWriteTokens?: number;
+  /** Part of those: what stays there for an hour. */
+  cacheHourTokens?: number;
   outputTokens: number;
   /** Part of the output tokens. */
   reasoningTokens: number;

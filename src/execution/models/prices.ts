@@ -6,6 +6,8 @@
 import type { ModelPrice, ModelRates, ModelUsage } from "./model.ts";
 
 const MILLION = 1_000_000;
+/** What is kept in Anthropic's cache for an hour costs twice as much as what is only read. */
+const HOUR_FACTOR = 2;
 
 type Dollars = [input: number, cachedInput: number, output: number, cacheWrite?: number];
 
@@ -95,10 +97,12 @@ export function costMicros(price: ModelPrice | null, usage: ModelUsage | null): 
   const rates: ModelRates = isLong && price.long ? price.long : price;
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens);
   const written = Math.min(usage.cacheWriteTokens ?? 0, usage.inputTokens - cached);
+  const forAnHour = Math.min(usage.cacheHourTokens ?? 0, written);
   const sum =
     (usage.inputTokens - cached - written) * rates.inputMicros +
     cached * rates.cachedInputMicros +
-    written * (rates.cacheWriteMicros ?? rates.inputMicros) +
+    (written - forAnHour) * (rates.cacheWriteMicros ?? rates.inputMicros) +
+    forAnHour * HOUR_FACTOR * rates.inputMicros +
     usage.outputTokens * rates.outputMicros;
   return Math.round(sum / MILLION);
 }

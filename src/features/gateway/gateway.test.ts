@@ -196,6 +196,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await turn.end("done");
     });
 
+    it("opens nothing that is not offered because a session names it", async () => {
+      const { turn } = await begin({ model: "lab/dear" });
+      await expect(open(turn, { model: "dear" })).rejects.toMatchObject({
+        code: "model_not_allowed",
+        message: expect.stringContaining("does not offer"),
+      });
+      await turn.end("done");
+    });
+
     it("ends a turn whose budget is spent, and says so to its agent", async () => {
       const { id, turn } = await begin({ model: "lab/small", budget: 100 * MICROS_PER_TOKEN });
       await use(turn, 60, 39);

@@ -134,20 +134,20 @@ function runOver(): Refusal {
 const ALSO_KNOWN_AS: Readonly<Record<string, string>> = { openai: "openai-chat" };
 
 /**
- * The id of the model that is asked for, which must be the one its turn was begun with. A turn
- * without a model of its own may use what the organisation offers.
+ * The id of the model that is asked for, which must be one that the organisation offers, and the one
+ * its turn was begun with if that has a model of its own: anybody may name any model in a session.
  */
 function allowedModel(run: RunRow, { provider, model, offered }: NewCall): string {
   const names = [provider, ALSO_KNOWN_AS[provider]].filter((name) => name !== undefined);
   const ids = names.map((name) => `${name}/${model}`);
   const [first = ""] = ids;
   const allowed = run.model === null ? first : ids.find((id) => id === run.model);
-  const isOffered = run.model !== null || offered === null || offered.includes(model);
+  const isOffered = offered === null || offered.includes(model);
   if (allowed !== undefined && isOffered) return allowed;
   throw new Refusal(
     "forbidden",
     "model_not_allowed",
-    run.model === null
+    !isOffered
       ? "The organisation does not offer this model. Choose one of those at /api/models."
       : "This turn was begun with another model. Choose the model in the session's settings, and send a prompt.",
   );

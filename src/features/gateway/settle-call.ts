@@ -23,7 +23,7 @@ export function settleCall(
     const run = found && (await findRunAgain(work.tx, found));
     if (!run) return;
     const { usage, isEstimated, stopReason } = metered;
-    const { cacheWriteTokens: _priced, ...tokens } = usage;
+    const { cacheWriteTokens: _written, cacheHourTokens: _kept, ...tokens } = usage;
     await meterModelCall(work, session, run, {
       type: "model_call",
       entryId: call.id,

@@ -46,10 +46,12 @@ export class AnthropicReader implements AnswerReader {
     if (counts === null) return null;
     const cachedInputTokens = countOf(counts.cache_read_input_tokens);
     const cacheWriteTokens = countOf(counts.cache_creation_input_tokens);
+    const cacheHourTokens = countOf(fieldsOf(counts.cache_creation).ephemeral_1h_input_tokens);
     return {
       inputTokens: countOf(counts.input_tokens) + cachedInputTokens + cacheWriteTokens,
       cachedInputTokens,
       cacheWriteTokens,
+      ...(cacheHourTokens > 0 ? { cacheHourTokens } : {}),
       outputTokens: countOf(counts.output_tokens),
       reasoningTokens: countOf(fieldsOf(counts.output_tokens_details).thinking_tokens),
     };

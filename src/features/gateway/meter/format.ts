@@ -13,6 +13,8 @@ export interface TokenUsage {
   cachedInputTokens: number;
   /** Part of the input: what was written to the provider's cache. */
   cacheWriteTokens: number;
+  /** Part of what was written there: what stays for an hour, which costs more. */
+  cacheHourTokens?: number;
   outputTokens: number;
   /** Part of the output. */
   reasoningTokens: number;

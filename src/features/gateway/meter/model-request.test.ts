@@ -35,6 +35,8 @@ describe("a request to a model", () => {
     ['{"model":"small","model":"big"}', "gateway_field_repeated"],
     ['{"model":"small","mod\\u0065l":"big"}', "gateway_field_repeated"],
     ['{"tools":[],"model":"small","tools":[]}', "gateway_field_repeated"],
+    ['{"model":"small","Model":"big"}', "gateway_field_repeated"],
+    ['{"tools":[],"model":"small","tool\u017f":[]}', "gateway_field_repeated"],
     ["{}", "gateway_model_missing"],
     ['{"model":["m"]}', "gateway_model_missing"],
     ['{"model":""}', "gateway_model_missing"],
@@ -52,7 +54,32 @@ describe("a request to a model", () => {
     ['{"model":"m","previous_response_id":"resp_of_somebody"}', "gateway_field_refused"],
     ['{"model":"m","prompt":{"id":"pmpt_1"}}', "gateway_field_refused"],
     ['{"model":"m","service_tier":"priority"}', "gateway_field_refused"],
+    ['{"model":"m","Background":true}', "gateway_field_refused"],
+    ['{"model":"m","speed":"fast"}', "gateway_field_refused"],
+    ['{"model":"m","input":[{"type":"item_reference","id":"msg_1"}]}', "gateway_content_refused"],
+    ['{"model":"m","input":[{"id":"msg_1"}]}', "gateway_content_refused"],
+    [
+      '{"model":"m","input":[{"role":"user","content":[{"type":"input_file","file_id":"f"}]}]}',
+      "gateway_content_refused",
+    ],
+    [
+      '{"model":"m","input":[{"type":"function_call_output","output":[{"type":"input_image","file_id":"f"}]}]}',
+      "gateway_content_refused",
+    ],
+    [
+      '{"model":"m","messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"f"}}]}]}',
+      "gateway_content_refused",
+    ],
+    [
+      '{"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"document","source":{"type":"file","file_id":"f"}}]}]}]}',
+      "gateway_content_refused",
+    ],
     ['{"model":"m","tools":[{"type":"web_search"}]}', "gateway_tool_refused"],
+    ['{"model":"m","Tools":[{"type":"web_search"}]}', "gateway_tool_refused"],
+    [
+      '{"model":"m","tools":[{"type":"shell","environment":{"type":"container_auto"}}]}',
+      "gateway_tool_refused",
+    ],
     ['{"model":"m","tools":[{"type":"code_interpreter"}]}', "gateway_tool_refused"],
     ['{"model":"m","tools":[{"type":["function"]}]}', "gateway_tool_refused"],
     [`{"model":"m","a":${"[".repeat(200)}${"]".repeat(200)}}`, "json_too_deep"],
@@ -70,7 +97,16 @@ describe("a request to a model", () => {
   it("may use what is asked of models every day", () => {
     const fields = { background: false, service_tier: "auto", previous_response_id: null };
     const tools = [{ type: "function" }, { type: "custom" }, { type: "text_editor_20250728" }, {}];
-    expect(read(JSON.stringify({ model: "m", tools, ...fields })).model).toBe("m");
+    const input = [
+      { role: "user", content: "hi" },
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" },
+      { type: "function_call", id: "fc_1", call_id: "c", name: "n", arguments: '{"file_id":"f"}' },
+      { type: "function_call_output", call_id: "c", output: '{"file_id":"f"}' },
+    ];
+    const call = { type: "tool_use", id: "t", name: "n", input: { file_id: "f", id: "x" } };
+    const messages = [{ role: "assistant", content: [call, { type: "text", text: "x" }] }];
+    const body = { model: "m", tools, input, messages, system: "s", ...fields };
+    expect(read(JSON.stringify(body)).model).toBe("m");
   });
 });
 

@@ -18,11 +18,13 @@ const MAX_MODEL_CHARS = 200;
 
 export function readModelRequest(route: ModelRoute, body: Buffer): ModelRequest {
   requireJsonBounds(body, BOUNDS);
-  const fields = parse(body);
-  const members = membersOf(body);
+  const given = parse(body);
+  const members = membersOf(body).map((member) => ({ ...member, name: folded(member.name) }));
   requireOnce(members);
+  const fields = withFoldedNames(given);
   requireMeterable(fields);
   requireOwnTools(fields.tools);
+  for (const content of [fields.messages, fields.input, fields.system]) requireOwnContent(content);
   const { model } = fields;
   if (typeof model !== "string" || model === "" || model.length > MAX_MODEL_CHARS)
     throw invalid("gateway_model_missing", "Name the model of the run as `model`.");
@@ -40,6 +42,15 @@ function parse(body: Buffer): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalid("invalid_json", "The body must be a JSON object with the request to the model.");
   return value as Fields;
+}
+
+/** Some parsers take `Model` for `model`, so here they are the same name. */
+function folded(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
+}
+
+function withFoldedNames(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [folded(name), value]));
 }
 
 /** Of a name that stands there twice the provider might read the other value. */
@@ -69,14 +80,19 @@ const REFUSED_FIELDS = [
   "mcp_servers",
   "container",
 ] as const;
-const USUAL_TIERS: ReadonlySet<unknown> = new Set(["auto", "default", "standard_only", "flex"]);
+/** Fields that cost nothing extra with these values. */
+const USUAL_VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  background: [false],
+  service_tier: ["auto", "default", "standard_only", "flex"],
+  speed: ["standard"],
+  inference_geo: ["global"],
+};
 
 function requireMeterable(fields: Fields): void {
   const refused = REFUSED_FIELDS.find((name) => fields[name] != null);
   if (refused) throw refusedField(refused);
-  if (fields.background != null && fields.background !== false) throw refusedField("background");
-  if (fields.service_tier != null && !USUAL_TIERS.has(fields.service_tier))
-    throw refusedField("service_tier");
+  for (const [name, usual] of Object.entries(USUAL_VALUES))
+    if (fields[name] != null && !usual.includes(fields[name])) throw refusedField(name);
 }
 
 function refusedField(name: string): Refusal {
@@ -92,12 +108,38 @@ const OWN_TOOL =
 
 function requireOwnTools(tools: unknown): void {
   for (const tool of listOf(tools)) {
-    const { type } = fieldsOf(tool);
-    if (type == null || (typeof type === "string" && OWN_TOOL.test(type))) continue;
+    const { type, environment } = withFoldedNames(fieldsOf(tool));
+    const isOwn = type == null || (typeof type === "string" && OWN_TOOL.test(type));
+    // A shell may be one that the provider runs.
+    const isHere = environment == null || fieldsOf(environment).type === "local";
+    if (isOwn && (type !== "shell" || isHere)) continue;
     throw invalid(
       "gateway_tool_refused",
       "The model gateway passes on tools that the client performs, and none that the provider runs. Leave those out.",
     );
+  }
+}
+
+/**
+ * What a message holds must stand in it. Files and items that are named by an id lie with the
+ * provider, where everybody who uses the same key has put theirs. Calls and their arguments are not
+ * looked into: they may hold any name.
+ */
+function requireOwnContent(content: unknown): void {
+  for (const part of Array.isArray(content) ? content : [content]) {
+    if (typeof part !== "object" || part === null) continue;
+    const { type, role, id, file_id, source, file, content: inner, output } = fieldsOf(part);
+    const isItem = type === "item_reference" || (type == null && role == null && id != null);
+    const isFile = [file_id, fieldsOf(source).file_id, fieldsOf(file).file_id].some(
+      (one) => one != null,
+    );
+    if (isItem || isFile)
+      throw invalid(
+        "gateway_content_refused",
+        "The model gateway passes on no files or items that lie with the provider. Send what they hold.",
+      );
+    requireOwnContent(inner);
+    requireOwnContent(output);
   }
 }
 

@@ -51,6 +51,17 @@ describe("a meter", () => {
     });
   });
 
+  it("tells apart what Anthropic keeps in its cache for an hour", () => {
+    const usage = {
+      input_tokens: 1,
+      cache_creation_input_tokens: 20,
+      cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 },
+      output_tokens: 1,
+    };
+    const counted = meter("messages", sse({ type: "message_start", message: { usage } }))?.usage;
+    expect(counted).toMatchObject({ cacheWriteTokens: 20, cacheHourTokens: 15 });
+  });
+
   it("reads the last event of Responses, and the last chunk of chat completions", () => {
     const response = {
       status: "completed",
