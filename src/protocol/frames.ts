@@ -285,7 +285,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     models: z.array(modelOfferSchema).max(1000),
   }),
   /** Reports the sandbox of its machine, whenever it has changed or was looked at. */
-  z.object({ op: z.literal("sandbox"), id: z.string(), sandbox: sandboxReportSchema }),
+  z.object({ op: z.literal("sandbox"), id: frameId, sandbox: sandboxReportSchema }),
   /** Asks what became of sessions this runner keeps files for. */
   z.object({
     op: z.literal("sessions"),

@@ -2,6 +2,9 @@
 import * as z from "zod";
 import { SANDBOX_FIXES, type SandboxFix } from "./sandboxes.ts";
 
+/** More than there are. A report is stored, and read with every look at the runners. */
+const MAX_LIMITS = 50;
+
 export const sandboxReportSchema = z.object({
   /** `bubblewrap`, or `local`: no isolation. */
   kind: z.string().max(50),
@@ -13,6 +16,8 @@ export const sandboxReportSchema = z.object({
     .nullable()
     .default(null),
   /** How each limit is kept; null when it is not. */
-  enforced: z.record(z.string(), z.string().nullable()),
+  enforced: z
+    .record(z.string().max(100), z.string().max(200).nullable())
+    .refine((limits) => Object.keys(limits).length <= MAX_LIMITS, "too many limits"),
 });
 export type SandboxReport = z.infer<typeof sandboxReportSchema>;

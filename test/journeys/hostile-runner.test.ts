@@ -163,6 +163,17 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await settle(turn, 2);
     });
 
+    it("cannot store more about its sandbox than there is to say", async () => {
+      const enforced = Object.fromEntries(
+        Array.from({ length: 1000 }, (_none, at) => [`limit_${at}`, "x".repeat(1000)]),
+      );
+      const report = { kind: "local", why: null, fix: null };
+      for (const bad of [enforced, { memory: "x".repeat(10_000_000) }])
+        expect(
+          await runner.ask({ op: "sandbox", sandbox: { ...report, enforced: bad } }),
+        ).toMatchObject({ op: "refused", code: "frame_invalid" });
+    });
+
     it.each([
       ["nested", `{"op":"renew","id":"1","runs":${"[".repeat(100_000)}`],
       ["nested within a frame that is right but for that", deepTool()],

@@ -345,6 +345,26 @@ describe("a revoked runner", () => {
   );
 });
 
+describe("a revoked runner that does not hang up", () => {
+  it("is shown offline whatever it sends, and is told nothing of the turn it had", async () => {
+    const { connect, prompt, runners, drop } = await start();
+    const revoked = await connect("a");
+    await prompt();
+    await expect.poll(() => revoked.assigned().length).toBe(1);
+    const { run, fence } = revoked.assigned()[0] as Assignment;
+    await drop("a");
+    const { connection, frames } = revoked;
+    await connection.receive({ op: "renew", id: "r", runs: [{ run, fence }] });
+    expect((await runners()).map(({ state }) => state)).toEqual(["offline"]);
+    await connection.receive({ op: "history", id: "h", run, fence, beforeSeq: null, limit: 9 });
+    await connection.receive({ op: "blob", id: "b", run, fence, mediaType: "a/b", data: "eHg=" });
+    expect(frames.filter((one) => "id" in one && (one.id === "h" || one.id === "b"))).toEqual([
+      { op: "lost", id: "h", run, code: "stale_fence" },
+      { op: "lost", id: "b", run, code: "stale_fence" },
+    ]);
+  });
+});
+
 describe("after a restart of the server", () => {
   it("no runner is shown as connected that has not come back", async () => {
     const { connect, prompt, runners, receipt, restartServer } = await start();

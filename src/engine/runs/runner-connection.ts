@@ -132,10 +132,13 @@ export class RunnerConnection {
   async revoke(reason: string): Promise<void> {
     for (const [run, { fence }] of this.held)
       this.#link.send({ op: "lost", id: null, run, fence, code: "runner_revoked" });
+    this.held.clear();
     this.close(reason);
-    const { runnerId } = this;
+    const { runnerId, runner } = this;
     if (runnerId !== undefined)
       await freeHeldRuns(this.#host.engine, runnerId, [], "runner_revoked");
+    // It may leave its wire open for as long as it likes.
+    if (runner) await markRunner(this.#host.engine, runner, "offline");
   }
 
   /** The runner has come back on another wire, whatever this one still looks like. */
@@ -244,14 +247,8 @@ export class RunnerConnection {
     const kept = mine.filter((run) =>
       frame.holding.some((ref) => ref.run === run.id && ref.fence === run.fence),
     );
-    for (const run of kept) {
-      this.held.set(run.id, {
-        fence: run.fence,
-        sessionId: run.session_id,
-        thread: run.thread,
-        promptId: run.prompt_id,
-      });
-    }
+    for (const { id, fence, session_id, thread, prompt_id } of kept)
+      this.held.set(id, { fence, sessionId: session_id, thread, promptId: prompt_id });
     this.#readers = new Set(frame.profile.readers);
     this.#isReady = frame.ready ?? true;
     this.#acknowledges = frame.acknowledges ?? false;
@@ -345,6 +342,7 @@ export class RunnerConnection {
     const lost = await renewLeases(this.#host.engine, runner.id, runs);
     for (const { run, fence } of runs) if (lost.includes(run)) this.#forget(run, fence);
     this.#link.send({ op: "renewed", id, lost });
+    if (this.closed) return;
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
     await this.#repeatCancels(runner);
     // A consent that was taken back must reach it also when the hint of that was lost.
