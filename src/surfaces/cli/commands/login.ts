@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { requireEncrypted } from "#base/net/plain-http.ts";
+import { ensurePrivateFolder, writePrivateFile } from "#base/private-files.ts";
 import { Refusal } from "#base/refusal.ts";
 import { localAddress } from "../client/find-server.ts";
 import type { CliHost } from "../host.ts";
@@ -61,11 +62,7 @@ function checked(text: string, insecureHttp: boolean): string {
 
 /** Beside what is there already, for this user's eyes alone. */
 function keep(home: string, file: string, settings: Record<string, string>): void {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  ensurePrivateFolder(home);
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : {};
-  const temporary = `${file}.new`;
-  const text = `${JSON.stringify({ ...known, ...settings }, null, 2)}\n`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  chmodSync(temporary, 0o600);
-  renameSync(temporary, file);
+  writePrivateFile(file, `${JSON.stringify({ ...known, ...settings }, null, 2)}\n`);
 }

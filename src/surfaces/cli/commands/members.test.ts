@@ -1,6 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFakeHost, runCommand } from "../testing/fake-host.ts";
 import { FakeServer, reply } from "../testing/fake-server.ts";
@@ -176,6 +186,10 @@ describe("login", () => {
     answers("POST", "/api/auth/sign-out", {});
     const file = join(home, "muster.config.json");
     writeFileSync(file, '{"MUSTER_PORT": 4748}');
+    // Somebody else could write here, and has guessed where the key goes first.
+    chmodSync(home, 0o777);
+    const planted = join(tmpdir(), `${basename(home)}-planted`);
+    symlinkSync(planted, `${file}.new`);
     const env = { MUSTER_HOME: home, MUSTER_SERVER: server.env.MUSTER_SERVER ?? "" };
     const words = ["login", "--email", "ann@example.org"];
     const { code, out } = await run(words, "hunter2 hunter2\n", env);
@@ -186,7 +200,9 @@ describe("login", () => {
       MUSTER_SERVER: env.MUSTER_SERVER,
       MUSTER_API_KEY: "mst_key_x",
     });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(lstatSync(file).isFile()).toBe(true);
+    expect(existsSync(planted)).toBe(false);
+    expect([statSync(file).mode & 0o777, statSync(home).mode & 0o777]).toEqual([0o600, 0o700]);
     expect(server.requests("POST", "/api/auth/sign-in")[0]?.body).toEqual({
       email: "ann@example.org",
       password: "hunter2 hunter2",
