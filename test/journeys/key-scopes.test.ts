@@ -90,6 +90,29 @@ describe("approvals", () => {
     expect((await as(key, "POST", `/api/approvals/${id}`, { decision: "deny" })).status).toBe(200);
   });
 
+  it("are not decided by a reply to the letter that told of a question", async () => {
+    const { sessionId, turn } = await turnOf(platform, runner);
+    const questions = [{ question: "Deploy to production?" }];
+    await turn.journal([asks("c1", "ask_user_question", { questions })]);
+    await turn.journal([], { park: { kind: "gate", callId: "c1" } });
+    const letters = await platform.request<{
+      items: { id: string; eventType: string; contextSessionId: string; contextRef: string }[];
+    }>("GET", "/api/me/inbox");
+    const asked = letters.body.items.find(
+      ({ eventType, contextSessionId }) =>
+        eventType === "session.question" && contextSessionId === sessionId,
+    );
+    const gate = `/api/approvals/${asked?.contextRef.replace("approval:", "")}`;
+    const path = `/api/me/inbox/${asked?.id}/reply`;
+    for (const key of [await keyOf(MCP_SCOPES), await keyOf(ALL_BUT("approvals"))])
+      expect(await as(key, "POST", path, { content: "yes" })).toMatchObject({ status: 403 });
+    const state = async () => (await platform.request("GET", gate)).body.approval;
+    expect(await state()).toMatchObject({ state: "pending" });
+    const key = await keyOf([...MCP_SCOPES, "approvals"]);
+    expect((await as(key, "POST", path, { content: "yes" })).status).toBe(201);
+    expect(await state()).toMatchObject({ state: "decided" });
+  });
+
   it("are decided for always by the owner's key, and by a person who has signed in", async () => {
     const id = await pendingApproval();
     const always = { decision: "deny", scope: "always" };

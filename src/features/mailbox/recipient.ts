@@ -14,9 +14,12 @@ import { isWelcome, type Reached, reachOf, type Writer } from "./rules.ts";
 import type { LetterRow } from "./schema.ts";
 
 export type Sender = Asker &
-  /** `mayPrompt`: whether they may write to their own agents, to which it is as good as said. */
+  /**
+   * `mayPrompt`: whether they may write to their own agents, to which it is as good as said.
+   * `mayAnswer`: whether they may decide what their agents ask.
+   */
   (
-    | { session: null; ownerId: string; run: null; mayPrompt: boolean }
+    | { session: null; ownerId: string; run: null; mayPrompt: boolean; mayAnswer: boolean }
     /** `run`: the turn it writes in. */
     | { session: SessionRow; run: Pick<RunRow, "thread" | "prompt_id"> }
   );
@@ -28,7 +31,8 @@ export type Recipient =
 export function personSender(user: UserPrincipal): Sender {
   const { orgId, userId: ownerId } = user;
   const mayPrompt = may(user, "session.prompt", { orgId, ownerId });
-  return { orgId, ownerId, session: null, run: null, mayPrompt };
+  const mayAnswer = may(user, "approval.decide", { orgId, ownerId });
+  return { orgId, ownerId, session: null, run: null, mayPrompt, mayAnswer };
 }
 
 export function agentSender(row: SessionRow, run: Pick<RunRow, "thread" | "prompt_id">): Sender {

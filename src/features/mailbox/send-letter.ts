@@ -81,6 +81,7 @@ export async function sendLetter(
   const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
   const asked = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
   if (asked) {
+    requireAnswer(sender);
     await answerAsked(work, asked, letter.content, sender.ownerId ?? "");
     await markReadBy(work.tx, id, null, work.now);
   } else await deliver(work, session, letter);
@@ -98,6 +99,16 @@ function requireWord(sender: Sender, recipient: Recipient): void {
     "forbidden",
     "forbidden",
     "With this credential you can write to people and to other people's agents. Your own agents take your letters as your word: use one with the scope sessions:write.",
+  );
+}
+
+/** An answer by letter is a decision, so it needs what deciding needs. */
+function requireAnswer(sender: Sender): void {
+  if (sender.session !== null || sender.mayAnswer) return;
+  throw new Refusal(
+    "forbidden",
+    "forbidden",
+    "This letter is a question that an agent waits with, and a reply is its answer: use a credential with the scope approvals.",
   );
 }
 
