@@ -213,6 +213,20 @@ describe("ways in", () => {
     expect((await as(key, "PATCH", path, { role: "member" })).status).toBe(200);
   });
 
+  it("are not given up with a key: its maker would be gone for longer than the key", async () => {
+    const ida = await join(platform, "Ida");
+    const made = await ida.request<{ key: string }>("POST", "/api/me/api-keys", {
+      name: "account",
+      scopes: ["account"],
+    });
+    const path = `/api/orgs/${orgId}/members/${ida.userId}`;
+    expect(await as(made.body.key, "DELETE", path)).toMatchObject({
+      status: 403,
+      code: "sign_in_needed",
+    });
+    expect((await ida.request("DELETE", path)).status).toBe(200);
+  });
+
   it("made with a key are never wider than the key", async () => {
     const key = await keyOf(["account", "sessions:read"]);
     for (const scope of ["approvals", "runners", "sessions:write", "admin"])

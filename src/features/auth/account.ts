@@ -81,6 +81,8 @@ export interface PasswordChange {
   email?: string | undefined;
 }
 
+/** Signed-in people have a counter of their own: strangers at their address keep nobody from this. */
+const SIGNED_IN = "signed in";
 /** For who has no password to ask for: so long after signing in they are taken to be still there. */
 const FRESH_MS = 10 * 60_000;
 
@@ -103,7 +105,7 @@ export async function confirmPerson(
   if (maker.kind === "owner_key") return known?.hash;
   if (!known) await requireFresh(desk, maker);
   else {
-    const attempt = desk.lockout.attempt({ account: userId, address });
+    const attempt = desk.lockout.attempt({ account: userId, address, knownBrowser: SIGNED_IN });
     if (!(await isPassword(currentPassword ?? "", known.hash))) {
       await tellFailure(desk, userId, attempt);
       throw badPassword();

@@ -119,6 +119,7 @@ function memberRoutes({ auth, work }: OrgRouteOptions): Route[] {
         const user = personOf(principal, params);
         const isSelf = params.userId === user.userId;
         requireMay(principal, isSelf ? "account.manage" : "org.manage");
+        if (isSelf) requireSignedIn(principal, "Leaving the organisation");
         const { removed, tokens } = await command(engine, (change) =>
           removeMember(change, user, params.userId ?? ""),
         );

@@ -16,7 +16,7 @@ const RISK =
 /** A look takes some milliseconds; a machine that does not answer is not waited for. */
 const LOOK_PATIENCE_MS = 8_000;
 
-/** The one card about machines without a sandbox: what is missing, and what can be done. */
+/** The card about machines without a sandbox: what is missing, what can be done, and which work without. */
 export function SandboxCard() {
   const me = useMe();
   const isAdmin = useIsAdmin();
@@ -24,8 +24,13 @@ export function SandboxCard() {
   const lacking = mine.find(({ sandbox }) => !isIsolated(sandbox) && !isUnsandboxed(sandbox));
   const open = mine.find(({ sandbox, unsandboxed }) => isUnsandboxed(sandbox) && unsandboxed);
   const mayChange = (runner: Runner) => isAdmin || runner.ownerId === me?.user.id;
-  if (lacking) return <Lacking key={lacking.id} runner={lacking} mayConsent={mayChange(lacking)} />;
-  return open ? <Open key={open.id} runner={open} mayRevoke={mayChange(open)} /> : null;
+  // Both: a machine that lacks one must not hide that another works without.
+  return (
+    <>
+      {lacking && <Lacking key={lacking.id} runner={lacking} mayConsent={mayChange(lacking)} />}
+      {open && <Open key={open.id} runner={open} mayRevoke={mayChange(open)} />}
+    </>
+  );
 }
 
 function Lacking({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }) {
