@@ -55,7 +55,8 @@ function settingsFile({ MUSTER_HOME }) {
 }
 
 async function install(env, progress) {
-  rmSync(UNPACKED, { recursive: true, force: true });
+  // An unpacked one that does not work is in the way, unless somebody else's that we cannot remove.
+  if (!removeUnpacked()) return;
   const manager = findPackageManager((name) => findProgram(name, env.PATH));
   if (process.getuid() === 0) {
     if (!manager) return;
@@ -75,6 +76,15 @@ async function install(env, progress) {
     rmSync(UNPACKED, { recursive: true, force: true });
     throw new Error("this system does not let it make a sandbox");
   });
+}
+
+function removeUnpacked() {
+  try {
+    rmSync(UNPACKED, { recursive: true, force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Says what is done and, in a sentence, why it failed; a failure here must not stop the start. */
