@@ -271,19 +271,23 @@ export class RunnerConnection {
       { runnerId: runner.id, name: runner.name, holding: this.held.size },
       "runner connected",
     );
-    await this.#repeatCancels(runner);
+    await this.#repeatOrders(runner);
     if (frame.profile.sandbox?.why === null) resumeSoon(this.#host, runner.org_id);
     this.#host.ready();
   }
 
-  /** A cancel that was lost on the way is sent again; a runner that has it already does nothing. */
-  async #repeatCancels(runner: RunnerRow): Promise<void> {
+  /**
+   * Says again what may have been lost on the way: cancels, which a runner that has them ignores, and a
+   * consent that was taken back, also while the runner was being let in.
+   */
+  async #repeatOrders(runner: RunnerRow): Promise<void> {
     const runs = await this.#host.engine.store.read((reader) => listHeldBy(reader, runner.id));
     for (const run of runs) {
       if (run.state !== "stopping" || run.stop_reason === null) continue;
       const reason = run.stop_reason as "stop";
       this.cancel({ run: run.id, fence: run.fence, reason, graceMs: graceFor(reason) });
     }
+    await this.#consent.tell(runner.id);
   }
 
   /** Frees the places of runs that this runner has lost without a word from either side. */
@@ -344,9 +348,7 @@ export class RunnerConnection {
     this.#link.send({ op: "renewed", id, lost });
     if (this.closed) return;
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
-    await this.#repeatCancels(runner);
-    // A consent that was taken back must reach it also when the hint of that was lost.
-    await this.#consent.tell(runner.id);
+    await this.#repeatOrders(runner);
   }
 
   async #tool({ id, run, fence, callId, name }: Frame<"tool">, runner: RunnerRow): Promise<void> {

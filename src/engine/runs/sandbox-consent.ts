@@ -78,6 +78,8 @@ export class ConsentLine {
   readonly #send: (frame: ServerFrame) => void;
   /** As the runner was last told. */
   #told = false;
+  /** One after the other: an answer that was read earlier must not be told later. */
+  #telling: Promise<unknown> = Promise.resolve();
 
   constructor(engine: Engine, send: (frame: ServerFrame) => void) {
     this.#engine = engine;
@@ -91,7 +93,13 @@ export class ConsentLine {
   }
 
   /** Tells what the database says now, if that is news or the runner is to look for a sandbox. */
-  async tell(runnerId: string, look = false): Promise<void> {
+  tell(runnerId: string, look = false): Promise<void> {
+    const telling = this.#telling.then(() => this.#tell(runnerId, look));
+    this.#telling = telling.catch(() => {});
+    return telling;
+  }
+
+  async #tell(runnerId: string, look: boolean): Promise<void> {
     const row = await this.#engine.store.read((reader) => findRunner(reader, runnerId));
     if (!row) return;
     const before = this.#told;
