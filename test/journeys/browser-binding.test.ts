@@ -79,6 +79,17 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await get("/api/me", own)).toBe(200);
     });
 
+    it("is not hidden by a cookie of its name that another port has planted", async () => {
+      const { cookie, pageKey } = await page("Abe");
+      const { cookie: foreign } = await page("Ada");
+      const [name = ""] = cookie.split("=");
+      for (const planted of [`${name}=planted`, foreign]) {
+        const headers = { cookie: `${planted}; ${cookie}`, ...SAME_ORIGIN };
+        expect(await get("/api/me", { ...headers, [PAGE_KEY_HEADER]: pageKey })).toBe(200);
+        expect(await get("/api/me", headers)).toBe(401);
+      }
+    });
+
     it("opens its socket with the key as a subprotocol, which is never said back", async () => {
       const { cookie, pageKey } = await page("Bea");
       const socket = new WebSocket(

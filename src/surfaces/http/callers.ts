@@ -73,9 +73,7 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
 
     /** Whether a credential that opened a socket may keep it: it is there, and may do what it could. */
     async isStillGood(headers: IncomingHttpHeaders, caller: Caller): Promise<boolean> {
-      const { secret } = secretOf(headers, cookieName());
-      if (secret === undefined) return false;
-      const now = await auth.authenticate(secret, pageClaim(headers));
+      const now = await firstGood(secretsOf(headers, cookieName()).secrets, pageClaim(headers));
       return now?.credentialId === caller.credentialId && rightsOf(now) === rightsOf(caller);
     },
 
@@ -86,11 +84,11 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
       /** The API's own documentation, which a browser opens as a page. */
       isDocumentation = false,
     ): Promise<Caller> {
-      const { secret, fromCookie } = secretOf(headers, cookieName());
-      if (secret !== undefined) {
+      const { secrets, fromCookie } = secretsOf(headers, cookieName());
+      if (secrets.length > 0) {
         if (fromCookie) checkOrigin(headers, changes);
         const page = isDocumentation ? "any" : pageClaim(headers);
-        const caller = await auth.authenticate(secret, page);
+        const caller = await firstGood(secrets, page);
         if (caller) {
           slowDown(
             (caller.kind === "owner_key" ? owners : known).take(caller.credentialId, clock.now()),
@@ -102,6 +100,17 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
       throw notSignedIn(fromCookie);
     },
   };
+
+  async function firstGood(
+    secrets: readonly string[],
+    page: PageClaim | "any",
+  ): Promise<Caller | undefined> {
+    for (const secret of secrets) {
+      const caller = await auth.authenticate(secret, page);
+      if (caller) return caller;
+    }
+    return undefined;
+  }
 
   /** Foreign origins were refused at the door; here, a page must say that it is ours at all. */
   function checkOrigin(headers: IncomingHttpHeaders, changes: boolean): void {
@@ -141,22 +150,33 @@ function rightsOf({ principal }: Caller): string {
 
 /** What a browser came with, whether it is good or not. */
 export function cookieSecret(cookie: string | undefined, cookieName: string): string | undefined {
-  return secretOf(cookie === undefined ? {} : { cookie }, cookieName).secret;
+  return cookieValues(cookie, cookieName)[0];
 }
 
-function secretOf(
-  headers: IncomingHttpHeaders,
+/**
+ * Cookies of one name that are looked at. Whatever else listens on this machine can set one of our
+ * name with a narrower path, which browsers send before ours; it must not hide it.
+ */
+const MAX_OF_A_NAME = 4;
+
+function secretsOf(
+  { authorization, cookie }: IncomingHttpHeaders,
   cookieName: string,
-): { secret: string | undefined; fromCookie: boolean } {
-  const { authorization, cookie } = headers;
+): { secrets: readonly string[]; fromCookie: boolean } {
   if (authorization !== undefined) {
-    const match = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization);
-    return { secret: match?.[1], fromCookie: false };
+    const secret = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1];
+    return { secrets: secret === undefined ? [] : [secret], fromCookie: false };
   }
+  const secrets = cookieValues(cookie, cookieName);
+  return { secrets, fromCookie: secrets.length > 0 };
+}
+
+function cookieValues(cookie: string | undefined, cookieName: string): string[] {
+  const values: string[] = [];
   for (const part of (cookie ?? "").split(";")) {
     const at = part.indexOf("=");
-    if (at > 0 && part.slice(0, at).trim() === cookieName)
-      return { secret: part.slice(at + 1).trim(), fromCookie: true };
+    const isNamed = at > 0 && part.slice(0, at).trim() === cookieName;
+    if (isNamed && values.length < MAX_OF_A_NAME) values.push(part.slice(at + 1).trim());
   }
-  return { secret: undefined, fromCookie: false };
+  return values;
 }
