@@ -14,7 +14,8 @@ import {
 import { createScriptedRuntime } from "#execution/runtimes/scripted/scripted-runtime.ts";
 import { RUNNER_PROTOCOL } from "#protocol/frames.ts";
 import { FakeServer } from "./fake-server.ts";
-import { Runner, type RunnerOptions } from "./runner.ts";
+import { Runner } from "./runner.ts";
+import type { RunnerOptions } from "./runner-options.ts";
 
 const PROFILE = {
   name: "test",

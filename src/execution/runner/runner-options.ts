@@ -1,0 +1,42 @@
+/** What a runner is made of, and how patient it is. */
+import type { Clock } from "#base/clock.ts";
+import type { Ids } from "#base/ids.ts";
+import type { Log } from "#base/log.ts";
+import type { IdentityProof } from "#base/machine-identity.ts";
+import type { Runtime } from "#execution/runtimes/runtime.ts";
+import type { RunnerProfile } from "#protocol/frames.ts";
+import type { WatchedSandbox } from "./sandbox-watch.ts";
+import type { Transport } from "./transport.ts";
+
+export interface RunnerGraces {
+  /** How long running turns may go on when the runner is asked to leave. */
+  drainMs: number;
+  /** How long to wait for the server to take runs back, and for killed runtimes to let go. */
+  releaseMs: number;
+  /** How long to try when the server says this runner is connected already. */
+  duplicateMs: number;
+}
+
+export const DEFAULT_GRACES: RunnerGraces = {
+  drainMs: 20_000,
+  releaseMs: 2000,
+  duplicateMs: 30_000,
+};
+
+export interface RunnerOptions {
+  transport: Transport;
+  runtimes: readonly Runtime[];
+  profile: RunnerProfile;
+  /** Proves, for a boot, which machine this is. */
+  prove?: (bootId: string) => IdentityProof;
+  ids: Ids;
+  log: Log;
+  /** Must not go back or jump with the time of day: leases are measured with it. */
+  clock?: Clock;
+  graces?: Partial<RunnerGraces>;
+  /** Finds out what models can be asked, at each registration and when the server says so. */
+  models?: () => Promise<RunnerProfile["models"]>;
+  /** The sandbox of this machine, where its runtimes use one. */
+  sandbox?: WatchedSandbox;
+  random?: () => number;
+}
