@@ -132,7 +132,8 @@ function throwsAway(command: SimpleCommand): boolean {
 
 /** Everything in a folder: `*`, `./*`, `src/*`, `.*`. */
 function isAll(text: string): boolean {
-  return /^[*.?]*[*][*.?]*$/.test(text.slice(text.lastIndexOf("/") + 1));
+  const name = text.slice(text.lastIndexOf("/") + 1);
+  return name.includes("*") && /^[*.?]+$/.test(name);
 }
 
 function gitThrowsAway({ name, words }: SimpleCommand): boolean {

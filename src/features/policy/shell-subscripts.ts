@@ -9,8 +9,7 @@ import type { Word } from "./shell-lexer.ts";
 /** A name with nothing in it to evaluate. */
 const PLAIN_NAME = /^[A-Za-z_]\w*(?:\[(?:\d+|[@*])\])?$/;
 const PLAIN_ASSIGNMENT = /^[A-Za-z_]\w*(?:\[\d+\])?\+?=/;
-/** Tried only where a run of letters and digits begins; tried at each letter, a long name takes quadratic time. */
-const HAS_SUBSCRIPT = /(?<!\w)\d*[A-Za-z_]\w*\[(?!(?:\d+|[@*])\])/;
+const HAS_SUBSCRIPT = /\w\[(?!(?:\d+|[@*])\])/;
 
 /** Attributes that make bash evaluate every value: integers, and references to other names. */
 const EVALUATING_OPTION = /^[-+]\w*[in]/;

@@ -88,7 +88,7 @@ function idIn({ result }: MadeCall): string {
 
 function topicOf(said: string): string {
   const studied =
-    /\b(?:research|study|explore|look into|find out about)\s+(.{1,60}?)\s+(?:and|then)\b/i;
+    /\b(?:research|study|explore|look into|find out about)\s+(\S.{0,59}?)\s+(?:and|then)\b/i;
   return studied.exec(said)?.[1]?.replace(/[<>`"{}\\]/g, "") ?? topicIn(said);
 }
 
