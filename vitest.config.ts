@@ -6,8 +6,11 @@ export default defineConfig({
     globals: false,
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 10_000,
-    hookTimeout: 30_000,
+    // Bounds for what hangs, not for what is slow: disks may be cold and cores busy. A poll's own
+    // default is one second.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

@@ -41,7 +41,7 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-const WAIT_LIMIT_MS = 15_000;
+const WAIT_LIMIT_MS = 30_000;
 
 export async function startPlatform({
   env = {},

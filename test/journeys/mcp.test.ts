@@ -80,7 +80,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           const { body } = await platform.request<{ session: { lifecycle: string } }>("GET", path);
           return body.session.lifecycle;
         };
-        await expect.poll(lifecycle, { timeout: 5_000 }).toBe("archived");
+        await expect.poll(lifecycle).toBe("archived");
       });
 
       it("says what is wrong with a call, so that the model can mend it", async () => {

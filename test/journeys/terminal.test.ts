@@ -15,7 +15,7 @@ import { type ModelServer, startModelServer } from "#test/model-server/model-ser
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
 
-const PATIENT = { timeout: 8_000, interval: 20 };
+const PATIENT = { timeout: 30_000, interval: 20 };
 const CALL = 'CALL bash {"command": "git push origin main || echo pushed"}';
 /** Ctrl-J between the lines. */
 const PUSH = `${CALL}\nSAY all pushed`;

@@ -236,7 +236,7 @@ describe("the output gate", () => {
     void gate.covered()?.then(() => {
       released = true;
     });
-    await vi.waitFor(() => expect(onFailure).toHaveBeenCalledOnce());
+    await expect.poll(() => onFailure.mock.calls.length).toBe(1);
     expect(released).toBe(false);
   });
 
@@ -257,10 +257,10 @@ describe("the output gate", () => {
     wait("third");
     expect(syncs).toHaveLength(1);
     syncs[0]?.();
-    await vi.waitFor(() => expect(released).toEqual(["first"]));
+    await expect.poll(() => released).toEqual(["first"]);
     expect(syncs).toHaveLength(2);
     syncs[1]?.();
-    await vi.waitFor(() => expect(released).toEqual(["first", "second", "third"]));
+    await expect.poll(() => released).toEqual(["first", "second", "third"]);
     expect(gate.covered()).toBeUndefined();
   });
 });
