@@ -110,7 +110,7 @@ const SCOPE_OF: Partial<Record<Action, string | readonly string[]>> = {
   "session.prompt": "sessions:write",
   "session.manage": "sessions:write",
   "session.create": "sessions:write",
-  "session.use_folder": "sessions:write",
+  "session.use_folder": "admin",
   "session.oversee": "admin",
   "runner.read": ["sessions:read", "runners"],
   "runner.own": "runners",

@@ -145,6 +145,19 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       },
     );
 
+    it("takes more than an admin's key for sessions", async () => {
+      const made = await platform.request<{ key: string }>("POST", "/api/me/api-keys", {
+        name: "narrow",
+        scopes: ["sessions:read", "sessions:write"],
+      });
+      const bearer = { authorization: `Bearer ${made.body.key}` };
+      for (const fields of [{ repo: folder }, { projectDir: folder }])
+        expect(await platform.request("POST", "/api/sessions", fields, bearer)).toMatchObject({
+          status: 403,
+          body: { error: { code: "folder_not_allowed" } },
+        });
+    });
+
     it("lets an admin name a folder, and members use it by the name an admin gave it", async () => {
       for (const fields of [{ repo: ` ${folder}` }, { repo: `file://${folder}` }]) {
         const { status, body } = await create(platform, fields);
