@@ -125,7 +125,7 @@ export class RunnerConnection {
   /** Nothing comes from the runner any more, though its wire was not closed. */
   fellSilent(): void {
     this.closed = true;
-    if (this.runner) this.#host.engine.evidence.fellSilent(this.runner.boot_id);
+    if (this.runner && !this.#replaced) this.#host.engine.evidence.fellSilent(this.runner.boot_id);
   }
 
   /** Its token is good no longer: it is told to drop its turns, and they go to others at once. */

@@ -58,6 +58,8 @@ export async function registerRunner(
   const before = await engine.store.read((reader) => findRunner(reader, id));
   if (before && before.boot_id !== bootId && (await registration.isConnected(id, before.boot_id)))
     throw duplicate(profile);
+  // A frame that arrives after its wire was given up must not end the connection that came later.
+  if (!registration.isCurrent()) throw replaced();
   registration.accepted(id);
   const row = await engine.store.transaction(async (tx) => {
     const known = await lockRunner(tx, id);
