@@ -8,6 +8,9 @@ interface RunRef {
   fence: number;
 }
 
+/** Silent runners that are remembered; the leases of those that fell silent earlier have long ended. */
+const MAX_SILENT = 1_000;
+
 export class LossEvidence {
   /** Fence by run, of assignments that were sent and not accepted yet. */
   readonly #unaccepted = new Map<string, number>();
@@ -30,6 +33,9 @@ export class LossEvidence {
 
   fellSilent(bootId: string): void {
     this.#silent.add(bootId);
+    if (this.#silent.size <= MAX_SILENT) return;
+    const [oldest] = this.#silent;
+    if (oldest !== undefined) this.#silent.delete(oldest);
   }
 
   cameBack(bootId: string): void {
