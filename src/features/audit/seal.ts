@@ -4,6 +4,7 @@ import { sealRows } from "./chain.ts";
 import { checkHead } from "./check-head.ts";
 import type { Head, HeadKeeper } from "./kept-head.ts";
 import { applySeals, listUnsealed, lockHead, saveHead } from "./queries.ts";
+import type { AuditHeadRow } from "./schema.ts";
 
 export const SEAL_EVERY_MS = 1_000;
 const BATCH = 1_000;
@@ -29,18 +30,30 @@ export async function sealTrail(
 
 /**
  * Notes in the file where the trail ends. What does not fit is noted first and signed afterwards: the
- * trail goes on, and the file says for good that it was broken. Returns the head that was checked.
+ * trail goes on, and the file says for good that it was broken. An end that fits is signed first: with
+ * a note of it, an end without a signature would be taken for one that was tampered with. Returns the
+ * head that was checked.
  */
-async function keepHead({ store, clock }: Engine, keeper: HeadKeeper): Promise<Head | undefined> {
+async function keepHead(engine: Engine, keeper: HeadKeeper): Promise<Head | undefined> {
+  const { store, clock } = engine;
   const check = await store.read((reader) => checkHead(reader, keeper, clock.now()));
   if (!check) return undefined;
+  if (!check.broken) await signHead(engine, keeper, check.head);
   if (check.isNews) await keeper.save(check.kept);
-  if (!keeper.isSigned(check.head))
-    await store.transaction(async (tx) => {
-      const head = await lockHead(tx);
-      if (head && isSame(head, check.head)) await saveHead(tx, signed(keeper, check.head));
-    });
+  if (check.broken) await signHead(engine, keeper, check.head);
   return check.head;
+}
+
+async function signHead(
+  { store }: Engine,
+  keeper: HeadKeeper,
+  checked: AuditHeadRow,
+): Promise<void> {
+  if (keeper.isSigned(checked)) return;
+  await store.transaction(async (tx) => {
+    const head = await lockHead(tx);
+    if (head && isSame(head, checked)) await saveHead(tx, signed(keeper, checked));
+  });
 }
 
 async function sealBatch(
