@@ -54,7 +54,7 @@ describe("approvals", () => {
     answers("GET", "/api/approvals/apr_3", { approval: { ...asked, shown: { input: plan } } });
     const { code, out } = await run("approvals", "show", "apr_3");
     expect(code).toBe(0);
-    expect(out).toContain("  1. Add a<U+001B>[31m\n  2. Test");
+    expect(out).toContain("  │ 1. Add a<U+001B>[31m\n  │ 2. Test");
     const open = { ...question, kind: "question", shown };
     answers("GET", "/api/approvals/apr_2", { approval: open });
     expect((await run("approvals", "show", "apr_2")).out).toContain("Which colour?");
