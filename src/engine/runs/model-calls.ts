@@ -31,6 +31,8 @@ export async function meterModelCall(
 ): Promise<void> {
   session.record({
     ...draftOf(call),
+    // The server's own word, which may come when the turn has ended: an answer is counted at its end.
+    role: "system",
     thread: run.thread,
     promptId: run.prompt_id,
     runId: run.id,

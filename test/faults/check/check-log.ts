@@ -33,8 +33,8 @@ const RUNNERS_OWN = new Set(["run_bound", "run_parked", "model_call", "workspace
 
 /** What a runner writes. Only the holder of the run may, so each must lie inside a claim. */
 function isJournal({ type, role, runId }: SessionEvent): boolean {
-  if (runId === null) return false;
   // What the server itself adds to a turn, it adds as the system.
+  if (runId === null || role === "system") return false;
   return RUNNERS_OWN.has(type) || (role === "assistant" && JOURNALED.has(type));
 }
 
