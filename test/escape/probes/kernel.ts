@@ -116,7 +116,8 @@ export const kernelProbes: Probe[] = [
   {
     name: "control groups",
     script: () =>
-      'f=$(find / -xdev -name cgroup.procs 2>/dev/null | head -1); [ -n "$f" ] && echo ESCAPED; [ -e /sys/fs/cgroup ] && echo ESCAPED',
+      // Without a sandbox the first look answers: the whole disk is not walked.
+      '[ -e /sys/fs/cgroup ] || [ -n "$(find / -xdev -name cgroup.procs 2>/dev/null | head -1)" ] && echo ESCAPED',
     control: "always",
   },
   {
