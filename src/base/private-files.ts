@@ -1,6 +1,6 @@
 /**
  * Files and folders that only their owner may read: keys, tokens, databases, copies of them.
- * What is ours and too open is tightened; what belongs to somebody else is refused.
+ * Tightens files of our own that are too open, and refuses those of somebody else.
  */
 import { randomBytes } from "node:crypto";
 import {

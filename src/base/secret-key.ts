@@ -17,7 +17,7 @@ export interface EncryptedColumn {
   /** Purpose of the sealer, and what each value is bound to. */
   purpose: string;
   placeOf(row: Record<string, string>): SealedPlace;
-  /** What is removed when nothing can open the value: the value alone, or its row. */
+  /** Removes the value alone, or its whole row, when no key can open it. */
   forget: "value" | "row";
 }
 

@@ -15,7 +15,7 @@ export interface JudgedCall {
   verdict: Verdict["verdict"];
 }
 
-/** What may be known of a call by those who must not know its content. */
+/** Facts about an ended call without its content, for the audit trail and usage. */
 export interface EndedCall {
   callId: string;
   tool: string;

@@ -102,7 +102,7 @@ describe("findUrlProblem", () => {
   it("judges an IPv4 address alike in every spelling, and as it would be dialled", () => {
     const check = ({ ip, host }: { ip: string; host: string }) => {
       const url = new URL(`http://${host}/`);
-      // What is handed to the resolver is what was judged.
+      // The resolver gets the name that was judged.
       expect(url.hostname).toBe(ip);
       expect(findUrlProblem(url) === undefined).toBe(isPublicAddress(ip));
     };

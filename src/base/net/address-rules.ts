@@ -111,7 +111,7 @@ export interface UrlProblem {
 }
 
 /**
- * What speaks against fetching an address, as far as it can be told without asking a resolver. The
+ * Finds the reason not to fetch an address, as far as it can be told without a resolver. The
  * server's policy and the runner both ask here, so nobody approves what would be refused afterwards.
  */
 export function findUrlProblem(

@@ -71,7 +71,7 @@ export async function placesOf(work: Work, runner: RunnerRow, free: number): Pro
   return Math.min(free, runner.capacity - (await countHeldBy(work.tx, runner.id)));
 }
 
-/** What one look for work has learnt so far. */
+/** Findings of one search for work, kept from page to page. */
 class Search {
   readonly offer: RunnerOffer;
   readonly seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** What a runner's connection is given: the wire, and the server around it. */
+/** Dependencies of a runner's connection: the wire, and the server around it. */
 import type { Log } from "#base/log.ts";
 import type { ServerFrame } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
@@ -29,7 +29,7 @@ export interface ConnectionHost {
   tools: ToolHost;
   bench: Bench;
   openers: readonly RepositoryOpener[];
-  /** What a runner is told of the tools that live here. */
+  /** Server tools, as they are offered to a runner. */
   toolOffers: readonly ToolOffer[];
   terms: Terms;
   log: Log;
