@@ -79,6 +79,8 @@ let ends: string[];
 let metered: string;
 let spent: SpentBudget | undefined;
 let isHeld: boolean;
+/** The database is not there to count a request in. */
+let isUncountable: boolean;
 
 async function listen(made: Server): Promise<number> {
   made.listen(0, "127.0.0.1");
@@ -98,6 +100,7 @@ beforeEach(async () => {
   metered = "";
   spent = undefined;
   isHeld = true;
+  isUncountable = false;
   logged = "";
   answer = (response) => reply(response, 200, { ok: true });
   upstream = createServer(async (incoming, response) => {
@@ -170,8 +173,10 @@ function resolve(orgId: string, name: string): ReachedProvider | undefined {
 function passage(provider: ReachedProvider, body: Buffer): Passage {
   let isOver = false;
   const over = async (how: string) => {
-    if (!isOver) ends.push(how);
+    if (isOver) return;
     isOver = true;
+    ends.push(how);
+    if (isUncountable) throw new Refusal("unavailable", "store_unavailable", "Stopping.");
   };
   return {
     provider,
@@ -584,6 +589,22 @@ describe("a metered request", () => {
     found.claude = { kind: "anthropic", baseUrl: "http://127.0.0.1:1/v1", apiKey: REAL_KEY };
     await (await post("/api/gateway/claude/v1/messages")).text();
     await expect.poll(() => ends).toEqual(["failed", "failed"]);
+  });
+
+  it("that cannot be counted now is answered as it is, refused or cut off", async () => {
+    isUncountable = true;
+    answer = (response) => reply(response, 529, { error: "busy" });
+    const refused = await post("/api/gateway/claude/v1/messages");
+    expect([refused.status, await refused.text()]).toEqual([529, '{"error":"busy"}']);
+    answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: half", () => response.destroy());
+    };
+    const broken = await post("/api/gateway/claude/v1/messages");
+    await expect(broken.text()).rejects.toThrow();
+    await expect.poll(() => ends).toEqual(["failed", "cut"]);
+    await expect.poll(() => logged.match(/will be counted later/g)).toHaveLength(2);
+    expect(logged).not.toContain("refused: unavailable");
   });
 
   it.each([

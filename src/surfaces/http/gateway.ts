@@ -107,14 +107,21 @@ async function askModel(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
     const answer = await send(exchange, provider, { ...target, method: "POST", body }, log);
     if (answer instanceof Response) {
       // A request that was given up had been sent, and is paid for.
-      await (exchange.signal.aborted ? passage.end(true) : passage.fail());
+      await countLater(exchange.signal.aborted ? passage.end(true) : passage.fail(), log);
       return answer;
     }
     return await passAnswer(exchange, answer, { provider, name: target.provider, log, passage });
   } finally {
     exchange.close();
-    await passage.end(true);
+    await countLater(passage.end(true), log);
   }
+}
+
+/** The answer is on its way, so a count that cannot be written is no error to tell: a sweep makes it. */
+async function countLater(count: Promise<void>, log: Log): Promise<void> {
+  await count.catch((error: unknown) => {
+    log.warn({ err: error }, "a request to a model will be counted later");
+  });
 }
 
 function requireRunner(principal: Principal): Extract<Principal, { kind: "runner" }> {
