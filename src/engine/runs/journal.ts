@@ -328,14 +328,16 @@ async function settle(
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   const { outcome, error, result, usage } = settlement;
-  // Asked to stop, it ends as stopped, whatever its agent made of the refusals that it met.
-  const isCut = run.stop_reason !== null && outcome !== "completed";
+  // A turn that was stopped for its budget ends so, whatever its agent made of the refusals.
+  const isSpent = run.stop_reason === "budget" && outcome !== "completed";
+  const isAborted = outcome === "aborted" || outcome === "superseded";
+  const cut = isSpent || (run.stop_reason !== null && isAborted);
   await settleRun(work, session, prompt, run, {
     outcome: outcome === "superseded" ? "aborted" : outcome,
     // Whatever way it came, it is a word that can be shown and told as ours.
-    ...(error && !isCut ? { error: { ...error, code: errorCodeSchema.parse(error.code) } } : {}),
+    ...(error ? { error: { ...error, code: errorCodeSchema.parse(error.code) } } : {}),
     ...(result === undefined ? {} : { result }),
     ...(usage && !isCountedByServer(run) ? { usage } : {}),
-    ...(isCut ? endingOf(run.stop_reason, run.stop_by_prompt) : {}),
+    ...(cut ? endingOf(run.stop_reason, run.stop_by_prompt) : {}),
   });
 }

@@ -85,6 +85,9 @@ export interface ModelResponse {
   usage: ModelUsage | null;
 }
 
+/** The server lets no more requests of this turn through, because it is being stopped or is not held here. */
+export const TURN_OVER = "turn_over";
+
 export interface ModelFailure {
   code: string;
   /** Says what to do next; holds nothing secret. */

@@ -3,7 +3,7 @@
  * gathered first (status, headers, the provider's words for it), then judged in one place.
  */
 import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
-import type { ModelFailure } from "../model.ts";
+import { type ModelFailure, TURN_OVER } from "../model.ts";
 import { type Headers, retryAfterMs } from "./retry-after.ts";
 import { safeText } from "./safe-text.ts";
 
@@ -53,12 +53,23 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
     return build(error.code, "", {}, context);
   }
   const known = learn(error);
+  if (context.viaServer && isTurnOver(known)) return turnOver();
   const waitMs = retryAfterMs(known.headers, context.nowMs);
   const code = codeOf(known, waitMs, context);
   const { text, status } = known;
   const failure = build(code, safeText(text, context.secrets), { status, waitMs }, context);
   if (!context.viaServer || !isServerAway(known, context)) return failure;
   return { ...failure, retryable: true, isServerAway: true };
+}
+
+/** Refused by the server's gateway, not by a provider: the turn has ended, or is being stopped. */
+function isTurnOver({ status, headers, kind }: Known): boolean {
+  return status === 403 && headers[FROM_PROVIDER_HEADER] === undefined && kind === "run_over";
+}
+
+function turnOver(): ModelFailure {
+  const message = "The turn has ended or is being stopped. Send a prompt to go on.";
+  return { code: TURN_OVER, message, retryable: false };
 }
 
 /** Statuses of a server that is being restarted or is too busy, or of a proxy in front of it. */

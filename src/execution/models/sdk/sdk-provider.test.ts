@@ -402,4 +402,10 @@ describe("through the server's model gateway", () => {
   ])("knows that it is the provider that %s", async (_what, fail) => {
     expect((await fail()).isServerAway).toBeUndefined();
   });
+
+  it("knows that its turn is over, and that a provider cannot say so", async () => {
+    expect(await refusal(403, "run_over")).toMatchObject({ code: "turn_over", retryable: false });
+    const said = await refusal(403, "run_over", { "x-muster-from-provider": "1" });
+    expect(said).toMatchObject({ code: "model_unauthorized" });
+  });
 });

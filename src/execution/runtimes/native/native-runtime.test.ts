@@ -205,6 +205,14 @@ describe("a model that fails", () => {
     });
   });
 
+  it("ends as stopped a turn whose requests the server lets through no longer", async () => {
+    const failure = { code: "turn_over", message: "Being stopped.", retryable: false };
+    const { runtime } = runtimeWith(() => ({ failure }));
+    const end = await new FakeTurn().work(runtime);
+    expect(end).toMatchObject({ outcome: "aborted" });
+    expect(end).not.toHaveProperty("error");
+  });
+
   it("parks the turn when the quota comes back later", async () => {
     const failure = {
       code: "model_quota_exhausted",

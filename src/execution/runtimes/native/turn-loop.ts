@@ -5,11 +5,12 @@
  * before it was lost, and repeats nothing.
  */
 import type { Refusal } from "#base/refusal.ts";
-import type {
-  ModelFailure,
-  ModelPrice,
-  ModelProvider,
-  ModelResponse,
+import {
+  type ModelFailure,
+  type ModelPrice,
+  type ModelProvider,
+  type ModelResponse,
+  TURN_OVER,
 } from "#execution/models/model.ts";
 import type { Redactor } from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
@@ -182,6 +183,8 @@ export class TurnLoop {
   /** Without a time to come back at, waiting would be in vain. */
   #failed(failure: ModelFailure): TurnEnd {
     const { code, message, retryAfterMs } = failure;
+    // The refusal may be here before the word that the turn is to stop.
+    if (code === TURN_OVER) return { outcome: "aborted" };
     const isPause =
       retryAfterMs !== undefined &&
       (retryAfterMs > PAUSE_BEYOND_MS || code === "model_quota_exhausted");
