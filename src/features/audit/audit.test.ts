@@ -348,4 +348,19 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 story("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
   story("on PostgreSQL", createTestDatabase);
+
+  it("takes no end for broken that another server is about to sign", async () => {
+    const made = await createTestDatabase();
+    const world = await startWorld([createAudit().feature], made.url);
+    const { engine } = world.kernel;
+    const keeper = createHeadKeeper("");
+    await engine.store.transaction(async (tx) => {
+      await tx.execute({ sql: "select 1 from audit_head for update", parameters: [] });
+      await sealTrail(engine, keeper);
+    });
+    await sealTrail(engine, keeper);
+    expect(await verifyTrail(engine, keeper)).toMatchObject({ ok: true, firstBroken: null });
+    await world.stop();
+    await made.drop();
+  });
 });

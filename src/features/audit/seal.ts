@@ -32,27 +32,30 @@ export async function sealTrail(
  * Notes in the file where the trail ends. What does not fit is noted first and signed afterwards: the
  * trail goes on, and the file says for good that it was broken. An end that fits is signed first: with
  * a note of it, an end without a signature would be taken for one that was tampered with. Returns the
- * head that was checked.
+ * head that was checked; undefined when another server is at work on it.
  */
 async function keepHead(engine: Engine, keeper: HeadKeeper): Promise<Head | undefined> {
   const { store, clock } = engine;
   const check = await store.read((reader) => checkHead(reader, keeper, clock.now()));
   if (!check) return undefined;
-  if (!check.broken) await signHead(engine, keeper, check.head);
+  if (!check.broken && !(await signHead(engine, keeper, check.head))) return undefined;
   if (check.isNews) await keeper.save(check.kept);
   if (check.broken) await signHead(engine, keeper, check.head);
   return check.head;
 }
 
+/** False when another server holds the head, or has moved it on: whether it is signed is not known yet. */
 async function signHead(
   { store }: Engine,
   keeper: HeadKeeper,
   checked: AuditHeadRow,
-): Promise<void> {
-  if (keeper.isSigned(checked)) return;
-  await store.transaction(async (tx) => {
+): Promise<boolean> {
+  if (keeper.isSigned(checked)) return true;
+  return store.transaction(async (tx) => {
     const head = await lockHead(tx);
-    if (head && isSame(head, checked)) await saveHead(tx, signed(keeper, checked));
+    if (!head || !isSame(head, checked)) return false;
+    await saveHead(tx, signed(keeper, checked));
+    return true;
   });
 }
 
