@@ -21,10 +21,12 @@ const TASK = [
 
 const spawn = { prompt: TASK, title: "planner", requirePlanApproval: true };
 
+const NEWS_OF_PLAN = /sessionId (\S+), planId (\S+)\)/;
+
 /** Starts a child, sends back its first plan and approves the next. */
 function leadSays(userText: string): string {
   if (userText.startsWith("PLAY")) return `CALL spawn_session ${JSON.stringify(spawn)}`;
-  const [, sessionId, planId] = /sessionId (\S+), planId (\S+)\)/.exec(userText) ?? [];
+  const [, sessionId, planId] = NEWS_OF_PLAN.exec(userText) ?? [];
   if (sessionId === undefined) return "SAY Good.";
   const decision = userText.includes("> Write it anywhere.")
     ? { decision: "revise", message: "In late." }
@@ -83,9 +85,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       platform.request("DELETE", `/api/sessions/${sessionId}?force=true`);
 
     it("is sent back and approved by the orchestrator that asked for it", async () => {
-      model.play("lead", ({ userText, round }) =>
-        round > 0 ? "CALL wait_for_event {}" : leadSays(userText),
-      );
+      model.play("lead", ({ userText, round, toolResults }) => {
+        // A plan that came before the orchestrator waited is told as the answer to its wait.
+        const news = toolResults.find((result) => NEWS_OF_PLAN.test(result));
+        if (round > 0 && news === undefined) return "CALL wait_for_event {}";
+        return leadSays(news ?? userText);
+      });
       await begin("PLAY lead");
       await expect.poll(async () => (await newest())?.planState, PATIENT).toBe("approved");
       const { sessionId = "" } = (await newest()) ?? {};
