@@ -179,6 +179,8 @@ function checkDeeds(deeds: readonly Deed[], children: readonly ObservedMember[])
   });
 }
 
+const NEEDS_PARENT = /^No such tool (?:notify_parent|request_plan_approval);/;
+
 /** A child that completed said what its task told it to say. */
 function checkResults(child: ObservedMember): string[] {
   return child.prompts.flatMap((prompt) => {
@@ -188,8 +190,8 @@ function checkResults(child: ObservedMember): string[] {
         event.promptId === prompt.id && event.type === "message" && event.kind === "text",
     );
     const text = said ? textOf(said.event) : "";
-    // One that nobody leads any more has no parent to write to.
-    if (/^Calling .*complete_session|^No such tool notify_parent/.test(text)) return [];
+    // One that nobody leads any more has no parent to write to, or to present a plan to.
+    if (/^Calling .*complete_session/.test(text) || NEEDS_PARENT.test(text)) return [];
     const token = tokenOf(prompt.content);
     return token !== undefined && resultToken(text) === token
       ? []
