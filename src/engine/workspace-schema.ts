@@ -1,6 +1,6 @@
 /** Tables of what turns did to workspaces; part of the kernel's schema. */
 
-/** What one turn did to a workspace. */
+/** Changes that one turn made in a workspace. */
 export interface TurnChangesRow {
   session_id: string;
   prompt_id: string;

@@ -1,7 +1,7 @@
 /**
- * What this server has seen that clears a prompt when its attempt is lost: assignments that no runner
- * ever accepted, and runners that fell silent without ending. It is kept in memory only: after a
- * restart of the server every loss is blameless anyway.
+ * Evidence that clears a prompt when its attempt is lost: assignments that no runner ever accepted,
+ * and runners that fell silent without ending. It is kept in memory only: after a restart of the
+ * server every loss is blameless anyway.
  */
 interface RunRef {
   run: string;

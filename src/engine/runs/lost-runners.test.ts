@@ -225,7 +225,7 @@ describe("a runner that falls silent", () => {
     await pass(2);
     expect(again.assigned()).toEqual([]);
     expect(other.assigned()).toMatchObject([{ fence: 2 }]);
-    // What it still has to say about its earlier attempt changes nothing.
+    // Frames about its earlier attempt change nothing.
     await again.say(first.assigned()[0] as Assignment, true);
     expect(again.frames.at(-1)).toMatchObject({ op: "lost", code: "stale_fence" });
   });

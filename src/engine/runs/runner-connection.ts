@@ -300,7 +300,7 @@ export class RunnerConnection {
       if (!mine.some((row) => row.id === run && row.fence === fence)) this.#forget(run, fence);
   }
 
-  /** What the runner says about a run it was given shows that the assignment has arrived. */
+  /** Any frame of the runner about a run shows that the assignment has arrived. */
   #confirm({ run, fence }: { run: string; fence: number }): void {
     if (this.held.get(run)?.fence === fence) this.#host.engine.evidence.accepted({ run, fence });
   }

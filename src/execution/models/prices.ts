@@ -6,7 +6,7 @@
 import type { ModelPrice, ModelRates, ModelUsage } from "./model.ts";
 
 const MILLION = 1_000_000;
-/** What is kept in Anthropic's cache for an hour costs twice as much as what is only read. */
+/** Tokens that Anthropic's cache keeps for an hour cost this many times the input price. */
 const HOUR_FACTOR = 2;
 
 type Dollars = [input: number, cachedInput: number, output: number, cacheWrite?: number];

@@ -3,7 +3,7 @@ import { MAX_RUNNER_FRAME_BYTES } from "#protocol/bounds.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import type { ExecutorBinding, Park } from "#protocol/frames.ts";
 
-/** What goes with a batch: at most one of each, and after `settle` or `park` nothing follows. */
+/** Extras of a batch: at most one of each, and after `settle` or `park` nothing follows. */
 export interface BatchExtra {
   bind?: ExecutorBinding;
   settle?: Settlement;

@@ -1,4 +1,4 @@
-/** What a runner is made of, and how patient it is. */
+/** The parts of a runner, and its time limits. */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";

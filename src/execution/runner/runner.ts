@@ -45,7 +45,7 @@ export class Runner {
   #serverTools: readonly ToolOffer[] = [];
   /** The server wants to hear that an assignment has arrived. */
   #confirms = false;
-  /** What it can ask, as far as it knows. */
+  /** Models that were found so far. */
   #models: RunnerProfile["models"];
   #isTicking = false;
   #renewAt = 0;

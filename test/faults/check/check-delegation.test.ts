@@ -212,6 +212,18 @@ describe("the judge of parents and children", () => {
     expect(judge(byPerson).violations).toEqual([]);
   });
 
+  it("expects no result of a child that needed a parent and has none any more", () => {
+    const saying = (text: string) => ({
+      a: { said: { ...childLogs.ses_a.said, content: [{ type: "text", text }] } },
+    });
+    const lacks = (tool: string) => saying(`No such tool ${tool}; there are: bash, read`);
+    for (const tool of ["notify_parent", "request_plan_approval"])
+      expect(judge(lacks(tool)).violations).toEqual([]);
+    expect(judge(lacks("bash")).violations).toEqual([
+      expect.stringMatching(/^result: a1 .* was to say a1/),
+    ]);
+  });
+
   it("expects a word of a turn that made way for a prompt which was taken back", () => {
     const steered = settled("c4", "superseded", { supersededBy: "c5" });
     const takenBack: Draft = { type: "prompt_settled", promptId: "c5", reason: "withdrawn" };
