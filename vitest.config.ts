@@ -20,6 +20,7 @@ export default defineConfig({
           // Modules keep no state of their own, so files may share a process: many times faster.
           isolate: false,
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          setupFiles: ["test/generated-inputs.ts"],
         },
       },
       {

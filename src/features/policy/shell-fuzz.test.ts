@@ -289,16 +289,16 @@ describe("what bash runs", () => {
   });
 
   it("is in the reading, or the reading says that it cannot tell", { timeout: 120_000 }, () => {
-    let told = 0;
-    let all = 0;
     const check = (text: string) => {
-      all += 1;
-      if (!readCommands(text).opaque) told += 1;
       expect(missed(text)).toEqual([]);
     };
     fc.assert(fc.property(line, check), { numRuns: RUNS });
-    // A reading that trusts nothing would pass too.
-    expect(told / all).toBeGreaterThan(0.2);
+  });
+
+  it("is told for many lines: a reading that trusts nothing would miss nothing either", () => {
+    const lines = fc.sample(line, { seed: 1, numRuns: 5_000 });
+    const told = lines.filter((text) => !readCommands(text).opaque);
+    expect(told.length / lines.length).toBeGreaterThan(0.2);
   });
 });
 
