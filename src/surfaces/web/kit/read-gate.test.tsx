@@ -45,6 +45,9 @@ function Card({ id, texts }: { id: string; texts: string[] }) {
       {texts.map((text) => (
         <Verbatim key={text.slice(0, 9)} label={text.slice(0, 9)} text={text} />
       ))}
+      <button type="button" onClick={gate.readOn}>
+        Read on
+      </button>
       <output>{gate.isRead ? "read" : "unread"}</output>
     </ReadScope>
   );
@@ -76,6 +79,19 @@ test("a card is read when every part was seen from its beginning to its end", ()
   see("two", "start");
   expect(state()).toBe("read");
   expect(box.textContent).not.toContain("more below");
+});
+
+test("reading on goes back to the beginning when the end was seen first", () => {
+  show("d", ["one"]);
+  see("one", "end");
+  const region = box.querySelector("section") as HTMLElement;
+  const tops: (number | undefined)[] = [];
+  region.scrollTo = ((options?: ScrollToOptions) =>
+    void tops.push(options?.top)) as typeof region.scrollTo;
+  act(() => box.querySelector<HTMLElement>("button:last-of-type")?.click());
+  expect(tops).toEqual([0]);
+  see("one", "start");
+  expect(state()).toBe("read");
 });
 
 test("is remembered when the card comes back, and begins anew when the text is another", () => {
