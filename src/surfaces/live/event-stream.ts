@@ -5,6 +5,8 @@ import type { PreparedEvent, SessionFeeds, Sink } from "./session-feed.ts";
 const HEARTBEAT_MS = 15_000;
 /** A credential that was taken away ends what it opened, within a second. */
 const CHECK_EVERY_MS = 400;
+/** A stream that has ended waits so long for its reader to take the rest. */
+const END_WITHIN_MS = 2_000;
 
 export function streamEvents(
   feeds: SessionFeeds,
@@ -29,16 +31,25 @@ export function streamEvents(
   const check = setInterval(() => {
     stillGood().then(
       (good) => {
-        if (!good) response.end();
+        if (!good) end();
       },
       () => {},
     );
   }, CHECK_EVERY_MS);
-  response.on("close", () => {
+  const stop = () => {
     clearInterval(heartbeat);
     clearInterval(check);
     leave();
-  });
+  };
+  /** Nothing is written from here on, also while the reader does not take what was. */
+  const end = () => {
+    stop();
+    response.end();
+    setTimeout(() => response.destroy(), END_WITHIN_MS).unref();
+  };
+  // Its reader may break off at any moment.
+  response.on("error", () => response.destroy());
+  response.on("close", stop);
 }
 
 function sinkOf(response: ServerResponse): Sink {
