@@ -83,7 +83,7 @@ function pageThrough(element: HTMLElement): void {
   const hasMore = element.scrollTop + element.clientHeight < element.scrollHeight - 1;
   if (!isInView) element.scrollIntoView({ block: top < 0 ? "start" : "nearest" });
   if (isInView && hasMore) element.scrollBy({ top: element.clientHeight * 0.9 });
-  // Who went to the end before the beginning was on the screen begins anew.
+  // The beginning was not seen yet, for instance because End was pressed at once.
   else if (isInView) element.scrollTo({ top: 0 });
   element.focus({ preventScroll: true });
 }
