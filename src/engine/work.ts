@@ -15,7 +15,7 @@ import type { EventType, ModelCallItem } from "#protocol/events.ts";
 import type { Author, EntryKind } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
 import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
-import type { LossEvidence } from "./runs/loss-evidence.ts";
+import type { LossEvidence, LossReason } from "./runs/loss-evidence.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
 import { insertEvents } from "./sessions/event-queries.ts";
 import { eventView } from "./sessions/event-view.ts";
@@ -46,6 +46,8 @@ export type KernelEvent =
   | { type: "prompt_admitted"; session: SessionWriter; prompt: PromptRow }
   /** It is in the history now, and its agent works on it. */
   | { type: "prompt_started"; session: SessionWriter; prompt: PromptRow }
+  /** An attempt was taken from its runner; the run is tried again or ended. */
+  | { type: "run_lost"; session: SessionWriter; run: RunRow; reason: LossReason }
   | { type: "model_called"; session: SessionWriter; run: RunRow; call: ModelCallItem }
   /** A tool call was judged; those that are allowed are heard of again when they end. */
   | { type: "call_judged"; session: SessionWriter; run: RunRow; call: JudgedCall }

@@ -11,6 +11,7 @@ import { createDelegation, type DelegationLimits } from "#features/delegation/in
 import { createGateway, type Gateway } from "#features/gateway/index.ts";
 import { createMailbox } from "#features/mailbox/index.ts";
 import { memory } from "#features/memory/index.ts";
+import { createTurnMetrics, type TurnMetrics } from "#features/metrics/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
@@ -34,6 +35,7 @@ export interface Features {
   list: readonly Feature[];
   gateway: Gateway;
   audit: Audit;
+  turnMetrics: TurnMetrics;
 }
 
 export function createFeatures({
@@ -58,6 +60,7 @@ export function createFeatures({
     price: priceRequest,
     maxTurnMicros: turnLimits.costMicros,
   });
+  const turnMetrics = createTurnMetrics();
   const repos = createRepos({ secretKey, secrets, githubApiUrl, findPersona: findSharedPersona });
   const list: readonly Feature[] = [
     createDelegation({ ...delegation, workersPerSupervisor }),
@@ -76,6 +79,7 @@ export function createFeatures({
     approvals,
     audit.feature,
     usage,
+    turnMetrics.feature,
     providers.feature,
     gateway.feature,
     secrets.feature,
@@ -84,7 +88,7 @@ export function createFeatures({
     briefing,
   ];
   // Last: it watches over what the others let be found.
-  return { gateway, audit, list: [...list, createSearch(list)] };
+  return { gateway, audit, turnMetrics, list: [...list, createSearch(list)] };
 }
 
 export interface FeatureSettings {

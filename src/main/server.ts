@@ -81,7 +81,8 @@ export async function assembleServer(
   const bus = createMemoryBus(log);
   const opened = await openSecretKey(store, config);
   const { secretKey } = opened;
-  const { list, gateway, audit } = createFeatures(featureSettings(config, secretKey, log));
+  const features = createFeatures(featureSettings(config, secretKey, log));
+  const { gateway, audit, turnMetrics } = features;
   let http: HttpServer | undefined;
   let kernel: Kernel | undefined;
   // Asked for only when something is changed, and by then it is there.
@@ -106,7 +107,7 @@ export async function assembleServer(
     clock,
     ids,
     log,
-    features: [auth.feature, orgs.feature, ...list],
+    features: [auth.feature, orgs.feature, ...features.list],
     turnLimits: config.turnLimits,
     idleMs: config.idleMs,
     secretKey,
@@ -143,6 +144,8 @@ export async function assembleServer(
     gateway: gateway.serve(engine),
     promptOrchestrator: orchestratorDoor(kernel),
     coordination: createCoordination(kernel),
+    turnMetrics: turnMetrics.families,
+    home: config.home,
     filesFolder,
     version: VERSION,
   });

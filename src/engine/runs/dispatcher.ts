@@ -93,7 +93,7 @@ export class Dispatcher {
     for (const connection of [...this.#connections])
       if (connection.principal.credentialId === credentialId) await connection.revoke(reason);
     const ids = await this.#engine.store.read((reader) => listRunnerIds(reader, credentialId));
-    for (const id of ids) await freeHeldRuns(this.#engine, id, [], "runner_revoked");
+    for (const id of ids) await freeHeldRuns(this.#engine, id, [], () => "runner_revoked");
   }
 
   /** By the clock: makes up for lost hints and for places that were given up in silence. */

@@ -2,8 +2,10 @@
 import { LEASE_MS } from "#protocol/frames.ts";
 import { eachApart } from "../each-apart.ts";
 import { untellDecisions } from "../gates/gates.ts";
+import type { RunRow } from "../schema.ts";
 import { command, type Engine } from "../work.ts";
-import { type LossReason, loseRun } from "./lose-run.ts";
+import { loseRun } from "./lose-run.ts";
+import type { LossReason } from "./loss-evidence.ts";
 import { findRun, HELD_STATES, listExpired, listHeldBy, renewLease } from "./queries.ts";
 
 export interface RunRef {
@@ -54,7 +56,7 @@ export async function freeHeldRuns(
   engine: Engine,
   runnerId: string,
   holding: readonly RunRef[],
-  reason: Extract<LossReason, "runner_restarted" | "runner_revoked">,
+  reasonFor: (run: RunRow) => LossReason,
   /** False when the registration has been overtaken: what is held then is not its to judge. */
   isCurrent: () => boolean = () => true,
 ): Promise<void> {
@@ -66,7 +68,8 @@ export async function freeHeldRuns(
       const session = await work.family(session_id);
       const run = session && (await findRun(work.tx, id));
       const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeld(run.state);
-      if (session && run && isTheirs && isCurrent()) await loseRun(work, session, run, reason);
+      if (session && run && isTheirs && isCurrent())
+        await loseRun(work, session, run, reasonFor(run));
     });
   }
 }

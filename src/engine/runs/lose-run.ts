@@ -6,10 +6,9 @@ import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { afterLoss, type Blame } from "./attempts.ts";
+import type { LossReason } from "./loss-evidence.ts";
 import { saveRunAndLease } from "./queries.ts";
 import { endingOf } from "./request-stop.ts";
-
-export type LossReason = "lease_expired" | "runner_restarted" | "runner_revoked" | "released";
 
 /** The session must be locked and the run read under that lock. */
 export async function loseRun(
@@ -26,6 +25,7 @@ export async function loseRun(
     reason,
     data: { runnerId: run.runner_id, fence: run.fence, attempt: run.attempts },
   });
+  await work.emit({ type: "run_lost", session, run, reason });
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   if (run.stop_reason !== null) {

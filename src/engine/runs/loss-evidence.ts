@@ -3,6 +3,18 @@
  * and runners that fell silent without ending. It is kept in memory only: after a restart of the
  * server every loss is blameless anyway.
  */
+
+/**
+ * Why an attempt was taken from its runner. `runner_dropped`: the process that was given the run does
+ * not hold it, because the assignment never arrived or its lease could not be renewed in time.
+ */
+export type LossReason =
+  | "lease_expired"
+  | "runner_dropped"
+  | "runner_restarted"
+  | "runner_revoked"
+  | "released";
+
 interface RunRef {
   run: string;
   fence: number;

@@ -150,6 +150,10 @@ async function start() {
     receipt: (id: string) => kernel.prompts.get(owner, id),
     runners: async () => (await kernel.runners.list(owner)).items,
     remove: (id: string) => kernel.runners.remove(owner, id),
+    lossesOf: async (sessionId: string) => {
+      const events = await kernel.sessions.events(sessionId, 0, 100);
+      return events.filter(({ type }) => type === "run_lost").map(({ reason }) => reason);
+    },
     drop: (name: string) => kernel.dispatcher.drop(`crd_${name}`, "revoked"),
   };
 }
@@ -343,6 +347,21 @@ describe("a revoked runner", () => {
       expect(await receipt(id)).toMatchObject({ outcome: "completed" });
     },
   );
+});
+
+describe("the log of a lost run", () => {
+  it("tells a runner that was started again from one that only came back without it", async () => {
+    const { connect, prompt, lossesOf } = await start();
+    const first = await connect("a", { bootId: "boot_1" });
+    const { sessionId } = await prompt();
+    await expect.poll(() => first.assigned().length).toBe(1);
+    const again = await connect("a", { bootId: "boot_1" });
+    await expect.poll(() => again.assigned().length).toBe(1);
+    expect(await lossesOf(sessionId)).toEqual(["runner_dropped"]);
+    const restarted = await connect("a", { bootId: "boot_2" });
+    await expect.poll(() => restarted.assigned().length).toBe(1);
+    expect(await lossesOf(sessionId)).toEqual(["runner_dropped", "runner_restarted"]);
+  });
 });
 
 describe("a revoked runner that does not hang up", () => {

@@ -136,7 +136,7 @@ export class RunnerConnection {
     this.close(reason);
     const { runnerId, runner } = this;
     if (runnerId !== undefined)
-      await freeHeldRuns(this.#host.engine, runnerId, [], "runner_revoked");
+      await freeHeldRuns(this.#host.engine, runnerId, [], () => "runner_revoked");
     // It may leave its wire open for as long as it likes.
     if (runner) await markRunner(this.#host.engine, runner, "offline");
   }

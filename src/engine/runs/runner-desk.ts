@@ -113,7 +113,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
         await work.tell({ orgId, by, area: "runner", action: "removed", subjectId: id });
       });
       await dispatcher.drop(row.credential_id, "runner removed");
-      await freeHeldRuns(engine, id, [], "runner_revoked");
+      await freeHeldRuns(engine, id, [], () => "runner_revoked");
       await freeWorkspaces(engine, id);
     },
   };

@@ -6,7 +6,7 @@ import { RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { SandboxReport } from "#protocol/sandbox-report.ts";
 import { isIsolated } from "#protocol/sandboxes.ts";
-import type { RunnerRow } from "../schema.ts";
+import type { RunnerRow, RunRow } from "../schema.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import type { Engine } from "../work.ts";
 import type { RunnerOffer } from "./fit.ts";
@@ -71,8 +71,11 @@ export async function registerRunner(
     await upsertRunner(tx, fresh);
     return fresh;
   });
-  // A new boot under the same identity means that the old process is gone.
-  await freeHeldRuns(engine, id, holding, "runner_restarted", registration.isCurrent);
+  // A new boot under the same identity means that the old process is gone; the same boot
+  // has dropped what it does not hold.
+  const reasonFor = (run: RunRow) =>
+    run.runner_boot === bootId ? "runner_dropped" : "runner_restarted";
+  await freeHeldRuns(engine, id, holding, reasonFor, registration.isCurrent);
   engine.announcer.hint("runners", "runner", id);
   return row;
 }

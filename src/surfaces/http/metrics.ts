@@ -1,78 +1,143 @@
-/** Prometheus figures. Loaded when they are first asked for, so an idle server does not carry them. */
-import type { Kernel } from "#engine/index.ts";
+/** Figures for Prometheus: this process, its requests and turns, and what the database knows of all servers. */
+import { statfs } from "node:fs/promises";
+import { databaseBytes } from "#base/store/index.ts";
+import type { Kernel, Principal } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
+import type { MetricFamily, Sample } from "#features/metrics/contract.ts";
+import type { Runner } from "#protocol/runs.ts";
+import { prometheusText } from "./prometheus-text.ts";
 
-export type Metrics = {
-  text(): Promise<{ type: string; body: string }>;
+export interface Metrics {
+  /** Whoever asks sees their organisation's runners. */
+  text(principal: Principal): Promise<{ type: string; body: string }>;
   observe(method: string, status: number): void;
-};
+}
 
-export function createMetrics(
-  kernel: Kernel,
-  now: () => number,
-  countUntrusted: () => number,
-): Metrics {
+export interface MetricSources {
+  kernel: Kernel;
+  now(): number;
+  /** Requests with forwarded headers of a proxy that is not trusted. */
+  countUntrusted(): number;
+  /** Sockets and streams that are open now, by kind. */
+  countStreams(): Readonly<Record<string, number>>;
+  /** The turns and model requests of this server. */
+  turns(): MetricFamily[];
+  /** A folder on the server's disk. */
+  home: string;
+}
+
+export function createMetrics(sources: MetricSources): Metrics {
   const requests = new Map<string, number>();
   let registry: Promise<import("prom-client").Registry> | undefined;
-
-  async function build(): Promise<import("prom-client").Registry> {
-    const module = await import("prom-client");
-    // Bundled, a CommonJS package has everything under its default.
-    const { collectDefaultMetrics, Counter, Gauge, Registry } = module.default ?? module;
-    const made = new Registry();
-    collectDefaultMetrics({ register: made, prefix: "muster_" });
-    new Counter({
-      name: "muster_http_requests_total",
-      help: "Requests answered, by method and status",
-      labelNames: ["method", "status"],
-      registers: [made],
-      collect() {
-        this.reset();
-        for (const [key, count] of requests) {
-          const [method = "", status = ""] = key.split(" ");
-          this.inc({ method, status }, count);
-        }
-      },
-    });
-    new Counter({
-      name: "muster_untrusted_forwarded_requests_total",
-      help: "Requests with forwarded headers of a proxy that MUSTER_TRUSTED_PROXY does not name",
-      registers: [made],
-      collect() {
-        this.reset();
-        this.inc(countUntrusted());
-      },
-    });
-    const backlog = () => kernel.engine.store.read((reader) => readyBacklog(reader, now()));
-    new Gauge({
-      name: "muster_runs_ready",
-      help: "Runs that wait for a runner",
-      registers: [made],
-      async collect() {
-        this.set((await backlog()).n);
-      },
-    });
-    new Gauge({
-      name: "muster_runs_oldest_ready_seconds",
-      help: "How long the oldest of them has waited",
-      registers: [made],
-      async collect() {
-        const { oldest } = await backlog();
-        this.set(oldest === null ? 0 : Math.max(0, now() - oldest) / 1_000);
-      },
-    });
-    return made;
-  }
-
   return {
     observe(method, status) {
       const key = `${method} ${status}`;
       requests.set(key, (requests.get(key) ?? 0) + 1);
     },
-    async text() {
-      registry ??= build();
-      const made = await registry;
-      return { type: made.contentType, body: await made.metrics() };
+    async text(principal) {
+      registry ??= processRegistry();
+      const [made, stored, disk] = await Promise.all([
+        registry,
+        storedFigures(sources, principal),
+        diskFigures(sources.home),
+      ]);
+      const families = [
+        requestFamily(requests),
+        counter(
+          "muster_untrusted_forwarded_requests_total",
+          "Requests with forwarded headers of a proxy that MUSTER_TRUSTED_PROXY does not name",
+          sources.countUntrusted(),
+        ),
+        streamFamily(sources.countStreams()),
+        ...sources.turns(),
+        ...stored,
+        ...disk,
+      ];
+      return { type: made.contentType, body: (await made.metrics()) + prometheusText(families) };
     },
   };
+}
+
+/** Loaded when it is first asked for, so that an idle server does not carry it. */
+async function processRegistry(): Promise<import("prom-client").Registry> {
+  const module = await import("prom-client");
+  // Bundled, a CommonJS package has everything under its default.
+  const { collectDefaultMetrics, Registry } = module.default ?? module;
+  const made = new Registry();
+  collectDefaultMetrics({ register: made, prefix: "muster_" });
+  return made;
+}
+
+function requestFamily(requests: ReadonlyMap<string, number>): MetricFamily {
+  const samples = [...requests].map(([key, value]): Sample => {
+    const [method = "", status = ""] = key.split(" ");
+    return { labels: { method, status }, value };
+  });
+  const help = "Requests answered, by method and status";
+  return { name: "muster_http_requests_total", help, type: "counter", samples };
+}
+
+function streamFamily(counts: Readonly<Record<string, number>>): MetricFamily {
+  const samples = Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value }));
+  const help = "Sockets and streams that are open, by kind";
+  return { name: "muster_streams", help, type: "gauge", samples };
+}
+
+/** Figures that every server reads alike from the database they share. */
+async function storedFigures(
+  { kernel, now }: MetricSources,
+  principal: Principal,
+): Promise<MetricFamily[]> {
+  const { store } = kernel.engine;
+  const [backlog, bytes, runners] = await Promise.all([
+    store.read((reader) => readyBacklog(reader, now())),
+    store.read(databaseBytes),
+    kernel.runners.list(principal),
+  ]);
+  const waited = backlog.oldest === null ? 0 : Math.max(0, now() - backlog.oldest) / 1_000;
+  return [
+    gauge("muster_runs_ready", "Runs that wait for a runner", backlog.n),
+    gauge("muster_runs_oldest_ready_seconds", "How long the oldest of them has waited", waited),
+    gauge("muster_database_bytes", "Size of the database", bytes),
+    ...runnerFamilies(runners.items, now()),
+  ];
+}
+
+/** A runner that has been away for longer is not expected back. */
+const FORGOTTEN_AFTER_SECONDS = 7 * 24 * 60 * 60;
+
+function runnerFamilies(runners: readonly Runner[], now: number): MetricFamily[] {
+  const secondsAway = ({ lastSeenAt }: Runner) =>
+    lastSeenAt === null ? Infinity : Math.max(0, now - Date.parse(lastSeenAt)) / 1_000;
+  const known = runners.filter((runner) => secondsAway(runner) <= FORGOTTEN_AFTER_SECONDS);
+  const each = (name: string, help: string, value: (runner: Runner) => number): MetricFamily => {
+    const samples = known.map((runner) => {
+      return { labels: { runner: runner.id, name: runner.name }, value: value(runner) };
+    });
+    return { name, help, type: "gauge", samples };
+  };
+  return [
+    each("muster_runner_up", "1 while the runner is connected", ({ state }) =>
+      state === "offline" ? 0 : 1,
+    ),
+    each("muster_runner_last_seen_seconds", "Time since the runner was last seen", secondsAway),
+    each("muster_runner_turns", "Turns the runner holds", ({ running }) => running),
+    each("muster_runner_places", "Turns the runner takes at once", ({ capacity }) => capacity),
+  ];
+}
+
+async function diskFigures(folder: string): Promise<MetricFamily[]> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return [
+    gauge("muster_disk_free_bytes", "Free space on the server's disk", bavail * bsize),
+    gauge("muster_disk_bytes", "Size of the server's disk", blocks * bsize),
+  ];
+}
+
+function gauge(name: string, help: string, value: number): MetricFamily {
+  return { name, help, type: "gauge", samples: [{ value }] };
+}
+
+function counter(name: string, help: string, value: number): MetricFamily {
+  return { name, help, type: "counter", samples: [{ value }] };
 }

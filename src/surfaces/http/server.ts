@@ -12,6 +12,7 @@ import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
+import type { MetricFamily } from "#features/metrics/contract.ts";
 import { MAX_RUNNER_FRAME_BYTES } from "#protocol/bounds.ts";
 import { LIVE_PROTOCOL } from "#protocol/page-key.ts";
 import {
@@ -65,6 +66,10 @@ export interface HttpOptions {
   coordination: Coordination;
   /** Signs the addresses of previews. */
   secretKey: string;
+  /** Turns and model requests, counted by this server. */
+  turnMetrics: () => MetricFamily[];
+  /** The server's own folder; `/metrics` reports the space on its disk. */
+  home: string;
   /** Where the built pages are. */
   filesFolder: string;
   version: string;
@@ -95,7 +100,18 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       "forwarded headers come from a proxy that MUSTER_TRUSTED_PROXY does not name; everybody behind it counts as one address",
     ),
   );
-  const metrics = createMetrics(kernel, clock.now, () => proxies.count);
+  const sockets = socketServers();
+  const metrics = createMetrics({
+    kernel,
+    now: clock.now,
+    countUntrusted: () => proxies.count,
+    countStreams: () => ({
+      live: sockets.live.clients.size,
+      runner: sockets.runner.clients.size,
+    }),
+    turns: options.turnMetrics,
+    home: options.home,
+  });
   const feeds = new SessionFeeds(kernel.engine.announcer, kernel.sessions.events, (error) =>
     log.error({ err: error }, "a live reader failed"),
   );
@@ -132,7 +148,6 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   fileRoutes(app, options.filesFolder);
 
   const server = listener(app, metrics);
-  const sockets = socketServers();
   server.on("upgrade", (request, socket, head) => {
     upgrade({ request, socket, head, hosts, callers, sockets, options, feeds }).catch(
       (error: unknown) => refuseUpgrade(socket, error, log),
@@ -174,7 +189,7 @@ function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metric
   });
   app.hono.get("/metrics", requireCaller(callers), async (c) => {
     requireMay(principalOf(c), "operate");
-    const { type, body } = await metrics.text();
+    const { type, body } = await metrics.text(principalOf(c));
     return c.body(body, 200, { "Content-Type": type });
   });
 }
