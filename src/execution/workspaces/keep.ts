@@ -19,8 +19,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import { clearDrafts, listRecordFiles, planPacking, readPackedRef } from "./pack-record.ts";
 import { parseChanges } from "./parse-changes.ts";
-import { createQueue } from "./queue.ts";
+import { createYieldingQueue } from "./queue.ts";
 import { type GitResult, type GitScript, lastWords, runGit, talkGit } from "./run-git.ts";
 
 export interface KeepOptions {
@@ -49,6 +50,8 @@ export interface Keep {
   mark(name: string): Promise<void>;
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   snapshot(): Promise<void>;
+  /** Packs the record if it has become large. Gives up at once when anything else is asked of it. */
+  pack(): Promise<void>;
 }
 
 const LOCK_TRIES = 5;
@@ -57,6 +60,7 @@ const MAX_FILE_BYTES = 10 * 1024 ** 2;
 const MAX_NESTED = 50;
 const MAX_DIFF_BYTES = 16 * 1024 ** 2;
 const OWNER_MAY_READ = 0o400;
+const PACK_TIMEOUT_MS = 10 * 60_000;
 
 const BEGINNING = "refs/muster/beginning";
 const SNAPSHOT = "refs/muster/snapshot";
@@ -110,8 +114,8 @@ export function createKeep(options: KeepOptions): Keep {
   const { folder, workFolder, insideFolder, insideWorkFolder } = options;
   let last: string | undefined;
   let isMade = existsSync(join(folder, "index"));
-  /** They share an index. */
-  const inTurn = createQueue();
+  /** One at a time, because they share an index. */
+  const { inTurn, whenFree } = createYieldingQueue();
 
   const withDirs = <T extends Pick<GitScript, "env">>(call: T): T => ({
     ...call,
@@ -174,6 +178,8 @@ export function createKeep(options: KeepOptions): Keep {
   }
 
   return {
+    // Packing can be done later, so it makes way for a turn.
+    pack: () => whenFree((signal) => (isMade ? pack(folder, git, signal) : Promise.resolve())),
     begin: (beginning) =>
       inTurn(async () => {
         const state = beginning.isEmpty ? { commit: EMPTY_TREE } : await record([], beginning);
@@ -199,6 +205,15 @@ export function createKeep(options: KeepOptions): Keep {
         return { turn, all };
       }),
   };
+}
+
+async function pack(folder: string, git: Git, signal: AbortSignal): Promise<void> {
+  clearDrafts(folder);
+  const plan = planPacking(listRecordFiles(folder));
+  if (!plan) return;
+  const { exitCode, stderr } = await git({ ...plan, signal, timeoutMs: PACK_TIMEOUT_MS });
+  if (exitCode !== 0 && !signal.aborted)
+    throw new Error(`The record could not be packed: ${lastWords(stderr)}`);
 }
 
 /** One git at a time is ours; another's lock was left by a runner that was killed just now. */
@@ -286,6 +301,7 @@ function prepare(folder: string, alternates: string | null): void {
 /** A run that was killed leaves its lock behind. */
 export function clearLocks(folder: string): void {
   rmSync(join(folder, "index.lock"), { force: true });
+  clearDrafts(folder);
 }
 
 function refOf(name: string): string {
@@ -294,7 +310,7 @@ function refOf(name: string): string {
 
 function readRef(folder: string, ref: string): string | undefined {
   const file = join(folder, ref);
-  return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : readPackedRef(folder, ref);
 }
 
 function writeRef(folder: string, ref: string, commit: string): void {

@@ -1,10 +1,31 @@
 /** Does one thing after the other, whether or not the last one failed. */
-export function createQueue() {
+function createQueue() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
     last = result.catch(() => undefined);
     return result;
+  };
+}
+
+/** A queue with work that can be put off: it is aborted as soon as anything else is asked for. */
+export function createYieldingQueue() {
+  const queue = createQueue();
+  let yielding: AbortController | undefined;
+  return {
+    inTurn<T>(work: () => Promise<T>): Promise<T> {
+      yielding?.abort();
+      return queue(work);
+    },
+    async whenFree(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+      const own = new AbortController();
+      yielding = own;
+      await queue(async () => {
+        if (!own.signal.aborted) await work(own.signal);
+      }).finally(() => {
+        if (yielding === own) yielding = undefined;
+      });
+    },
   };
 }
 
