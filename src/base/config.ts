@@ -50,6 +50,10 @@ const settingsSchema = z.object({
   MUSTER_SANDBOX: z.enum(["bubblewrap", "local"]).default("bubblewrap"),
   MUSTER_ALLOWED_HOSTS: z.string().default(""),
   MUSTER_PROJECT_FOLDERS: z.string().default(""),
+  MUSTER_WORKSPACE_MB: count(1, 100_000_000).default(20 * 1024),
+  MUSTER_WORKSPACE_FILES: count(100, 1_000_000_000).default(1_000_000),
+  MUSTER_DISK_FLOOR_MB: count(0, 100_000_000).optional(),
+  MUSTER_DATABASE_RESERVE_MB: count(0, 100_000).default(64),
   MUSTER_IDLE_MINUTES: count(1, 100_000).default(15),
   MUSTER_MAX_REQUESTS_PER_TURN: count(1, 10_000).default(100),
   MUSTER_MAX_CALLS_PER_RESPONSE: count(1, 1_000).default(25),
@@ -106,6 +110,14 @@ export interface Config {
   projectFolders: string[];
   /** Hosts that commands in a sandbox may reach. */
   allowedHosts: string[];
+  disk: {
+    /** Quota of each workspace. */
+    workspace: { bytes: number; files: number };
+    /** Free space of a runner's disk that agents may not use; null: by the size of the disk. */
+    floorBytes: number | null;
+    /** Kept beside a SQLite database and given up when the disk is full; 0: none. */
+    reserveBytes: number;
+  };
   turnLimits: {
     requests: number;
     callsPerResponse: number;
@@ -181,6 +193,7 @@ export function loadConfig(env: Environment = process.env): Config {
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
     allowedHosts: settings.MUSTER_ALLOWED_HOSTS.split(/[\s,]+/).filter((host) => host !== ""),
     projectFolders: settings.MUSTER_PROJECT_FOLDERS.split(":").filter((folder) => folder !== ""),
+    disk: diskLimits(settings),
     turnLimits: turnLimits(settings),
     githubApiUrl: settings.MUSTER_GITHUB_API_URL,
     signIn: signInSettings(settings),
@@ -216,6 +229,18 @@ function noNats(): Refusal {
     "config_invalid",
     "MUSTER_NATS_URL: must be left out; this version has no NATS bus. Several servers on one PostgreSQL work without it.",
   );
+}
+
+const MB = 1024 ** 2;
+
+function diskLimits(settings: z.infer<typeof settingsSchema>): Config["disk"] {
+  const { MUSTER_WORKSPACE_MB: bytes, MUSTER_WORKSPACE_FILES: files } = settings;
+  const floor = settings.MUSTER_DISK_FLOOR_MB;
+  return {
+    workspace: { bytes: bytes * MB, files },
+    floorBytes: floor === undefined ? null : floor * MB,
+    reserveBytes: settings.MUSTER_DATABASE_RESERVE_MB * MB,
+  };
 }
 
 function turnLimits(settings: z.infer<typeof settingsSchema>): Config["turnLimits"] {

@@ -15,6 +15,7 @@ import {
   type Engine,
   isRunToken,
   type Kernel,
+  type Sweep,
 } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { Audit } from "#features/audit/index.ts";
@@ -56,6 +57,7 @@ export async function startServer(
     url: config.databaseUrl,
     clock: systemClock,
     log,
+    reserveBytes: config.disk.reserveBytes,
     onSyncFailure(error) {
       log.error({ err: error }, "the disk refused to keep what was written; ending at once");
       process.exit(EXIT_SYNC_FAILED);
@@ -68,6 +70,13 @@ export async function startServer(
     throw error;
   }
 }
+
+/** Keeps the reserve of the database, and notices that writes succeed again. */
+const tendDisk: Sweep = {
+  name: "disk",
+  everyMs: 5_000,
+  run: async ({ store }) => store.tend?.(),
+};
 
 /** On a store that is open already, and stays the caller's to close when this fails. */
 export async function assembleServer(
@@ -107,7 +116,7 @@ export async function assembleServer(
     clock,
     ids,
     log,
-    features: [auth.feature, orgs.feature, ...features.list],
+    features: [auth.feature, orgs.feature, ...features.list, { name: "disk", sweeps: [tendDisk] }],
     turnLimits: config.turnLimits,
     idleMs: config.idleMs,
     secretKey,

@@ -86,6 +86,10 @@ export class SimStore implements Store {
     // Done once, when the world is made.
   }
 
+  checkWritable(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async close(): Promise<void> {}
 
   #delayMs(): number {

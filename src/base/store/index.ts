@@ -12,6 +12,8 @@ export interface OpenStoreOptions {
   clock: Clock;
   log: Log;
   onSyncFailure: (error: unknown) => void;
+  /** Of SQLite: space to keep on the disk, for when it is full. */
+  reserveBytes?: number;
   gate?: "closed" | "left_open";
 }
 
@@ -19,11 +21,12 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { url, clock, log } = options;
   if (url.startsWith("sqlite:")) {
     const path = url.slice("sqlite:".length);
-    const { onSyncFailure, gate = "closed" } = options;
+    const { onSyncFailure, reserveBytes = 0, gate = "closed" } = options;
     return openSqlite({
       path: path === ":memory:" ? path : resolve(path),
       clock,
       onSyncFailure,
+      reserveBytes,
       gate,
     });
   }

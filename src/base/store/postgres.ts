@@ -18,6 +18,7 @@ import { Asides } from "./postgres-aside.ts";
 import { type LateRead, readAll } from "./read-all.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
 import type { Migration, Reader, Store, Tx } from "./store.ts";
+import { PROBE, WriteHealth } from "./write-health.ts";
 
 const POOL_SIZE = 12;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -76,6 +77,7 @@ class PostgresStore implements Store {
   #log: Log;
   readonly #lines = new WeakMap<pg.PoolClient, Line>();
   readonly #asides = new Asides();
+  readonly #health = new WriteHealth();
 
   constructor(pool: pg.Pool, { clock, log }: PostgresOptions) {
     this.#pool = pool;
@@ -84,9 +86,17 @@ class PostgresStore implements Store {
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const attempt = await this.#retrying(() => this.#attempt(work));
+    const attempt = await this.#retrying(() => this.#attempt(work)).catch((error: unknown) => {
+      const why = isDiskFull(error) ? diskFull(error) : error;
+      this.#health.note(why);
+      throw why;
+    });
     announceAll(attempt.announcements);
     return attempt.result;
+  }
+
+  checkWritable(): Promise<void> {
+    return this.#health.check(() => this.transaction((tx) => tx.execute(PROBE)));
   }
 
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
@@ -359,6 +369,17 @@ function isRetryable(error: unknown): boolean {
     RETRYABLE_SQLSTATE.test(code) ||
     RETRYABLE_SYSTEM.test(code) ||
     RETRYABLE_TEXT.test(error.message)
+  );
+}
+
+function isDiskFull(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === "53100";
+}
+
+function diskFull(cause: unknown): Refusal {
+  return refusal(
+    "The disk of the database is full. Nothing was changed; try again shortly.",
+    cause,
   );
 }
 

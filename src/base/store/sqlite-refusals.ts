@@ -44,3 +44,11 @@ export function asRefusal(error: unknown): unknown {
     },
   );
 }
+
+/** True for a refusal that a full disk is the cause of. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  const code = String((error.cause as { code?: unknown } | undefined)?.code ?? "");
+  // The index of the log cannot grow on a full disk either.
+  return code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR_SHM");
+}

@@ -15,6 +15,7 @@ import { acquireFileLock, type FileLock } from "../file-lock.ts";
 import { createPrivateFile, ensurePrivateFile } from "../private-files.ts";
 import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
+import { DiskReserve } from "./disk-reserve.ts";
 import { emptyLog } from "./empty-log.ts";
 import { applyMigrations } from "./migrate.ts";
 import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
@@ -22,8 +23,9 @@ import { type LateRead, readAll } from "./read-all.ts";
 import { ReaderThread } from "./reader-thread.ts";
 import { Connection, SqliteTx } from "./sqlite-connection.ts";
 import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
-import { asRefusal, closed } from "./sqlite-refusals.ts";
+import { asRefusal, closed, isDiskFull } from "./sqlite-refusals.ts";
 import type { Migration, Reader, Store, Tx } from "./store.ts";
+import { PROBE, WriteHealth } from "./write-health.ts";
 
 const MAX_BATCH = 64;
 const BUSY_RETRY_MS = 20;
@@ -37,6 +39,8 @@ export interface SqliteOptions {
   clock: Clock;
   /** Called when the log could not be synced. Must end the process. */
   onSyncFailure: (error: unknown) => void;
+  /** Space to keep on the disk, for when it is full; not said: none. */
+  reserveBytes?: number;
   /** Only the power-loss suite opens the gate, to prove that it would notice. */
   gate?: "closed" | "left_open";
 }
@@ -79,7 +83,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       ? openGate
       : await fileGate(path, options.onSyncFailure);
   const reader = inMemory ? undefined : connect(path, true);
-  return new SqliteStore({ path, clock, writer, reader, gate, lock });
+  const { reserveBytes = 0 } = options;
+  const reserve =
+    inMemory || reserveBytes === 0
+      ? undefined
+      : new DiskReserve({ path: `${path}.reserve`, bytes: reserveBytes });
+  return new SqliteStore({ path, clock, writer, reader, gate, lock, reserve });
 }
 
 function connect(path: string, readonly: boolean): Database.Database {
@@ -118,6 +127,7 @@ interface Parts {
   reader: Database.Database | undefined;
   gate: OutputGate;
   lock: FileLock | undefined;
+  reserve: DiskReserve | undefined;
 }
 
 class SqliteStore implements Store {
@@ -126,6 +136,7 @@ class SqliteStore implements Store {
   #write: Connection;
   #read: Connection | undefined;
   readonly #thread: ReaderThread;
+  readonly #health = new WriteHealth();
   #queue: Job[] = [];
   #pumping = false;
   #closing = false;
@@ -227,10 +238,32 @@ class SqliteStore implements Store {
   async #pump(): Promise<void> {
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, MAX_BATCH);
-      const done = await this.#runBatch(batch);
+      const done = await this.#withReserve(await this.#runBatch(batch));
       void this.#release(done);
     }
     this.#pumping = false;
+  }
+
+  /** On a full disk the reserve is given up, and what did not fit is tried once more. */
+  async #withReserve(done: Done[]): Promise<Done[]> {
+    const unfit = done.filter(({ error }) => isDiskFull(error));
+    if (unfit.length === 0 || !this.#parts.reserve?.release()) return done;
+    const again = await this.#runBatch(unfit.map(({ job }) => job));
+    return [...done.filter((one) => !unfit.includes(one)), ...again];
+  }
+
+  async checkWritable(): Promise<void> {
+    await this.#tryWrite();
+    this.#parts.reserve?.require();
+  }
+
+  async tend(): Promise<void> {
+    await this.#tryWrite();
+    await this.#parts.reserve?.tend();
+  }
+
+  #tryWrite(): Promise<void> {
+    return this.#health.check(() => this.transaction((tx) => tx.execute(PROBE)));
   }
 
   async #release(done: Done[]): Promise<void> {
@@ -238,6 +271,7 @@ class SqliteStore implements Store {
     if (covered !== undefined) await covered;
     for (const { job, result, error, announcements } of done) {
       if (error !== undefined) {
+        this.#health.note(error);
         job.reject(error);
         continue;
       }

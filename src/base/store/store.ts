@@ -49,6 +49,10 @@ export interface Store {
   readAside<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T>;
   /** The schema as it must be before the first command. */
   migrate(migrations: readonly Migration[]): Promise<void>;
+  /** Refuses while writes fail, or while the disk under the database is almost full. */
+  checkWritable(): Promise<void>;
+  /** Looks after the space that is kept for the database; to be called every few seconds. */
+  tend?(): Promise<void>;
   /** Writes a consistent copy to a file (SQLite only). */
   backup?(path: string): Promise<void>;
   /** After something was removed for good: its traces leave the files too, as far as can be (SQLite only). */

@@ -184,7 +184,9 @@ function listener(app: App, metrics: Metrics): Server {
 function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metrics): void {
   app.hono.get("/health", (c) => c.json({ ok: true }));
   app.hono.get("/ready", async (c) => {
-    await kernel.engine.store.read((reader) => readyBacklog(reader, 0));
+    const { store } = kernel.engine;
+    await store.read((reader) => readyBacklog(reader, 0));
+    await store.checkWritable();
     return c.json({ ok: true });
   });
   app.hono.get("/metrics", requireCaller(callers), async (c) => {
