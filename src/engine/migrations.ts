@@ -244,6 +244,9 @@ create table secret_key (
 
 const consentColumn = "alter table runners add column unsandboxed text";
 
+/** The last report of its disk; see `protocol/disk-report.ts`. */
+const diskColumn = "alter table runners add column disk text";
+
 const blobTypeColumn = "alter table blob_refs add column media_type text";
 
 const meteredColumns = `
@@ -272,4 +275,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0014-sandbox-consent", statements: (dialect) => ddl(dialect, consentColumn) },
   { id: "0015-metered-runs", statements: (dialect) => ddl(dialect, meteredColumns) },
   { id: "0016-blob-types", statements: (dialect) => ddl(dialect, blobTypeColumn) },
+  { id: "0017-runner-disk", statements: (dialect) => ddl(dialect, diskColumn) },
 ];

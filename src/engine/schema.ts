@@ -285,6 +285,8 @@ export interface RunnerRow {
   server_id: string | null;
   models: string;
   sandbox: string | null;
+  /** Its last report of its disk, as JSON. */
+  disk: string | null;
   /** Fingerprint of its machine's key; null for a runner that has never proved one. */
   machine: string | null;
   /** The consent to work without a sandbox, as JSON: who gave it, and when. */

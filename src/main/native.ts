@@ -5,8 +5,10 @@ import type { Config } from "#base/config.ts";
 import { createIds } from "#base/ids.ts";
 import { pinSecret } from "#base/known-secrets.ts";
 import type { Log } from "#base/log.ts";
+import { DiskGuard } from "#execution/disk/disk-guard.ts";
 import { secretsIn } from "#execution/models/provider-settings.ts";
 import { createModels } from "#execution/models/registry.ts";
+import type { WatchedDisk } from "#execution/runner/disk-watch.ts";
 import { createNativeRuntime } from "#execution/runtimes/native/native-runtime.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts";
@@ -21,13 +23,21 @@ import { type Gateway, ServerModels } from "./server-models.ts";
 
 export type NativeSettings = Pick<
   Config,
-  "providers" | "modelSilenceMs" | "sandbox" | "allowedHosts" | "projectFolders" | "path" | "home"
+  | "providers"
+  | "modelSilenceMs"
+  | "sandbox"
+  | "disk"
+  | "allowedHosts"
+  | "projectFolders"
+  | "path"
+  | "home"
 >;
 
 export interface Native {
   runtime: Runtime;
   models: RunnerProfile["models"];
   sandbox: MachineSandbox;
+  disk: WatchedDisk;
   /** Asks again what models there are, the server's own included. */
   findModels(): Promise<RunnerProfile["models"]>;
 }
@@ -55,8 +65,10 @@ export async function createNative(
   const [offers] = await Promise.all([models.offers(), sandbox.look()]);
   const refusal = sandbox.refusal();
   if (refusal) log.warn({}, refusal.message);
+  const disk = new DiskGuard({ folder, settings: settings.disk, log });
   const workspaces = await createWorkspaces({
     folder,
+    disk,
     sandboxProvider: () => sandbox.current(),
     limits: DEFAULT_LIMITS,
     allowedHosts,
@@ -83,5 +95,11 @@ export async function createNative(
       return models.offers();
     },
     sandbox,
+    disk: {
+      look: () => disk.look(),
+      onChange: (listener) => disk.onChange(listener),
+      tend: () => workspaces.tend(),
+      report: () => workspaces.diskReport(),
+    },
   };
 }

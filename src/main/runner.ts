@@ -99,6 +99,7 @@ export async function startRunner(
     graces: { drainMs: settings.drainMs },
     models: native.findModels,
     sandbox: native.sandbox,
+    disk: native.disk,
   });
   try {
     await runner.start();

@@ -11,6 +11,7 @@
  */
 import * as z from "zod";
 import { durationSchema, placeSchema } from "./bounds.ts";
+import { diskReportSchema } from "./disk-report.ts";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
 import { repositoryAddressSchema } from "./repository-address.ts";
@@ -47,6 +48,8 @@ export const runnerProfileSchema = z.object({
   /** What its native runtime can ask. */
   models: z.array(modelOfferSchema).max(1000).default([]),
   sandbox: sandboxReportSchema.nullable().default(null),
+  /** Null for a runner that keeps no files, or of an earlier version. */
+  disk: diskReportSchema.nullable().optional(),
   /** Its runtimes that begin a turn by asking what there is to read: they are given it with the turn. */
   readers: z.array(z.string().max(100)).max(100).optional(),
 });
@@ -286,6 +289,8 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   }),
   /** Reports the sandbox of its machine, whenever it has changed or was looked at. */
   z.object({ op: z.literal("sandbox"), id: frameId, sandbox: sandboxReportSchema }),
+  /** Reports the disk of its machine: about once a minute, and when it becomes full or has room again. */
+  z.object({ op: z.literal("disk"), id: frameId, disk: diskReportSchema }),
   /** Asks what became of sessions this runner keeps files for. */
   z.object({
     op: z.literal("sessions"),

@@ -1,5 +1,6 @@
 /** Runs and runners as clients see them. */
 import * as z from "zod";
+import { diskReportSchema } from "./disk-report.ts";
 import { isoTime } from "./page.ts";
 import { sandboxReportSchema } from "./sandbox-report.ts";
 import { OUTCOMES } from "./sessions.ts";
@@ -86,6 +87,8 @@ export const runnerSchema = z
         at: isoTime.nullable(),
       })
       .nullable(),
+    /** As its runner last reported it, about once a minute; null before its first report. */
+    disk: diskReportSchema.extend({ at: isoTime }).nullable(),
     /** The consent to work without a sandbox on this machine. It counts only while there is none. */
     unsandboxed: z.object({ by: z.string(), at: isoTime }).nullable(),
     version: z.string(),

@@ -11,11 +11,12 @@ import type { Claimer } from "./claim.ts";
 import type { ConnectionHost, Held, RunnerLink } from "./connection-host.ts";
 import { type Journaled, journal } from "./journal.ts";
 import { EXPIRY_MARGIN_MS, freeHeldRuns, releaseRun, renewLeases } from "./leases.ts";
+import { MachineReports } from "./machine-reports.ts";
 import { listHeldBy } from "./queries.ts";
 import { openRepository } from "./repository-access.ts";
 import { graceFor } from "./request-stop.ts";
 import { markRunner, offerModels, offerOf, registerRunner } from "./runners.ts";
-import { ConsentLine, reportSandbox, resumeSoon } from "./sandbox-consent.ts";
+import { ConsentLine } from "./sandbox-consent.ts";
 import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
 
 /** The next turn of the session that settles, and that of its parent. */
@@ -40,6 +41,7 @@ export class RunnerConnection {
   #isReady = false;
   #acknowledges = false;
   readonly #consent: ConsentLine;
+  readonly #machine: MachineReports;
 
   constructor(
     principal: Extract<Principal, { kind: "runner" }>,
@@ -50,11 +52,12 @@ export class RunnerConnection {
     this.#link = link;
     this.#host = host;
     this.#consent = new ConsentLine(host.engine, (frame) => link.send(frame));
+    this.#machine = new MachineReports(host);
   }
 
   get free(): number {
     if (!this.runner || !this.#isReady || this.draining || this.closed) return 0;
-    if (this.#link.isQuiet?.()) return 0;
+    if (this.#link.isQuiet?.() || this.#machine.isDiskLow) return 0;
     return Math.max(0, this.runner.capacity - this.held.size - this.#reserved);
   }
 
@@ -69,7 +72,6 @@ export class RunnerConnection {
     const { engine, terms } = this.#host;
     const { runner } = this;
     const free = Math.min(this.free, most);
-    const readers = this.#readers;
     const instant = engine.clock.steady ?? engine.clock.now;
     const askedAt = instant();
     const late: Assignment[] = [];
@@ -82,7 +84,7 @@ export class RunnerConnection {
     this.#reserved += free;
     try {
       if (!runner || free === 0) return void (await claim(undefined));
-      await claim({ runner, offer: offerOf(runner), free, terms, readers, grant });
+      await claim({ runner, offer: offerOf(runner), free, terms, readers: this.#readers, grant });
       for (const assignment of late) await releaseRun(engine, runner.id, assignment, false);
     } finally {
       this.#reserved -= free;
@@ -202,7 +204,8 @@ export class RunnerConnection {
       case "models":
         return this.#models(frame, this.runner);
       case "sandbox":
-        await reportSandbox(this.#host, this.runner, frame.sandbox);
+      case "disk":
+        await this.#machine.report(this.runner, frame);
         return this.#link.send({ op: "done", id: frame.id });
       case "sessions":
         return this.#sessions(frame, this.runner);
@@ -252,6 +255,7 @@ export class RunnerConnection {
     this.#readers = new Set(frame.profile.readers);
     this.#isReady = frame.ready ?? true;
     this.#acknowledges = frame.acknowledges ?? false;
+    this.#machine.registered(runner, frame.profile);
     // Only now is it known how many places are free.
     this.runner = runner;
     if (this.closed) return this.disconnected();
@@ -272,7 +276,6 @@ export class RunnerConnection {
       "runner connected",
     );
     await this.#repeatOrders(runner);
-    if (frame.profile.sandbox?.why === null) resumeSoon(this.#host, runner.org_id);
     this.#host.ready();
   }
 

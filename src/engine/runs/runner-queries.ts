@@ -31,6 +31,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
       server_id: p("server_id"),
       models: p("models"),
       sandbox: p("sandbox"),
+      disk: p("disk"),
       machine: p("machine"),
       unsandboxed: p("unsandboxed"),
       last_seen_at: p("last_seen_at"),
@@ -58,6 +59,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
         server_id: p("server_id"),
         models: p("models"),
         sandbox: p("sandbox"),
+        disk: p("disk"),
         machine: p("machine"),
         unsandboxed: p("unsandboxed"),
         last_seen_at: p("last_seen_at"),
@@ -122,6 +124,20 @@ export function setRunnerSandbox(
   change: { id: string; bootId: string; sandbox: string },
 ): Promise<number> {
   return tx.run(updateSandbox, change);
+}
+
+const updateDisk = prepare<{ id: string; bootId: string; disk: string }, unknown>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ disk: p("disk") })
+    .where("id", "=", p("id"))
+    .where("boot_id", "=", p("bootId")),
+);
+export function setRunnerDisk(
+  tx: Tx,
+  change: { id: string; bootId: string; disk: string },
+): Promise<number> {
+  return tx.run(updateDisk, change);
 }
 
 const updateConsent = prepare<{ id: string; unsandboxed: string | null }, unknown>((db, p) =>

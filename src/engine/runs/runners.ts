@@ -2,6 +2,7 @@
 
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
+import type { DiskReport } from "#protocol/disk-report.ts";
 import { RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { SandboxReport } from "#protocol/sandbox-report.ts";
@@ -136,6 +137,7 @@ function runnerRow(
     server_id: engine.serverId,
     models: JSON.stringify(profile.models),
     sandbox: profile.sandbox && storedSandbox(profile.sandbox, now),
+    disk: profile.disk ? storedDisk(profile.disk, now) : null,
     unsandboxed: keptConsent(known, principal),
     machine,
     last_seen_at: now,
@@ -213,6 +215,7 @@ export function runnerView(row: RunnerRow, running: number): Runner {
     running,
     ownerId: row.owner_id,
     sandbox: sandboxOf(row),
+    disk: diskOf(row),
     unsandboxed: consentOf(row),
     version: row.version,
     lastSeenAt: isoTime(row.last_seen_at),
@@ -229,6 +232,16 @@ export function sandboxOf({ sandbox }: Pick<RunnerRow, "sandbox">): Runner["sand
 
 /** With the instant at which the machine was last looked at. */
 export function storedSandbox(report: SandboxReport, now: number): string {
+  return JSON.stringify({ ...report, at: isoTime(now) });
+}
+
+/** The last report of a runner's disk; null when it has never reported one. */
+export function diskOf({ disk }: Pick<RunnerRow, "disk">): Runner["disk"] {
+  return disk === null ? null : (JSON.parse(disk) as Runner["disk"]);
+}
+
+/** With the instant of the report. */
+export function storedDisk(report: DiskReport, now: number): string {
   return JSON.stringify({ ...report, at: isoTime(now) });
 }
 

@@ -2,30 +2,21 @@
  * Sandboxes of runners: what they report, and the consent to work without one. The consent is a
  * record of the server, per machine; a runner only hears whether there is one.
  */
-import type { Log } from "#base/log.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { ServerFrame } from "#protocol/frames.ts";
 import type { SandboxReport } from "#protocol/sandbox-report.ts";
 import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
-import { eachApart } from "../each-apart.ts";
 import { may, type Principal, principalKey, requireMay } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import { command, type Engine } from "../work.ts";
-import { findRun, listPausedFor, saveRun } from "./queries.ts";
+import { type ResumeHost, resumeSoon } from "./resume-paused.ts";
 import { findRunner, lockRunner, setConsent, setRunnerSandbox } from "./runner-queries.ts";
 import { sandboxOf, storedSandbox } from "./runners.ts";
 
-const BATCH = 500;
-
-interface Host {
-  engine: Engine;
-  log: Log;
-}
-
 /** Stores what a machine has found. Where commands can be run that could not before, turns go on. */
 export async function reportSandbox(
-  { engine, log }: Host,
+  { engine, log }: ResumeHost,
   runner: RunnerRow,
   report: SandboxReport,
 ): Promise<void> {
@@ -37,39 +28,8 @@ export async function reportSandbox(
   });
   engine.announcer.hint("runners", "runner", runner.id);
   const isSame = before?.kind === report.kind && before.why === report.why;
-  if (report.why === null && !isSame) resumeSoon({ engine, log }, runner.org_id);
-}
-
-/** They may be many, so nobody waits for it; if it fails, each goes on at the end of its pause. */
-export function resumeSoon({ engine, log }: Host, orgId: string): void {
-  resumeWaiting(engine, orgId).catch((error: unknown) =>
-    log.warn({ err: error }, "turns that wait for a sandbox could not be put in line"),
-  );
-}
-
-/** Puts turns that wait for a sandbox in line again, instead of at the end of their pause. */
-async function resumeWaiting(engine: Engine, orgId: string): Promise<void> {
-  let after = "";
-  for (;;) {
-    const from = after;
-    const waiting = await engine.store.read((reader) =>
-      listPausedFor(reader, { orgId, code: SANDBOX_UNAVAILABLE, after: from, limit: BATCH }),
-    );
-    await eachApart(waiting, ({ id, session_id }) => resumeOne(engine, id, session_id));
-    if (waiting.length < BATCH) return;
-    after = waiting.at(-1)?.id ?? "";
-  }
-}
-
-async function resumeOne(engine: Engine, runId: string, sessionId: string): Promise<void> {
-  await command(engine, async (work) => {
-    const session = await work.session(sessionId);
-    const run = session && (await findRun(work.tx, runId));
-    if (run?.state !== "pending" || run.pause === null) return;
-    run.available_at = work.now;
-    await saveRun(work.tx, run);
-    work.tx.afterCommit(() => work.announcer.runsReady());
-  });
+  if (report.why === null && !isSame)
+    resumeSoon({ engine, log }, runner.org_id, SANDBOX_UNAVAILABLE);
 }
 
 /** Keeps one runner informed of the consent that its machine has. */

@@ -9,7 +9,7 @@ import { fits, wishOf } from "../runs/fit.ts";
 import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
 import { listLiveRuns } from "../runs/queries.ts";
 import { listRunners } from "../runs/runner-queries.ts";
-import { offerOf } from "../runs/runners.ts";
+import { diskOf, offerOf } from "../runs/runners.ts";
 import type { PromptRow, RunnerRow, RunRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { findBlob } from "./blob-queries.ts";
@@ -22,7 +22,7 @@ import {
 } from "./prompt-queries.ts";
 import { findSession } from "./queries.ts";
 import { requireReadable } from "./reading.ts";
-import { promptView } from "./views.ts";
+import { type PromptSurroundings, promptView } from "./views.ts";
 
 export interface PromptQuery {
   states?: readonly PromptState[] | undefined;
@@ -106,15 +106,14 @@ function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: 
   });
 }
 
-function meeting(
-  runners: readonly RunnerRow[],
-  run: RunRow,
-): "none" | "unfit" | "starting" | "fit" {
+function meeting(runners: readonly RunnerRow[], run: RunRow): PromptSurroundings["runners"] {
   const online = runners.filter((runner) => runner.state === "online");
   if (online.length === 0) return "none";
   const fitting = online.filter((runner) => fits(offerOf(runner), wishOf(run)));
   if (fitting.length === 0) return "unfit";
-  return fitting.some((runner) => runner.ready === 1) ? "fit" : "starting";
+  const ready = fitting.filter((runner) => runner.ready === 1);
+  if (ready.length === 0) return "starting";
+  return ready.every((runner) => diskOf(runner)?.isLow) ? "low_disk" : "fit";
 }
 
 /** See `PromptSurroundings`. */

@@ -1,5 +1,6 @@
 /** Sessions and prompts as clients see them. */
 
+import { DISK_LOW } from "#protocol/disk-report.ts";
 import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import type { Attachment, Origin, Prompt, Session, WaitReason } from "#protocol/sessions.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
@@ -69,7 +70,7 @@ export interface PromptSurroundings {
   /** How many prompts run before it. */
   ahead: number;
   /** How the connected runners meet its run. */
-  runners: "none" | "unfit" | "starting" | "fit";
+  runners: "none" | "unfit" | "starting" | "low_disk" | "fit";
   /** When another runner may take its run, because the one that holds it is away; null when it is here. */
   takeoverAt: number | null;
   sessionBusy: boolean;
@@ -131,14 +132,19 @@ const WHY: Record<WaitReason, string> = {
   stopping: "The turn is being ended.",
 };
 
+/** In place of the words for a busy runner. */
+const LOW_DISK =
+  "The disk of the runner is almost full, so it takes no new work. This goes on by itself when there is room; somebody must make room on that machine.";
+
 function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waitingFor"] {
   const reason = waitReason(row, around);
   if (!reason) return null;
   const paused = reason === "paused" ? pauseOf(around.run) : undefined;
   const takeover = reason === "runner_silent" ? optionalTime(around.takeoverAt) : null;
+  const isFull = reason === "runner_busy" && around.runners === "low_disk";
   return {
     reason,
-    message: paused?.message ?? WHY[reason],
+    message: paused?.message ?? (isFull ? LOW_DISK : WHY[reason]),
     ahead: Math.max(0, around.ahead),
     until: paused?.until ?? takeover,
   };
@@ -147,8 +153,9 @@ function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waiting
 function pauseOf(run: RunRow | undefined): { message: string; until: string | null } | undefined {
   if (!run || run.pause === null) return undefined;
   const { code, message } = JSON.parse(run.pause) as { code: string; message: string };
-  // It goes on as soon as there is a sandbox; the end of the pause is only when it is looked at again.
-  const until = code === SANDBOX_UNAVAILABLE ? null : isoTime(run.available_at);
+  // It goes on as soon as there is a sandbox, or room; the pause ends only to look again.
+  const isOpenEnded = code === SANDBOX_UNAVAILABLE || code === DISK_LOW;
+  const until = isOpenEnded ? null : isoTime(run.available_at);
   return { message, until };
 }
 
@@ -156,6 +163,7 @@ const WAITS_FOR_RUNNER = {
   none: "no_runner",
   unfit: "no_matching_runner",
   starting: "runner_starting",
+  low_disk: "runner_busy",
   fit: "runner_busy",
 } as const;
 
@@ -179,7 +187,7 @@ function runWaitReason(
   if (run.state === "stopping") return "stopping";
   if (run.state !== "pending") return null;
   if (run.available_at > now) return run.pause === null ? "retry_backoff" : "paused";
-  const isHere = runners === "fit" || runners === "starting";
+  const isHere = runners !== "none" && runners !== "unfit";
   if (run.pinned_runner_id !== null && !isHere) return "workspace_offline";
   return WAITS_FOR_RUNNER[runners];
 }

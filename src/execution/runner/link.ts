@@ -69,6 +69,7 @@ type RequestFrame = Extract<
       | "repository"
       | "blob"
       | "fetch_blob"
+      | "disk"
       | "sessions"
       | "models"
       | "sandbox"

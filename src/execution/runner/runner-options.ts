@@ -5,6 +5,7 @@ import type { Log } from "#base/log.ts";
 import type { IdentityProof } from "#base/machine-identity.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";
+import type { WatchedDisk } from "./disk-watch.ts";
 import type { WatchedSandbox } from "./sandbox-watch.ts";
 import type { Transport } from "./transport.ts";
 
@@ -38,5 +39,7 @@ export interface RunnerOptions {
   models?: () => Promise<RunnerProfile["models"]>;
   /** The sandbox of this machine, where its runtimes use one. */
   sandbox?: WatchedSandbox;
+  /** The disk of this machine, where its runtimes keep something. */
+  disk?: WatchedDisk;
   random?: () => number;
 }

@@ -10,6 +10,7 @@ import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
 import { RENEW_EVERY_MS } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
+import { DiskWatch } from "./disk-watch.ts";
 import { Errand } from "./errand.ts";
 import { HeldRun } from "./held-run.ts";
 import { Link, type RunRef } from "./link.ts";
@@ -53,6 +54,7 @@ export class Runner {
   readonly #tidying: Errand;
   readonly #refreshing: Errand;
   readonly #sandbox: SandboxWatch | undefined;
+  readonly #disk: DiskWatch | undefined;
   readonly #lettingGo = new Map<string, Promise<void>>();
   /** Sessions that were at work when they were to be let go of. */
   readonly #tidyLater = new Set<string>();
@@ -75,6 +77,15 @@ export class Runner {
       MODELS_PAUSE_MAX_MS,
     );
     this.#sandbox = options.sandbox && this.#watch(options.sandbox);
+    this.#disk =
+      options.disk &&
+      new DiskWatch({
+        disk: options.disk,
+        clock: this.#clock,
+        log: options.log,
+        left: this.#left.signal,
+        send: (report) => this.#link.request({ op: "disk", disk: report }),
+      });
     this.#link = new Link({
       transport: options.transport,
       clock: this.#clock,
@@ -85,6 +96,7 @@ export class Runner {
         ...options.profile,
         models: this.#models,
         sandbox: options.sandbox?.report() ?? options.profile.sandbox,
+        disk: options.disk?.report() ?? options.profile.disk,
         readers: readersAmong(options.runtimes),
       }),
       needsModels: options.models !== undefined,
@@ -174,6 +186,7 @@ export class Runner {
     this.#serverTools = tools;
     this.#confirms = wantsAccepted;
     this.#sandbox?.told({ unsandboxed });
+    this.#disk?.start();
     for (const run of lost)
       this.#runs.get(run)?.abandon("The server has given the run to another runner.");
     this.#renewals.clear();

@@ -4,7 +4,8 @@
  * - a command sees the workspace, writable, at `workspacePath`, a read-only system and nothing else
  *   of the machine; no environment but what it is given, also not in `/proc`;
  * - no network, unless hosts are allowed, and then those alone, through a proxy outside;
- * - limits on processes, memory, file size and time; `enforced` says which really hold;
+ * - limits on processes, memory, file size and time; `enforced` says which really hold (for what
+ *   all files together take up, see `disk/disk-guard.ts`);
  * - when a command ends, is killed or times out, everything it started is gone, also what
  *   daemonised; `close` ends all commands.
  */
@@ -64,8 +65,10 @@ export interface CommandEnd {
   /** Null when it was ended by a signal. */
   exitCode: number | null;
   signal: string | null;
-  /** Set when it did not end by itself. */
-  killedBy: "timeout" | "abort" | "memory" | "processes" | null;
+  /** Set when it did not end by itself: `quota` for a full workspace, `disk` for a full disk. */
+  killedBy: "timeout" | "abort" | "memory" | "processes" | "quota" | "disk" | null;
+  /** What whoever killed it says about that. */
+  why?: string;
 }
 
 export interface SandboxProcess {
@@ -75,8 +78,8 @@ export interface SandboxProcess {
   readonly stderr: Readable;
   /** Resolves when the command and all it started are gone. Never rejects. */
   readonly ended: Promise<CommandEnd>;
-  /** Kills the whole tree. */
-  kill(): void;
+  /** Kills the whole tree. The first reason that is given counts. */
+  kill(by?: NonNullable<CommandEnd["killedBy"]>, why?: string): void;
 }
 
 export interface Sandbox {

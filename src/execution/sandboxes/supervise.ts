@@ -33,8 +33,10 @@ export function supervise(
   { signal, timeoutMs }: Pick<SandboxCommand, "signal" | "timeoutMs">,
 ): SandboxProcess {
   let killedBy: KilledBy | null = null;
-  const killFor = (why: KilledBy) => {
-    killedBy ??= why;
+  let said: string | undefined;
+  const killFor = (by: KilledBy, why?: string) => {
+    if (killedBy === null) said = why;
+    killedBy ??= by;
     containment.kill();
   };
   const abort = () => killFor("abort");
@@ -58,14 +60,15 @@ export function supervise(
     streams.stdin.destroy();
     const why = killedBy ?? (exitCode === 0 ? null : (containment.verdict?.() ?? null));
     containment.release?.();
-    if (why) return { exitCode: null, signal: "SIGKILL", killedBy: why };
+    if (why)
+      return { exitCode: null, signal: "SIGKILL", killedBy: why, ...(said && { why: said }) };
     return { exitCode, signal: exitSignal, killedBy: null };
   });
 
   return {
     ...streams,
     ended,
-    kill: abort,
+    kill: (by = "abort", why) => killFor(by, why),
   };
 }
 

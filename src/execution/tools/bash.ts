@@ -103,6 +103,9 @@ function judge(end: CommandEnd, timeoutMs: number): Pick<ToolOutcome, "error" | 
         error:
           "The command was killed because it used more memory than it may. Do it in smaller pieces.",
       };
+    case "quota":
+    case "disk":
+      return { exitCode, error: `The command was ended. ${end.why ?? "The disk is full."}` };
     case null:
       break;
   }

@@ -62,22 +62,25 @@ export type Opened =
   | { kind: "folder"; folder: Folder; place: Place; shown: string };
 
 export function filesOf(workspace: Workspace): ConfinedFiles {
-  return new ConfinedFiles([
+  const roots: [Root, Root] = [
     {
       inside: workspace.sandbox.workspacePath,
       folder: workspace.folder,
       held: workspace.held,
     },
     { inside: workspace.scratchPath, folder: workspace.scratchFolder },
-  ]);
+  ];
+  return new ConfinedFiles(roots, workspace.room);
 }
 
 export class ConfinedFiles {
   readonly #roots: readonly [Root, ...Root[]];
+  readonly #room: Workspace["room"];
 
-  /** Relative paths begin at the first root. */
-  constructor(roots: readonly [Root, ...Root[]]) {
+  /** Relative paths begin at the first root. Nothing is written that `room` has no place for. */
+  constructor(roots: readonly [Root, ...Root[]], room?: Workspace["room"]) {
     this.#roots = roots;
+    this.#room = room;
   }
 
   /** Where a path lies, by its letters alone. Refuses what is outside of every root. */
@@ -121,6 +124,8 @@ export class ConfinedFiles {
 
   /** Puts a file with this content in place of what is there, at once or not at all. */
   async replace(path: string, content: string | Uint8Array): Promise<{ created: boolean }> {
+    const bytes = Buffer.byteLength(content);
+    await this.#room?.require(bytes);
     const { folder, name, place } = await this.#find(this.locate(path), true);
     try {
       const shown = this.show(place);
@@ -129,6 +134,7 @@ export class ConfinedFiles {
       if (old?.isDirectory()) throw new ToolProblem(`${shown} is a folder. Name a file.`);
       if (old && !old.isFile()) throw notRegular(shown, old);
       await replaceAt(folder, name, content, old);
+      this.#room?.note(bytes);
       return { created: old === null };
     } finally {
       await folder.handle.close();
@@ -137,6 +143,7 @@ export class ConfinedFiles {
 
   /** Makes a file that is not there yet, for writing. */
   async create(path: string): Promise<FileHandle> {
+    await this.#room?.require(0);
     const { folder, name } = await this.#find(this.locate(path), true);
     try {
       if (name === null) throw new ToolProblem(`${path} is a folder.`);

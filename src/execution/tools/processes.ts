@@ -38,6 +38,7 @@ function readNew(one: BackgroundProcess): string {
 function stateOf({ end }: BackgroundProcess): string {
   if (!end) return "running";
   if (end.killedBy === "memory") return "killed, for it used too much memory";
+  if (end.why !== undefined) return `killed: ${end.why}`;
   return end.exitCode === null ? `ended by ${end.signal}` : `ended with exit code ${end.exitCode}`;
 }
 

@@ -1,13 +1,15 @@
 /**
  * Makes a clone for a session. All clones of one address share a store of objects in the runner's
  * folder (a mirror), which only the runner's own git writes; sandboxes see it read-only. Nothing is
- * ever pruned from it, because clones and their records rest on it.
+ * ever pruned from it, because clones and their records rest on it; one that none rests on is deleted
+ * some days after it was last used (`housekeeping.ts`).
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { NO_GIT } from "#base/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
+import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { type FolderRules, holdProjectFolder } from "./check-project-folder.ts";
@@ -34,6 +36,7 @@ export interface CloneOptions {
   /** By mirror: each is written by one at a time, and one that is slow holds up no other. */
   inTurn: InTurn;
   askTimeoutMs?: number | undefined;
+  disk: DiskGuard;
 }
 
 export interface Cloned {
@@ -61,6 +64,8 @@ export async function cloneRepository(options: CloneOptions, given: CloneWish): 
   const source = findSource(wish.repository, options.folderRules);
   const mirror = mirrorOf(source.url);
   const clone = async () => {
+    options.disk.require();
+    touchMirror(options.mirrorsFolder, mirror);
     const remote = source.held ? undefined : openRemote(await wish.access(), options.path);
     if (remote) await updateOpened(options, mirror, remote, signal);
     else await updateMirror(options, wish, source, mirror);
@@ -71,6 +76,14 @@ export async function cloneRepository(options: CloneOptions, given: CloneWish): 
   } finally {
     source.held?.close();
   }
+}
+
+/** Makes the folder of a mirror, and notes that it is used. */
+function touchMirror(mirrorsFolder: string, mirror: string): void {
+  const folder = join(mirrorsFolder, mirror);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const now = new Date();
+  utimesSync(folder, now, now);
 }
 
 function stopped(): Refusal {
@@ -124,15 +137,14 @@ function headIn(listed: string): string | undefined {
 }
 
 async function updateMirror(
-  { provider, limits, mirrorsFolder, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
+  { provider, limits, mirrorsFolder, disk, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
   { scratchFolder, signal }: CloneWish,
   { url, host, held }: Source,
   mirror: string,
 ): Promise<void> {
   const workspaceFolder = join(mirrorsFolder, mirror);
-  mkdirSync(workspaceFolder, { recursive: true, mode: 0o700 });
   const at = held === null || provider.kind === "local" ? url : `${INSIDE}/source`;
-  const sandbox = await provider.open({
+  const opened = await provider.open({
     workspaceFolder,
     scratchFolder,
     limits,
@@ -141,7 +153,7 @@ async function updateMirror(
       readOnly: [{ from: held.path, to: `${INSIDE}/source`, identity: held.identity }],
     }),
   });
-  await within(sandbox, async () => {
+  await within(disk.watch(opened), async (sandbox) => {
     held?.check();
     // A server's answer must not lead git to a folder of this machine.
     const env = { GIT_ALLOW_PROTOCOL: held === null ? "https:http" : "file" };
@@ -168,7 +180,6 @@ export async function updateOpened(
     return result.stdout;
   };
   const ask = (...args: string[]) => git(askTimeoutMs, ...args);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!existsSync(join(folder, "HEAD"))) await ask("init", "-q", "--bare", "--template=");
   const head = headIn(await ask("ls-remote", "--symref", "--", remote.url, "HEAD"));
   const options = ["-q", "--force", "--prune", "--no-tags", "--no-recurse-submodules"];
@@ -194,20 +205,20 @@ if [ -n "$5" ]; then
 fi`;
 
 async function checkOut(
-  { provider, limits, mirrorsFolder }: CloneOptions,
+  { provider, limits, mirrorsFolder, disk }: CloneOptions,
   { workFolder, scratchFolder, branch, newBranch, identity, signal }: CloneWish,
   { url }: Source,
   mirror: string,
 ): Promise<string | null> {
   const mount = mirrorMount(provider, mirrorsFolder, mirror);
-  const sandbox = await provider.open({
+  const opened = await provider.open({
     workspaceFolder: workFolder,
     scratchFolder,
     limits,
     allowedHosts: [],
     readOnly: [mount],
   });
-  return within(sandbox, async () => {
+  return within(disk.watch(opened), async (sandbox) => {
     const author = [identity?.name ?? "", identity?.email ?? ""];
     const args = [mount.to, url, branch ?? "", newBranch, ...author];
     const result = await runGit(sandbox, {
@@ -220,9 +231,9 @@ async function checkOut(
   });
 }
 
-async function within<T>(sandbox: Sandbox, work: () => Promise<T>): Promise<T> {
+async function within<T>(sandbox: Sandbox, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await work(sandbox);
   } finally {
     await sandbox.close();
   }

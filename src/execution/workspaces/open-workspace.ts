@@ -1,7 +1,8 @@
 /** An open workspace: its folder, the agent's sandbox, and the runner's own for git. */
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
+import type { WorkspaceRoom } from "#execution/disk/workspace-room.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import { SCRATCH_PATH } from "#protocol/workspace-paths.ts";
@@ -9,9 +10,9 @@ import { type CloneOptions, INSIDE, mirrorMount } from "./clone.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { clearLocks, createKeep, type Keep } from "./keep.ts";
 import { readState } from "./look-at-clone.ts";
-import { publish } from "./publish.ts";
+import { PUBLISH_PREFIX, publish } from "./publish.ts";
 import type { WorkspaceRecord } from "./records.ts";
-import { measureTree } from "./remove-tree.ts";
+import { removeTree } from "./remove-tree.ts";
 import type { ClonedRepository, Workspace } from "./workspace.ts";
 
 export interface OpenOptions extends CloneOptions {
@@ -21,11 +22,14 @@ export interface OpenOptions extends CloneOptions {
 
 export interface OpenWorkspace extends Workspace {
   readonly keep: Keep;
+  readonly room: WorkspaceRoom;
   /** Refuses when its folder was replaced. */
   check(): void;
   close(): Promise<void>;
 }
 
+/** The end of a turn waits no longer than this for a figure. */
+const MEASURE_LIMIT_MS = 1_000;
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
 const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"];
 /** Read inside, because it may be a link to anywhere. */
@@ -44,13 +48,15 @@ export async function openWorkspace(
   held: HeldFolder | null,
   options: OpenOptions,
 ): Promise<OpenWorkspace> {
-  const { provider, limits } = options;
+  const { provider, limits, disk } = options;
   const workFolder = workFolderOf(folder, record);
   const keepFolder = join(folder, "keep.git");
   const mirrors = record.mirror
     ? [mirrorMount(provider, options.mirrorsFolder, record.mirror)]
     : [];
   mkdirSync(keepFolder, { recursive: true });
+  await clearPublished(folder);
+  const room = disk.openRoom(folder, held?.path ?? null);
   clearLocks(keepFolder);
   const insideFolder = provider.kind === "local" ? keepFolder : `${INSIDE}/keep.git`;
   const work = { workspaceFolder: workFolder, workspaceIdentity: held?.identity };
@@ -71,7 +77,7 @@ export async function openWorkspace(
       allowedHosts: [],
       limits,
     });
-    return guard(opened, held);
+    return disk.watch(guard(opened, held));
   });
   const keep = createKeep({
     folder: keepFolder,
@@ -98,7 +104,8 @@ export async function openWorkspace(
     scratchFolder: join(folder, "scratch", "tmp"),
     scratchPath: provider.kind === "local" ? join(folder, "scratch", "tmp") : SCRATCH_PATH,
     branch: record.branch,
-    sandbox: guard(sandbox, held),
+    sandbox: room.watch(guard(sandbox, held)),
+    room,
     repository: repositoryOf(folder, record, look.get, options),
     keep,
     mark: keep.mark,
@@ -110,13 +117,12 @@ export async function openWorkspace(
       held?.check();
       return hasInstructions(workFolder) ? readInstructions(await git.get()) : null;
     },
-    diskBytes: async () => {
-      const own = await measureTree(folder);
-      if (!held) return own;
-      held.check();
-      return own + (await measureTree(held.path));
+    async diskBytes() {
+      held?.check();
+      return (await room.freshUsage(MEASURE_LIMIT_MS)).bytes;
     },
     async close() {
+      room.save();
       await sandbox.close();
       await git.close();
       await look.close();
@@ -142,6 +148,12 @@ function repositoryOf(
     },
     publish: (order) => publish({ folder, mirror, ownBranch: branch, view, options }, order),
   };
+}
+
+/** Removes what a runner that was killed while it published left behind. */
+async function clearPublished(folder: string): Promise<void> {
+  for (const name of readdirSync(folder))
+    if (name.startsWith(PUBLISH_PREFIX)) await removeTree(join(folder, name));
 }
 
 /** Every command of a folder that others can reach begins with a look at whether it is still that. */

@@ -39,10 +39,14 @@ export interface PublishPlace {
   options: CloneOptions;
 }
 
+/** Folders of what is being published, beside the work. */
+export const PUBLISH_PREFIX = "publish-";
+
 export async function publish(place: PublishPlace, given: PublishOrder): Promise<Published> {
   const order = { ...given, signal: AbortSignal.any([given.signal, place.options.closing]) };
   const branch = checkName(order.branch ?? place.ownBranch);
-  const folder = mkdtempSync(join(place.folder, "publish-"));
+  place.options.disk.require();
+  const folder = mkdtempSync(join(place.folder, PUBLISH_PREFIX));
   try {
     return await publishFrom({ ...place, folder }, order, branch);
   } finally {

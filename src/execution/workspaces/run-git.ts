@@ -40,13 +40,14 @@ const MAX_BYTES = 64 * 1024 ** 2;
 export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResult> {
   const running = start(sandbox, call);
   running.stdin.end(call.stdin);
-  const [stdout, stderr, { exitCode, killedBy }] = await Promise.all([
+  const [stdout, stderr, { exitCode, killedBy, why }] = await Promise.all([
     collectText(running.stdout, call.maxBytes ?? MAX_BYTES, "latin1"),
     collectText(running.stderr),
     running.ended,
   ]);
   if (killedBy === "timeout")
     return { exitCode, stdout, stderr: `${stderr}\n${tookTooLong(call.timeoutMs ?? TIMEOUT_MS)}` };
+  if (why !== undefined) return { exitCode, stdout, stderr: `${stderr}\n${why}` };
   if (killedBy === "abort") return { exitCode, stdout, stderr: `${stderr}\n${STOPPED}` };
   return { exitCode, stdout, stderr };
 }

@@ -5,7 +5,9 @@
  * reads.
  */
 import type { Refusal } from "#base/refusal.ts";
+import type { WorkspaceRoom } from "#execution/disk/workspace-room.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
+import type { DiskReport } from "#protocol/disk-report.ts";
 import type { RepositoryAddress } from "#protocol/repository-address.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { HeldFolder } from "./held-folder.ts";
@@ -54,6 +56,8 @@ export interface Workspace {
   /** Keeps the present state where the agent cannot reach it; done before anything is stopped or removed. */
   snapshot(): Promise<void>;
   diskBytes(): Promise<number>;
+  /** What it takes up and may take up; to be asked before the runner itself writes into it. */
+  readonly room?: Pick<WorkspaceRoom, "require" | "note"> | undefined;
   /** True when the machine's sandbox has changed: it must be opened again. */
   isStale(): boolean;
 }
@@ -105,7 +109,7 @@ export interface Published {
 export interface Workspaces {
   /** Finds the session's workspace on this machine, or makes it. Refuses with a code and what to do. */
   open(wish: WorkspaceWish): Promise<Workspace>;
-  /** Why nothing can be opened now; null when it can. */
+  /** Why nothing can be opened or run now: no sandbox, or a full disk; null when it can. */
   sandboxRefusal(): Refusal | null;
   /** True while commands are kept apart from the machine. */
   isSandboxed(): boolean;
@@ -120,5 +124,8 @@ export interface Workspaces {
   restore(sessionId: string): Promise<boolean>;
   /** Deletes for good what was removed more than 7 days ago. */
   sweep(): Promise<void>;
+  /** Prunes, packs and measures, for some seconds at most; to be called about once a minute. */
+  tend(): Promise<void>;
+  diskReport(): DiskReport;
   close(): Promise<void>;
 }

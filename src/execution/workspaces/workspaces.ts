@@ -1,7 +1,7 @@
 /**
  * All workspaces of a runner, in its folder:
  *
- *     workspaces/<id>/   work, scratch, git-scratch, keep.git, workspace.json
+ *     workspaces/<id>/   work, scratch, git-scratch, keep.git, workspace.json, usage.json
  *     removed/<id>/      the same, for 7 days
  *     mirrors/           objects that clones of one address share
  */
@@ -11,9 +11,12 @@ import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
+import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { SandboxLimits, SandboxProvider, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
+import type { DiskReport } from "#protocol/disk-report.ts";
 import { checkPath, fixRules, isInside } from "./check-project-folder.ts";
 import { holdFolder } from "./held-folder.ts";
+import { Housekeeping, type OpenPlace } from "./housekeeping.ts";
 import {
   type MakeOptions,
   makeWorkspace,
@@ -45,13 +48,14 @@ export interface WorkspacesOptions {
   path?: string;
   /** How long a git server may take to say what it has. */
   askTimeoutMs?: number;
+  /** Not said: with the limits that hold where nothing is set. */
+  disk?: DiskGuard;
   clock: Clock;
   ids: Ids;
   log: Log;
 }
 
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
-const KEPT_FOR_MS = 7 * 24 * 60 * 60_000;
 
 export async function createWorkspaces(options: WorkspacesOptions): Promise<Workspaces> {
   const shelf = new Shelf(options);
@@ -66,6 +70,8 @@ class Shelf implements Workspaces {
   readonly #removedFolder: string;
   readonly #records: Map<string, WorkspaceRecord>;
   readonly #unfinished: string[];
+  readonly #disk: DiskGuard;
+  readonly #housekeeping: Housekeeping;
   readonly #closing = new AbortController();
   readonly #open = new Map<string, Promise<OpenWorkspace>>();
   readonly #turns = new Map<string, Promise<void>>();
@@ -73,7 +79,7 @@ class Shelf implements Workspaces {
   readonly #claims = new Map<string, string>();
 
   constructor(options: WorkspacesOptions) {
-    const { folder, limits, allowedHosts, readOnly = [] } = options;
+    const { folder, limits, allowedHosts, readOnly = [], log, clock } = options;
     this.#options = options;
     this.#liveFolder = join(folder, "workspaces");
     this.#removedFolder = join(folder, "removed");
@@ -81,6 +87,8 @@ class Shelf implements Workspaces {
     for (const made of [this.#removedFolder, mirrorsFolder]) {
       mkdirSync(made, { recursive: true, mode: 0o700 });
     }
+    const disk = options.disk ?? new DiskGuard({ folder, settings: DEFAULT_DISK, log });
+    this.#disk = disk;
     this.#make = {
       limits,
       allowedHosts,
@@ -95,10 +103,25 @@ class Shelf implements Workspaces {
       }),
       inTurn: createQueues(),
       askTimeoutMs: options.askTimeoutMs,
+      disk,
     };
     const { records, unfinished } = scanRecords(this.#liveFolder);
     this.#records = new Map(records.map((record) => [record.sessionId, record]));
     this.#unfinished = unfinished;
+    this.#housekeeping = new Housekeeping({
+      liveFolder: this.#liveFolder,
+      removedFolder: this.#removedFolder,
+      mirrorsFolder,
+      disk,
+      clock,
+      log,
+      closing: this.#closing.signal,
+      inTurn: this.#make.inTurn,
+      live: () => [...this.#records.values()],
+      removed: () => this.#listRemoved(),
+      opened: async (sessionId) => (await this.#open.get(sessionId)?.catch(() => null)) ?? null,
+      borrow: (sessionId, use) => this.#borrow(sessionId, use),
+    });
   }
 
   async clearUnfinished(): Promise<void> {
@@ -131,6 +154,10 @@ class Shelf implements Workspaces {
   }
 
   sandboxRefusal(): Refusal | null {
+    return this.#providerRefusal() ?? this.#disk.refusal();
+  }
+
+  #providerRefusal(): Refusal | null {
     try {
       this.#provider();
       return null;
@@ -141,7 +168,7 @@ class Shelf implements Workspaces {
   }
 
   isSandboxed(): boolean {
-    return this.sandboxRefusal() === null && this.#provider().kind !== "local";
+    return this.#providerRefusal() === null && this.#provider().kind !== "local";
   }
 
   #provider(): SandboxProvider {
@@ -228,18 +255,38 @@ class Shelf implements Workspaces {
     return true;
   }
 
-  async sweep(): Promise<void> {
-    const { clock, log } = this.#options;
-    for (const { id, removedAt } of this.#listRemoved()) {
-      if ((removedAt ?? 0) + KEPT_FOR_MS > clock.now()) continue;
-      await removeTree(join(this.#removedFolder, id));
-      log.info({ workspaceId: id }, "removed workspace deleted for good");
-    }
+  sweep(): Promise<void> {
+    return this.#housekeeping.sweepRemoved();
+  }
+
+  tend(): Promise<void> {
+    return this.#housekeeping.tend();
+  }
+
+  diskReport(): DiskReport {
+    return this.#housekeeping.report();
+  }
+
+  /** Opens a workspace that is asleep for the runner itself, and closes it again. */
+  #borrow(sessionId: string, use: (place: OpenPlace) => Promise<void>): Promise<void> {
+    return this.#inTurn(sessionId, async () => {
+      const record = this.#records.get(sessionId);
+      if (!record || this.#open.has(sessionId) || this.#closing.signal.aborted) return;
+      const workspace = await this.#remember(sessionId, this.#reopen(record));
+      try {
+        await use(workspace);
+      } finally {
+        this.#open.delete(sessionId);
+        this.#claims.delete(sessionId);
+        await workspace.close();
+      }
+    });
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled([...this.#open.keys()].map((sessionId) => this.hibernate(sessionId)));
+    this.#disk.close();
   }
 
   #folderOf({ id }: WorkspaceRecord): string {

@@ -25,8 +25,8 @@ import { TurnBounds } from "./limits.ts";
 import { remind } from "./recall.ts";
 import { settleEarlier } from "./sum-up.ts";
 import { systemPrompt } from "./system-prompt.ts";
-import { TurnLoop, waitForSandbox } from "./turn-loop.ts";
-import { isSandboxRefusal, TurnWorkspace } from "./turn-workspace.ts";
+import { TurnLoop, waitForMachine } from "./turn-loop.ts";
+import { isTemporary, TurnWorkspace } from "./turn-workspace.ts";
 
 export interface NativeOptions {
   models: Models;
@@ -85,7 +85,7 @@ async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
     if (!(error instanceof Refusal)) throw error;
     if (turn.signal.aborted) return { outcome: "aborted" };
     // Whatever was said to be not begun still is not.
-    if (isSandboxRefusal(error)) return waitForSandbox(error, turn.assignment.notBegun ?? []);
+    if (isTemporary(error)) return waitForMachine(error, turn.assignment.notBegun ?? []);
     const end: TurnEnd = {
       outcome: "failed",
       error: { code: error.code, message: options.redactor.redact(error.message) },

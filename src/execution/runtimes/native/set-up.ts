@@ -43,8 +43,8 @@ export async function setUp(
     stdout: (chunk) => output.push(chunk),
     stderr: (chunk) => output.push(chunk),
   });
-  // Stopped with the turn: the next one tries it again.
-  if (killedBy === "abort") return;
+  // Stopped with the turn, or for want of room on the disk: the next turn tries it again.
+  if (killedBy === "abort" || killedBy === "disk") return;
   await files.replace(".muster/.gitignore", "*\n");
   await files.replace(DONE, `${exitCode}\n`);
   if (exitCode === 0) return;

@@ -47,7 +47,7 @@ const MAX_EMPTY = 2;
 /** For less than this it is not worth letting go of the runner: the provider was asked again and again already. */
 const PAUSE_BEYOND_MS = 60_000;
 const MIN_PAUSE_MS = 30_000;
-const SANDBOX_PAUSE_MS = 10 * 60_000;
+const MACHINE_PAUSE_MS = 10 * 60_000;
 
 export class TurnLoop {
   readonly #parts: LoopParts;
@@ -282,7 +282,7 @@ export class TurnLoop {
     const { refusal } = workspace;
     if (refusal)
       return { outcome: "failed", error: { code: refusal.code, message: refusal.message } };
-    if ("refusal" in done) return waitForSandbox(done.refusal, done.notBegun);
+    if ("refusal" in done) return waitForMachine(done.refusal, done.notBegun);
     if ("ended" in done) return { outcome: "completed", result: this.#said };
     if ("park" in done) return { outcome: "parked", park: { kind: "gate", callId: done.park } };
     return done.stopped ? { outcome: "aborted" } : undefined;
@@ -290,11 +290,11 @@ export class TurnLoop {
 }
 
 /**
- * Parks the turn until its machine has a sandbox. The server puts it in line as soon as a machine
- * reports one; the pause is for the case that nobody tells it.
+ * Parks the turn until its machine has a sandbox, or room on its disk. The server puts it in line as
+ * soon as a machine reports that; the pause is for the case that nobody tells it.
  */
-export function waitForSandbox({ code, message }: Refusal, notBegun: readonly string[]): TurnEnd {
-  const park = { kind: "pause", waitMs: SANDBOX_PAUSE_MS, code, message } as const;
+export function waitForMachine({ code, message }: Refusal, notBegun: readonly string[]): TurnEnd {
+  const park = { kind: "pause", waitMs: MACHINE_PAUSE_MS, code, message } as const;
   return { outcome: "parked", park: { ...park, notBegun: [...notBegun] } };
 }
 

@@ -7,6 +7,7 @@ import { filesOf } from "#execution/tools/confined-files.ts";
 import type { GrowingRedactor } from "#execution/tools/redact.ts";
 import type { SessionRepository } from "#execution/tools/tool.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
+import { DISK_LOW } from "#protocol/disk-report.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
@@ -101,10 +102,10 @@ export class TurnWorkspace {
     try {
       return await this.#open();
     } catch (error) {
-      // A machine without a sandbox may have one the next time.
+      // A machine without a sandbox or without room may have it the next time.
       this.#opened = undefined;
       // A turn that was stopped has not failed for that.
-      const isFinal = error instanceof Refusal && !isSandboxRefusal(error);
+      const isFinal = error instanceof Refusal && !isTemporary(error);
       if (isFinal && !this.#turn.signal.aborted) this.refusal = error;
       throw error;
     }
@@ -208,8 +209,9 @@ export class TurnWorkspace {
   }
 }
 
-export function isSandboxRefusal({ code }: Refusal): boolean {
-  return code === SANDBOX_UNAVAILABLE;
+/** True for a refusal that passes by itself: no sandbox yet, or no room on the disk. */
+export function isTemporary({ code }: Refusal): boolean {
+  return code === SANDBOX_UNAVAILABLE || code === DISK_LOW;
 }
 
 async function readSmall(workspace: Workspace, path: string): Promise<Buffer | null> {
