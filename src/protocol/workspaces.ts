@@ -68,6 +68,8 @@ export const sessionChangesSchema = workspaceChangesSchema
     /** Files that can be shown in a page of their own. */
     shown: z.array(shownFileSchema),
     diskBytes: z.number().int(),
+    /** The most it may take up; null when its runner has not said. */
+    diskQuotaBytes: z.number().int().nullable(),
     updatedAt: isoTime.nullable(),
   })
   .meta({ id: "SessionChanges" });

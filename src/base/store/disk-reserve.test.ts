@@ -9,10 +9,12 @@ import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 
 const MiB = 1024 ** 2;
+const MOUNT = "/bin/mount";
+const UMOUNT = "/bin/umount";
 const top = mkdtempSync(join(tmpdir(), "muster-reserve-"));
 const mounts: string[] = [];
 afterAll(() => {
-  for (const mount of mounts) execFileSync("umount", ["-l", mount]);
+  for (const mount of mounts) execFileSync(UMOUNT, ["-l", mount]);
   rmSync(top, { recursive: true, force: true });
 });
 
@@ -21,7 +23,7 @@ function mountSmallDisk(): string | undefined {
   const folder = join(top, `disk-${mounts.length}`);
   mkdirSync(folder);
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "muster-test", folder], {
+    execFileSync(MOUNT, ["-t", "tmpfs", "-o", "size=8m", "muster-test", folder], {
       stdio: "ignore",
     });
   } catch {

@@ -15,9 +15,10 @@ import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
 import { applyMigrations } from "./migrate.ts";
 import { Asides } from "./postgres-aside.ts";
+import { diskFull, isDiskFull, unavailable, unknownFate } from "./postgres-refusals.ts";
 import { type LateRead, readAll } from "./read-all.ts";
 import type { CompiledStatement, Statement } from "./statement.ts";
-import type { Migration, Reader, Store, Tx } from "./store.ts";
+import type { Migration, Reader, Store, StoreUse, Tx } from "./store.ts";
 import { PROBE, WriteHealth } from "./write-health.ts";
 
 const POOL_SIZE = 12;
@@ -93,6 +94,16 @@ class PostgresStore implements Store {
     });
     announceAll(attempt.announcements);
     return attempt.result;
+  }
+
+  async use(): Promise<StoreUse> {
+    const sql = "select pg_database_size(current_database())::bigint as bytes";
+    const [row] = await this.read((reader) =>
+      reader.query<{ bytes: number }>({ sql, parameters: [] }),
+    );
+    const backups = { count: 0, bytes: 0 };
+    const databaseBytes = Number(row?.bytes ?? 0);
+    return { databaseBytes, logBytes: 0, reserveBytes: 0, backups, freeBytes: null };
   }
 
   checkWritable(): Promise<void> {
@@ -370,33 +381,4 @@ function isRetryable(error: unknown): boolean {
     RETRYABLE_SYSTEM.test(code) ||
     RETRYABLE_TEXT.test(error.message)
   );
-}
-
-function isDiskFull(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === "53100";
-}
-
-function diskFull(cause: unknown): Refusal {
-  return refusal(
-    "The disk of the database is full. Nothing was changed; try again shortly.",
-    cause,
-  );
-}
-
-function unavailable(cause: unknown): Refusal {
-  return refusal(
-    "The database cannot be reached now. Nothing was changed; try again shortly.",
-    cause,
-  );
-}
-
-function unknownFate(cause: unknown): Refusal {
-  return refusal(
-    "The database was lost while it stored this, so nobody knows yet whether it did. Look first, or send it again with the same Idempotency-Key.",
-    cause,
-  );
-}
-
-function refusal(message: string, cause: unknown): Refusal {
-  return new Refusal("unavailable", "store_unavailable", message, { retryAfterMs: 2_000, cause });
 }

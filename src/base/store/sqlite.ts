@@ -24,7 +24,8 @@ import { ReaderThread } from "./reader-thread.ts";
 import { Connection, SqliteTx } from "./sqlite-connection.ts";
 import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
 import { asRefusal, closed, isDiskFull } from "./sqlite-refusals.ts";
-import type { Migration, Reader, Store, Tx } from "./store.ts";
+import { sqliteUse } from "./sqlite-use.ts";
+import type { Migration, Reader, Store, StoreUse, Tx } from "./store.ts";
 import { PROBE, WriteHealth } from "./write-health.ts";
 
 const MAX_BATCH = 64;
@@ -260,6 +261,13 @@ class SqliteStore implements Store {
   async tend(): Promise<void> {
     await this.#tryWrite();
     await this.#parts.reserve?.tend();
+  }
+
+  async use(): Promise<StoreUse> {
+    const { path } = this.#parts;
+    if (path !== ":memory:") return sqliteUse(path);
+    const backups = { count: 0, bytes: 0 };
+    return { databaseBytes: 0, logBytes: 0, reserveBytes: 0, backups, freeBytes: null };
   }
 
   #tryWrite(): Promise<void> {

@@ -34,6 +34,16 @@ export interface Tx extends Reader {
   afterCommit(announce: () => void): void;
 }
 
+/** The room that a database takes up. */
+export interface StoreUse {
+  databaseBytes: number;
+  logBytes: number;
+  reserveBytes: number;
+  backups: { count: number; bytes: number };
+  /** Of the disk it lies on; null when that is another machine's. */
+  freeBytes: number | null;
+}
+
 export interface Store {
   readonly dialect: Dialect;
   /**
@@ -51,6 +61,7 @@ export interface Store {
   migrate(migrations: readonly Migration[]): Promise<void>;
   /** Refuses while writes fail, or while the disk under the database is almost full. */
   checkWritable(): Promise<void>;
+  use?(): Promise<StoreUse>;
   /** Looks after the space that is kept for the database; to be called every few seconds. */
   tend?(): Promise<void>;
   /** Writes a consistent copy to a file (SQLite only). */

@@ -3,6 +3,8 @@ import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionChanges, ShownFile, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Principal } from "../principal.ts";
+import { findRunner } from "../runs/runner-queries.ts";
+import { diskOf } from "../runs/runners.ts";
 import { findBlob } from "../sessions/blob-queries.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import { findSession } from "../sessions/queries.ts";
@@ -43,6 +45,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
           turns: turns.map((turn) => ({ promptId: turn.prompt_id, at: isoTime(turn.created_at) })),
           shown: (await listFiles(reader, id, MAX_FILES)).map(shownFile),
           diskBytes: workspace?.bytes ?? 0,
+          diskQuotaBytes: workspace ? await quotaOf(reader, workspace) : null,
           updatedAt: workspace ? isoTime(workspace.updated_at) : null,
         };
       }),
@@ -65,6 +68,15 @@ export function createWorkspaceReads({ store, clock }: Engine) {
         return { mediaType: file.media_type, data: blob.data };
       }),
   };
+}
+
+/** The quota of the machine that holds the workspace. */
+async function quotaOf(
+  reader: Reader,
+  { runner_id }: { runner_id: string },
+): Promise<number | null> {
+  const runner = await findRunner(reader, runner_id);
+  return (runner && diskOf(runner)?.quota.bytes) ?? null;
 }
 
 function shownFile(row: {

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Config } from "#base/config.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { isPostgres } from "../database/postgres-address.ts";
 import { checkDataFolder, checkOwnerKey } from "../doctor/check-data-folder.ts";
+import { checkRunnerDisks, describeDatabaseFiles } from "../doctor/check-disks.ts";
 import { checkModels } from "../doctor/check-models.ts";
 import { checkPort } from "../doctor/check-port.ts";
 import { checkGit, checkNode } from "../doctor/check-programs.ts";
@@ -56,7 +58,10 @@ function configured(
     ok("settings", "good"),
     checkDataFolder(config),
     checkDatabase(host, config),
-    knownRunners(invocation).then((runners) => checkSandbox(config, runners)),
+    knownRunners(invocation).then(async (runners) => [
+      ...(await checkSandbox(config, runners)),
+      ...checkRunnerDisks(runners),
+    ]),
     checkPort(config),
     checkOwnerKey(config),
     checkModels(host.env, config),
@@ -81,7 +86,9 @@ async function checkDatabase(host: CliHost, { databaseUrl }: Config): Promise<Fi
   if (databaseUrl === "sqlite::memory:") return [ok("database", "in memory only; nothing is kept")];
   const { sqlitePathOf } = await import("../database/sqlite-file.ts");
   const { checkSqlite } = await import("../doctor/check-sqlite.ts");
-  return checkSqlite(sqlitePathOf(databaseUrl), host.kernelMigrations);
+  const path = sqlitePathOf(databaseUrl);
+  const findings = await checkSqlite(path, host.kernelMigrations);
+  return existsSync(path) ? [...findings, describeDatabaseFiles(path)] : findings;
 }
 
 function findingLines({ name, level, text, mend }: Finding, style: Style): string[] {

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { type RunnerToken, runnerTokenSchema } from "#features/auth/contract.ts";
+import { databaseUseSchema } from "#protocol/database-use.ts";
 import { pageOf } from "#protocol/page.ts";
 import { runnerSchema } from "#protocol/runs.ts";
 import { type App, principalOf, userOf } from "../app.ts";
@@ -28,7 +29,26 @@ type Person = ReturnType<typeof userOf>;
 export function runnerRoutes(app: App, kernel: Kernel, tokens: RunnerTokens): void {
   machineRoutes(app, kernel, tokens);
   sandboxRoutes(app, kernel);
+  diskRoute(app, kernel);
   tokenRoutes(app, kernel, tokens);
+}
+
+/** The disks of runners are told with the runners. */
+function diskRoute(app: App, { engine }: Kernel): void {
+  endpoint(
+    app,
+    {
+      method: "get",
+      path: "/api/disk",
+      summary: "The room that the database takes up; for admins",
+      tag: TAG,
+      response: z.object({ database: databaseUseSchema.nullable() }),
+    },
+    async ({ c }) => {
+      requireMay(principalOf(c), "operate");
+      return { database: (await engine.store.use?.()) ?? null };
+    },
+  );
 }
 
 function machineRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens): void {

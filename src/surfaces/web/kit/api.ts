@@ -3,6 +3,7 @@ import type { GatewaySettings } from "#features/gateway/contract.ts";
 import type { Rule } from "#features/policy/contract.ts";
 import type { Provider, ProviderChange } from "#features/providers/contract.ts";
 import type { UsageGroup, UsagePage } from "#features/usage/contract.ts";
+import type { DatabaseUse } from "#protocol/database-use.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Runner } from "#protocol/runs.ts";
@@ -110,6 +111,7 @@ export const api = {
   changeModelGateway: (orgId: string, body: Partial<GatewaySettings>) =>
     callApi<{ gateway: GatewaySettings }>(modelGateway(orgId), { method: "PUT", body }),
   listRunners: () => callApi<Page<Runner>>("/api/runners"),
+  readDisk: () => callApi<{ database: DatabaseUse | null }>("/api/disk"),
   allowUnsandboxed: (id: string) =>
     callApi<{ runner: Runner }>(`${runner(id)}/unsandboxed`, { method: "POST", body: {} }),
   requireSandbox: (id: string) =>

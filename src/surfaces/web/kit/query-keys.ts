@@ -12,6 +12,7 @@ export const keys = {
   providers: ["providers"] as const,
   modelGateway: ["model gateway"] as const,
   runners: ["runners"] as const,
+  disk: ["disk"] as const,
   runtimes: ["runtimes"] as const,
   sessionLists: ["sessions"] as const,
   sessionList: (filter: SessionFilter) => ["sessions", filter] as const,

@@ -98,6 +98,15 @@ const membersRoute = createRoute({
   ),
 });
 
+const machinesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/machines",
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/pages/settings/machines-tab.tsx"),
+    "MachinesTab",
+  ),
+});
+
 export const settingsRoutes = settingsRoute.addChildren([
   settingsStartRoute,
   orchestratorRoute,
@@ -109,4 +118,5 @@ export const settingsRoutes = settingsRoute.addChildren([
   keysRoute,
   signInTabRoute,
   membersRoute,
+  machinesRoute,
 ]);

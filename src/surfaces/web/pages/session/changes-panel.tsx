@@ -71,7 +71,7 @@ export function ChangesPanel({ sessionId }: { sessionId: string }) {
       <p className="flex shrink-0 items-center gap-3 border-t border-line px-4 py-2 text-2xs text-ink-faint">
         <span>{plural(changes.files.length + changes.more, "file")}</span>
         <ChangeCount additions={changes.additions} deletions={changes.deletions} />
-        <span className="ml-auto">{sizeWords(changes.diskBytes)} on disk</span>
+        <span className="ml-auto">{diskUseWords(changes)}</span>
       </p>
       {preview && (
         <PreviewDialog sessionId={sessionId} file={preview} onClose={() => setPreview(null)} />
@@ -183,6 +183,11 @@ function FileName({ path }: { path: string }) {
       <span className="max-w-full shrink-0 truncate">{revealLine(path.slice(cut))}</span>
     </span>
   );
+}
+
+function diskUseWords({ diskBytes, diskQuotaBytes }: SessionChanges): string {
+  const used = `${sizeWords(diskBytes)} on disk`;
+  return diskQuotaBytes === null ? used : `${used}, of ${sizeWords(diskQuotaBytes)} at most`;
 }
 
 function OtherShown({

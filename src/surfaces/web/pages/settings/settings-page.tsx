@@ -10,6 +10,7 @@ const TABS = [
   { to: "/settings/keys", name: "API keys" },
   { to: "/settings/sign-in", name: "Sign-in" },
   { to: "/settings/members", name: "Members" },
+  { to: "/settings/machines", name: "Machines" },
 ] as const;
 
 /** What the organisation and oneself have set up; one page for each kind. */

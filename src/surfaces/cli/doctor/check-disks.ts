@@ -1,0 +1,36 @@
+/** The disks of the runners that a server on this machine knows, and the files of its database. */
+import { sqliteUse } from "#base/store/sqlite-use.ts";
+import type { Runner } from "#protocol/runs.ts";
+import { formatBytes } from "../terminal.ts";
+import { type Finding, fail, ok } from "./finding.ts";
+
+export function checkRunnerDisks(runners: readonly Runner[]): Finding[] {
+  return runners.flatMap(({ name, id, disk }) => {
+    if (!disk) return [];
+    const { freeBytes, floorBytes, workspaces, mirrors, removed, quota } = disk;
+    const text = [
+      `${name} (${id}): ${formatBytes(freeBytes)} free, ${formatBytes(floorBytes)} must stay free`,
+      `${workspaces.count} workspaces ${formatBytes(workspaces.bytes)} (each ${formatBytes(quota.bytes)} and ${quota.files} files at most)`,
+      `${mirrors.count} mirrors ${formatBytes(mirrors.bytes)}`,
+      `${removed.count} removed ${formatBytes(removed.bytes)}`,
+    ].join(", ");
+    if (!disk.isLow) return [ok("runner disk", text)];
+    return [
+      fail("runner disk", text, "Make room on that machine; work waits and goes on by itself."),
+    ];
+  });
+}
+
+/** Of a SQLite database; `path` is its file. */
+export function describeDatabaseFiles(path: string): Finding {
+  const { databaseBytes, logBytes, reserveBytes, backups } = sqliteUse(path);
+  return ok(
+    "storage",
+    [
+      `database ${formatBytes(databaseBytes)}`,
+      `log ${formatBytes(logBytes)}`,
+      `reserve ${formatBytes(reserveBytes)}`,
+      `${backups.count} backups ${formatBytes(backups.bytes)}`,
+    ].join(", "),
+  );
+}

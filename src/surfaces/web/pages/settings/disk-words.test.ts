@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+import { databaseWords, diskWords } from "./disk-words.ts";
+
+const GB = 1e9;
+
+it("says what a runner's disk holds and may hold", () => {
+  const words = diskWords({
+    freeBytes: 50 * GB,
+    totalBytes: 100 * GB,
+    floorBytes: 5 * GB,
+    isLow: false,
+    quota: { bytes: 20 * GB, files: 1_000_000 },
+    workspaces: { count: 1, bytes: 2 * GB },
+    mirrors: { count: 2, bytes: GB },
+    removed: { count: 3, bytes: 4 * GB },
+    at: "2026-01-01T00:00:00.000Z",
+  });
+  expect(words).toContain("50 GB of 100 GB free, 5 GB must stay free");
+  expect(words).toContain("1 workspace take up 2 GB, each 20 GB and 1,000,000 files at most");
+  expect(words).toContain("2 copies of repositories 1 GB");
+});
+
+it("says what the database takes up, and leaves out what there is not", () => {
+  const use = {
+    databaseBytes: 3 * GB,
+    logBytes: 0,
+    reserveBytes: 0,
+    backups: { count: 0, bytes: 0 },
+    freeBytes: null,
+  };
+  expect(databaseWords(use)).toBe("Database 3 GB, attachments included");
+  expect(databaseWords({ ...use, backups: { count: 2, bytes: GB }, freeBytes: 7 * GB })).toContain(
+    "2 backups 1 GB · 7 GB free on its disk",
+  );
+});

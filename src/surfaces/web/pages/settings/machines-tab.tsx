@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import { api } from "#surfaces/web/kit/api.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
+import { useRunnerChanges } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
+import { databaseWords, diskWords, LOW_DISK } from "./disk-words.ts";
+import { List, Row, Section } from "./parts.tsx";
+
+/** The machines that work, and what their disks and the server's hold. */
+export function MachinesTab() {
+  useRunnerChanges();
+  const isAdmin = useIsAdmin();
+  const found = useQuery({ queryKey: keys.runners, queryFn: api.listRunners });
+  return (
+    <>
+      <Section title="Runners" text="Figures come about once a minute.">
+        <List
+          found={{ ...found, data: found.data?.items }}
+          empty="None is connected. Start one with: muster runner"
+        >
+          {({ id, name, state, disk }) => (
+            <Row
+              key={id}
+              name={name}
+              text={disk ? `${state} · ${diskWords(disk)}` : state}
+              problem={disk?.isLow ? LOW_DISK : null}
+            />
+          )}
+        </List>
+      </Section>
+      {isAdmin && <ServerDisk />}
+    </>
+  );
+}
+
+function ServerDisk() {
+  const found = useQuery({ queryKey: keys.disk, queryFn: api.readDisk, refetchInterval: 60_000 });
+  const database = found.data?.database;
+  const data = found.data === undefined ? undefined : database ? [database] : [];
+  return (
+    <Section title="Server">
+      <List found={{ ...found, data }} empty="This server says nothing about its disk.">
+        {(use) => <Row key="database" name="Database" text={databaseWords(use)} />}
+      </List>
+    </Section>
+  );
+}
