@@ -226,10 +226,10 @@ describe("limits by the size of the disk", () => {
     freeFiles: 0,
   });
 
-  it("keeps 5 % free, from 1 to 10 GiB, and never more than a quarter", () => {
-    expect(floorOf(space(40 * GiB), null)).toBe(2 * GiB);
+  it("keeps 5 % free, from 1 to 2 GiB, and never more than a quarter", () => {
+    expect(floorOf(space(30 * GiB), null)).toBe(1.5 * GiB);
     expect(floorOf(space(8 * GiB), null)).toBe(GiB);
-    expect(floorOf(space(2000 * GiB), null)).toBe(10 * GiB);
+    expect(floorOf(space(2000 * GiB), null)).toBe(2 * GiB);
     expect(floorOf(space(GiB), null)).toBe(GiB / 4);
     expect(floorOf(space(GiB), 5)).toBe(5);
   });

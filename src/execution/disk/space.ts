@@ -23,13 +23,13 @@ export const readSpace: ReadSpace = (folder) => {
 
 const MIN_FLOOR_BYTES = 1024 ** 3;
 /** Large disks are often used to the last few percent. */
-const MAX_FLOOR_BYTES = 10 * 1024 ** 3;
+const MAX_FLOOR_BYTES = 2 * 1024 ** 3;
 const FLOOR_SHARE = 0.05;
 /** A small disk must stay usable. */
 const MAX_FLOOR_SHARE = 0.25;
 const FLOOR_FILES_SHARE = 0.01;
 
-/** Bytes to keep free: 5 % of the disk, from 1 to 10 GiB, but never over a quarter of it. */
+/** Bytes to keep free: 5 % of the disk, from 1 to 2 GiB, but never over a quarter of it. */
 export function floorOf({ totalBytes }: Space, setBytes: number | null): number {
   if (setBytes !== null) return setBytes;
   const share = Math.max(MIN_FLOOR_BYTES, totalBytes * FLOOR_SHARE);
