@@ -40,6 +40,7 @@ export const commands = {
   unit: script("test.ts", "--round", "unit"),
   faults: { ...script("test.ts", "--round", "faults"), builds: ["programs"] },
   simulation: { ...script("test.ts", "--round", "simulation"), builds: ["programs"] },
+  requests: script("test.ts", "--round", "requests"),
   escape: script("test.ts", "--round", "escape"),
   check: { ...script("check.ts"), builds: ["programs", "web", "docs"] },
   format: script("format.ts"),

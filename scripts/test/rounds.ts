@@ -43,4 +43,11 @@ export const rounds: Round[] = [
     needs: ["bubblewrap"],
     timeoutMs: 30 * MINUTE_MS,
   },
+  {
+    // A short round of it runs with the unit tests.
+    name: "requests",
+    command: ["test/requests/run.ts"],
+    needs: ["postgres"],
+    timeoutMs: 120 * MINUTE_MS,
+  },
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanJson, cleanText, quoteLines } from "./text.ts";
+import { cleanJson, cleanText, cleanValue, findUnstorable, quoteLines } from "./text.ts";
 
 describe("quoted text", () => {
   it("has no line without its mark, however lines are ended", () => {
@@ -20,5 +20,15 @@ describe("text for the store", () => {
     });
     expect(cleanJson({ a: "\\u0000 as text" })).toBe('{"a":"\\\\u0000 as text"}');
     expect(cleanJson(undefined)).toBe("null");
+  });
+
+  it("is found and cleaned in a value, in keys as well", () => {
+    const value = { a: [1, null, { "k\u0000": "x\ud800" }], b: "fine" };
+    expect(findUnstorable(value)).toEqual(["a", "2", "k\ufffd"]);
+    expect(findUnstorable({ a: [{ b: "\u0000" }] })).toEqual(["a", "0", "b"]);
+    expect(cleanValue(value)).toEqual({ a: [1, null, { "k\ufffd": "x\ufffd" }], b: "fine" });
+    const clean = { a: ["é", 1] };
+    expect(cleanValue(clean)).toBe(clean);
+    expect(cleanValue("\u0000")).toBe("\ufffd");
   });
 });

@@ -4,6 +4,44 @@ export function cleanText(text: string): string {
   return wellFormed.includes("\u0000") ? wellFormed.replaceAll("\u0000", "\ufffd") : wellFormed;
 }
 
+/** True for text that both databases store unchanged. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\u0000");
+}
+
+/** JSON text that may hold such characters: its grammar allows them only as escapes. */
+export function mayHoldUnstorable(json: string): boolean {
+  return json.includes("\\u");
+}
+
+/** A JSON value with every string and key cleaned; the value itself when nothing had to be. */
+export function cleanValue(value: unknown): unknown {
+  if (typeof value === "string") return cleanText(value);
+  return findUnstorable(value) === undefined
+    ? value
+    : (JSON.parse(cleanJson(withCleanKeys(value))) as unknown);
+}
+
+function withCleanKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withCleanKeys);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cleanText(key), withCleanKeys(item)]),
+  );
+}
+
+/** Path of the first string or key in a JSON value that cannot be stored; undefined when there is none. */
+export function findUnstorable(value: unknown): readonly string[] | undefined {
+  if (typeof value === "string") return isStorable(value) ? undefined : [];
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    if (!isStorable(key)) return [cleanText(key)];
+    const found = findUnstorable(item);
+    if (found) return [key, ...found];
+  }
+  return undefined;
+}
+
 /** JSON for a text column, with every string in it cleaned. */
 export function cleanJson(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";

@@ -17,7 +17,7 @@ import { applyMigrations } from "./migrate.ts";
 import { Asides } from "./postgres-aside.ts";
 import { diskFull, isDiskFull, unavailable, unknownFate } from "./postgres-refusals.ts";
 import { type LateRead, readAll } from "./read-all.ts";
-import type { CompiledStatement, Statement } from "./statement.ts";
+import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
 import type { Migration, Reader, Store, StoreUse, Tx } from "./store.ts";
 import { PROBE, WriteHealth } from "./write-health.ts";
 
@@ -301,7 +301,7 @@ class PostgresReader implements Reader {
     { sql, parameters }: CompiledStatement<unknown>,
     keep: boolean,
   ): Promise<pg.QueryResult> {
-    const values = parameters as unknown[];
+    const values = storableParameters(parameters) as unknown[];
     return keep
       ? this.client.query({ name: statementName(sql), text: sql, values })
       : this.client.query(sql, values);

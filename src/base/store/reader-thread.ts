@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
 import { asRefusal, closed, unreadable } from "./sqlite-refusals.ts";
-import type { CompiledStatement, Statement } from "./statement.ts";
+import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
 import { type Reader, ReadTooSlow } from "./store.ts";
 
 const IDLE_MS = 60_000;
@@ -81,7 +81,7 @@ export class ReaderThread {
 
   #reader(asker: Asker): Reader {
     const query = <R>({ sql, parameters }: CompiledStatement<R>) =>
-      this.#ask(asker, { sql, parameters }) as Promise<R[]>;
+      this.#ask(asker, { sql, parameters: storableParameters(parameters) }) as Promise<R[]>;
     const all = <P, R>(statement: Statement<P, R>, params: P) =>
       query(statement.bind("sqlite", params));
     return {

@@ -1,7 +1,7 @@
 /** How statements reach a connection of SQLite, inside a transaction and outside of one. */
 import type Database from "better-sqlite3";
 import type { LateRead } from "./read-all.ts";
-import type { CompiledStatement, Statement } from "./statement.ts";
+import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
 import type { Reader, Tx } from "./store.ts";
 
 /** A connection with its cache of prepared statements. */
@@ -25,16 +25,16 @@ export class Connection implements Reader {
 
   async first<P, R>(statement: Statement<P, R>, params: P): Promise<R | undefined> {
     const { sql, parameters } = statement.bind("sqlite", params);
-    return this.#prepare(sql).get(...parameters) as R | undefined;
+    return this.#prepare(sql).get(...storableParameters(parameters)) as R | undefined;
   }
 
   async query<R>({ sql, parameters }: CompiledStatement<R>): Promise<R[]> {
-    return this.#prepare(sql).all(...parameters) as R[];
+    return this.#prepare(sql).all(...storableParameters(parameters)) as R[];
   }
 
   change({ sql, parameters }: CompiledStatement<unknown>): number {
     this.#changed = true;
-    return this.#prepare(sql).run(...parameters).changes;
+    return this.#prepare(sql).run(...storableParameters(parameters)).changes;
   }
 
   /** Whether anything was written since this was last asked: what wrote nothing needs no sync. */

@@ -17,6 +17,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { cleanText, isStorable } from "../text.ts";
 import type { Dialect } from "./dialect.ts";
 
 export interface CompiledStatement<R> {
@@ -28,6 +29,17 @@ export interface CompiledStatement<R> {
 
 export interface Statement<P, R> {
   bind(dialect: Dialect, params: P): CompiledStatement<R>;
+}
+
+/**
+ * Parameters as both databases take them. PostgreSQL fails on a NUL in text, and SQLite stores one;
+ * both would store another text than the one given where Unicode is broken. Callers are refused such
+ * text at the door, so this concerns texts of agents, tools and the outside.
+ */
+export function storableParameters(parameters: readonly unknown[]): readonly unknown[] {
+  const isClean = (value: unknown) => typeof value !== "string" || isStorable(value);
+  if (parameters.every(isClean)) return parameters;
+  return parameters.map((value) => (typeof value === "string" ? cleanText(value) : value));
 }
 
 /** Stands in a statement where a parameter will be; Kysely carries it through as an ordinary value. */

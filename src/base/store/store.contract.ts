@@ -86,6 +86,15 @@ export function storeContract(name: string, create: () => Promise<StoreUnderTest
       expect(await find("a")).toEqual(note("a", "hello", 1_793_000_000_123));
     });
 
+    it("takes text that no database stores, and keeps what can be kept of it", async () => {
+      await add(note("nul\u0000", "a\u0000b\ud800c"));
+      expect(await find("nul\u0000")).toEqual(note("nul\ufffd", "a\ufffdb\ufffdc"));
+      const aside = (id: string) =>
+        store.readAside(10_000, (reader) => reader.first(findNote, { id }));
+      expect(await aside("nul\ud800")).toEqual(note("nul\ufffd", "a\ufffdb\ufffdc"));
+      expect(await find("none\u0000")).toBeUndefined();
+    });
+
     it("reads aside what was committed, by any kind of statement", async () => {
       await add(note("a", "aside"));
       const all = prepare<Record<never, never>, NoteRow>((db) =>

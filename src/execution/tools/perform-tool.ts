@@ -2,8 +2,9 @@
  * What every tool's `perform` has in common: the input gets its type, and what the outside did wrong
  * becomes an error a model can act on. A bug is thrown on.
  */
-import type * as z from "zod";
+import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
+import { findUnstorable } from "#base/text.ts";
 import type { RunnerTool, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** A sentence for a model: what went wrong, and what to do next. */
@@ -19,15 +20,24 @@ export function createTool<S extends z.ZodType>(
   return {
     name,
     async perform(context, input) {
-      const parsed = schema.parse(input);
+      const parsed = schema.safeParse(input);
+      if (!parsed.success)
+        return failed(`The input does not fit ${name}:\n${z.prettifyError(parsed.error)}`);
+      const odd = findUnstorable(parsed.data);
+      if (odd) return failed(unusable(odd));
       try {
         if (context.signal.aborted) return failed("It was stopped before it began.");
-        return await work(context, parsed);
+        return await work(context, parsed.data);
       } catch (error) {
         return failed(explain(error));
       }
     },
   };
+}
+
+/** No path, argument or journal takes such text, so a call with it would do something else than it says. */
+function unusable(path: readonly string[]): string {
+  return `${path.join(".")} holds a NUL character or broken Unicode, which cannot be used here. Leave it out; to write such bytes into a file, use printf in bash.`;
 }
 
 export function failed(error: string): ToolOutcome {

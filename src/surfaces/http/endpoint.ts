@@ -5,9 +5,10 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import * as z from "zod";
+import { mayHoldUnstorable } from "#base/text.ts";
 import { type App, type AppEnv, meantBy } from "./app.ts";
 import type { Caller } from "./callers.ts";
-import { refuseInvalid } from "./input.ts";
+import { refuseInvalid, requireStorable } from "./input.ts";
 import type { EndpointSpec } from "./openapi.ts";
 
 export interface Endpoint<Q extends z.ZodType, B extends z.ZodType> extends EndpointSpec {
@@ -31,8 +32,9 @@ export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType 
   app.specs.push(spec);
   const status = spec.status ?? 200;
   app.hono.on(spec.method.toUpperCase(), spec.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
-    const query = spec.query ? meant(c, check(spec.query, queryOf(c))) : {};
-    const body = spec.body ? meant(c, check(spec.body, c.get("json") ?? {})) : {};
+    const query = spec.query ? meant(c, check(spec.query, queryOf(c), true)) : {};
+    const isSuspect = mayHoldUnstorable(c.get("rawBody") ?? "");
+    const body = spec.body ? meant(c, check(spec.body, c.get("json") ?? {}, isSuspect)) : {};
     const answer = await handle({ c, query: query as z.infer<Q>, body: body as z.infer<B> });
     if (answer instanceof Response) return answer;
     return sendJson(c, answer, status);
@@ -51,9 +53,12 @@ function sendJson(c: Context<AppEnv>, answer: unknown, status: number): Response
   return RESPONSE_ALREADY_SENT;
 }
 
-function check<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
+/** `isSuspect`: the value may hold text that no database stores. */
+function check<T extends z.ZodType>(schema: T, value: unknown, isSuspect: boolean): z.infer<T> {
   const parsed = schema.safeParse(value);
-  return parsed.success ? parsed.data : refuseInvalid(parsed.error);
+  if (!parsed.success) return refuseInvalid(parsed.error);
+  if (isSuspect) requireStorable(parsed.data);
+  return parsed.data;
 }
 
 /** Fields that name a session, here and in every feature. */

@@ -1,20 +1,28 @@
 /** What requests may contain: shared pieces of their schemas, and how a bad one is told. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText, findUnstorable, isStorable } from "#base/text.ts";
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 
 export const MAX_PROMPT_CHARS = 1_000_000;
 
+const UNSTORABLE = "must not contain NUL characters or broken Unicode";
+
+/**
+ * Refuses input with text that no database stores. It is asked after a schema has cleaned what is
+ * prose, so it concerns names, ids, filters and whatever a schema leaves open.
+ */
+export function requireStorable(input: unknown): void {
+  const found = findUnstorable(input);
+  if (!found) return;
+  const path = found.join(".");
+  throw new Refusal("invalid", "invalid_input", `${path ? `${path}: ` : ""}${UNSTORABLE}`, {
+    details: [{ path, message: UNSTORABLE }],
+  });
+}
+
 /** A short text on one line or a name: refused when it holds what a database cannot. */
-export const line = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine(
-      (text) => cleanText(text) === text,
-      "must not contain NUL characters or broken Unicode",
-    );
+export const line = (max: number) => z.string().max(max).refine(isStorable, UNSTORABLE);
 
 /** Free text: what cannot be stored is replaced. */
 export const prose = (max: number) => z.string().max(max).transform(cleanText);
@@ -36,7 +44,7 @@ const MAX_NAME_CHARS = 200;
 
 /** A name in a path, as somebody chose it; only what no database could hold is refused here. */
 export function requireName(name: string | undefined): string {
-  if (name !== undefined && name.length <= MAX_NAME_CHARS && cleanText(name) === name) return name;
+  if (name !== undefined && name.length <= MAX_NAME_CHARS && isStorable(name)) return name;
   throw new Refusal(
     "invalid",
     "invalid_name",

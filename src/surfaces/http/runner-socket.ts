@@ -2,6 +2,7 @@
 import type { WebSocket } from "ws";
 import { exceededBound } from "#base/json-bounds.ts";
 import type { Log } from "#base/log.ts";
+import { cleanValue, mayHoldUnstorable } from "#base/text.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher } from "#engine/runs/index.ts";
 import { RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
@@ -72,7 +73,9 @@ const BAD_DELTA = "a piece of an entry was not as this server knows it; it was l
 /** `id` and `op`: of one that is no frame we know, but can be answered or left out. */
 function parseFrame(text: string): { frame?: RunnerFrame; id?: string; op?: unknown } {
   try {
-    const value: unknown = JSON.parse(text);
+    const json: unknown = JSON.parse(text);
+    // What agents, tools and models wrote is kept as far as it can be stored.
+    const value = mayHoldUnstorable(text) ? cleanValue(json) : json;
     const parsed = runnerFrameSchema.safeParse(value);
     if (parsed.success) return { frame: parsed.data };
     const { id, op } = value as { id?: unknown; op?: unknown };

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import { cleanText, cleanValue } from "#base/text.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { failed, succeeded, type Toolbox } from "./toolbox.ts";
 
@@ -28,7 +29,9 @@ export function agentToolbox(agents: Kernel["agents"], agent: Agent): Toolbox {
       }));
     },
     async call(name, input, { callId = `mcp_${randomUUID()}` }) {
-      const answer = await agents.callTool(agent, { callId, name, input });
+      // Judged, performed and kept in one form, as the calls of the native agent are.
+      const call = { callId, name: cleanText(name), input: cleanValue(input) };
+      const answer = await agents.callTool(agent, call);
       if ("lost" in answer) return failed(LOST);
       if (answer.error !== null) return failed(answer.error);
       return succeeded(answer.output, ...(answer.endsTurn ? [END_TURN] : []));

@@ -7,6 +7,7 @@ import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { may } from "#engine/index.ts";
 import { toolOffer } from "#protocol/tools.ts";
+import { requireStorable } from "#surfaces/http/input.ts";
 import { askTools } from "./ask-tools.ts";
 import { coordinationTools } from "./coordination-tools.ts";
 import type { Person, PersonParts, PersonTool } from "./person-tool.ts";
@@ -35,7 +36,10 @@ export function personToolbox(parts: PersonParts, person: Person): Toolbox {
       const parsed = tool.schema.safeParse(input);
       if (!parsed.success)
         return failed(`The input does not fit ${name}:\n${z.prettifyError(parsed.error)}`);
-      return answering(() => tool.handle({ ...context, parts, person }, parsed.data));
+      return answering(() => {
+        requireStorable(parsed.data);
+        return tool.handle({ ...context, parts, person }, parsed.data);
+      });
     },
   };
 }
