@@ -14,19 +14,17 @@ export function mayHoldUnstorable(json: string): boolean {
   return json.includes("\\u");
 }
 
-/** A JSON value with every string and key cleaned; the value itself when nothing had to be. */
+/** A value with every string and key in it cleaned; the value itself when nothing had to be. */
 export function cleanValue(value: unknown): unknown {
-  if (typeof value === "string") return cleanText(value);
-  return findUnstorable(value) === undefined
-    ? value
-    : (JSON.parse(cleanJson(withCleanKeys(value))) as unknown);
+  return findUnstorable(value) === undefined ? value : cleanedCopy(value);
 }
 
-function withCleanKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withCleanKeys);
-  if (typeof value !== "object" || value === null) return value;
+function cleanedCopy(value: unknown): unknown {
+  if (typeof value === "string") return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleanedCopy);
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [cleanText(key), withCleanKeys(item)]),
+    Object.entries(value).map(([key, item]) => [cleanText(key), cleanedCopy(item)]),
   );
 }
 

@@ -78,6 +78,8 @@ export async function createKernel({
     ...features.flatMap((feature) => feature.migrations ?? []),
   ]);
   const serverId = ids.mint("srv");
+  // Before any runner connects: nobody may take it for dead.
+  await store.showLiveness?.(serverId);
   const serverTools = [...tools, ...features.flatMap((feature) => feature.tools ?? [])];
   const catalogue = createCatalogue(serverTools);
   const sessionTables = features.flatMap((feature) => feature.sessionTables ?? []);

@@ -254,6 +254,10 @@ alter table runs add column model text;
 alter table runs add column metered_fence integer not null default 0;
 `;
 
+/** Runners that end with their server, because it runs or started them. */
+const endsWithServerColumn =
+  "alter table runners add column ends_with_server integer not null default 0";
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -276,4 +280,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0015-metered-runs", statements: (dialect) => ddl(dialect, meteredColumns) },
   { id: "0016-blob-types", statements: (dialect) => ddl(dialect, blobTypeColumn) },
   { id: "0017-runner-disk", statements: (dialect) => ddl(dialect, diskColumn) },
+  { id: "0018-servers-that-died", statements: (dialect) => ddl(dialect, endsWithServerColumn) },
 ];

@@ -283,6 +283,8 @@ export interface RunnerRow {
   ready: number; // 0 while it does not know its models yet
   boot_id: string;
   server_id: string | null;
+  /** 1: its process ends when that server does, so what it held is free when the server is dead. */
+  ends_with_server: number;
   models: string;
   sandbox: string | null;
   /** Its last report of its disk, as JSON. */

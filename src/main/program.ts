@@ -78,6 +78,7 @@ async function runRunner(start: RunnerStart): Promise<void> {
     capacity: config.runnerCapacity,
     testCrash: config.testCrash,
     drainMs: start.drainMs ?? DRAIN_MS,
+    endsWithServer: start.endsWithServer ?? false,
     native: config,
     gateway: { serverUrl, token },
   };
@@ -105,6 +106,7 @@ function runChild(args: string[]): Promise<void> {
     tokenFile: values["token-file"],
     folder: values.folder,
     drainMs: Number(values["drain-ms"]),
+    endsWithServer: true,
   });
 }
 

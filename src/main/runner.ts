@@ -27,6 +27,7 @@ export interface RunnerStart {
   folder?: string;
   projectDir?: string;
   drainMs?: number;
+  endsWithServer?: boolean;
 }
 
 export interface RunnerSettings {
@@ -43,6 +44,8 @@ export interface RunnerSettings {
   native: NativeSettings;
   /** Where the server is reached, for models whose keys it keeps. */
   gateway: Gateway;
+  /** The server it connects to runs it in its own process, or started it as a child that ends with it. */
+  endsWithServer?: boolean;
 }
 
 /** An earlier process of this folder may need this long to end. */
@@ -91,6 +94,7 @@ export async function startRunner(
       models: native.models,
       sandbox: native.sandbox.report(),
       version: VERSION,
+      endsWithServer: settings.endsWithServer ?? false,
     },
     prove: (bootId) => machine.prove(settings.gateway.token, bootId),
     ids: createIds(),

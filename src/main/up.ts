@@ -107,6 +107,7 @@ async function startLocalRunner(
       capacity: config.runnerCapacity,
       testCrash: config.testCrash,
       drainMs: DRAIN_MS,
+      endsWithServer: true,
       native: config,
       gateway: {
         // Not by its public address, which this machine may not be able to reach.

@@ -52,6 +52,8 @@ export const runnerProfileSchema = z.object({
   disk: diskReportSchema.nullable().optional(),
   /** Its runtimes that begin a turn by asking what there is to read: they are given it with the turn. */
   readers: z.array(z.string().max(100)).max(100).optional(),
+  /** True: the server it connects to runs or started it, and it ends when that server ends. */
+  endsWithServer: z.boolean().optional(),
 });
 export type RunnerProfile = z.infer<typeof runnerProfileSchema>;
 

@@ -9,7 +9,8 @@ import { listOperations, type Operation } from "#test/requests/operations.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { Random } from "#test/simulation/random.ts";
 import { apiKey, bearer, calling, listing, post } from "./mcp-clients.ts";
-import { orgOf } from "./people-clients.ts";
+import { openSocket, orgOf } from "./people-clients.ts";
+import { connectRunner } from "./raw-runner.ts";
 
 const NUL = "a\u0000b";
 const BROKEN = "x\ud83d";
@@ -106,6 +107,41 @@ describe.skipIf(!postgresUrl)("text that no database stores", () => {
     return answers;
   }
 
+  it("is cleaned in what a runner says, and nothing is lost", async () => {
+    for (const platform of platforms) {
+      const made = await platform.request<{ token: string }>("POST", "/api/runners/tokens", {
+        name: "r",
+      });
+      const runner = await connectRunner(platform, made.body.token, NUL);
+      const { id } = await platform.createSession({ runtime: "native", model: "lab/small" });
+      const { id: promptId } = await platform.prompt(id, `said ${NUL}`);
+      const { run, fence } = await runner.assigned();
+      const items = [
+        { type: "message", entryId: "e1", step: 0, kind: "text", text: NUL },
+        {
+          type: "pre_tool",
+          entryId: "e2",
+          step: 0,
+          callId: NUL,
+          tool: NUL,
+          input: { [NUL]: BROKEN },
+        },
+      ];
+      const settle = { outcome: "completed", result: NUL };
+      const frame = { op: "journal", run, fence, firstOrdinal: 0, items, settle };
+      expect(await runner.ask(frame)).toMatchObject({ op: "journaled" });
+      await platform.promptIn(promptId, "settled");
+      const { body } = await platform.request("GET", `/api/sessions/${id}/transcript`);
+      const text = JSON.stringify(body);
+      expect(text).toContain("a\ufffdb");
+      expect(text).not.toMatch(/\\u0000|\\ud83d/);
+      const runners = await platform.request<{ items: { name: string }[] }>("GET", "/api/runners");
+      expect(runners.body.items.map(({ name }) => name)).toContain("a\ufffdb");
+      runner.socket.terminate();
+    }
+    expect(logs).toEqual([]);
+  });
+
   it("fails no request, and is answered alike by both databases", async () => {
     const [onSqlite = [], onPostgres = []] = await Promise.all(platforms.map(answersOf));
     expect(onSqlite.length).toBeGreaterThan(1_000);
@@ -126,6 +162,26 @@ describe.skipIf(!postgresUrl)("text that no database stores", () => {
       const { status, body } = await platform.request("GET", path.replace("{orgId}", orgId));
       expect([status, body]).toMatchObject([400, { error: { code: "invalid_input" } }]);
     }
+  });
+
+  it("is refused as a topic of the live socket, which stays open", async () => {
+    for (const platform of platforms) {
+      const socket = await openSocket(platform, "/api/live", bearer(platform.key));
+      const answers: { code?: string }[] = [];
+      socket.on("message", (data) => answers.push(JSON.parse(String(data)) as { code?: string }));
+      for (const topic of [`session:${NUL}`, `board:${BROKEN}`, NUL])
+        socket.send(JSON.stringify({ op: "subscribe", topic, after: 0 }));
+      socket.send('{"op":"subscribe","topic":"me","after":1e999}');
+      await expect.poll(() => answers.length).toBe(4);
+      expect(answers.map(({ code }) => code)).toEqual([
+        "not_found",
+        "not_found",
+        "not_found",
+        "invalid_frame",
+      ]);
+      socket.terminate();
+    }
+    expect(logs).toEqual([]);
   });
 
   it("is refused by the tools of a person's client", async () => {

@@ -43,5 +43,6 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 
 export { databaseBytes } from "./database-bytes.ts";
 export type { Dialect } from "./dialect.ts";
+export { findDeadServers } from "./liveness.ts";
 export { builder, type CompiledStatement, inserter, statements } from "./statement.ts";
 export { type Migration, type Reader, ReadTooSlow, type Store, type Tx } from "./store.ts";

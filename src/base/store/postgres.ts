@@ -15,6 +15,7 @@ import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
 import { applyMigrations } from "./migrate.ts";
 import { Asides } from "./postgres-aside.ts";
+import { PostgresLiveness } from "./postgres-liveness.ts";
 import { diskFull, isDiskFull, unavailable, unknownFate } from "./postgres-refusals.ts";
 import { type LateRead, readAll } from "./read-all.ts";
 import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
@@ -79,9 +80,11 @@ class PostgresStore implements Store {
   readonly #lines = new WeakMap<pg.PoolClient, Line>();
   readonly #asides = new Asides();
   readonly #health = new WriteHealth();
+  readonly #liveness: PostgresLiveness;
 
-  constructor(pool: pg.Pool, { clock, log }: PostgresOptions) {
+  constructor(pool: pg.Pool, { url, clock, log }: PostgresOptions) {
     this.#pool = pool;
+    this.#liveness = new PostgresLiveness(url, log);
     this.#clock = clock;
     this.#log = log;
   }
@@ -148,7 +151,12 @@ class PostgresStore implements Store {
     });
   }
 
+  async showLiveness(serverId: string): Promise<void> {
+    await this.#retrying(() => this.#liveness.hold(serverId));
+  }
+
   async close(): Promise<void> {
+    await this.#liveness.close();
     await this.#pool.end();
   }
 

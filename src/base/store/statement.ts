@@ -9,10 +9,12 @@
 import {
   type Compilable,
   DummyDriver,
+  HandleEmptyInListsPlugin,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  replaceWithNoncontingentExpression,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -95,8 +97,12 @@ function withFixedValues(
   return { sql: text, parameters: left };
 }
 
+/** `in ()` means nothing to PostgreSQL, which fails; a filter that names nothing finds nothing. */
+const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })];
+
 const builders = {
   sqlite: new Kysely<never>({
+    plugins,
     dialect: {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new DummyDriver(),
@@ -105,6 +111,7 @@ const builders = {
     },
   }),
   postgres: new Kysely<never>({
+    plugins,
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createDriver: () => new DummyDriver(),

@@ -1,7 +1,7 @@
 /** What every store does, whichever database is behind it. Each implementation runs this suite. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Dialect, Migration, Store } from "./index.ts";
-import { inserter, statements } from "./index.ts";
+import { builder, inserter, statements } from "./index.ts";
 
 interface NoteRow {
   id: string;
@@ -93,6 +93,26 @@ export function storeContract(name: string, create: () => Promise<StoreUnderTest
         store.readAside(10_000, (reader) => reader.first(findNote, { id }));
       expect(await aside("nul\ud800")).toEqual(note("nul\ufffd", "a\ufffdb\ufffdc"));
       expect(await find("none\u0000")).toBeUndefined();
+    });
+
+    it("finds nothing in an empty list", async () => {
+      await add(note("a"));
+      const among = (dialect: Dialect, ids: string[]) =>
+        builder<Tables>(dialect).selectFrom("notes").select("id").where("id", "in", ids).compile();
+      const found = (ids: string[]) =>
+        store.read((reader) => reader.query<{ id: string }>(among(reader.dialect, ids)));
+      expect(await found([])).toEqual([]);
+      expect(await found(["a"])).toEqual([{ id: "a" }]);
+      const without = await store.read((reader) =>
+        reader.query(
+          builder<Tables>(reader.dialect)
+            .selectFrom("notes")
+            .select("id")
+            .where("id", "not in", [] as string[])
+            .compile(),
+        ),
+      );
+      expect(without).toEqual([{ id: "a" }]);
     });
 
     it("reads aside what was committed, by any kind of statement", async () => {

@@ -68,6 +68,8 @@ export interface Store {
   backup?(path: string): Promise<void>;
   /** After something was removed for good: its traces leave the files too, as far as can be (SQLite only). */
   scrub?(): Promise<void>;
+  /** Shows the other servers of this database that this one lives, until it is closed (PostgreSQL only). */
+  showLiveness?(serverId: string): Promise<void>;
   close(): Promise<void>;
 }
 

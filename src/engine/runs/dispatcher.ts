@@ -9,6 +9,7 @@ import type { Bench, ToolHost } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { claimRuns, type Terms } from "./claim.ts";
 import type { RunnerLink } from "./connection-host.ts";
+import { DeadServers } from "./dead-servers.ts";
 import { freeHeldRuns } from "./leases.ts";
 import { Presence, type Present } from "./presence.ts";
 import { RunnerConnection } from "./runner-connection.ts";
@@ -29,6 +30,7 @@ export class Dispatcher {
   readonly #log: Log;
   readonly #connections = new Set<RunnerConnection>();
   readonly #presence: Presence;
+  readonly #deadServers: DeadServers;
   readonly #leave: (() => void)[];
   #dispatching = false;
   #again = false;
@@ -40,6 +42,7 @@ export class Dispatcher {
     this.#engine = engine;
     this.#log = log;
     this.#presence = new Presence(engine);
+    this.#deadServers = new DeadServers(engine);
     this.#leave = [
       engine.announcer.onRunsReady(() => this.poke()),
       engine.announcer.onCancel(({ runnerId, ...order }) => {
@@ -99,6 +102,7 @@ export class Dispatcher {
   /** By the clock: makes up for lost hints and for places that were given up in silence. */
   async sweep(): Promise<void> {
     await this.#presence.confirm(this.#present());
+    await this.#deadServers.look();
     for (const connection of this.#connections)
       if (connection.free === 0 && !connection.closed) await connection.recount();
     this.poke();

@@ -74,6 +74,27 @@ export async function freeHeldRuns(
   }
 }
 
+/**
+ * Takes runs away from a runner that ended with its server. Only those that the dead server gave it:
+ * the runner may have come back meanwhile, and what it was given since is its own.
+ */
+export async function freeRunsOfDeadServer(
+  engine: Engine,
+  runnerId: string,
+  serverId: string,
+): Promise<void> {
+  const held = await engine.store.read((reader) => listHeldBy(reader, runnerId));
+  const given = held.filter((run) => run.server_boot === serverId);
+  await eachApart(given, ({ id, fence, session_id }) =>
+    command(engine, async (work) => {
+      const session = await work.family(session_id);
+      const run = session && (await findRun(work.tx, id));
+      const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeld(run.state);
+      if (session && run && isTheirs) await loseRun(work, session, run, "server_died");
+    }),
+  );
+}
+
 const SWEEP_BATCH = 100;
 /**
  * A lease is taken away this much after its end: a runner counts from the moment it knows of, which

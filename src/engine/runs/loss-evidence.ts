@@ -13,6 +13,7 @@ export type LossReason =
   | "runner_dropped"
   | "runner_restarted"
   | "runner_revoked"
+  | "server_died"
   | "released";
 
 interface RunRef {

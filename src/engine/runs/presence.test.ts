@@ -49,7 +49,7 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
     });
   }
 
-  async function connect(server: Kernel, bootId: string): Promise<string[]> {
+  async function connect(server: Kernel, bootId: string, fields: object = {}): Promise<string[]> {
     const answers: string[] = [];
     const connection = server.dispatcher.connect(
       { kind: "runner", orgId: "org_1", credentialId: "crd", scope: "org", tags: [], name: "a" },
@@ -76,11 +76,33 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
         models: [],
         sandbox: null,
         version: "0",
+        ...fields,
       },
       holding: [],
     });
     return answers;
   }
+
+  /** As when its process is killed: PostgreSQL sees its connections close. */
+  async function kill(server: Kernel): Promise<void> {
+    await server.engine.store.close();
+    stores.splice(stores.indexOf(server.engine.store), 1);
+  }
+
+  /** A session whose turn the runner of the first server holds. */
+  async function beginTurn(server: Kernel): Promise<string> {
+    const { id } = await server.sessions.create(owner, {});
+    const request = { content: "go", thread: "main", attachments: [] };
+    await server.prompts.admit(owner, id, request);
+    await expect.poll(() => eventsOf(server, id)).toContain("run_claimed");
+    return id;
+  }
+
+  const eventsOf = async (server: Kernel, id: string) =>
+    (await server.sessions.events(id, 0, 1_000)).map(({ type }) => type as string);
+
+  const lossesOf = async (server: Kernel, id: string) =>
+    (await server.sessions.events(id, 0, 1_000)).filter(({ type }) => type === "run_lost");
 
   it("are marked offline by the others, and confirmed by their own while it lives", async () => {
     const [first, second] = [await startServer(), await startServer()];
@@ -106,6 +128,81 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
     );
     await third.sweeps.tick();
     expect(await state()).toBe("offline");
+  });
+
+  it("come back to another at once, though it confirmed them a moment ago", async () => {
+    const [first, second] = [await startServer(), await startServer()];
+    const profile = { folder: "/killed" };
+    expect(await connect(first, "boot_5", profile)).toEqual(["registered"]);
+    expect(await connect(second, "boot_6", profile)).toEqual(["duplicate_runner"]);
+    await kill(first);
+    await expect
+      .poll(() => connect(second, "boot_6", profile), { interval: 20 })
+      .toEqual(["registered"]);
+  });
+
+  it("that ended with it lose their turns long before their leases end", async () => {
+    const [first, second] = [await startServer(), await startServer()];
+    await connect(first, "boot_7", { folder: "/child", endsWithServer: true });
+    const child = await beginTurn(first);
+    await connect(first, "boot_8", { folder: "/elsewhere", endsWithServer: false });
+    const elsewhere = await beginTurn(first);
+    await second.sweeps.tick();
+    await kill(first);
+    await expect
+      .poll(
+        async () => {
+          await second.sweeps.tick();
+          return (await lossesOf(second, child)).map(({ reason }) => reason);
+        },
+        { interval: 200 },
+      )
+      .toEqual(["server_died"]);
+    // A runner that works on without its server keeps what it holds until its lease has ended.
+    expect(await lossesOf(second, elsewhere)).toEqual([]);
+    const run = await second.engine.store.read((reader) =>
+      reader.query<{ state: string; lease_until: number }>({
+        sql: `select state, lease_until from runs where session_id = '${elsewhere}'`,
+        parameters: [],
+      }),
+    );
+    expect(run).toMatchObject([{ state: "claimed" }]);
+    expect(run[0]?.lease_until).toBeGreaterThan(Date.now());
+  });
+
+  it("keep their turns while it lives, also when its lock was taken from it for a moment", async () => {
+    const [first, second] = [await startServer(), await startServer()];
+    await connect(first, "boot_9", { folder: "/alive", endsWithServer: true, capacity: 8 });
+    const id = await beginTurn(first);
+    const lockHolders = () =>
+      second.engine.store.read((reader) =>
+        reader.query<{ pid: number }>({
+          sql: "select pid from pg_stat_activity where application_name = 'muster liveness' and datname = current_database()",
+          parameters: [],
+        }),
+      );
+    const before = await lockHolders();
+    await second.engine.store.read((reader) =>
+      reader.query({
+        sql: `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'muster liveness' and datname = current_database()`,
+        parameters: [],
+      }),
+    );
+    // All of them come back, on connections of their own.
+    await expect
+      .poll(async () => {
+        const now = (await lockHolders()).filter(
+          ({ pid }) => !before.some((old) => old.pid === pid),
+        );
+        return now.length;
+      })
+      .toBe(before.length);
+    for (let n = 0; n < 8; n++) {
+      await second.sweeps.tick();
+      await systemClock.sleep(500);
+    }
+    expect(await lossesOf(second, id)).toEqual([]);
+    expect(await connect(second, "boot_10", { folder: "/alive" })).toEqual(["duplicate_runner"]);
   });
 
   it("are shown again as soon as their server confirms them", async () => {

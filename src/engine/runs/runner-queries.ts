@@ -29,6 +29,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
       ready: p("ready"),
       boot_id: p("boot_id"),
       server_id: p("server_id"),
+      ends_with_server: p("ends_with_server"),
       models: p("models"),
       sandbox: p("sandbox"),
       disk: p("disk"),
@@ -57,6 +58,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
         ready: p("ready"),
         boot_id: p("boot_id"),
         server_id: p("server_id"),
+        ends_with_server: p("ends_with_server"),
         models: p("models"),
         sandbox: p("sandbox"),
         disk: p("disk"),
@@ -194,6 +196,38 @@ export function setRunnerState(
   },
 ): Promise<number> {
   return tx.run(updateRunnerState, change);
+}
+
+const selectOtherServers = prepare<{ serverId: string }, { server_id: string }>((db, p) =>
+  db
+    .selectFrom("runners")
+    .select("server_id")
+    .distinct()
+    .where("server_id", "is not", null)
+    .where("server_id", "!=", p("serverId"))
+    .$narrowType<{ server_id: string }>(),
+);
+/** Servers that other runners are connected to, as far as their rows say. */
+export async function listOtherServers(reader: Reader, serverId: string): Promise<string[]> {
+  return (await reader.all(selectOtherServers, { serverId })).map((row) => row.server_id);
+}
+
+const selectRunnersOf = prepare<{ serverId: string }, RunnerRow>((db, p) =>
+  db.selectFrom("runners").selectAll().where("server_id", "=", p("serverId")),
+);
+export function listRunnersOf(reader: Reader, serverId: string): Promise<RunnerRow[]> {
+  return reader.all(selectRunnersOf, { serverId });
+}
+
+const updateAbandoned = prepare<{ serverId: string }, unknown>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ state: "offline", server_id: null })
+    .where("server_id", "=", p("serverId")),
+);
+/** Marks the runners of a server that is dead offline. */
+export function markAbandoned(tx: Tx, serverId: string): Promise<number> {
+  return tx.run(updateAbandoned, { serverId });
 }
 
 const updateUnconfirmed = prepare<{ serverId: string; before: number }, unknown>((db, p) =>

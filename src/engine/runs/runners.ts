@@ -1,7 +1,7 @@
 /** Runners: who they are, whether they are here, and what they offer. */
 
 import { Refusal } from "#base/refusal.ts";
-import type { Reader } from "#base/store/index.ts";
+import { findDeadServers, type Reader, type Tx } from "#base/store/index.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
 import { RUNNER_PROTOCOL, type RunnerProfile } from "#protocol/frames.ts";
 import type { Runner } from "#protocol/runs.ts";
@@ -66,7 +66,7 @@ export async function registerRunner(
     const known = await lockRunner(tx, id);
     requireSameMachine(known, identity);
     if (!registration.isCurrent()) throw replaced();
-    if (known && known.boot_id !== bootId && isElsewhere(engine, known, tx.now))
+    if (known && known.boot_id !== bootId && (await isElsewhere(engine, tx, known)))
       throw duplicate(profile);
     const fresh = runnerRow(engine, registration, identity, tx.now, known);
     await upsertRunner(tx, fresh);
@@ -81,14 +81,15 @@ export async function registerRunner(
   return row;
 }
 
-/** Online by word of another server that was heard of lately. With SQLite there is no other server. */
-function isElsewhere(engine: Engine, known: RunnerRow, now: number): boolean {
-  if (engine.store.dialect === "sqlite") return false;
-  return (
-    known.server_id !== null &&
-    known.server_id !== engine.serverId &&
-    now - known.last_seen_at < UNCONFIRMED_AFTER_MS
-  );
+/**
+ * Online by word of another server that lives and was heard of lately. The word of a server that died
+ * counts for nothing: what was connected to it is not any more.
+ */
+async function isElsewhere(engine: Engine, tx: Tx, known: RunnerRow): Promise<boolean> {
+  const { server_id: serverId, last_seen_at: seenAt } = known;
+  if (serverId === null || serverId === engine.serverId) return false;
+  if (tx.now - seenAt >= UNCONFIRMED_AFTER_MS) return false;
+  return (await findDeadServers(tx, [serverId])).length === 0;
 }
 
 function replaced(): Refusal {
@@ -135,6 +136,7 @@ function runnerRow(
     ready: ready ? 1 : 0,
     boot_id: bootId,
     server_id: engine.serverId,
+    ends_with_server: profile.endsWithServer ? 1 : 0,
     models: JSON.stringify(profile.models),
     sandbox: profile.sandbox && storedSandbox(profile.sandbox, now),
     disk: profile.disk ? storedDisk(profile.disk, now) : null,

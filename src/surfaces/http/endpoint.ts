@@ -5,7 +5,7 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import * as z from "zod";
-import { mayHoldUnstorable } from "#base/text.ts";
+import { cleanValue, mayHoldUnstorable } from "#base/text.ts";
 import { type App, type AppEnv, meantBy } from "./app.ts";
 import type { Caller } from "./callers.ts";
 import { refuseInvalid, requireStorable } from "./input.ts";
@@ -32,9 +32,8 @@ export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType 
   app.specs.push(spec);
   const status = spec.status ?? 200;
   app.hono.on(spec.method.toUpperCase(), spec.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
-    const query = spec.query ? meant(c, check(spec.query, queryOf(c), true)) : {};
-    const isSuspect = mayHoldUnstorable(c.get("rawBody") ?? "");
-    const body = spec.body ? meant(c, check(spec.body, c.get("json") ?? {}, isSuspect)) : {};
+    const query = spec.query ? meant(c, requireStorable(check(spec.query, queryOf(c)))) : {};
+    const body = spec.body ? meant(c, storable(c, check(spec.body, c.get("json") ?? {}))) : {};
     const answer = await handle({ c, query: query as z.infer<Q>, body: body as z.infer<B> });
     if (answer instanceof Response) return answer;
     return sendJson(c, answer, status);
@@ -53,12 +52,17 @@ function sendJson(c: Context<AppEnv>, answer: unknown, status: number): Response
   return RESPONSE_ALREADY_SENT;
 }
 
-/** `isSuspect`: the value may hold text that no database stores. */
-function check<T extends z.ZodType>(schema: T, value: unknown, isSuspect: boolean): z.infer<T> {
+function check<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) return refuseInvalid(parsed.error);
-  if (isSuspect) requireStorable(parsed.data);
-  return parsed.data;
+  return parsed.success ? parsed.data : refuseInvalid(parsed.error);
+}
+
+/**
+ * A body whose every text can be stored. Its schema has refused what must be exact, such as names; the
+ * rest is what people wrote, and is kept as far as it can be. An id that was changed by this finds nothing.
+ */
+function storable(c: Context<AppEnv>, body: unknown): unknown {
+  return mayHoldUnstorable(c.get("rawBody") ?? "") ? cleanValue(body) : body;
 }
 
 /** Fields that name a session, here and in every feature. */

@@ -9,12 +9,12 @@ export const MAX_PROMPT_CHARS = 1_000_000;
 const UNSTORABLE = "must not contain NUL characters or broken Unicode";
 
 /**
- * Refuses input with text that no database stores. It is asked after a schema has cleaned what is
- * prose, so it concerns names, ids, filters and whatever a schema leaves open.
+ * Refuses text that no database stores: in queries, and in what programs ask tools. A schema that takes
+ * prose has cleaned it before, so this concerns ids and filters.
  */
-export function requireStorable(input: unknown): void {
+export function requireStorable<T>(input: T): T {
   const found = findUnstorable(input);
-  if (!found) return;
+  if (!found) return input;
   const path = found.join(".");
   throw new Refusal("invalid", "invalid_input", `${path ? `${path}: ` : ""}${UNSTORABLE}`, {
     details: [{ path, message: UNSTORABLE }],

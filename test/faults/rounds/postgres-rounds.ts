@@ -11,6 +11,7 @@ import { Stage } from "../program/stage.ts";
 import { type FaultRound, type RoundContext, Tally } from "../round.ts";
 import { playKills, victims } from "./kill-rounds.ts";
 import { lostCommit } from "./lost-commit-round.ts";
+import { takeover } from "./takeover-round.ts";
 
 const STRETCH = 25;
 const RACE_MS_PER_CYCLE = 300;
@@ -93,4 +94,10 @@ async function startPair({ cleanup, program }: RoundContext): Promise<[Stage, St
   return [first, second];
 }
 
-export const postgresRounds: FaultRound[] = [lostCommit, databaseKilled, ...programKilled, races];
+export const postgresRounds: FaultRound[] = [
+  lostCommit,
+  databaseKilled,
+  ...programKilled,
+  races,
+  takeover,
+];

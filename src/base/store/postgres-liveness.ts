@@ -1,0 +1,94 @@
+/** Holds a server's liveness lock: on a connection of its own, and again whenever that one is lost. */
+import pg from "pg";
+import type { Log } from "../log.ts";
+import { LIVENESS_CLASS, livenessKey } from "./liveness.ts";
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const RETRY_MS = 200;
+/** A connection that was cut off without a word is noticed by these questions, and replaced. */
+const ASK_EVERY_MS = 1_000;
+const ANSWER_WITHIN_MS = 2_000;
+
+export class PostgresLiveness {
+  readonly #url: string;
+  readonly #log: Log;
+  #serverId: string | undefined;
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(url: string, log: Log) {
+    this.#url = url;
+    this.#log = log;
+  }
+
+  /** Resolves when the lock is held for the first time. */
+  async hold(serverId: string): Promise<void> {
+    this.#serverId = serverId;
+    await this.#connect(serverId);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#client?.end().catch(() => {});
+  }
+
+  async #connect(serverId: string): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_WITHIN_MS,
+      keepAlive: true,
+      application_name: "muster liveness",
+    });
+    // Called for whatever ends the connection; the next look makes another one.
+    client.on("error", () => this.#lose(client));
+    client.on("end", () => this.#lose(client));
+    try {
+      await client.connect();
+      await client.query("select pg_advisory_lock($1, $2)", [
+        LIVENESS_CLASS,
+        livenessKey(serverId),
+      ]);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+    if (this.#isClosed) return void (await client.end().catch(() => {}));
+    this.#client = client;
+    this.#later(ASK_EVERY_MS);
+  }
+
+  #lose(client: pg.Client): void {
+    if (this.#client !== client || this.#isClosed) return;
+    this.#client = undefined;
+    this.#later(0);
+  }
+
+  #later(afterMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#look(), afterMs);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const client = this.#client;
+    try {
+      if (client) {
+        await client.query("select 1");
+        this.#later(ASK_EVERY_MS);
+      } else if (this.#serverId !== undefined) await this.#connect(this.#serverId);
+    } catch (error) {
+      if (this.#isClosed) return;
+      this.#log.debug(
+        { err: error },
+        "the lock that shows this server lives is lost; taking it again",
+      );
+      this.#client = undefined;
+      client?.end().catch(() => {});
+      this.#later(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Notices servers of the same database that died, by the locks they no longer hold, and takes over:
+ * their runners are offline, and runs of runners that ended with them are free at once instead of when
+ * their leases end. Runners that work on without their server keep their runs and come back.
+ */
+import { findDeadServers } from "#base/store/index.ts";
+import { eachApart } from "../each-apart.ts";
+import type { Engine } from "../work.ts";
+import { freeRunsOfDeadServer } from "./leases.ts";
+import { listOtherServers, listRunnersOf, markAbandoned } from "./runner-queries.ts";
+
+const LOOK_EVERY_MS = 1_000;
+/**
+ * A server whose connection was reset takes its lock again within a moment. One that lives and is
+ * taken for dead all the same can write nothing: its fences are stale.
+ */
+const DEAD_AFTER_MS = 2_000;
+const MAX_GAP_MS = 5_000;
+
+export class DeadServers {
+  readonly #engine: Engine;
+  /** Servers without a lock, and since when this server has seen them so at every look. */
+  #missingSince = new Map<string, number>();
+  #lookedAt: number | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  async look(): Promise<void> {
+    const { store, clock, serverId } = this.#engine;
+    if (store.dialect === "sqlite") return;
+    const instant = () => clock.steady?.() ?? clock.now();
+    if (this.#lookedAt !== null && instant() - this.#lookedAt < LOOK_EVERY_MS) return;
+    const missing = await store.read(async (reader) =>
+      findDeadServers(reader, await listOtherServers(reader, serverId)),
+    );
+    // Counted from the answer: while the database was away, nobody could hold a lock.
+    const now = instant();
+    // After a gap of its own this server cannot say what was so in between.
+    if (this.#lookedAt !== null && now - this.#lookedAt > MAX_GAP_MS) this.#missingSince.clear();
+    this.#lookedAt = now;
+    this.#missingSince = new Map(
+      missing.map((id) => [id, this.#missingSince.get(id) ?? now] as const),
+    );
+    const dead = missing.filter((id) => now - (this.#missingSince.get(id) ?? now) >= DEAD_AFTER_MS);
+    await eachApart(dead, (id) => this.#takeOver(id));
+  }
+
+  async #takeOver(deadId: string): Promise<void> {
+    const { store, announcer } = this.#engine;
+    const runners = await store.read((reader) => listRunnersOf(reader, deadId));
+    for (const { id, ends_with_server } of runners)
+      if (ends_with_server === 1) await freeRunsOfDeadServer(this.#engine, id, deadId);
+    // Last, so that a server that dies here leaves the rest for the next one to find.
+    await store.transaction((tx) => markAbandoned(tx, deadId));
+    this.#missingSince.delete(deadId);
+    for (const { id } of runners) announcer.hint("runners", "runner", id);
+  }
+}
