@@ -8,6 +8,7 @@ import type { Migration, Reader } from "#base/store/index.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { Action, Principal } from "./principal.ts";
+import type { RetentionRule } from "./retention.ts";
 import type { RunnerRow, SessionRow, TimerRow } from "./schema.ts";
 import type { Judge, Tool } from "./tools/index.ts";
 import type { Engine, Listener, Work } from "./work.ts";
@@ -163,6 +164,8 @@ export interface Feature {
   searchable?: readonly Searchable[];
   /** Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it. */
   sessionTables?: readonly string[];
+  /** How long rows of its tables are kept that no session takes along. */
+  retention?: readonly RetentionRule[];
   /**
    * Removes what is a removed person's alone, at most a batch of it; true when nothing is left. Their
    * sessions are gone by then. What others go on using may keep their id, and nothing they typed.

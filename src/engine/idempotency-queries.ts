@@ -1,5 +1,6 @@
 /** The only SQL on idempotency keys. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import { oldRows } from "./retention-queries.ts";
 import type { IdempotencyRow, KernelTables } from "./schema.ts";
 
 const prepare = statements<KernelTables>();
@@ -40,9 +41,5 @@ const deleteKeysOf = prepare<{ principal: string }, unknown>((db, p) =>
 export function forgetKeysOf(tx: Tx, principal: string): Promise<number> {
   return tx.run(deleteKeysOf, { principal });
 }
-const deleteOldKeys = prepare<{ before: number }, unknown>((db, p) =>
-  db.deleteFrom("idempotency_keys").where("created_at", "<", p("before")),
-);
-export function forgetIdempotencyKeys(tx: Tx, before: number): Promise<number> {
-  return tx.run(deleteOldKeys, { before });
-}
+/** Keys of requests that are older than an instant. */
+export const oldKeys = oldRows("idempotency_keys", "created_at < ?");

@@ -4,12 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
-import {
-  findIdempotencyKey,
-  forgetIdempotencyKeys,
-  keepIdempotencyKey,
-} from "./idempotency-queries.ts";
-import type { Engine, Work } from "./work.ts";
+import { findIdempotencyKey, keepIdempotencyKey } from "./idempotency-queries.ts";
+import type { Work } from "./work.ts";
 
 export const KEY_KEPT_MS = 7 * 24 * 60 * 60_000;
 
@@ -48,8 +44,4 @@ export async function findRepeated(
     );
   }
   return known?.resource;
-}
-
-export function forgetOldKeys(engine: Engine, now: number): Promise<number> {
-  return engine.store.transaction((tx) => forgetIdempotencyKeys(tx, now - KEY_KEPT_MS));
 }

@@ -12,6 +12,8 @@ import { DEFAULT_TURN_LIMITS, type TurnLimits } from "#protocol/frames.ts";
 import { createAnnouncer } from "./announce.ts";
 import type { Deliverer, Feature, Person } from "./feature.ts";
 import { GATE_TIMER, gateTimerDue } from "./gates/index.ts";
+import { Housekeeping } from "./housekeeping.ts";
+import { kernelRetention } from "./kernel-retention.ts";
 import { kernelMigrations } from "./migrations.ts";
 import { purgePerson } from "./purge-person.ts";
 import { Dispatcher } from "./runs/dispatcher.ts";
@@ -117,6 +119,8 @@ export async function createKernel({
     terms: { limits: turnLimits, catalogue, tokens, briefing: briefingOf(features) },
     log,
   });
+  const retention = [...kernelRetention, ...features.flatMap((one) => one.retention ?? [])];
+  const housekeeping = new Housekeeping({ engine, log, sessionTables, rules: retention });
   const sweeps = new Sweeps({
     engine,
     clock,
@@ -128,7 +132,7 @@ export async function createKernel({
     deliverers: { [DEFERRED_CALL]: createDeferredCalls(engine, catalogue), ...deliverers },
     sweepRunners: () => dispatcher.sweep(),
     idleMs,
-    sessionTables,
+    housekeeping,
     featureSweeps: features.flatMap((feature) => feature.sweeps ?? []),
   });
   const runners = createRunnerDesk(engine, dispatcher);
@@ -148,6 +152,8 @@ export async function createKernel({
     routes: features.flatMap((feature) => feature.routes ?? []),
     dispatcher,
     sweeps,
+    housekeeping,
+    retention,
     start: () => sweeps.start(),
     async stop() {
       await sweeps.stop();

@@ -257,6 +257,20 @@ alter table runs add column metered_fence integer not null default 0;
 /** Runners that end with their server, because it runs or started them. */
 const endsWithServerColumn =
   "alter table runners add column ends_with_server integer not null default 0";
+/** Sessions that are being purged; and how long an admin wants each kind of row kept. */
+const growthTables = `
+create table session_remains (
+  session_id ID primary key, org_id ID not null, owner_id ID, created_at bigint not null
+);
+create index session_remains_age on session_remains (created_at);
+create index session_remains_owner on session_remains (org_id, owner_id);
+create table retention_settings (
+  kind ID primary key, days integer, set_by ID not null, set_at bigint not null
+);
+create index outbox_settled on outbox (created_at) where state in ('delivered', 'dead');
+alter table threads add column summary_failures integer not null default 0;
+alter table threads add column summary_retry_at bigint not null default 0;
+`;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -281,4 +295,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0016-blob-types", statements: (dialect) => ddl(dialect, blobTypeColumn) },
   { id: "0017-runner-disk", statements: (dialect) => ddl(dialect, diskColumn) },
   { id: "0018-servers-that-died", statements: (dialect) => ddl(dialect, endsWithServerColumn) },
+  { id: "0019-growth", statements: (dialect) => ddl(dialect, growthTables) },
 ];

@@ -115,6 +115,23 @@ export interface SessionRow {
   archived_at: number | null;
 }
 
+/** A session whose own row is gone, while rows of its bulk still wait to be deleted. */
+export interface SessionRemainsRow {
+  session_id: string;
+  org_id: string;
+  owner_id: string | null;
+  created_at: number;
+}
+
+/** How long an admin wants rows of a kind kept; without a row the rule's default holds. */
+export interface RetentionSettingRow {
+  kind: string;
+  /** Null: for good. */
+  days: number | null;
+  set_by: string;
+  set_at: number;
+}
+
 /** Somebody who does not own a session was let in to read it. */
 export interface SessionOpenRow {
   /** Also the id of the entry that tells its owner. */
@@ -357,6 +374,8 @@ export interface KernelTables {
   credentials: CredentialRow;
   sessions: SessionRow;
   session_opens: SessionOpenRow;
+  session_remains: SessionRemainsRow;
+  retention_settings: RetentionSettingRow;
   threads: ThreadRow;
   prompts: PromptRow;
   runs: RunRow;

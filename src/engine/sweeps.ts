@@ -6,13 +6,12 @@ import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import type { Deliverer, Sweep, TimerHandler } from "./feature.ts";
-import { forgetOldKeys } from "./idempotency.ts";
+import type { Housekeeping } from "./housekeeping.ts";
 import { deliverDue } from "./outbox/index.ts";
 import { expireLeases } from "./runs/leases.ts";
 import { failUnmatched, NO_MATCH_AFTER_MS } from "./runs/unmatched.ts";
 import { fallAsleep, wakeHeld } from "./sessions/fall-asleep.ts";
 import { tellGrowth } from "./sessions/growth.ts";
-import { purgeArchived } from "./sessions/purge.ts";
 import { runDueTimers } from "./timers.ts";
 import type { Engine } from "./work.ts";
 
@@ -34,8 +33,7 @@ export interface SweepOptions {
   timers: Readonly<Record<string, TimerHandler>>;
   deliverers: Readonly<Record<string, Deliverer>>;
   featureSweeps: readonly Sweep[];
-  /** Of features: their rows go with the session they hang on. */
-  sessionTables: readonly string[];
+  housekeeping: Housekeeping;
   /** A session that nobody used for so long falls asleep. */
   idleMs: number;
   /** Looks for runs whose hint was lost, or whose pause is over. */
@@ -46,6 +44,7 @@ export class Sweeps {
   readonly #options: SweepOptions;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
+  #housekeeping: Promise<void> | undefined;
   #noExpiryBefore = 0;
   /** Runners that could take a run must have had the time to connect. */
   #noUnmatchedBefore = 0;
@@ -68,11 +67,13 @@ export class Sweeps {
     this.#noExpiryBefore = now + LEASE_MS;
     this.#noUnmatchedBefore = now + NO_MATCH_AFTER_MS;
     this.#running = this.#loop();
+    this.#housekeeping = this.#options.housekeeping.run(this.#stop.signal);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
+    await this.#housekeeping;
     await Promise.all(this.#deliveries);
   }
 
@@ -92,8 +93,9 @@ export class Sweeps {
       this.#lastSlow = now;
       if (now >= this.#noUnmatchedBefore)
         await this.#attempt("unmatched", () => failUnmatched(engine, now));
-      await this.#attempt("idempotency", () => forgetOldKeys(engine, now));
-      await this.#attempt("purge", () => purgeArchived(engine, now, this.#options.sessionTables));
+      // A started server has a loop for it, so that leases and timers never wait for it.
+      if (!this.#housekeeping)
+        await this.#attempt("housekeeping", () => this.#options.housekeeping.round());
       await this.#attempt("asleep", () => fallAsleep(engine, now, this.#options.idleMs));
       await this.#attempt("held asleep", () => wakeHeld(engine));
     }

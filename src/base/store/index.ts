@@ -25,6 +25,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     return openSqlite({
       path: path === ":memory:" ? path : resolve(path),
       clock,
+      log,
       onSyncFailure,
       reserveBytes,
       gate,

@@ -4,6 +4,11 @@ import type { LateRead } from "./read-all.ts";
 import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
 import type { Reader, Tx } from "./store.ts";
 
+/** Free pages that stay in the file, for the rows to come: it would only have to grow again. */
+const MIN_SPARE_PAGES = 1_000;
+const SPARE_SHARE = 0.05;
+const INCREMENTAL = 2;
+
 /** A connection with its cache of prepared statements. */
 export class Connection implements Reader {
   readonly dialect = "sqlite";
@@ -35,6 +40,20 @@ export class Connection implements Reader {
   change({ sql, parameters }: CompiledStatement<unknown>): number {
     this.#changed = true;
     return this.#prepare(sql).run(...storableParameters(parameters)).changes;
+  }
+
+  /** Moves the last pages of the file into free ones and cuts the file, `pages` at most. */
+  shrink(pages: number): number {
+    const pragma = (text: string) => Number(this.#db.pragma(text, { simple: true }));
+    // Without it pages are never given back one by one; see `convertToIncremental`.
+    if (pragma("auto_vacuum") !== INCREMENTAL) return 0;
+    const free = pragma("freelist_count");
+    const spare = Math.max(MIN_SPARE_PAGES, Math.floor(pragma("page_count") * SPARE_SHARE));
+    const some = Math.min(pages, free - spare);
+    if (some <= 0) return 0;
+    this.#changed = true;
+    this.#db.pragma(`incremental_vacuum(${some})`);
+    return some;
   }
 
   /** Whether anything was written since this was last asked: what wrote nothing needs no sync. */
@@ -87,6 +106,9 @@ export class SqliteTx implements Tx {
   }
   async execute(compiled: CompiledStatement<unknown>): Promise<number> {
     return this.#connection.change(compiled);
+  }
+  async shrink(pages: number): Promise<number> {
+    return this.#connection.shrink(pages);
   }
   whileSyncing(read: LateRead): void {
     this.#reads.push(read);

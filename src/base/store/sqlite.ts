@@ -12,6 +12,7 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import type { Clock } from "../clock.ts";
 import { acquireFileLock, type FileLock } from "../file-lock.ts";
+import type { Log } from "../log.ts";
 import { createPrivateFile, ensurePrivateFile } from "../private-files.ts";
 import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
@@ -22,6 +23,7 @@ import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
 import { type LateRead, readAll } from "./read-all.ts";
 import { ReaderThread } from "./reader-thread.ts";
 import { Connection, SqliteTx } from "./sqlite-connection.ts";
+import { convertToIncremental } from "./sqlite-convert.ts";
 import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
 import { asRefusal, closed, isDiskFull } from "./sqlite-refusals.ts";
 import { sqliteUse } from "./sqlite-use.ts";
@@ -33,11 +35,14 @@ const BUSY_RETRY_MS = 20;
 /** How long a command waits for a foreign process that holds the file, before it is refused. */
 const BUSY_LIMIT_MS = 12_000;
 const CHECKPOINT_PAGES = 2_000;
+/** What the log keeps of its size when it begins anew. */
+const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
 
 export interface SqliteOptions {
   /** A file path, or `:memory:`. */
   path: string;
   clock: Clock;
+  log: Log;
   /** Called when the log could not be synced. Must end the process. */
   onSyncFailure: (error: unknown) => void;
   /** Space to keep on the disk, for when it is full; not said: none. */
@@ -78,6 +83,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       );
     });
   }
+  try {
+    if (!inMemory) convertToIncremental(path, options.log);
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
   const writer = connect(path, false);
   const gate =
     inMemory || options.gate === "left_open"
@@ -95,9 +106,13 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
 function connect(path: string, readonly: boolean): Database.Database {
   const db = new Database(path, { readonly, timeout: 0 });
   if (!readonly) {
+    // Only a new file takes this; an older one was converted before.
+    db.pragma("auto_vacuum = INCREMENTAL");
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = NORMAL");
     db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    // After a long read, or a large change, the log gives its room back.
+    db.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
     // What is deleted is written over. It costs nothing that can be measured.
     db.pragma("secure_delete = ON");
     // The first write creates the log file that the gate syncs.

@@ -25,6 +25,11 @@ export interface Tx extends Reader {
   run<P>(statement: Statement<P, unknown>, params: P): Promise<number>;
   execute(compiled: CompiledStatement<unknown>): Promise<number>;
   /**
+   * Gives at most `pages` free pages of the file back to the disk, when there are more of them than new
+   * rows will soon need; returns how many (SQLite only).
+   */
+  shrink?(pages: number): Promise<number>;
+  /**
    * Reads after the commit and before the transaction resolves, while the disk syncs: for what is to
    * be told together with the result. What it has read must be told to nobody earlier. It is not run
    * when the transaction fails, and one that throws is reported and undoes nothing.

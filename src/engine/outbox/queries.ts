@@ -1,5 +1,6 @@
 /** The only SQL on the outbox. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import { oldRows } from "../retention-queries.ts";
 import type { KernelTables, OutboxRow } from "../schema.ts";
 
 const prepare = statements<KernelTables>();
@@ -87,3 +88,6 @@ const failedRow = prepare<FailedDelivery, unknown>((db, p) =>
 export function markFailed(tx: Tx, failed: FailedDelivery): Promise<number> {
   return tx.run(failedRow, failed);
 }
+
+/** Deliveries that are over, made before an instant. */
+export const settledRows = oldRows("outbox", "state in ('delivered', 'dead') and created_at < ?");

@@ -35,39 +35,45 @@ export async function keepBlob(tx: Tx, row: BlobRow, sessionId: string): Promise
   await tx.run(insertBlobRef, { org_id, sha256, session_id: sessionId, media_type });
 }
 
-const deleteLoneBlobs = prepare<{ sessionId: string }, unknown>((db, p) =>
+const selectRefs = prepare<{ sessionId: string; limit: number }, BlobRefRow>((db, p) =>
+  db.selectFrom("blob_refs").selectAll().where("session_id", "=", p("sessionId")).limit(p("limit")),
+);
+type BlobKey = Pick<BlobRefRow, "org_id" | "sha256" | "session_id">;
+const deleteBlobRef = prepare<BlobKey, unknown>((db, p) =>
+  db
+    .deleteFrom("blob_refs")
+    .where("org_id", "=", p("org_id"))
+    .where("sha256", "=", p("sha256"))
+    .where("session_id", "=", p("session_id")),
+);
+const deleteLoneBlob = prepare<Omit<BlobKey, "session_id">, unknown>((db, p) =>
   db
     .deleteFrom("blobs")
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom("blob_refs as mine")
-          .select("mine.sha256")
-          .whereRef("mine.org_id", "=", "blobs.org_id")
-          .whereRef("mine.sha256", "=", "blobs.sha256")
-          .where("mine.session_id", "=", p("sessionId")),
-      ),
-    )
+    .where("org_id", "=", p("org_id"))
+    .where("sha256", "=", p("sha256"))
     .where((eb) =>
       eb.not(
         eb.exists(
           eb
-            .selectFrom("blob_refs as other")
-            .select("other.sha256")
-            .whereRef("other.org_id", "=", "blobs.org_id")
-            .whereRef("other.sha256", "=", "blobs.sha256")
-            .where("other.session_id", "!=", p("sessionId")),
+            .selectFrom("blob_refs")
+            .select("session_id")
+            .where("org_id", "=", p("org_id"))
+            .where("sha256", "=", p("sha256")),
         ),
       ),
     ),
 );
-const deleteBlobRefs = prepare<{ sessionId: string }, unknown>((db, p) =>
-  db.deleteFrom("blob_refs").where("session_id", "=", p("sessionId")),
-);
-/** Deletes what only this session needed. */
-export async function dropBlobs(tx: Tx, sessionId: string): Promise<void> {
-  await tx.run(deleteLoneBlobs, { sessionId });
-  await tx.run(deleteBlobRefs, { sessionId });
+/**
+ * Drops at most `limit` references of a session, and the blobs that nobody refers to any more. Returns
+ * how many references went.
+ */
+export async function dropSomeBlobs(tx: Tx, sessionId: string, limit: number): Promise<number> {
+  const refs = await tx.all(selectRefs, { sessionId, limit });
+  for (const { org_id, sha256, session_id } of refs) {
+    await tx.run(deleteBlobRef, { org_id, sha256, session_id });
+    await tx.run(deleteLoneBlob, { org_id, sha256 });
+  }
+  return refs.length;
 }
 const selectBlob = prepare<{ sessionId: string; sha256: string }, BlobRow>((db, p) =>
   db

@@ -5,6 +5,7 @@ import { addressText, type RepositoryAddress } from "#protocol/repository-addres
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
+import { finishPurge } from "./purge.ts";
 import { hasActiveInOrg, hasActiveSessions, lockOrg } from "./queries.ts";
 import type { SessionLimits } from "./session-defaults.ts";
 
@@ -41,6 +42,8 @@ export async function createSession(
   limits: SessionLimits,
 ): Promise<SessionWriter> {
   await refuseOverLimit(work, input, limits);
+  // Only the ids of orchestrators come back. Nothing of an earlier one may be part of the new one.
+  if (input.kind.endsWith("orchestrator")) await finishPurge(work, input.id);
   const session = work.create(sessionRow(input, work.now));
   const { row } = session;
   await work.emit({ type: "session_making", session, asked: input.asked });

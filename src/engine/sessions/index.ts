@@ -13,7 +13,7 @@ export { changeLifecycle, endSession, revive, terminateTree } from "./lifecycle.
 export { listOverseen, openSession } from "./oversee.ts";
 export { findPrompt } from "./prompt-queries.ts";
 export { admitFrom } from "./prompts.ts";
-export { ARCHIVE_KEPT_MS, purgeEnded } from "./purge.ts";
+export { purgeEnded } from "./purge.ts";
 export { findSession, listActiveOwners, listChildren } from "./queries.ts";
 export { requireReadable } from "./reading.ts";
 export { newSession, type SessionRequest } from "./session-request.ts";

@@ -1,29 +1,61 @@
-/** The SQL by which sessions go for good, with everything that hangs on them. */
-import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { KernelTables, SessionRow } from "../schema.ts";
-import { dropBlobs } from "./blob-queries.ts";
+/**
+ * The SQL by which sessions go for good. A session's own row goes at once, together with everything
+ * that is listed elsewhere; its bulk (log, turns, files) goes a bounded number of rows at a time and is
+ * remembered in `session_remains` until the last row is gone.
+ */
+import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import { oldRows } from "../retention-queries.ts";
+import type { KernelTables, SessionRemainsRow, SessionRow } from "../schema.ts";
+import { dropSomeBlobs } from "./blob-queries.ts";
 import { lockSession } from "./queries.ts";
 
 const prepare = statements<KernelTables>();
 
-const selectPurgeable = prepare<{ before: number; limit: number }, { id: string }>((db, p) =>
+/** Sort key of a session in the order in which archived ones are purged. */
+export interface PurgePlace {
+  archivedAt: number;
+  id: string;
+}
+
+const selectPurgeable = prepare<
+  { before: number; archivedAt: number; id: string; limit: number },
+  PurgePlace
+>((db, p) =>
   db
     .selectFrom("sessions")
-    .select("id")
+    .select(["id", "archived_at as archivedAt"])
     .where("archived_at", "is not", null)
     .where("archived_at", "<", p("before"))
+    .where("archived_at", ">=", p("archivedAt"))
+    .where((eb) =>
+      eb.or([
+        eb("archived_at", ">", p("archivedAt")),
+        eb.and([eb("archived_at", "=", p("archivedAt")), eb("id", ">", p("id"))]),
+      ]),
+    )
     .where("run_state", "is", null)
     // What an orchestrator knows is kept until its person is gone.
     .where("kind", "in", ["task", "review"])
-    .limit(p("limit")),
+    .orderBy("archived_at")
+    .orderBy("id")
+    .limit(p("limit"))
+    .$castTo<PurgePlace>(),
 );
-export async function listPurgeable(
+/** Archived sessions that are due, the longest archived first, after this place. */
+export function listPurgeable(
   reader: Reader,
   before: number,
+  { archivedAt, id }: PurgePlace,
   limit: number,
-): Promise<string[]> {
-  return (await reader.all(selectPurgeable, { before, limit })).map((row) => row.id);
+): Promise<PurgePlace[]> {
+  return reader.all(selectPurgeable, { before, archivedAt, id, limit });
 }
+
+/** Counts archived sessions that are due, up to a limit. */
+export const countPurgeable = oldRows(
+  "sessions",
+  "archived_at is not null and archived_at < ? and run_state is null and kind in ('task', 'review')",
+).countDue;
 
 const orphanChildren = prepare<{ id: string }, unknown>((db, p) =>
   db
@@ -31,27 +63,135 @@ const orphanChildren = prepare<{ id: string }, unknown>((db, p) =>
     .set((eb) => ({ parent_session_id: null, root_session_id: eb.ref("id"), depth: 0 }))
     .where("parent_session_id", "=", p("id")),
 );
-const purgeStatements = (
-  [
-    "events",
-    "gates",
-    "runs",
-    "prompts",
-    "threads",
-    "session_opens",
-    "workspaces",
-    "turn_changes",
-    "workspace_files",
-    "tool_results",
-  ] as const
-).map((table) =>
-  prepare<{ id: string }, unknown>((db, p) =>
-    db.deleteFrom(table).where("session_id", "=", p("id")),
-  ),
-);
 const deleteSession = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("sessions").where("id", "=", p("id")),
 );
+
+/** Tables of the kernel whose rows are listed on their own, and few: they go with the session's row. */
+const LISTED_TABLES = ["gates", "session_opens", "workspaces", "threads"] as const;
+/** Tables that are only ever read through their session. The log goes last: it is the largest. */
+const BULK_TABLES = [
+  "workspace_files",
+  "turn_changes",
+  "tool_results",
+  "runs",
+  "prompts",
+  "events",
+] as const satisfies readonly (keyof KernelTables)[];
+/** Rows of one listed table that go in the transaction of the session's row. */
+const LISTED_AT_ONCE = 200;
+const BLOBS_AT_ONCE = 2;
+
+const deletions = new Map<string, string>();
+/** Deletes at most `limit` rows of a session from `table`, or from `table.column`. */
+function deleteSome(tx: Tx, name: string, id: string, limit: number): Promise<number> {
+  const key = `${tx.dialect} ${name}`;
+  let sql = deletions.get(key);
+  if (sql === undefined) {
+    const [table = name, column = "session_id"] = name.split(".");
+    sql =
+      tx.dialect === "sqlite"
+        ? `delete from "${table}" where rowid in (select rowid from "${table}" where "${column}" = ? limit ?)`
+        : `delete from "${table}" where ctid = any(array(select ctid from "${table}" where "${column}" = $1 limit $2))`;
+    deletions.set(key, sql);
+  }
+  return tx.execute({ sql, parameters: [id, limit] });
+}
+
+/**
+ * Removes a session that was archived before this instant: from here on nobody finds it. At most `rows`
+ * rows of its bulk go in the same transaction; children stay, without a parent. False when the session
+ * is gone already, works, or is not archived for so long.
+ */
+export async function purgeSession(
+  tx: Tx,
+  id: string,
+  before: number,
+  { featureTables, rows }: { featureTables: readonly string[]; rows: number },
+): Promise<boolean> {
+  const row = await lockSession(tx, id);
+  if (!row || row.run_state !== null) return false;
+  if (row.archived_at === null || row.archived_at >= before) return false;
+  await tx.run(orphanChildren, { id });
+  let isEmpty = true;
+  for (const name of [...featureTables, ...LISTED_TABLES])
+    if ((await deleteSome(tx, name, id, LISTED_AT_ONCE)) === LISTED_AT_ONCE) isEmpty = false;
+  await tx.run(deleteSession, { id });
+  if (isEmpty && (await purgeBulk(tx, id, [], rows))) return true;
+  const remains = { session_id: id, org_id: row.org_id, owner_id: row.owner_id };
+  await tx.run(insertRemains, { ...remains, created_at: tx.now });
+  return true;
+}
+
+/**
+ * Deletes at most `rows` rows (and two blobs) of a session whose own row is gone. True when nothing is
+ * left of it.
+ */
+export async function purgeBulk(
+  tx: Tx,
+  id: string,
+  featureTables: readonly string[],
+  rows: number,
+): Promise<boolean> {
+  let left = rows;
+  for (const name of [...featureTables, ...LISTED_TABLES, ...BULK_TABLES]) {
+    left -= await deleteSome(tx, name, id, left);
+    if (left <= 0) return false;
+  }
+  return (await dropSomeBlobs(tx, id, BLOBS_AT_ONCE)) < BLOBS_AT_ONCE;
+}
+
+const insertRemains = prepare<SessionRemainsRow, unknown>((db, p) =>
+  db
+    .insertInto("session_remains")
+    .values({
+      session_id: p("session_id"),
+      org_id: p("org_id"),
+      owner_id: p("owner_id"),
+      created_at: p("created_at"),
+    })
+    .onConflict((conflict) => conflict.column("session_id").doNothing()),
+);
+const selectRemains = prepare<{ limit: number }, SessionRemainsRow>((db, p) =>
+  db.selectFrom("session_remains").selectAll().orderBy("created_at").limit(p("limit")),
+);
+/** Sessions whose own row is gone and whose bulk is not, oldest first. */
+export function listRemains(reader: Reader, limit: number): Promise<SessionRemainsRow[]> {
+  return reader.all(selectRemains, { limit });
+}
+const selectRemainsOf = prepare<
+  { orgId: string; ownerId: string; limit: number },
+  SessionRemainsRow
+>((db, p) =>
+  db
+    .selectFrom("session_remains")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("owner_id", "=", p("ownerId"))
+    .limit(p("limit")),
+);
+export function listRemainsOf(
+  reader: Reader,
+  orgId: string,
+  ownerId: string,
+  limit: number,
+): Promise<SessionRemainsRow[]> {
+  return reader.all(selectRemainsOf, { orgId, ownerId, limit });
+}
+const lockRemainsRow = prepare<{ id: string }, SessionRemainsRow>((db, p, dialect) => {
+  const query = db.selectFrom("session_remains").selectAll().where("session_id", "=", p("id"));
+  return dialect === "postgres" ? query.forUpdate().skipLocked() : query;
+});
+/** False when another server works on them, or they are gone. */
+export async function lockRemains(tx: Tx, id: string): Promise<boolean> {
+  return (await tx.first(lockRemainsRow, { id })) !== undefined;
+}
+const deleteRemains = prepare<{ id: string }, unknown>((db, p) =>
+  db.deleteFrom("session_remains").where("session_id", "=", p("id")),
+);
+export function dropRemains(tx: Tx, id: string): Promise<number> {
+  return tx.run(deleteRemains, { id });
+}
 
 const selectOwned = prepare<{ orgId: string; ownerId: string; limit: number }, SessionRow>(
   (db, p) =>
@@ -72,34 +212,4 @@ export function listOwnedSessions(
   limit: number,
 ): Promise<SessionRow[]> {
   return reader.all(selectOwned, { orgId, ownerId, limit });
-}
-
-const deleteEvents = prepare<{ sessionId: string; through: number }, unknown>((db, p) =>
-  db.deleteFrom("events").where("session_id", "=", p("sessionId")).where("seq", "<=", p("through")),
-);
-/** The beginning of a log that is about to go, so that no one transaction has to take all of it. */
-export function dropEvents(tx: Tx, sessionId: string, through: number): Promise<number> {
-  return tx.run(deleteEvents, { sessionId, through });
-}
-
-/** Children stay, without a parent. False when it has to stay a while. */
-export async function purgeSession(
-  tx: Tx,
-  id: string,
-  before: number,
-  featureTables: readonly string[],
-): Promise<boolean> {
-  const row = await lockSession(tx, id);
-  if (!row || row.run_state !== null) return false;
-  if (row.archived_at === null || row.archived_at >= before) return false;
-  await tx.run(orphanChildren, { id });
-  for (const statement of purgeStatements) await tx.run(statement, { id });
-  await dropBlobs(tx, id);
-  for (const name of featureTables) {
-    const [table = name, column = "session_id"] = name.split(".");
-    const query = builder<Record<string, Record<string, string>>>(tx.dialect).deleteFrom(table);
-    await tx.execute(query.where(column, "=", id).compile());
-  }
-  await tx.run(deleteSession, { id });
-  return true;
 }

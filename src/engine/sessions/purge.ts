@@ -1,29 +1,102 @@
 /**
- * Sessions that go for good, with everything that hangs on them: archived ones after a week, and
- * those of somebody whose data is to be removed.
+ * Purges sessions for good, with everything that hangs on them: archived ones when their time is over,
+ * and those of somebody whose data is to be removed. Work is done in steps of a bounded number of rows,
+ * each a transaction of its own; a step that finds the database busy asks for a longer pause.
  */
 import { eachApart } from "../each-apart.ts";
+import { createPace, type StepTimes, timed } from "../pace.ts";
 import { command, type Engine, type Work } from "../work.ts";
 import { findWorkspace } from "../workspaces/queries.ts";
 import { terminateTree } from "./lifecycle.ts";
-import { dropEvents, listOwnedSessions, listPurgeable, purgeSession } from "./purge-queries.ts";
+import {
+  dropRemains,
+  listOwnedSessions,
+  listPurgeable,
+  listRemains,
+  listRemainsOf,
+  lockRemains,
+  type PurgePlace,
+  purgeBulk,
+  purgeSession,
+} from "./purge-queries.ts";
 import { findSession } from "./queries.ts";
 
-export const ARCHIVE_KEPT_MS = 7 * 24 * 60 * 60_000;
+/** Sessions looked up at once. */
 const BATCH = 20;
-const EVENTS_AT_ONCE = 5_000;
+/** Rows of one step where nothing is measured. */
+const FEW_ROWS = 50;
+const START: PurgePlace = { archivedAt: 0, id: "" };
+
+export interface Purger {
+  /**
+   * Does one step of what was archived before this instant, and of what is half removed. Returns the
+   * pause before the next step, in ms; undefined when nothing is due.
+   */
+  step(before: number): Promise<number | undefined>;
+}
 
 /** `tables`: of features, whose rows hang on a session. */
-export async function purgeArchived(
+export function createPurger(engine: Engine, tables: readonly string[]): Purger {
+  const { store } = engine;
+  const pace = createPace(engine);
+  let place = START;
+  let due: PurgePlace[] = [];
+  let remains: string[] = [];
+
+  async function findDue(before: number): Promise<PurgePlace | undefined> {
+    if (due.length === 0) {
+      due = await store.read((reader) => listPurgeable(reader, before, place, BATCH));
+      // Sessions that could not be removed are tried again from the start, at the next look.
+      place = due.at(-1) ?? START;
+    }
+    return due.shift();
+  }
+
+  return {
+    async step(before) {
+      if (remains.length === 0) remains = await findRemains(engine);
+      // Taken out first: remains that cannot be removed must not keep all others waiting.
+      const left = remains.shift();
+      if (left !== undefined)
+        return pace.step(async (limit) => {
+          const step = await purgeRemains(engine, left, tables, limit);
+          if (!step.isOver) remains.unshift(left);
+          return step;
+        });
+      const next = await findDue(before);
+      if (!next) return undefined;
+      return pace.step((limit) => removeSession(engine, next.id, before, { tables, rows: limit }));
+    },
+  };
+}
+
+async function findRemains({ store }: Engine): Promise<string[]> {
+  const some = await store.read((reader) => listRemains(reader, BATCH));
+  return some.map(({ session_id }) => session_id);
+}
+
+/** Deletes some of what is left of a session. `isOver`: nothing is left, or another server does it. */
+async function purgeRemains(
   engine: Engine,
-  now: number,
+  id: string,
   tables: readonly string[],
-): Promise<number> {
-  const due = await engine.store.read((reader) =>
-    listPurgeable(reader, now - ARCHIVE_KEPT_MS, BATCH),
-  );
-  for (const id of due) await removeSession(engine, id, now - ARCHIVE_KEPT_MS, tables);
-  return due.length;
+  rows: number,
+): Promise<StepTimes & { isOver: boolean }> {
+  let isOver = false;
+  const times = await timed(engine, async (tx) => {
+    const isOurs = await lockRemains(tx, id);
+    const isEmpty = isOurs && (await purgeBulk(tx, id, tables, rows));
+    if (isEmpty) await dropRemains(tx, id);
+    isOver = isEmpty || !isOurs;
+  });
+  return { ...times, isOver };
+}
+
+/** Everything that a purged session of this id has left, however much: for a new session of the same id. */
+export async function finishPurge(work: Work, id: string): Promise<void> {
+  if (!(await lockRemains(work.tx, id))) return;
+  while (!(await purgeBulk(work.tx, id, work.sessionTables, FEW_ROWS)));
+  await dropRemains(work.tx, id);
 }
 
 /**
@@ -37,16 +110,18 @@ export async function purgeSessionsOf(
 ): Promise<boolean> {
   const some = await engine.store.read((reader) => listOwnedSessions(reader, orgId, userId, BATCH));
   await eachApart(some, async ({ id }) => {
-    const lastSeq = await command(engine, async (work) => {
+    await command(engine, async (work) => {
       const session = await work.family(id);
       if (session && session.row.lifecycle !== "terminated") await terminateTree(work, session);
-      return session?.row.run_state === null ? session.row.last_seq : 0;
     });
-    for (let through = EVENTS_AT_ONCE; through < lastSeq; through += EVENTS_AT_ONCE)
-      await engine.store.transaction((tx) => dropEvents(tx, id, through));
-    await removeSession(engine, id, Number.POSITIVE_INFINITY, tables);
+    const all = { tables, rows: FEW_ROWS };
+    await removeSession(engine, id, Number.POSITIVE_INFINITY, all);
   });
-  return some.length === 0;
+  const remains = await engine.store.read((reader) => listRemainsOf(reader, orgId, userId, BATCH));
+  await eachApart(remains, async ({ session_id: id }) => {
+    while (!(await purgeRemains(engine, id, tables, FEW_ROWS)).isOver);
+  });
+  return some.length === 0 && remains.length === 0;
 }
 
 /** One that has ended goes now. The command that does it must not have it in its hands. */
@@ -54,7 +129,8 @@ export async function purgeEnded(work: Work, id: string): Promise<"gone" | "busy
   const session = await findSession(work.tx, id);
   const workspace = await findWorkspace(work.tx, id);
   if (session?.archived_at === null) return "not_ended";
-  if (!(await purgeSession(work.tx, id, Number.POSITIVE_INFINITY, work.sessionTables)))
+  const all = { featureTables: work.sessionTables, rows: FEW_ROWS };
+  if (!(await purgeSession(work.tx, id, Number.POSITIVE_INFINITY, all)))
     return session ? "busy" : "gone";
   if (workspace) work.tx.afterCommit(() => work.announcer.tidy(workspace.runner_id));
   return "gone";
@@ -62,14 +138,14 @@ export async function purgeEnded(work: Work, id: string): Promise<"gone" | "busy
 
 /** The machine that holds its files hears of it, and removes them. */
 async function removeSession(
-  { store, announcer }: Engine,
+  engine: Engine,
   id: string,
   before: number,
-  tables: readonly string[],
-): Promise<void> {
-  await store.transaction(async (tx) => {
+  { tables, rows }: { tables: readonly string[]; rows: number },
+): Promise<StepTimes> {
+  return timed(engine, async (tx) => {
     const workspace = await findWorkspace(tx, id);
-    if (!(await purgeSession(tx, id, before, tables)) || !workspace) return;
-    tx.afterCommit(() => announcer.tidy(workspace.runner_id));
+    const isGone = await purgeSession(tx, id, before, { featureTables: tables, rows });
+    if (isGone && workspace) tx.afterCommit(() => engine.announcer.tidy(workspace.runner_id));
   });
 }

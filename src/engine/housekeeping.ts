@@ -1,0 +1,120 @@
+/**
+ * Housekeeping: what makes the database smaller. One step at a time, in this order: sessions whose time
+ * is over, old rows of every retention rule, then free pages of the file. Each step is a short
+ * transaction; between two of them everybody else has their turn.
+ */
+import type { Log } from "#base/log.ts";
+import { archivedSessions } from "./kernel-retention.ts";
+import { createPace, type Pace, timed } from "./pace.ts";
+import { keptSince, type RetentionRule, readRetention } from "./retention.ts";
+import { createPurger, type Purger } from "./sessions/purge.ts";
+import type { Engine } from "./work.ts";
+
+/** How soon it is looked again whether anything is due. */
+const LOOK_EVERY_MS = 60_000;
+/** How soon something is tried again that failed. */
+const AGAIN_MS = 10_000;
+/** Steps of one round of tests and the simulation, which have no loop. */
+const ROUND_STEPS = 200;
+
+export interface HousekeepingOptions {
+  engine: Engine;
+  log: Log;
+  /** Of features: their rows go with the session they hang on. */
+  sessionTables: readonly string[];
+  rules: readonly RetentionRule[];
+}
+
+export class Housekeeping {
+  readonly #engine: Engine;
+  readonly #log: Log;
+  readonly #rules: readonly RetentionRule[];
+  readonly #purger: Purger;
+  readonly #pace: Pace;
+  readonly #shrinkPace: Pace;
+  /** When a rule is looked at again. */
+  readonly #notBefore = new Map<string, number>();
+  #settings: ReadonlyMap<string, number | null> = new Map();
+  #settingsAt = Number.NEGATIVE_INFINITY;
+  #noShrinkBefore = 0;
+
+  constructor({ engine, log, sessionTables, rules }: HousekeepingOptions) {
+    this.#engine = engine;
+    this.#log = log;
+    this.#rules = rules.filter(({ prune }) => prune !== undefined);
+    this.#purger = createPurger(engine, sessionTables);
+    this.#pace = createPace(engine);
+    this.#shrinkPace = createPace(engine);
+  }
+
+  /** Runs until it is told to stop. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#engine;
+    while (!signal.aborted) {
+      const pause = await this.#attempt();
+      if (!signal.aborted) await clock.sleep(pause, signal);
+    }
+  }
+
+  /** Does what is due, at most some hundred steps of it. */
+  async round(): Promise<void> {
+    for (let steps = 0; steps < ROUND_STEPS; steps++)
+      if ((await this.#step(this.#engine.clock.now())) === undefined) return;
+  }
+
+  async #attempt(): Promise<number> {
+    try {
+      return (await this.#step(this.#engine.clock.now())) ?? LOOK_EVERY_MS;
+    } catch (error) {
+      this.#log.warn({ err: error }, "a step of housekeeping failed; it is tried again");
+      return AGAIN_MS;
+    }
+  }
+
+  /** One step. Returns the pause before the next; undefined when nothing is due. */
+  async #step(now: number): Promise<number | undefined> {
+    if (now - this.#settingsAt >= AGAIN_MS) {
+      this.#settings = await readRetention(this.#engine);
+      this.#settingsAt = now;
+    }
+    // Half removed sessions go on, also when archived ones are kept for good from now on.
+    const before = keptSince(archivedSessions, this.#settings, now) ?? Number.NEGATIVE_INFINITY;
+    return (
+      (await this.#purger.step(before)) ?? (await this.#prune(now)) ?? (await this.#shrink(now))
+    );
+  }
+
+  async #prune(now: number): Promise<number | undefined> {
+    for (const rule of this.#rules) {
+      if (now < (this.#notBefore.get(rule.kind) ?? 0)) continue;
+      // Until it has gone well: one rule that fails must not keep the others from their turn.
+      this.#notBefore.set(rule.kind, now + LOOK_EVERY_MS);
+      const before = keptSince(rule, this.#settings, now);
+      if (before === null) continue;
+      let pruned = 0;
+      const pause = await this.#pace.step((rows) =>
+        timed(this.#engine, async (tx) => {
+          pruned = (await rule.prune?.(tx, before, rows)) ?? 0;
+        }),
+      );
+      if (pruned === 0) continue;
+      this.#notBefore.delete(rule.kind);
+      return pause;
+    }
+    return undefined;
+  }
+
+  /** Gives free pages of the file back to the disk, some at a time. PostgreSQL does it by itself. */
+  async #shrink(now: number): Promise<number | undefined> {
+    if (this.#engine.store.dialect !== "sqlite" || now < this.#noShrinkBefore) return undefined;
+    let freed = 0;
+    const pause = await this.#shrinkPace.step((pages) =>
+      timed(this.#engine, async (tx) => {
+        freed = (await tx.shrink?.(pages)) ?? 0;
+      }),
+    );
+    if (freed > 0) return pause;
+    this.#noShrinkBefore = now + LOOK_EVERY_MS;
+    return undefined;
+  }
+}

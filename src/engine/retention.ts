@@ -1,0 +1,50 @@
+/**
+ * Retention: how long rows of each kind are kept. The kernel and features say what their kinds are and
+ * how a few old rows of them go; admins may set the days. What has no rule is kept.
+ */
+import type { Reader, Tx } from "#base/store/index.ts";
+import { listRetentionDays } from "./retention-queries.ts";
+import type { Engine } from "./work.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export interface RetentionRule {
+  kind: string;
+  /** Says what goes, and when: for people. */
+  summary: string;
+  /** Days that rows are kept where nobody has set others; null: for good. */
+  defaultDays: number | null;
+  /** Fewer days are refused. */
+  minDays: number;
+  /** Counts what is older than `before`, up to `limit`. Runs aside of the writes of others. */
+  countDue(reader: Reader, before: number, limit: number): Promise<number>;
+  /**
+   * Removes, or adds up, at most `rows` rows that are older than `before`. Returns how many; 0 means
+   * that nothing is due. Undefined: the kernel does it in another way.
+   */
+  prune?(tx: Tx, before: number, rows: number): Promise<number>;
+}
+
+/** The days of a kind as they hold now; null: kept for good. */
+export function keptDays(rule: RetentionRule, set: ReadonlyMap<string, number | null>) {
+  const days = set.get(rule.kind);
+  return days === undefined ? rule.defaultDays : days;
+}
+
+/** The instant before which rows of a kind go; null: none do. */
+export function keptSince(
+  rule: RetentionRule,
+  set: ReadonlyMap<string, number | null>,
+  now: number,
+): number | null {
+  const days = keptDays(rule, set);
+  return days === null ? null : now - days * DAY_MS;
+}
+
+/** What admins have set, by kind. */
+export async function readRetention({
+  store,
+}: Pick<Engine, "store">): Promise<Map<string, number | null>> {
+  const rows = await store.read(listRetentionDays);
+  return new Map(rows.map(({ kind, days }) => [kind, days]));
+}
