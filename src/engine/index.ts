@@ -31,6 +31,7 @@ export {
   requireSignedIn,
   sessionThing,
 } from "./principal.ts";
+export type { RetentionRule } from "./retention.ts";
 export { isRunToken } from "./runs/run-tokens.ts";
 export type {
   CredentialKind,

@@ -25,10 +25,15 @@ export interface RetentionRule {
   prune?(tx: Tx, before: number, rows: number): Promise<number>;
 }
 
-/** The days of a kind as they hold now; null: kept for good. */
-export function keptDays(rule: RetentionRule, set: ReadonlyMap<string, number | null>) {
+/** The days of a kind as they hold now; null: kept for good. Never fewer than the rule allows. */
+export function keptDays(
+  rule: Pick<RetentionRule, "kind" | "defaultDays" | "minDays">,
+  set: ReadonlyMap<string, number | null>,
+): number | null {
   const days = set.get(rule.kind);
-  return days === undefined ? rule.defaultDays : days;
+  if (days === undefined) return rule.defaultDays;
+  // Who can write to the table alone must not have the server remove more than an admin could.
+  return days === null ? null : Math.max(days, rule.minDays);
 }
 
 /** The instant before which rows of a kind go; null: none do. */

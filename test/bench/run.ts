@@ -19,6 +19,7 @@ import { memory } from "./figures/memory.ts";
 import { nativeMany, nativeMemory } from "./figures/native-many.ts";
 import { toolStep } from "./figures/native-tool-step.ts";
 import { nativeTurns } from "./figures/native-turns.ts";
+import { purge } from "./figures/purge.ts";
 import { readyTasks } from "./figures/ready-tasks.ts";
 import { search } from "./figures/search.ts";
 import { start } from "./figures/start.ts";
@@ -51,6 +52,7 @@ const figures: readonly Figure[] = [
   idleSessions,
   restart,
   scale,
+  purge,
   killed,
   slowReaders,
 ];

@@ -2,6 +2,40 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
+/** Makes these copies of a session archived ones, with what search knows of the original. */
+export function archiveCopies(
+  home: string,
+  sessionId: string,
+  { count, archivedAt }: { count: number; archivedAt: number },
+): void {
+  const db = openFast(join(home, "muster.db"));
+  const columns = "kind, at, title, body, marks";
+  const documents = db
+    .prepare(`select ref, ${columns} from search_documents where ref = ? or ref glob ? || ':*'`)
+    .all(sessionId, sessionId) as Rows;
+  const insert = db.prepare(
+    `insert into search_documents (ref, ${columns}) values (@ref, @kind, @at, @title, @body, @marks)`,
+  );
+  const cursor = db.prepare(
+    "insert into search_cursors select ?, seq from search_cursors where session_id = ?",
+  );
+  const archive = db.prepare(
+    "update sessions set lifecycle = 'archived', archived_at = ? where id = ?",
+  );
+  db.transaction(() => {
+    for (let number = 0; number < count; number++) {
+      const id = copyOf(sessionId, number);
+      archive.run(archivedAt, id);
+      cursor.run(id, sessionId);
+      for (const row of documents)
+        insert.run({ ...row, ref: String(row.ref).replace(sessionId, id) });
+    }
+    // All of it is indexed: nothing is left to be looked at.
+    db.exec("delete from search_changes");
+  })();
+  db.close();
+}
+
 type Rows = Record<string, unknown>[];
 
 /** The tables that hold a session, and the column that says whose row it is. */

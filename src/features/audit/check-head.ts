@@ -1,5 +1,6 @@
 /** Compares the end of the trail in the database with the one that this server has kept. */
 import type { Reader } from "#base/store/index.ts";
+import { findCut } from "./cut.ts";
 import type { Head, HeadKeeper, KeptHead } from "./kept-head.ts";
 import { listRestores, readHead, readSealedHash } from "./queries.ts";
 import type { AuditHeadRow, AuditRestoreRow } from "./schema.ts";
@@ -57,12 +58,19 @@ async function breakIn(
   if (loaded === undefined) return undefined;
   if (loaded === "changed") return "the copy of the trail's end in the data folder was changed";
   const from: Head = restore ?? loaded;
-  if (from.seq === 0) return undefined;
+  const cut = await findCut(reader, keeper);
+  if (cut === "forged") return "the record of removed rows was not written by this server's key";
+  // Rows up to the cut are gone, by a record that only this server's key can have made.
+  if (from.seq === 0 || from.seq < cut.seq || isSame(from, cut)) return undefined;
   const hash = from.seq <= head.seq ? await readSealedHash(reader, from.seq) : undefined;
   if (hash === from.hash) return undefined;
   return head.seq < from.seq
     ? `rows ${head.seq + 1} to ${from.seq} are gone; if the database was put back from a copy, say so with: muster restore`
     : `row ${from.seq} is not the one that this server has sealed`;
+}
+
+function isSame(a: Head, b: Head): boolean {
+  return a.seq === b.seq && a.hash === b.hash;
 }
 
 /** Restores that this server has not heard of, oldest first. The newest excuses one step back, once. */

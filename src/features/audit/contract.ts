@@ -67,6 +67,8 @@ export const verificationSchema = z
     head: z.object({ seq: z.number().int(), hash: z.string() }),
     /** The end of the trail that this server keeps outside the database; null: none yet. */
     outside: z.object({ seq: z.number().int(), at: isoTime }).nullable(),
+    /** The oldest rows were removed, as retention says: up to this place, which had happened then. */
+    cut: z.object({ seq: z.number().int(), through: isoTime, at: isoTime }).nullable(),
     /** When the database was put back from a copy, and where the trail ended in it. */
     restores: z.array(z.object({ at: isoTime, seq: z.number().int() })),
   })

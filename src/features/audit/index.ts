@@ -1,5 +1,6 @@
 /** Audit: an append-only, hash-chained trail of what happened, without any content. */
 import type { Engine, Feature } from "#engine/index.ts";
+import { auditRetention } from "./cut-trail.ts";
 import { createHeadKeeper } from "./kept-head.ts";
 import { listen } from "./listen.ts";
 import { noteRestore, type RestoredTrail } from "./note-restore.ts";
@@ -30,6 +31,7 @@ export function createAudit({
       migrations: auditMigrations,
       listeners: [listen],
       routes: auditRoutes(keeper),
+      retention: [auditRetention(keeper)],
       sweeps: [
         {
           name: "audit",

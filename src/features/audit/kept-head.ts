@@ -32,12 +32,21 @@ const MAX_NOTES = 100;
 const HEAD_PURPOSE = "muster audit head";
 const FILE_PURPOSE = "muster audit head file";
 const RESTORE_PURPOSE = "muster audit restore";
+const CUT_PURPOSE = "muster audit cut";
+
+/** Where the oldest rows were cut off, and when. */
+export interface Cut extends Head {
+  throughAt: number;
+  at: number;
+}
 
 export interface HeadKeeper {
   sign(head: Head): string;
   isSigned(head: Head & { mac: string }): boolean;
   signRestore(restore: { id: string } & Head): string;
   isSignedRestore(restore: { id: string; mac: string } & Head): boolean;
+  signCut(cut: Cut): string;
+  isSignedCut(cut: Cut & { mac: string }): boolean;
   /** Undefined when there is none yet; "changed" when it is not as this server wrote it. */
   load(): KeptHead | "changed" | undefined;
   save(kept: KeptHead): Promise<void>;
@@ -51,7 +60,11 @@ export function createHeadKeeper(secretKey: string, file?: string): HeadKeeper {
   const sign = ({ seq, hash }: Head) => mac(HEAD_PURPOSE, [seq, hash]);
   const signRestore = ({ id, seq, hash }: { id: string } & Head) =>
     mac(RESTORE_PURPOSE, [id, seq, hash]);
+  const signCut = ({ seq, hash, throughAt, at }: Cut) =>
+    mac(CUT_PURPOSE, [seq, hash, throughAt, at]);
   return {
+    signCut,
+    isSignedCut: (cut) => isSameDigest(signCut(cut), cut.mac),
     sign,
     isSigned: (head) => isSameDigest(sign(head), head.mac),
     signRestore,

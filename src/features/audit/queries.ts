@@ -1,9 +1,15 @@
-/** The only SQL on the audit trail. Rows are inserted and sealed; nothing else ever changes them. */
+/** The only SQL on the audit trail. Rows are inserted, sealed, and cut off from the oldest; nothing else ever changes them. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Seal } from "./chain.ts";
-import type { AuditHeadRow, AuditRestoreRow, AuditRow, AuditTables } from "./schema.ts";
+import type {
+  AuditCutRow,
+  AuditHeadRow,
+  AuditRestoreRow,
+  AuditRow,
+  AuditTables,
+} from "./schema.ts";
 
 const prepare = statements<AuditTables>();
 
@@ -129,6 +135,63 @@ const selectSealed = prepare<{ after: number; limit: number }, AuditRow>((db, p)
 );
 export function listSealed(reader: Reader, after: number, limit: number): Promise<AuditRow[]> {
   return reader.all(selectSealed, { after, limit });
+}
+
+const selectCut = prepare<Record<never, never>, AuditCutRow>((db) =>
+  db.selectFrom("audit_cuts").selectAll().where("id", "=", 1),
+);
+/** Undefined when no row was ever removed. */
+export function readCut(reader: Reader): Promise<AuditCutRow | undefined> {
+  return reader.first(selectCut, {});
+}
+
+type CutChange = Omit<AuditCutRow, "id">;
+const upsertCut = prepare<CutChange, unknown>((db, p) =>
+  db
+    .insertInto("audit_cuts")
+    .values({
+      id: 1,
+      seq: p("seq"),
+      hash: p("hash"),
+      through_at: p("through_at"),
+      at: p("at"),
+      mac: p("mac"),
+    })
+    .onConflict((conflict) =>
+      conflict.column("id").doUpdateSet((eb) => ({
+        seq: eb.ref("excluded.seq"),
+        hash: eb.ref("excluded.hash"),
+        through_at: eb.ref("excluded.through_at"),
+        at: eb.ref("excluded.at"),
+        mac: eb.ref("excluded.mac"),
+      })),
+    ),
+);
+export function saveCut(tx: Tx, cut: CutChange): Promise<number> {
+  return tx.run(upsertCut, cut);
+}
+
+const deleteSealed = prepare<{ after: number; through: number }, unknown>((db, p) =>
+  db.deleteFrom("audit_events").where("seq", ">", p("after")).where("seq", "<=", p("through")),
+);
+export function dropSealed(tx: Tx, after: number, through: number): Promise<number> {
+  return tx.run(deleteSealed, { after, through });
+}
+
+const selectOld = statements<AuditTables & Pick<KernelTables, "orgs">>()<
+  { before: number; limit: number },
+  { id: string }
+>((db, p) =>
+  db
+    .selectFrom("audit_events")
+    .select("audit_events.id")
+    // The index that has the time begins with the org.
+    .where("org_id", "in", (eb) => eb.selectFrom("orgs").select("orgs.id"))
+    .where("at", "<", p("before"))
+    .limit(p("limit")),
+);
+export async function countOld(reader: Reader, before: number, limit: number): Promise<number> {
+  return (await reader.all(selectOld, { before, limit })).length;
 }
 
 const countUnsealedRows = prepare<Record<never, never>, { count: number }>((db) =>

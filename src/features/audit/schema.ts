@@ -39,7 +39,21 @@ export interface AuditRestoreRow {
   mac: string;
 }
 
+/** One row, when the oldest rows were ever removed: where the chain now begins. */
+export interface AuditCutRow {
+  id: number;
+  /** The last row that is gone, and its hash: the next one follows it. */
+  seq: number;
+  hash: string;
+  /** When that row had happened. */
+  through_at: number;
+  /** When it was removed. */
+  at: number;
+  mac: string;
+}
+
 export interface AuditTables {
+  audit_cuts: AuditCutRow;
   audit_events: AuditRow;
   audit_head: AuditHeadRow;
   audit_restores: AuditRestoreRow;
@@ -67,7 +81,15 @@ create table audit_restores (
 )
 `;
 
+const cuts = `
+create table audit_cuts (
+  id integer primary key, seq bigint not null, hash text not null, through_at bigint not null,
+  at bigint not null, mac text not null
+)
+`;
+
 export const auditMigrations: readonly Migration[] = [
   { id: "audit-0001-trail", statements: (dialect) => ddl(dialect, tables) },
   { id: "audit-0002-keyed-head", statements: (dialect) => ddl(dialect, keyedHead) },
+  { id: "audit-0003-cuts", statements: (dialect) => ddl(dialect, cuts) },
 ];

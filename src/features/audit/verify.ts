@@ -3,6 +3,7 @@ import type { Engine } from "#engine/index.ts";
 import { brokenLink, CHAIN_START } from "./chain.ts";
 import { checkHead } from "./check-head.ts";
 import type { Verification } from "./contract.ts";
+import { findCut, NEVER_CUT } from "./cut.ts";
 import type { HeadKeeper } from "./kept-head.ts";
 import { countUnsealed, listSealed, readHead } from "./queries.ts";
 
@@ -17,10 +18,13 @@ export async function verifyTrail(
   const check = await store.read((reader) => checkHead(reader, keeper, clock.now()));
   const head = check?.head;
   const end = { seq: head?.seq ?? 0, hash: head?.hash ?? CHAIN_START };
-  const { reached, firstBroken } = await walk(store, end.seq, page);
+  const cut = await store.read((reader) => findCut(reader, keeper));
+  const begin = cut === "forged" ? NEVER_CUT : cut;
+  const { reached, firstBroken } = await walk(store, begin, end.seq, page);
   const unsealed = await store.read(countUnsealed);
   const noted = check?.kept.breaks[0];
   const broken =
+    (cut === "forged" ? FORGED_CUT : null) ??
     firstBroken ??
     endBroken(reached, end) ??
     (await beyond(store)) ??
@@ -36,6 +40,14 @@ export async function verifyTrail(
       outside === undefined || outside === "changed"
         ? null
         : { seq: outside.seq, at: new Date(outside.at).toISOString() },
+    cut:
+      begin.seq === 0
+        ? null
+        : {
+            seq: begin.seq,
+            through: new Date(begin.throughAt).toISOString(),
+            at: new Date(begin.at).toISOString(),
+          },
     restores: (check?.kept.restores ?? []).map(({ at, seq }) => ({
       at: new Date(at).toISOString(),
       seq,
@@ -43,6 +55,10 @@ export async function verifyTrail(
   };
 }
 
+const FORGED_CUT = {
+  seq: 1,
+  why: "the record of removed rows was not written by this server's key",
+};
 const NO_HEAD = { seq: 0, why: "the record of the trail's end is gone" };
 
 type Place = { seq: number; hash: string };
@@ -50,10 +66,11 @@ type Broken = Verification["firstBroken"];
 
 async function walk(
   store: Engine["store"],
+  begin: Place,
   endSeq: number,
   page: number,
 ): Promise<{ reached: Place; firstBroken: Broken }> {
-  let reached: Place = { seq: 0, hash: CHAIN_START };
+  let reached: Place = { seq: begin.seq, hash: begin.hash };
   while (reached.seq < endSeq) {
     const rows = await store.read((reader) => listSealed(reader, reached.seq, page));
     for (const row of rows) {

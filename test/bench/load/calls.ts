@@ -1,9 +1,8 @@
 /** Calls of the model itself, as a program without any server between would make them. */
-import { percentile } from "../figure.ts";
 import { requestBody } from "../model/answers.ts";
 import type { Job, TurnResult } from "./jobs.ts";
 import { RawClient } from "./raw-client.ts";
-import { inTurn } from "./turns.ts";
+import { inTurn, percentiles } from "./turns.ts";
 
 export async function callModel(job: Extract<Job, { kind: "calls" }>): Promise<TurnResult> {
   const body = requestBody(job.model, job.content);
@@ -21,7 +20,7 @@ export async function callModel(job: Extract<Job, { kind: "calls" }>): Promise<T
     client.close();
   });
   // The answer comes in one piece: its first word and its end are one moment.
-  const took = { p50: percentile(times, 50), p95: percentile(times, 95) };
+  const took = percentiles(times);
   const elapsedMs = performance.now() - startedAt;
   return { turns: times.length, elapsedMs, firstDeltaMs: took, settledMs: took };
 }

@@ -21,6 +21,8 @@ export type Job =
       content: string;
       forMs?: number;
       turnsEach?: number;
+      /** Between a settlement and the next prompt; none when it is not said. */
+      pauseMs?: number;
       /** How many sessions at the same time; all when it is not said. */
       atOnce?: number;
     }
@@ -70,7 +72,7 @@ export interface TurnResult {
   turns: number;
   elapsedMs: number;
   firstDeltaMs: { p50: number; p95: number };
-  settledMs: { p50: number; p95: number };
+  settledMs: { p50: number; p95: number; p99: number };
 }
 
 export interface FanoutResult {

@@ -1,4 +1,5 @@
 /** Turns in a closed loop: each session has a watcher and one prompt under way. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "../figure.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import type { Job, JobResults, TurnResult } from "./jobs.ts";
@@ -33,6 +34,7 @@ export async function runTurns(job: Extract<Job, { kind: "turns" }>): Promise<Tu
       state.sentAt = performance.now();
       await sender.send(request);
       await done;
+      if (job.pauseMs !== undefined) await sleep(job.pauseMs);
     }
     sender.close();
   });
@@ -43,9 +45,15 @@ export async function runTurns(job: Extract<Job, { kind: "turns" }>): Promise<Tu
     turns: settled.length,
     elapsedMs,
     firstDeltaMs: { p50: percentile(firstDelta, 50), p95: percentile(firstDelta, 95) },
-    settledMs: { p50: percentile(settled, 50), p95: percentile(settled, 95) },
+    settledMs: percentiles(settled),
   };
 }
+
+export const percentiles = (times: readonly number[]) => ({
+  p50: percentile(times, 50),
+  p95: percentile(times, 95),
+  p99: percentile(times, 99),
+});
 
 /** Works through all of them, so many at the same time. */
 export async function inTurn<T>(

@@ -25,8 +25,9 @@ function linesOf({
   head,
   outside = null,
   restores = [],
+  cut = null,
 }: Partial<Verification> & Pick<Verification, "ok" | "sealed" | "unsealed" | "head">): string[] {
-  // A server of an earlier version says nothing of the last two.
+  // A server of an earlier version says nothing of the last three.
   if (!ok && firstBroken)
     return [
       `The trail was tampered with: ${firstBroken.why}.`,
@@ -34,7 +35,14 @@ function linesOf({
     ];
   const tail = unsealed === 0 ? "" : ` ${unsealed} more are about to be sealed.`;
   return [
-    `The trail is as it was written: ${sealed} rows.${tail}`,
+    cut
+      ? `The trail is as it was written: rows ${cut.seq + 1} to ${sealed}.${tail}`
+      : `The trail is as it was written: ${sealed} rows.${tail}`,
+    ...(cut
+      ? [
+          `Rows up to ${cut.seq}, of before ${cut.through}, were removed by retention at ${cut.at}; the record of it is signed.`,
+        ]
+      : []),
     ...restores.map(
       ({ at, seq }) =>
         `It was put back from a copy at ${at}; in that copy it ended with row ${seq}.`,

@@ -1,0 +1,152 @@
+/** Retention of the trail: old rows go, the rest verifies, and nobody else can make rows go unnoticed. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { silentLog } from "#base/log.ts";
+import { Housekeeping } from "#engine/housekeeping.ts";
+import { startWorld, type World } from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import { auditRetention } from "./cut-trail.ts";
+import { createAudit } from "./index.ts";
+import { createHeadKeeper, type HeadKeeper } from "./kept-head.ts";
+import { sealTrail } from "./seal.ts";
+import { verifyTrail } from "./verify.ts";
+
+const SECRET_KEY = "the key of these tests, which no database has";
+const DAY_MS = 24 * 60 * 60_000;
+
+function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(name, () => {
+    let world: World;
+    let made: TestDatabase | undefined;
+    let file: string;
+    let keeper: HeadKeeper;
+    beforeEach(async () => {
+      made = await database();
+      file = join(mkdtempSync(join(tmpdir(), "muster-audit-")), "audit.head");
+      keeper = createHeadKeeper(SECRET_KEY, file);
+      world = await startWorld(
+        [createAudit({ secretKey: SECRET_KEY, headFile: file }).feature],
+        made?.url,
+      );
+      await execute("insert into orgs (id, name, slug, created_at) values ('org_1', 'o', 'o', 1)");
+    });
+    afterEach(async () => {
+      await world.stop();
+      await made?.drop();
+    });
+
+    const store = () => world.kernel.engine.store;
+    const verify = (by = keeper) => verifyTrail(world.kernel.engine, by);
+    const keepHouse = () => world.kernel.housekeeping.round();
+    const execute = (sql: string) =>
+      store().transaction((tx) => tx.execute({ sql, parameters: [] }));
+    const query = <R>(sql: string) =>
+      store().read((reader) => reader.query<R>({ sql, parameters: [] }));
+    const countRows = async () =>
+      Number((await query<{ n: number }>("select count(*) as n from audit_events"))[0]?.n);
+    /** Rows that had happened so many days ago when they were sealed. */
+    async function happen(count: number, daysAgo: number): Promise<void> {
+      for (let n = 0; n < count; n++) await world.createSession({});
+      await execute(`update audit_events set at = at - ${daysAgo * DAY_MS} where seq is null`);
+      await sealTrail(world.kernel.engine, keeper);
+    }
+
+    it("removes what is older than 400 days, and the rest verifies and says what is gone", async () => {
+      await happen(80, 500);
+      await happen(5, 399);
+      const before = await verify();
+      expect(before).toMatchObject({ ok: true, sealed: 85, cut: null });
+      await keepHouse();
+      expect(await countRows()).toBe(5);
+      const after = await verify();
+      expect(after).toMatchObject({ ok: true, sealed: 85, head: before.head, cut: { seq: 80 } });
+      expect(Date.parse(after.cut?.through ?? "")).toBeLessThan(Date.now());
+      await happen(3, 0);
+      expect(await verify()).toMatchObject({ ok: true, sealed: 88, cut: { seq: 80 } });
+    });
+
+    it("counts what is due", async () => {
+      await happen(7, 500);
+      await happen(2, 1);
+      const rule = auditRetention(keeper);
+      const before = world.kernel.engine.clock.now() - 400 * DAY_MS;
+      expect(await store().read((reader) => rule.countDue(reader, before, 100))).toBe(7);
+      expect(await store().read((reader) => rule.countDue(reader, before, 3))).toBe(3);
+    });
+
+    it("keeps the last row, however old, and what is not sealed", async () => {
+      await happen(3, 500);
+      await world.createSession({});
+      await execute(`update audit_events set at = at - ${500 * DAY_MS} where seq is null`);
+      await keepHouse();
+      expect(await countRows()).toBe(2);
+      expect(await verify()).toMatchObject({ ok: true, unsealed: 1, cut: { seq: 2 } });
+    });
+
+    it("keeps all of it for as long as an admin says, and 30 days whatever the table says", async () => {
+      await happen(3, 500);
+      await happen(2, 20);
+      await execute("insert into retention_settings values ('audit', null, 'usr_1', 1)");
+      await keepHouse();
+      expect(await countRows()).toBe(5);
+      await execute("update retention_settings set days = 0");
+      const { engine, retention: rules } = world.kernel;
+      const sessionTables = engine.sessionTables;
+      await new Housekeeping({ engine, log: silentLog, sessionTables, rules }).round();
+      expect(await countRows()).toBe(2);
+    });
+
+    it("is accepted by a server that last saw a row which is gone", async () => {
+      await happen(4, 500);
+      const other = createHeadKeeper(SECRET_KEY, `${file}.other`);
+      await sealTrail(world.kernel.engine, other);
+      await happen(4, 500);
+      await happen(4, 0);
+      await sealTrail(world.kernel.engine, keeper);
+      await keepHouse();
+      expect(await verify(other)).toMatchObject({ ok: true, cut: { seq: 8 } });
+      await sealTrail(world.kernel.engine, other);
+      expect(await verify(other)).toMatchObject({ ok: true });
+    });
+
+    it("notices rows that somebody else removed, with or without a record of it", async () => {
+      await happen(6, 100);
+      await execute("delete from audit_events where seq <= 3");
+      expect(await verify()).toMatchObject({ ok: false, firstBroken: { seq: 1 } });
+      const [row] = await query<{ prev_hash: string }>(
+        "select prev_hash from audit_events where seq = 4",
+      );
+      await execute(`insert into audit_cuts values (1, 3, '${row?.prev_hash}', 1, 1, 'forged')`);
+      const forged = await verify();
+      expect(forged.ok).toBe(false);
+      expect(forged.firstBroken?.why).toMatch(/record of removed rows/);
+      await execute("delete from audit_cuts");
+    });
+
+    it("notices a record that was put back to an earlier one, or taken away", async () => {
+      await happen(3, 500);
+      await happen(1, 0);
+      await keepHouse();
+      const [early] = await query<Record<string, unknown>>("select * from audit_cuts");
+      await execute("delete from audit_cuts");
+      expect(await verify()).toMatchObject({ ok: false });
+      const values = Object.values(early ?? {}).map((value) => `'${String(value)}'`);
+      await execute(`insert into audit_cuts values (${values.join(", ")})`);
+      expect(await verify()).toMatchObject({ ok: true });
+    });
+
+    it("removes nothing of a trail that was tampered with", async () => {
+      await happen(5, 500);
+      await happen(1, 0);
+      await execute("update audit_events set action = 'x' where seq = 2");
+      await keepHouse();
+      expect(await countRows()).toBe(6);
+      expect(await verify()).toMatchObject({ ok: false, firstBroken: { seq: 2 } });
+    });
+  });
+}
+
+story("cutting the trail on SQLite", async () => undefined);
+if (postgresUrl) story("cutting the trail on PostgreSQL", createTestDatabase);

@@ -1,0 +1,50 @@
+/**
+ * Retention of the trail: sealed rows are cut off from the oldest, each checked against the chain
+ * before it goes, and a signed record says up to where. From there on the rest verifies as before. A
+ * trail that does not verify is left alone: what is wrong with it is evidence.
+ */
+import type { Tx } from "#base/store/index.ts";
+import type { RetentionRule } from "#engine/index.ts";
+import { brokenLink } from "./chain.ts";
+import { checkHead } from "./check-head.ts";
+import { findCut } from "./cut.ts";
+import type { Cut, HeadKeeper } from "./kept-head.ts";
+import { countOld, dropSealed, listSealed, lockHead, saveCut } from "./queries.ts";
+
+export function auditRetention(keeper: HeadKeeper): RetentionRule {
+  return {
+    kind: "audit",
+    summary: "Rows of the audit trail, after they were written; the rest goes on verifying",
+    defaultDays: 400,
+    minDays: 30,
+    countDue: countOld,
+    prune: (tx, before, rows) => cutTrail(tx, keeper, before, rows),
+  };
+}
+
+async function cutTrail(
+  tx: Tx,
+  keeper: HeadKeeper,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const from = await findCut(tx, keeper);
+  if (from === "forged") return 0;
+  const rows = await listSealed(tx, from.seq, limit);
+  if ((rows[0]?.at ?? before) >= before) return 0;
+  // Sealing holds the same row: both decide by where the trail ends.
+  const head = await lockHead(tx);
+  const check = head && (await checkHead(tx, keeper, tx.now));
+  if (!check || check.broken || check.kept.breaks.length > 0) return 0;
+  let cut: Cut = from;
+  for (const row of rows) {
+    // The last row stays: the end of the trail is compared with it.
+    if (row.at >= before || row.seq === null || row.seq >= check.head.seq) break;
+    if (brokenLink(cut, row)) return 0;
+    cut = { seq: row.seq, hash: row.hash as string, throughAt: row.at, at: tx.now };
+  }
+  if (cut.seq === from.seq) return 0;
+  const { throughAt: through_at, ...place } = cut;
+  await saveCut(tx, { ...place, through_at, mac: keeper.signCut(cut) });
+  return dropSealed(tx, from.seq, cut.seq);
+}
