@@ -32,6 +32,7 @@ export {
   sessionThing,
 } from "./principal.ts";
 export type { RetentionRule } from "./retention.ts";
+export { oldRows } from "./retention-queries.ts";
 export { isRunToken } from "./runs/run-tokens.ts";
 export type {
   CredentialKind,

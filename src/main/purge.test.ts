@@ -23,6 +23,7 @@ const OUTLIVES: Readonly<Record<string, string>> = {
   "audit_events.session_id": "the trail is kept for as long as its own rule says",
   "usage_rows.session_id": "what was spent stays known",
   "usage_rows.root_session_id": "what was spent stays known",
+  "usage_days.root_session_id": "what was spent stays known",
   "session_remains.session_id": "the work list of the purge itself",
   "memories.source_session_id": "what an agent learned outlives the session it learned it in",
   "letters.from_session_id": "a letter stays with who got it",

@@ -9,6 +9,7 @@ import { inboxRoutes } from "./inbox-routes.ts";
 import { listenForAgents } from "./listen-agents.ts";
 import { listenForPeople } from "./listen-people.ts";
 import { purgeLettersOf } from "./purge.ts";
+import { lettersRetention } from "./retention.ts";
 import { mailboxMigrations } from "./schema.ts";
 import { lettersToFind } from "./searchable.ts";
 import { sendRoutes } from "./send-routes.ts";
@@ -27,6 +28,7 @@ export function createMailbox(): Feature {
     searchable: [lettersToFind],
     // A letter from a session that is gone stays with who got it.
     sessionTables: ["letters.to_session_id"],
+    retention: [lettersRetention],
     purgePerson: purgeLettersOf,
   };
 }

@@ -1,6 +1,6 @@
-/** SQL that takes a removed person's words and names out of letters. */
+/** SQL that takes letters away: those of a removed person, and those that are old. */
 import { builder, type Tx } from "#base/store/index.ts";
-import type { Person } from "#engine/index.ts";
+import { oldRows, type Person } from "#engine/index.ts";
 import type { MailboxTables } from "./schema.ts";
 
 /** Letters to them; how many went. */
@@ -61,3 +61,9 @@ export function deleteInbox(tx: Tx, { orgId, userId }: Person): Promise<number> 
     db.deleteFrom("inboxes").where("org_id", "=", orgId).where("user_id", "=", userId).compile(),
   );
 }
+
+/** Letters that were archived, or else read, before an instant. What is snoozed comes back first. */
+export const settledLetters = oldRows(
+  "letters",
+  "coalesce(archived_at, read_at) is not null and coalesce(archived_at, read_at) < ? and snoozed_until is null",
+);

@@ -152,7 +152,13 @@ create index letters_untold_from on letters (to_session_id, from_session_id, fro
   where to_session_id is not null and read_at is null and event_type is null;
 `;
 
+const settled = `
+create index letters_settled on letters ((coalesce(archived_at, read_at)))
+  where coalesce(archived_at, read_at) is not null
+`;
+
 export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
   { id: "mailbox-0002-room", statements: (dialect) => ddl(dialect, room) },
+  { id: "mailbox-0003-settled", statements: (dialect) => ddl(dialect, settled) },
 ];

@@ -2,6 +2,7 @@
 import type { Feature } from "#engine/index.ts";
 import { listen } from "./listen.ts";
 import { forgetPersonasOf } from "./queries.ts";
+import { usageRetention } from "./retention.ts";
 import { usageRoutes } from "./routes.ts";
 import { usageMigrations } from "./schema.ts";
 
@@ -10,6 +11,7 @@ export const usage: Feature = {
   migrations: usageMigrations,
   listeners: [listen],
   routes: usageRoutes,
+  retention: [usageRetention],
   async purgePerson(work, { orgId, userId }) {
     await forgetPersonasOf(work.tx, { orgId, userId });
     return true;

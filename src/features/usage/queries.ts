@@ -3,9 +3,18 @@ import { sql } from "kysely";
 import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import type { UsageGroup } from "./contract.ts";
-import { type Amounts, SUMMED, type UsageRow, type UsageTables } from "./schema.ts";
+import {
+  type Amounts,
+  SUMMED,
+  type UsageDayRow,
+  type UsageRow,
+  type UsageTables,
+} from "./schema.ts";
 
 const prepare = statements<UsageTables>();
+
+const amountSlots = (p: (name: keyof Amounts) => number) =>
+  Object.fromEntries(SUMMED.map((name) => [name, p(name)])) as unknown as Amounts;
 
 const upsertRow = prepare<UsageRow, unknown>((db, p) =>
   db
@@ -18,7 +27,7 @@ const upsertRow = prepare<UsageRow, unknown>((db, p) =>
       user_id: p("user_id"),
       root_session_id: p("root_session_id"),
       persona: p("persona"),
-      ...(Object.fromEntries(SUMMED.map((name) => [name, p(name)])) as unknown as Amounts),
+      ...amountSlots(p),
     })
     .onConflict((conflict) =>
       conflict
@@ -56,10 +65,21 @@ const KEYS = {
 /** Newest first where keys sort by time, else by name. */
 const IS_NEWEST_FIRST: ReadonlySet<UsageGroup> = new Set(["session", "tree", "day"]);
 
+const DAY_KEYS = ["org_id", "day", "user_id", "model", "persona", "root_session_id"] as const;
+
+/** What sessions have used, and what was added up of those that are gone: those have no id any more. */
 function filtered(reader: Reader, { orgId, userId, sessionId, from, to }: UsageFilter) {
-  let query = builder<UsageTables>(reader.dialect)
+  const db = builder<UsageTables>(reader.dialect);
+  const all = db
     .selectFrom("usage_rows")
-    .where("org_id", "=", orgId);
+    .select(["session_id", ...DAY_KEYS, ...SUMMED])
+    .unionAll(
+      db
+        .selectFrom("usage_days")
+        .select(sql<string>`''`.as("session_id"))
+        .select([...DAY_KEYS, ...SUMMED]),
+    );
+  let query = db.selectFrom(all.as("usage")).where("org_id", "=", orgId);
   if (userId !== undefined) query = query.where("user_id", "=", userId);
   if (sessionId !== undefined) query = query.where("session_id", "=", sessionId);
   if (from !== undefined) query = query.where("day", ">=", from);
@@ -142,10 +162,111 @@ const clearPersonas = statements<UsageTables>()<{ orgId: string; userId: string 
       .where("org_id", "=", p("orgId"))
       .where("user_id", "=", p("userId")),
 );
+const selectNamedDays = prepare<{ orgId: string; userId: string }, UsageDayRow>((db, p) =>
+  db
+    .selectFrom("usage_days")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId"))
+    .where("persona", "!=", ""),
+);
 /** What was spent stays known; the names of a person's own personas do not. */
-export function forgetPersonasOf(
+export async function forgetPersonasOf(
   tx: Tx,
   person: { orgId: string; userId: string },
-): Promise<number> {
-  return tx.run(clearPersonas, person);
+): Promise<void> {
+  await tx.run(clearPersonas, person);
+  for (const row of await tx.all(selectNamedDays, person)) {
+    await tx.run(deleteDay, row);
+    await tx.run(upsertDay, { ...row, persona: "" });
+  }
+}
+
+// Rows of sessions that are gone
+
+const upsertDay = prepare<UsageDayRow, unknown>((db, p) =>
+  db
+    .insertInto("usage_days")
+    .values({
+      org_id: p("org_id"),
+      day: p("day"),
+      user_id: p("user_id"),
+      model: p("model"),
+      persona: p("persona"),
+      root_session_id: p("root_session_id"),
+      ...amountSlots(p),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns([...DAY_KEYS])
+        .doUpdateSet((eb) =>
+          Object.fromEntries(
+            SUMMED.map((name) => [name, eb(`usage_days.${name}`, "+", eb.ref(`excluded.${name}`))]),
+          ),
+        ),
+    ),
+);
+const deleteDay = prepare<UsageDayRow, unknown>((db, p) =>
+  db
+    .deleteFrom("usage_days")
+    .where("org_id", "=", p("org_id"))
+    .where("day", "=", p("day"))
+    .where("user_id", "=", p("user_id"))
+    .where("model", "=", p("model"))
+    .where("persona", "=", p("persona"))
+    .where("root_session_id", "=", p("root_session_id")),
+);
+const deleteRow = prepare<Pick<UsageRow, "session_id" | "model" | "day">, unknown>((db, p) =>
+  db
+    .deleteFrom("usage_rows")
+    .where("session_id", "=", p("session_id"))
+    .where("model", "=", p("model"))
+    .where("day", "=", p("day")),
+);
+
+type OldRow = UsageRow & { root_id: string | null };
+const oldRows = (isLocked: boolean) =>
+  statements<UsageTables & KernelTables>()<{ before: string; limit: number }, OldRow>(
+    (db, p, dialect) => {
+      const query = db
+        .selectFrom("usage_rows")
+        .leftJoin("sessions as root", "root.id", "usage_rows.root_session_id")
+        .selectAll("usage_rows")
+        .select("root.id as root_id")
+        // The index that has the day begins with the org.
+        .where("usage_rows.org_id", "in", (eb) => eb.selectFrom("orgs").select("orgs.id"))
+        .where("usage_rows.day", "<", p("before"))
+        .where((eb) =>
+          eb.not(
+            eb.exists(
+              eb
+                .selectFrom("sessions as own")
+                .select("own.id")
+                .whereRef("own.id", "=", "usage_rows.session_id"),
+            ),
+          ),
+        )
+        .limit(p("limit"));
+      return isLocked && dialect === "postgres"
+        ? query.forUpdate("usage_rows").skipLocked()
+        : query;
+    },
+  );
+const selectOld = oldRows(false);
+const lockOld = oldRows(true);
+/** Counts rows of sessions that are gone, of before a day. */
+export async function countOldRows(reader: Reader, before: string, limit: number): Promise<number> {
+  return (await reader.all(selectOld, { before, limit })).length;
+}
+/** The same rows, for whoever adds them up: another server has others. */
+export function lockOldRows(tx: Tx, before: string, limit: number): Promise<OldRow[]> {
+  return tx.all(lockOld, { before, limit });
+}
+
+/** Adds rows to their days and takes them out. */
+export async function addToDays(tx: Tx, rows: readonly OldRow[]): Promise<void> {
+  for (const { root_id, session_id, ...row } of rows) {
+    await tx.run(upsertDay, { ...row, root_session_id: root_id ?? "" });
+    await tx.run(deleteRow, { session_id, model: row.model, day: row.day });
+  }
 }

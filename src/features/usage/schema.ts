@@ -1,4 +1,7 @@
-/** The table of usage. No session owns its rows: what was spent stays known when a session goes. */
+/**
+ * The tables of usage. No session owns their rows: what was spent stays known when a session goes. Rows
+ * of sessions that are long gone are added up to days, without loss in any total.
+ */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 
@@ -42,7 +45,11 @@ export const SUMMED = [
 ] as const satisfies readonly (keyof UsageRow)[];
 export type Amounts = Pick<UsageRow, (typeof SUMMED)[number]>;
 
+/** What sessions that are gone have used on a day, added up. */
+export type UsageDayRow = Omit<UsageRow, "session_id">;
+
 export interface UsageTables {
+  usage_days: UsageDayRow;
   usage_rows: UsageRow;
 }
 
@@ -58,6 +65,18 @@ create index usage_rows_session on usage_rows (org_id, session_id);
 create index usage_rows_user on usage_rows (org_id, user_id, day)
 `;
 
+/** `root_session_id` is empty when the root is gone too. */
+const days = `
+create table usage_days (
+  org_id ID not null, day ID not null, user_id ID not null, model ID not null, persona ID not null,
+  root_session_id ID not null,
+  ${SUMMED.map((name) => `${name} bigint not null`).join(", ")},
+  primary key (org_id, day, user_id, model, persona, root_session_id)
+);
+create index usage_days_user on usage_days (org_id, user_id, day)
+`;
+
 export const usageMigrations: readonly Migration[] = [
   { id: "usage-0001-rows", statements: (dialect) => ddl(dialect, tables) },
+  { id: "usage-0002-days", statements: (dialect) => ddl(dialect, days) },
 ];

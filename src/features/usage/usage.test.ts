@@ -175,6 +175,48 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await item("session", session)).toMatchObject({ title: null, requests: 2 });
       },
     );
+
+    it("adds sessions that are long gone up to days, and no total changes", async () => {
+      const { store } = world.kernel.engine;
+      const execute = (sql: string) =>
+        store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+      await execute("insert into orgs (id, name, slug, created_at) values ('org_1', 'o', 'o', 1)");
+      const root = await world.createSession();
+      const [kept, ...gone] = [
+        await world.createSession(),
+        await world.createSession({ parentSessionId: root }),
+        await world.createSession({ parentSessionId: root }),
+        await world.createSession({}, member),
+      ] as [string, ...string[]];
+      const who = (id: string) => (id === gone.at(-1) ? member : owner);
+      for (const id of [kept, ...gone])
+        await work(id, [modelCall(), modelCall({ model: "lab/large", costMicros: null })], who(id));
+      const groups = ["tree", "user", "model", "persona", "day"];
+      const list = gone.map((id) => `'${id}'`).join(", ");
+      await execute(
+        `update usage_rows set day = '2020-02-03' where session_id in ('${kept}', ${list})`,
+      );
+      const members = await read("by=day", member);
+      const before = await Promise.all(groups.map((by) => read(`by=${by}&limit=200`)));
+      await execute(`delete from sessions where id in (${list})`);
+      // What is not due is looked at again after a minute.
+      world.clock.advance(120_000);
+      await world.kernel.housekeeping.round();
+      expect(await item("session", gone[0] ?? "")).toBeUndefined();
+      expect(await item("session", kept)).toMatchObject({ requests: 2 });
+      expect(await item("session", "")).toMatchObject({ requests: 6, unpricedRequests: 3 });
+      const after = await Promise.all(groups.map((by) => read(`by=${by}&limit=200`)));
+      // A tree of one that is gone has no name any more; every other line is what it was.
+      const own = gone.at(-1) ?? "";
+      const named = (page: UsagePage) =>
+        page.items
+          .map((one) => ({ ...one, key: one.key === own ? "" : one.key }))
+          .toSorted((a, b) => a.key.localeCompare(b.key));
+      expect(after.map(({ total }) => total)).toEqual(before.map(({ total }) => total));
+      expect(after.map(named)).toEqual(before.map(named));
+      expect(await read("by=day", member)).toEqual(members);
+      expect((await read(`by=day&session=${kept}`)).total).toMatchObject({ requests: 2 });
+    });
   });
 }
 

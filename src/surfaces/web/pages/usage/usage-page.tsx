@@ -216,6 +216,7 @@ function UsageTable({ by, items, hasMore }: UsageTableProps) {
 function RowName({ by, row }: { by: UsageBy; row: UsageItem }) {
   if (by !== "session")
     return <span className="block truncate">{revealLine(row.key || "none")}</span>;
+  if (row.key === "") return <span className="block truncate">Sessions that are gone</span>;
   return (
     <Link
       to="/sessions/$sessionId"

@@ -1,0 +1,22 @@
+/**
+ * Retention of usage: what a session that is gone has used is added up to days, by person, model,
+ * persona and tree. Every total stays what it was; only which of the gone sessions it was is forgotten.
+ * Rows of sessions that are still there stay as they are.
+ */
+import type { RetentionRule } from "#engine/index.ts";
+import { addToDays, countOldRows, lockOldRows } from "./queries.ts";
+
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, "YYYY-MM-DD".length);
+
+export const usageRetention: RetentionRule = {
+  kind: "usage",
+  summary: "Usage of each session that is gone: added up to days, with every total kept",
+  defaultDays: 90,
+  minDays: 1,
+  countDue: (reader, before, limit) => countOldRows(reader, dayOf(before), limit),
+  async prune(tx, before, limit) {
+    const rows = await lockOldRows(tx, dayOf(before), limit);
+    await addToDays(tx, rows);
+    return rows.length;
+  },
+};
