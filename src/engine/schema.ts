@@ -154,6 +154,9 @@ export interface ThreadRow {
   /** Takes the place of the history up to `summary_through_seq` in the model's sight. */
   summary: string | null;
   summary_through_seq: number;
+  /** Summaries in a row that could not be had, and when the next may be asked for. */
+  summary_failures: number;
+  summary_retry_at: number;
   created_at: number;
 }
 

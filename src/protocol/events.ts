@@ -39,6 +39,7 @@ export const EVENT_TYPES = [
   "gate_closed",
   "model_call",
   "context_summary",
+  "summary_failed",
   "workspace_changed",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -174,6 +175,8 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     text: z.string(),
     throughSeq: placeSchema,
   }),
+  /** A summary of the thread was asked for and could not be had. */
+  z.object({ type: z.literal("summary_failed"), ...itemBase }),
   /** What the turn has done to the workspace so far. */
   z.object({
     type: z.literal("workspace_changed"),

@@ -134,6 +134,11 @@ export interface HistoryPage {
   items: HistoryItem[];
   more: boolean;
   summary: string | null;
+  /**
+   * False: a summary failed lately, and none is to be asked for yet. Left out by servers that do not
+   * remember failures; those are told of none.
+   */
+  summaryDue?: boolean;
 }
 
 /**

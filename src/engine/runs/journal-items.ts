@@ -68,10 +68,10 @@ export function draftOf(item: JournalItem, verdict?: Verdict): EventDraft {
   }
 }
 
+type UnseenType = "model_call" | "context_summary" | "summary_failed" | "workspace_changed";
+
 /** What is told to watchers but is no part of the transcript. */
-function unseenDraft(
-  item: Extract<JournalItem, { type: "model_call" | "context_summary" | "workspace_changed" }>,
-): EventDraft {
+function unseenDraft(item: Extract<JournalItem, { type: UnseenType }>): EventDraft {
   switch (item.type) {
     case "model_call": {
       const { type, entryId: _entryId, ...facts } = item;
@@ -82,6 +82,8 @@ function unseenDraft(
         type: "context_summary",
         data: { throughSeq: item.throughSeq, chars: item.text.length },
       };
+    case "summary_failed":
+      return { type: "summary_failed" };
     case "workspace_changed":
       return {
         type: "workspace_changed",

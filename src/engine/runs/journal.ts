@@ -27,6 +27,7 @@ import { handOn } from "./hand-on.ts";
 import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
 import { countModelCall, isCountedByServer } from "./model-calls.ts";
 import { parkRun } from "./park.ts";
+import { putOffSummary } from "./put-off-summary.ts";
 import { findRun, findRunAgain, HELD_STATES, saveRun } from "./queries.ts";
 import { endingOf, requestStop } from "./request-stop.ts";
 import { isIsolatedRunner } from "./runners.ts";
@@ -268,6 +269,8 @@ async function consequences({ work, session, run }: Writing, item: JournalItem):
     case "context_summary":
       await keepSummary(work.tx, session.row.id, run.thread, cleanText(item.text), item.throughSeq);
       return;
+    case "summary_failed":
+      return putOffSummary(work.tx, session.row.id, run.thread);
     case "workspace_changed":
       return keepChanges(work, run, item);
     default:

@@ -31,7 +31,7 @@ export function readHistory(
     const current = await findRun(reader, runId);
     const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, current?.first_seq ?? 0);
     const place = { sessionId, thread: name, before, limit: Math.min(limit, MAX_HISTORY) };
-    return pageBefore(reader, place, MAX_HISTORY_CHARS);
+    return pageBefore(reader, place, MAX_HISTORY_CHARS, engine.clock.now());
   });
 }
 
@@ -39,13 +39,15 @@ async function pageBefore(
   reader: Reader,
   place: { sessionId: string; thread: string; before: number; limit: number },
   maxChars: number,
+  now: number,
 ): Promise<HistoryPage> {
   const thread = await findThread(reader, place.sessionId, place.thread);
   const after = Math.max(thread?.context_after_seq ?? 0, thread?.summary_through_seq ?? 0);
   const rows = await listHistory(reader, { ...place, after });
   const items = newestWithin(rows, maxChars).map(historyItem);
   const more = items.length < rows.length || rows.length === place.limit;
-  return { items, more, summary: thread?.summary ?? null };
+  const summaryDue = (thread?.summary_retry_at ?? 0) <= now;
+  return { items, more, summary: thread?.summary ?? null, summaryDue };
 }
 
 /** At least one, and then as many of the newest as fit. */
@@ -148,7 +150,12 @@ export async function readMaterial(
 ): Promise<Material> {
   const place = { sessionId: session.id, thread: run.thread, before: run.first_seq };
   const history = needs.history
-    ? await pageBefore(reader, { ...place, limit: MAX_HISTORY }, MAX_GIVEN_CHARS)
+    ? await pageBefore(
+        reader,
+        { ...place, limit: MAX_HISTORY },
+        MAX_GIVEN_CHARS,
+        run.claimed_at ?? 0,
+      )
     : null;
   const material: Material = history ? { history } : {};
   if (!needs.brief) return material;

@@ -180,6 +180,8 @@ async function ensureThread(work: Work, session: SessionRow, name: string): Prom
     context_after_seq: 0,
     summary: null,
     summary_through_seq: 0,
+    summary_failures: 0,
+    summary_retry_at: 0,
     created_at: work.now,
   });
 }

@@ -301,6 +301,8 @@ const insertThreadRow = inserter<ThreadRow>("threads", [
   "context_after_seq",
   "summary",
   "summary_through_seq",
+  "summary_failures",
+  "summary_retry_at",
   "created_at",
 ]);
 export function insertThread(tx: Tx, row: ThreadRow): Promise<number> {
@@ -323,7 +325,13 @@ export function findThread(
 const updateThreadContext = prepare<{ id: string; seq: number }, unknown>((db, p) =>
   db
     .updateTable("threads")
-    .set({ context_after_seq: p("seq"), summary: null, summary_through_seq: p("seq") })
+    .set({
+      context_after_seq: p("seq"),
+      summary: null,
+      summary_through_seq: p("seq"),
+      summary_failures: 0,
+      summary_retry_at: 0,
+    })
     .where("id", "=", p("id")),
 );
 export function freshContext(tx: Tx, threadId: string, seq: number): Promise<number> {
@@ -336,11 +344,32 @@ const updateThreadSummary = prepare<
 >((db, p) =>
   db
     .updateTable("threads")
-    .set({ summary: p("summary"), summary_through_seq: p("throughSeq") })
+    .set({
+      summary: p("summary"),
+      summary_through_seq: p("throughSeq"),
+      summary_failures: 0,
+      summary_retry_at: 0,
+    })
     .where("session_id", "=", p("sessionId"))
     .where("name", "=", p("name"))
     .where("summary_through_seq", "<", p("throughSeq")),
 );
+const updateSummaryRetry = prepare<{ id: string; failures: number; retryAt: number }, unknown>(
+  (db, p) =>
+    db
+      .updateTable("threads")
+      .set({ summary_failures: p("failures"), summary_retry_at: p("retryAt") })
+      .where("id", "=", p("id")),
+);
+export function saveSummaryRetry(
+  tx: Tx,
+  id: string,
+  failures: number,
+  retryAt: number,
+): Promise<number> {
+  return tx.run(updateSummaryRetry, { id, failures, retryAt });
+}
+
 export function keepSummary(
   tx: Tx,
   sessionId: string,

@@ -41,7 +41,8 @@ export class TurnQuestions {
     if (beforeSeq === null && this.#history) return newestOf(this.#history, limit);
     const answer = await this.ask({ op: "history", ...this.#ref, beforeSeq, limit });
     if (answer.op !== "history") return { items: [], more: false, summary: null };
-    return { items: answer.items, more: answer.more, summary: answer.summary };
+    const { items, more, summary, summaryDue } = answer;
+    return { items, more, summary, summaryDue };
   }
 
   async brief(): Promise<Brief | null> {
@@ -81,7 +82,7 @@ export class TurnQuestions {
   }
 }
 
-function newestOf({ items, more, summary }: History, limit: number): History {
-  if (items.length <= limit) return { items, more, summary };
-  return { items: items.slice(-limit), more: true, summary };
+function newestOf(history: History, limit: number): History {
+  if (history.items.length <= limit) return history;
+  return { ...history, items: history.items.slice(-limit), more: true };
 }

@@ -76,6 +76,8 @@ export interface History {
   /** There are older ones. */
   more: boolean;
   summary: string | null;
+  /** False: a summary failed lately; undefined: the server does not remember such failures. */
+  summaryDue?: boolean | undefined;
 }
 
 export interface ToolAnswer {

@@ -27,6 +27,8 @@ export interface Exchange {
 export interface Loaded {
   /** Of what is older than all of it. */
   summary: string | null;
+  /** As the server says; see `History`. */
+  summaryDue?: boolean | undefined;
   /** From the first entry that is not summed up, without a gap, shortened. */
   oldest: HistoryItem[];
   /** Exchanges between the two that are not held; 0 when `newest` goes on where `oldest` ends. */
@@ -49,18 +51,20 @@ export interface Earlier {
 export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<Loaded> {
   const reading = new Reading(held);
   let summary: string | null = null;
+  let summaryDue: boolean | undefined;
   let before: number | null = null;
   for (let more = !turn.assignment.isFirst; more; ) {
     // The turn ends before it asks anything, so nothing of this counts.
     if (turn.signal.aborted) return { summary, oldest: [], gap: 1, newest: [] };
     const page = await turn.history(before, PAGE);
     summary = page.summary;
+    summaryDue = page.summaryDue;
     for (const entry of page.items.toReversed()) reading.take(entry);
     reading.letGo();
     before = page.items[0]?.seq ?? null;
     more = page.more && before !== null;
   }
-  return { summary, ...reading.end(summary !== null) };
+  return { summary, summaryDue, ...reading.end(summary !== null) };
 }
 
 /** Entries as they are read, from the newest back. */

@@ -44,6 +44,8 @@ class ThreadTurn extends FakeTurn {
   readonly pages: number[] = [];
   readonly #items: readonly HistoryItem[];
   readonly #summary: string | null;
+  /** As the server says it. */
+  summaryDue: boolean | undefined = true;
 
   constructor({ items }: Thread, summary: string | null = null, given = {}) {
     super({ content: "and now?", isFirst: false, ...given });
@@ -54,7 +56,9 @@ class ThreadTurn extends FakeTurn {
   override history = async (before: number | null = null, limit = 200) => {
     const older = this.#items.filter(({ seq }) => before === null || seq < before);
     this.pages.push(Math.min(limit, older.length));
-    return { items: older.slice(-limit), more: older.length > limit, summary: this.#summary };
+    const { summaryDue } = this;
+    const items = older.slice(-limit);
+    return { items, more: older.length > limit, summary: this.#summary, summaryDue };
   };
 
   get summaries() {
@@ -117,6 +121,35 @@ describe("summing up", () => {
     const first = earlier.exchanges[0]?.items[0]?.seq as number;
     expect(first - reached - 1).toBeGreaterThan(0);
     expect(earlier.hidden).toBe(Math.ceil((first - reached - 1) / 2));
+  });
+
+  const refuses: Answer = {
+    failure: { code: "model_unauthorized", message: "No.", retryable: false },
+  };
+  const failuresOf = (turn: FakeTurn) =>
+    turn.items.filter(({ type }) => type === "summary_failed").length;
+
+  it("tells the server of one that failed, and asks for none while the server says so", async () => {
+    const first = new ThreadTurn(long(80));
+    expect((await settle(first, () => refuses)).texts).toHaveLength(1);
+    expect(failuresOf(first)).toBe(1);
+    const next = new ThreadTurn(long(81), "what is known");
+    next.summaryDue = false;
+    const { earlier, texts } = await settle(next, () => refuses);
+    expect(texts).toEqual([]);
+    expect(failuresOf(next)).toBe(0);
+    expect(earlier.summary).toBe("what is known");
+    expect(earlier.hidden).toBeGreaterThan(0);
+  });
+
+  it("tells nothing of one that went well, was stopped, or that the server would not know", async () => {
+    const well = new ThreadTurn(long(80));
+    await settle(well, numbered);
+    expect(failuresOf(well)).toBe(0);
+    const earlierServer = new ThreadTurn(long(80));
+    earlierServer.summaryDue = undefined;
+    expect((await settle(earlierServer, () => refuses)).texts).toHaveLength(1);
+    expect(failuresOf(earlierServer)).toBe(0);
   });
 
   it("asks for less when the model cannot read so much", async () => {

@@ -1,7 +1,8 @@
 /**
  * Sums up the oldest entries of a thread, piece by piece. Each summary is journaled with the entry it
  * reaches to and stands for all before it from then on, so nothing is hidden that was not read. What
- * a turn does not get to is left to the next one, and the model is told that it is missing.
+ * a turn does not get to is left to the next one, and the model is told that it is missing. A summary
+ * that could not be had is journaled as well: the server says when the next may be asked for.
  */
 import type { ModelPrice, ModelProvider, ModelUsage } from "#execution/models/model.ts";
 import type { JournalItem } from "#protocol/events.ts";
@@ -32,7 +33,13 @@ export interface Summarizer {
 
 export async function settleEarlier(by: Summarizer, loaded: Loaded): Promise<Earlier> {
   const { old, hidden, kept } = divide(loaded);
-  const { summary, left } = await sumUp(by, loaded.summary, old);
+  // A model that could not sum up at the last turn is not asked again at each of the next.
+  const { summary, left, hasFailed } =
+    loaded.summaryDue === false
+      ? { summary: loaded.summary, left: old, hasFailed: false }
+      : await sumUp(by, loaded.summary, old);
+  if (hasFailed && loaded.summaryDue !== undefined)
+    await by.turn.append({ type: "summary_failed", entryId: by.turn.entryId() });
   if (left.length > 0) by.turn.log.warn({ entries: left.length }, "earlier entries not summed up");
   return { summary, hidden: hidden + exchangesOf(left).length, exchanges: kept };
 }
@@ -41,11 +48,13 @@ async function sumUp(by: Summarizer, before: string | null, items: readonly Hist
   let summary = before;
   let left = items;
   let maxChars = PIECE_CHARS;
+  let hasFailed = false;
   for (let asked = 0; asked < MAX_REQUESTS && left.length > 0; asked++) {
     if (by.turn.signal.aborted || by.bounds.reached(1)) break;
     const piece = takePiece(left, maxChars - (summary?.length ?? 0));
-    if (piece.text === "") return { summary, left: [] };
+    if (piece.text === "") return { summary, left: [], hasFailed: false };
     const answer = await ask(by, summary, piece.text);
+    hasFailed = answer.kind !== "text" && !by.turn.signal.aborted;
     if (answer.kind === "too_long" && maxChars > MIN_PIECE_CHARS) {
       maxChars = Math.floor(maxChars / 3);
       continue;
@@ -58,7 +67,7 @@ async function sumUp(by: Summarizer, before: string | null, items: readonly Hist
     summary = text;
     left = left.slice(piece.count);
   }
-  return { summary, left };
+  return { summary, left, hasFailed };
 }
 
 /** As many of the oldest entries as may be read at once, and at least one. */
