@@ -2,7 +2,7 @@
 import type { Tx } from "#base/store/index.ts";
 import type { Engine, SearchableRow } from "#engine/index.ts";
 import { documentOf } from "./document.ts";
-import { DROP_ROOM, dropCost, MAX_DROPPED, thatFit } from "./drop-room.ts";
+import { DROP_ROOM, dropCost, droppedAtMost, nextRoom, thatFit } from "./drop-room.ts";
 import {
   addDocument,
   dropChanges,
@@ -24,8 +24,18 @@ const MAX_CHANGES = 32;
 export const MAX_CHARS = 24_000;
 export const MERGED_PAGES = 16;
 
+/** What may leave the index in the next transaction. */
+export interface DropLimit {
+  room: number;
+}
+
 /** True when there may be more to do. */
-export async function indexChanges({ store }: Engine, sources: Sources): Promise<boolean> {
+export async function indexChanges(
+  { store, clock }: Engine,
+  sources: Sources,
+  limit: DropLimit = { room: DROP_ROOM },
+): Promise<boolean> {
+  const steady = () => clock.steady?.() ?? clock.now();
   // Most of the time there are none, and nobody has to wait to learn that.
   const [first] = await store.read((reader) => listChanges(reader, 1));
   if (!first) return false;
@@ -35,7 +45,9 @@ export async function indexChanges({ store }: Engine, sources: Sources): Promise
     if (changes.length === 0) return false;
     const present = await readAll(tx, sources, changes);
     const done: ChangeRow[] = [];
-    let room = DROP_ROOM;
+    const begunAt = steady();
+    const given = limit.room;
+    let room = given;
     for (const change of fitting(changes, present)) {
       const { cost, fate } = await indexOne(tx, change, present.get(keyOf(change)), room);
       room -= cost;
@@ -43,6 +55,8 @@ export async function indexChanges({ store }: Engine, sources: Sources): Promise
       // It goes to the end: others need not wait until the whole of it is gone.
       if (fate === "goes_on") await noteChange(tx, change.kind, change.ref);
     }
+    // One that dropped little says nothing of how long dropping takes.
+    if (room <= 0) limit.room = nextRoom(given, steady() - begunAt);
     await dropChanges(tx, done);
     await mergeIndex(tx, MERGED_PAGES);
     return true;
@@ -113,7 +127,7 @@ export async function forgetEntries(
   sessionId: string,
   room: number,
 ): Promise<number | undefined> {
-  const some = await listEntryDocuments(tx, sessionId, MAX_DROPPED);
+  const some = await listEntryDocuments(tx, sessionId, droppedAtMost(room));
   if (some.length === 0) {
     await dropCursor(tx, sessionId);
     return undefined;

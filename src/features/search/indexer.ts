@@ -4,6 +4,7 @@
  * heard: every minute all sessions are looked through for logs that were not read to their end.
  */
 import type { Engine, Listener, Sweep } from "#engine/index.ts";
+import { DROP_ROOM } from "./drop-room.ts";
 import { indexChanges } from "./index-changes.ts";
 import { indexLog } from "./index-log.ts";
 import { listProgress } from "./queries.ts";
@@ -24,6 +25,7 @@ export interface Indexer {
 export function createIndexer(sources: Sources): Indexer {
   /** Sessions whose logs have grown, the longest waiting first. */
   const grown = new Set<string>();
+  const limit = { room: DROP_ROOM };
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** Where the look through all sessions goes on; undefined: it is over. */
   let lookAfter: string | undefined;
@@ -68,7 +70,7 @@ export function createIndexer(sources: Sources): Indexer {
         const rest = limiter(engine);
         // Each half of the time is theirs alone, so that neither holds up the other.
         const isHalfOver = rest(ROUND_MS / 2);
-        while (!isHalfOver() && (await indexChanges(engine, sources)));
+        while (!isHalfOver() && (await indexChanges(engine, sources, limit)));
         await look(engine, now);
         await indexGrown(engine, rest(ROUND_MS));
       },
