@@ -78,7 +78,7 @@ export class Housekeeping {
       this.#settingsAt = now;
     }
     // Half removed sessions go on, also when archived ones are kept for good from now on.
-    const before = keptSince(archivedSessions, this.#settings, now) ?? Number.NEGATIVE_INFINITY;
+    const before = keptSince(archivedSessions, this.#settings, now) ?? 0;
     return (
       (await this.#purger.step(before)) ?? (await this.#prune(now)) ?? (await this.#shrink(now))
     );

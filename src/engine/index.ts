@@ -20,6 +20,7 @@ export {
 } from "./feature.ts";
 export { findRepeated, fingerprintOf, type IdempotentRequest } from "./idempotency.ts";
 export { createKernel, type Kernel } from "./kernel.ts";
+export { kernelRetention } from "./kernel-retention.ts";
 export { ddl, kernelMigrations } from "./migrations.ts";
 export {
   type Action,
@@ -31,8 +32,8 @@ export {
   requireSignedIn,
   sessionThing,
 } from "./principal.ts";
-export type { RetentionRule } from "./retention.ts";
-export { oldRows } from "./retention-queries.ts";
+export { keptDays, keptSince, type RetentionRule, readRetention } from "./retention.ts";
+export { forgetRetentionDays, oldRows, saveRetentionDays } from "./retention-queries.ts";
 export { isRunToken } from "./runs/run-tokens.ts";
 export type {
   CredentialKind,

@@ -8,10 +8,16 @@ import type { Engine } from "./work.ts";
 
 /** Rows of the first step. */
 const FIRST_ROWS = 50;
-const MIN_ROWS = 5;
 const MAX_ROWS = 500;
-/** How long a step may keep the database: SQLite has one writer, which all others wait for. */
-const STEP_MS = { sqlite: 1.5, postgres: 15 } as const;
+/**
+ * How long a step may keep the database, and the rows it may always touch. SQLite has one writer, which
+ * all others wait for. On PostgreSQL nobody waits for a step but for its rows, and most of what it takes
+ * is the way there and back.
+ */
+const LIMITS = {
+  sqlite: { stepMs: 1.5, minRows: 10 },
+  postgres: { stepMs: 30, minRows: 100 },
+} as const;
 /** The pause after a step, in multiples of what the step took and of what it had waited. */
 const PAUSE_PER_TOOK = 5;
 const PAUSE_PER_WAITED = 4;
@@ -31,14 +37,14 @@ export interface Pace {
 }
 
 export function createPace({ store }: Pick<Engine, "store">): Pace {
-  const limit = STEP_MS[store.dialect];
-  let rows = FIRST_ROWS;
+  const { stepMs, minRows } = LIMITS[store.dialect];
+  let rows = Math.max(FIRST_ROWS, minRows);
   return {
     async step(act) {
       const { askedAt, begunAt, endedAt } = await act(rows);
       const took = endedAt - begunAt;
-      if (took > limit) rows = Math.max(MIN_ROWS, Math.floor(rows / 2));
-      else if (took < limit / 2) rows = Math.min(MAX_ROWS, Math.ceil(rows * 1.25));
+      if (took > stepMs) rows = Math.max(minRows, Math.floor(rows / 2));
+      else if (took < stepMs / 2) rows = Math.min(MAX_ROWS, Math.ceil(rows * 1.25));
       const pause = PAUSE_PER_TOOK * took + PAUSE_PER_WAITED * (begunAt - askedAt);
       return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pause));
     },

@@ -19,6 +19,7 @@ import { createProviders, providerKeyColumn } from "#features/providers/index.ts
 import { createRepos, webhookColumn } from "#features/repos/index.ts";
 import { createSearch } from "#features/search/index.ts";
 import { createSecrets, secretColumn } from "#features/secrets/index.ts";
+import { createStorage } from "#features/storage/index.ts";
 import { createSupervision, disabledReason } from "#features/supervision/index.ts";
 import { tasks } from "#features/tasks/index.ts";
 import { usage } from "#features/usage/index.ts";
@@ -88,7 +89,8 @@ export function createFeatures({
     briefing,
   ];
   // Last: it watches over what the others let be found.
-  return { gateway, audit, turnMetrics, list: [...list, createSearch(list)] };
+  const all = [...list, createStorage(list), createSearch(list)];
+  return { gateway, audit, turnMetrics, list: all };
 }
 
 export interface FeatureSettings {

@@ -30,6 +30,7 @@ import { addSearchCommand } from "./commands/search.ts";
 import { addSecretsCommands } from "./commands/secrets.ts";
 import { addSessionsCommands } from "./commands/sessions.ts";
 import { addStartCommands } from "./commands/start.ts";
+import { addStorageCommands } from "./commands/storage.ts";
 import { addTasksCommands } from "./commands/tasks.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { describeExitCodes, EXIT } from "./exit-codes.ts";
@@ -94,6 +95,7 @@ export function createProgram(processHost: CliHost): Command {
   addReposCommands(program, host);
   addSecretsCommands(program, host);
   addUsageCommand(program, host);
+  addStorageCommands(program, host);
   addAuditCommands(program, host);
   addLoginCommand(program, host);
   addLoginLinkCommand(program, host);

@@ -1,0 +1,112 @@
+/** Says what takes room and what would go. It is read aside of all other work, and kept for a moment. */
+
+import { Refusal } from "#base/refusal.ts";
+import { type Reader, ReadTooSlow } from "#base/store/index.ts";
+import {
+  type Engine,
+  keptDays,
+  keptSince,
+  type RetentionRule,
+  readRetention,
+} from "#engine/index.ts";
+import type { Retention, Storage } from "./contract.ts";
+import { type DatabaseSize, type LongLog, listLongLogs, readSizes } from "./queries.ts";
+import { byKind } from "./table-sizes.ts";
+
+const LIMIT_MS = 20_000;
+/** Asking again and again does not read again and again. */
+const KEPT_MS = 30_000;
+const MAX_COUNTED = 10_000;
+const LARGEST = 10;
+const WEEK_MS = 7 * 24 * 60 * 60_000;
+
+interface Measured {
+  at: number;
+  orgId: string;
+  sizes: Promise<{ sizes: DatabaseSize; logs: LongLog[] }>;
+}
+
+export function createStorageReads(rules: readonly RetentionRule[]) {
+  let kept: Measured | undefined;
+
+  function measure(engine: Engine, orgId: string): Measured {
+    const now = engine.clock.now();
+    if (kept && kept.orgId === orgId && now - kept.at < KEPT_MS) return kept;
+    const sizes = aside(engine, async (reader) => ({
+      sizes: await readSizes(reader),
+      logs: await listLongLogs(reader, orgId, LARGEST),
+    }));
+    const measured = { at: now, orgId, sizes };
+    kept = measured;
+    sizes.catch(() => {
+      if (kept === measured) kept = undefined;
+    });
+    return measured;
+  }
+
+  async function retention(engine: Engine): Promise<Retention[]> {
+    const set = await readRetention(engine);
+    const now = engine.clock.now();
+    return aside(engine, async (reader) => {
+      const all: Retention[] = [];
+      for (const rule of rules) {
+        const before = keptSince(rule, set, now);
+        const count = (at: number | null) =>
+          at === null ? Promise.resolve(0) : rule.countDue(reader, at, MAX_COUNTED);
+        all.push({
+          kind: rule.kind,
+          summary: rule.summary,
+          days: keptDays(rule, set),
+          defaultDays: rule.defaultDays,
+          minDays: rule.minDays,
+          isSet: set.has(rule.kind),
+          due: await count(before),
+          dueInWeek: await count(before === null ? null : before + WEEK_MS),
+          before: before === null ? null : new Date(before).toISOString(),
+        });
+      }
+      return all;
+    });
+  }
+
+  return {
+    retention,
+    async storage(engine: Engine, orgId: string): Promise<Storage> {
+      const measured = measure(engine, orgId);
+      const { sizes, logs } = await measured.sizes;
+      const events = sizes.tables.find(({ table }) => table === "events");
+      const each = (events?.bytes ?? 0) / Math.max(1, events?.rows ?? 0);
+      return {
+        at: new Date(measured.at).toISOString(),
+        database: {
+          kind: engine.store.dialect,
+          bytes: sizes.bytes,
+          freeBytes: sizes.freeBytes,
+        },
+        kinds: byKind(sizes.tables),
+        largestSessions: logs.map(({ id, owner_id, lifecycle, last_seq }) => ({
+          sessionId: id,
+          ownerId: owner_id,
+          lifecycle,
+          events: last_seq,
+          bytes: Math.round(each * last_seq),
+        })),
+        retention: await retention(engine),
+      };
+    },
+  };
+}
+
+async function aside<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {
+  try {
+    return await store.readAside(LIMIT_MS, work);
+  } catch (error) {
+    if (!(error instanceof ReadTooSlow)) throw error;
+    throw new Refusal(
+      "unavailable",
+      "storage_too_slow",
+      "The database is too busy to say how large it is. Try again in a minute.",
+      { cause: error, retryAfterMs: 60_000 },
+    );
+  }
+}
