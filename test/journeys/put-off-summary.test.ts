@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readHistory } from "#engine/runs/turn-material.ts";
 import { startWorld, type Turn, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import { readHistory } from "./turn-material.ts";
 
 const MINUTE_MS = 60_000;
 
