@@ -22,7 +22,7 @@ const ROUNDS = 8;
 const WINDOW_MS = 8_000;
 const PAUSE_MS = 150;
 const CONTENT = "a prompt of a usual length for a person, one line";
-const GIVE_UP_MS = 15 * 60_000;
+const GIVE_UP_MS = 10 * 60_000;
 
 async function measure(tools: BenchTools): Promise<Row[]> {
   const { home, sessions } = await seed(tools);
@@ -65,7 +65,7 @@ async function measure(tools: BenchTools): Promise<Row[]> {
       figure: "the file afterwards",
       unit: "MB",
       ours: statSync(file).size / 1e6,
-      note: `${Math.round(fullBytes / 1e6)} MB before; all gone ${Math.round(rest / 1_000)} s later`,
+      note: `${Math.round(fullBytes / 1e6)} MB before; ${rest}`,
     },
   ];
 }
@@ -106,18 +106,19 @@ function work(
   return load.run({ kind: "turns", target, sessions, content: CONTENT, forMs, pauseMs: PAUSE_MS });
 }
 
-/** Until none is left and the file has shrunk. Returns how long that took. */
-async function finish(tools: BenchTools, home: string, sessions: string[]): Promise<number> {
+/** Until none is left and the file has shrunk, or the machine is too slow for that. Says how it ended. */
+async function finish(tools: BenchTools, home: string, sessions: string[]): Promise<string> {
   const ours = await tools.ours({ home });
   const startedAt = performance.now();
-  while (countArchived(home) > 0) {
-    if (performance.now() - startedAt > GIVE_UP_MS) throw new Error("the purge did not end");
+  let left = countArchived(home);
+  while (left > 0 && performance.now() - startedAt < GIVE_UP_MS) {
     await work(tools, ours, sessions, 2_000);
+    left = countArchived(home);
   }
-  const tookMs = performance.now() - startedAt;
-  await untilSteady(join(home, "muster.db"));
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  if (left === 0) await untilSteady(join(home, "muster.db"));
   await ours.stop();
-  return tookMs;
+  return left === 0 ? `all gone ${seconds} s later` : `${left} left after ${seconds} s`;
 }
 
 /** Search and the file go on after the last session is gone. */
