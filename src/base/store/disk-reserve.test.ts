@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
+import { silentLog } from "../log.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
@@ -69,6 +70,7 @@ describe.skipIf(!smallDisk)("SQLite on a disk that somebody fills", () => {
     const store = await openSqlite({
       path: join(folder, "db"),
       clock: systemClock,
+      log: silentLog,
       reserveBytes: 2 * MiB,
       onSyncFailure: (error) => expect.unreachable(String(error)),
     });
