@@ -41,7 +41,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(value(/^muster_turn_seconds_count (\d+)$/m)).toBe(2);
       expect(value(/^muster_runner_up\{runner="\w+",name="[^"]+"\} (\d)$/m)).toBe(1);
       expect(value(/^muster_runs_ready (\d+)$/m)).toBe(0);
-      expect(value(/^muster_database_bytes (\d+)$/m)).toBeGreaterThan(10_000);
+      const stored = value(/^muster_database_bytes (\d+)$/m);
+      const logged = value(/^muster_database_log_bytes (\d+)$/m);
+      expect(stored + logged).toBeGreaterThan(10_000);
+      expect(value(/^muster_runner_places\{runner="\w+",name="[^"]+"\} (\d+)$/m)).toBeGreaterThan(
+        0,
+      );
       expect(value(/^muster_disk_free_bytes (\d+)$/m)).toBeGreaterThan(0);
     });
 

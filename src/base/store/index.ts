@@ -42,7 +42,6 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   );
 }
 
-export { databaseBytes } from "./database-bytes.ts";
 export type { Dialect } from "./dialect.ts";
 export { findDeadServers } from "./liveness.ts";
 export { builder, type CompiledStatement, inserter, statements } from "./statement.ts";

@@ -1,6 +1,5 @@
 /** Figures for Prometheus: this process, its requests and turns, and what the database knows of all servers. */
 import { statfs } from "node:fs/promises";
-import { databaseBytes } from "#base/store/index.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
 import type { MetricFamily, Sample } from "#features/metrics/contract.ts";
@@ -89,16 +88,17 @@ async function storedFigures(
   principal: Principal,
 ): Promise<MetricFamily[]> {
   const { store } = kernel.engine;
-  const [backlog, bytes, runners] = await Promise.all([
+  const [backlog, use, runners] = await Promise.all([
     store.read((reader) => readyBacklog(reader, now())),
-    store.read(databaseBytes),
+    store.use?.(),
     kernel.runners.list(principal),
   ]);
   const waited = backlog.oldest === null ? 0 : Math.max(0, now() - backlog.oldest) / 1_000;
   return [
     gauge("muster_runs_ready", "Runs that wait for a runner", backlog.n),
     gauge("muster_runs_oldest_ready_seconds", "How long the oldest of them has waited", waited),
-    gauge("muster_database_bytes", "Size of the database", bytes),
+    gauge("muster_database_bytes", "Size of the database", use?.databaseBytes ?? 0),
+    gauge("muster_database_log_bytes", "Size of SQLite's write-ahead log", use?.logBytes ?? 0),
     ...runnerFamilies(runners.items, now()),
   ];
 }
@@ -110,11 +110,14 @@ function runnerFamilies(runners: readonly Runner[], now: number): MetricFamily[]
   const secondsAway = ({ lastSeenAt }: Runner) =>
     lastSeenAt === null ? Infinity : Math.max(0, now - Date.parse(lastSeenAt)) / 1_000;
   const known = runners.filter((runner) => secondsAway(runner) <= FORGOTTEN_AFTER_SECONDS);
-  const each = (name: string, help: string, value: (runner: Runner) => number): MetricFamily => {
-    const samples = known.map((runner) => {
-      return { labels: { runner: runner.id, name: runner.name }, value: value(runner) };
+  /** Runners that have not reported a figure have no sample. */
+  const each = (name: string, help: string, value: (runner: Runner) => number | undefined) => {
+    const samples = known.flatMap((runner): Sample[] => {
+      const figure = value(runner);
+      const labels = { runner: runner.id, name: runner.name };
+      return figure === undefined ? [] : [{ labels, value: figure }];
     });
-    return { name, help, type: "gauge", samples };
+    return { name, help, type: "gauge", samples } as const;
   };
   return [
     each("muster_runner_up", "1 while the runner is connected", ({ state }) =>
@@ -123,6 +126,31 @@ function runnerFamilies(runners: readonly Runner[], now: number): MetricFamily[]
     each("muster_runner_last_seen_seconds", "Time since the runner was last seen", secondsAway),
     each("muster_runner_turns", "Turns the runner holds", ({ running }) => running),
     each("muster_runner_places", "Turns the runner takes at once", ({ capacity }) => capacity),
+    each(
+      "muster_runner_disk_free_bytes",
+      "Free space on the runner's disk",
+      (one) => one.disk?.freeBytes,
+    ),
+    each(
+      "muster_runner_disk_floor_bytes",
+      "Free space below which nothing that writes is run",
+      (one) => one.disk?.floorBytes,
+    ),
+    each(
+      "muster_runner_workspaces",
+      "Workspaces on the runner",
+      (one) => one.disk?.workspaces.count,
+    ),
+    each(
+      "muster_runner_workspaces_bytes",
+      "Space that they take",
+      (one) => one.disk?.workspaces.bytes,
+    ),
+    each(
+      "muster_runner_mirrors_bytes",
+      "Space of repository copies on the runner",
+      (one) => one.disk?.mirrors.bytes,
+    ),
   ];
 }
 
