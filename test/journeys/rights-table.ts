@@ -341,6 +341,11 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   // Admins say which machines reach the organisation's models.
   "GET /api/orgs/{orgId}/model-gateway": { who: "401 403 403 403 200 200 200" },
   "PUT /api/orgs/{orgId}/model-gateway": { who: "401 403 403 403 403 200 403", body: {} },
+  // The server's room is its operators' business.
+  "GET /api/disk": { who: "401 403 403 403 403 200 403" },
+  "GET /api/storage": { who: "401 403 403 403 403 200 403" },
+  "GET /api/retention": { who: "401 403 403 403 403 200 403" },
+  "PUT /api/retention/{name}": { who: "401 403 403 403 403 200 403", body: { days: 400 } },
   // For runners alone.
   "GET /api/gateway": { who: "401 200 403 403 403 403 403" },
 };

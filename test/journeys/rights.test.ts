@@ -28,7 +28,7 @@ const SECRET_KEY = "signs-the-tokens-of-this-very-test-run";
 const ATTACHED = Buffer.from("attached");
 const SKILL = { path: "SKILL.md", content: "---\nname: skill\ndescription: d\n---\n" };
 
-const NAMES = { providers: "lab", skills: "skill", secrets: "DEPLOY_KEY" };
+const NAMES = { providers: "lab", skills: "skill", secrets: "DEPLOY_KEY", retention: "audit" };
 const nameIn = (path: string) =>
   Object.entries(NAMES).find(([part]) => path.includes(part))?.[1] ?? "";
 
