@@ -41,6 +41,7 @@ export const commands = {
   faults: { ...script("test.ts", "--round", "faults"), builds: ["programs"] },
   simulation: { ...script("test.ts", "--round", "simulation"), builds: ["programs"] },
   requests: script("test.ts", "--round", "requests"),
+  soak: script("test.ts", "--round", "soak"),
   escape: script("test.ts", "--round", "escape"),
   check: { ...script("check.ts"), builds: ["programs", "web", "docs"] },
   format: script("format.ts"),

@@ -37,6 +37,13 @@ export const rounds: Round[] = [
     timeoutMs: 240 * MINUTE_MS,
   },
   {
+    name: "soak",
+    command: ["test/soak/run.ts"],
+    needs: ["bubblewrap"],
+    inEveryRun: { args: ["--minutes", "2"], timeoutMs: 15 * MINUTE_MS },
+    timeoutMs: 24 * 60 * MINUTE_MS,
+  },
+  {
     // A short round of it runs with the unit tests.
     name: "escape",
     command: ["test/escape/run.ts"],

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Session } from "#protocol/sessions.ts";
 import { type Answer, Api } from "../clients/api.ts";
+import { joinAs } from "../clients/join-as.ts";
 import { describe, isBadAnswer } from "../clients/load.ts";
 import { emptyHistory, type History } from "../history.ts";
 import type { ModelLine } from "../program/model-line.ts";
@@ -13,7 +14,7 @@ import { Foreman } from "./foreman.ts";
 /** Besides the owner. */
 const MEMBERS = 2;
 const SUPERVISORS = 2;
-const PASSWORD = "correct horse battery";
+const SCOPES = ["sessions:read", "sessions:write", "approvals"];
 
 export interface Parent {
   id: string;
@@ -45,7 +46,9 @@ export async function createHousehold(
   const owner = new Api({ url, key: stage.key, onAnswer });
   const apis = [owner];
   for (let n = 0; n < MEMBERS; n++)
-    apis.push(new Api({ url, key: await joinAs(`member${n}`, owner, url), onAnswer }));
+    apis.push(
+      new Api({ url, key: await joinAs(`member${n}`, { owner, url, scopes: SCOPES }), onAnswer }),
+    );
   const foremen = (name: string, dialect: Dialect) => {
     const foreman = new Foreman({ name, dialect, random: random.fork() });
     line.play(name, (conversation) => foreman.play(conversation));
@@ -57,30 +60,6 @@ export async function createHousehold(
   for (let n = 0; n < SUPERVISORS; n++)
     parents.push(await makeSupervisor(owner, foremen(`s${n}`, supervisor)));
   return { parents, apis, history };
-}
-
-async function joinAs(name: string, owner: Api, url: string): Promise<string> {
-  const { org } = (await owner.get("/api/me")) as { org: { id: string } };
-  const invited = await owner.send("POST", `/api/orgs/${org.id}/invitations`, { role: "member" });
-  const token = new URL(String(invited.body.link)).hash.slice("#token=".length);
-  const post = async (path: string, body: object, cookie: string) =>
-    fetch(`${url}${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", origin: url, cookie },
-      body: JSON.stringify(body),
-    });
-  const email = `${name}@example.org`;
-  const joined = await post(
-    `/api/invitations/${token}/accept`,
-    { name, email, password: PASSWORD },
-    "",
-  );
-  const cookie = (joined.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  const scopes = ["sessions:read", "sessions:write", "approvals"];
-  const made = await post("/api/me/api-keys", { name: "round", scopes }, cookie);
-  const { key } = (await made.json()) as { key?: string };
-  if (key === undefined) throw new Error(`${name} has no key: ${joined.status}, ${made.status}`);
-  return key;
 }
 
 async function makeOrchestrator(api: Api, foreman: Foreman): Promise<Parent> {

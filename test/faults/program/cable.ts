@@ -50,8 +50,13 @@ export class Cable {
     }
   }
 
-  close(): void {
+  /** Breaks every connection; both ends hear of it and may connect again. */
+  cut(): void {
     for (const connection of this.#connections) this.#end(connection);
+  }
+
+  close(): void {
+    this.cut();
     this.#server.close();
   }
 

@@ -10,6 +10,8 @@ export interface StageOptions {
   cleanup: Cleanup;
   /** Arguments of Node that stand for `muster`. */
   program: string;
+  /** Options of Node for every process. */
+  nodeOptions?: readonly string[];
   /** Further settings of the server. */
   env?: Record<string, string>;
 }
@@ -79,10 +81,13 @@ export class Stage {
     this.#runner = this.#launch(args, "runner.log", env);
   }
 
-  /** One of several runners, each of a folder of its own; `url`: by which way it reaches the server. */
-  async startRunnerNamed(name: string, url = this.url): Promise<MusterProcess> {
-    this.#token ??= await this.#createToken();
-    const identity = ["--token", this.#token, "--name", name];
+  /**
+   * One of several runners, each of a folder of its own; `url`: by which way it reaches the server;
+   * `token`: of whoever owns it, the organisation's if left out.
+   */
+  async startRunnerNamed(name: string, url = this.url, token?: string): Promise<MusterProcess> {
+    if (token === undefined) this.#token ??= await this.#createToken();
+    const identity = ["--token", token ?? this.#token ?? "", "--name", name];
     const args = [this.#options.program, "runner", "--server", url, ...identity];
     const env = { ...this.env, MUSTER_HOME: join(this.home, `runner-${name}`) };
     const runner = this.#launch(args, "runner.log", env);
@@ -133,7 +138,8 @@ export class Stage {
 
   #launch(args: string[], logName: string, env: Record<string, string>): MusterProcess {
     const logFile = join(this.home, logName);
-    return new MusterProcess({ cleanup: this.#options.cleanup, args, env, logFile });
+    const { cleanup, nodeOptions = [] } = this.#options;
+    return new MusterProcess({ cleanup, args: [...nodeOptions, ...args], env, logFile });
   }
 
   async #createToken(): Promise<string> {

@@ -1,0 +1,59 @@
+/** Everything the clients of a soak noticed: prompts that were accepted, latencies, and complaints. */
+import type { Prompt } from "#protocol/sessions.ts";
+import { type Answer, Api } from "#test/faults/clients/api.ts";
+import { describe, isBadAnswer } from "#test/faults/clients/load.ts";
+import type { Sample } from "../judge.ts";
+
+const MAX_COMPLAINTS = 50;
+
+export class Ledger {
+  readonly complaints: string[] = [];
+  /** Of plain prompts, from accepted to settled. */
+  readonly settled: Sample[] = [];
+  /** Of live events, from their commit to a subscriber. */
+  readonly delivered: Sample[] = [];
+  /** Of `GET /health`. */
+  readonly health: Sample[] = [];
+  /** Of a request to the model server, which is no part of the product. */
+  readonly reference: Sample[] = [];
+  readonly outcomes = new Map<string, number>();
+  readonly #open = new Set<string>();
+  readonly #startedAt = performance.now();
+
+  /** Seconds since the start. */
+  get now(): number {
+    return (performance.now() - this.#startedAt) / 1_000;
+  }
+
+  /** Prompts that were accepted and have not been seen settled. */
+  get open(): ReadonlySet<string> {
+    return this.#open;
+  }
+
+  api(url: string, key: string): Api {
+    const onAnswer = (answer: Answer, what: string) => {
+      if (isBadAnswer(answer)) this.complain(describe(answer, what));
+    };
+    return new Api({ url, key, onAnswer });
+  }
+
+  complain(text: string): void {
+    if (this.complaints.length < MAX_COMPLAINTS) this.complaints.push(text);
+  }
+
+  accepted(id: string): void {
+    this.#open.add(id);
+  }
+
+  settle({ id, outcome, error }: Prompt, expected: readonly string[]): void {
+    this.#open.delete(id);
+    const name = outcome ?? "none";
+    this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);
+    if (!expected.includes(name))
+      this.complain(`prompt ${id} ended as ${name}: ${JSON.stringify(error)}`);
+  }
+
+  note(series: "settled" | "delivered" | "health" | "reference", ms: number): void {
+    this[series].push({ at: this.now, value: ms });
+  }
+}

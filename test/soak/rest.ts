@@ -1,0 +1,125 @@
+/**
+ * What must be true after the load has ended: everything comes to rest, descriptors, processes and
+ * sockets go back to where they were, and what was purged is gone.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ClockHand } from "./load/clock-hand.ts";
+import type { Ledger } from "./load/ledger.ts";
+import { pause } from "./load/worker.ts";
+import {
+  describeDescriptors,
+  type GaugeName,
+  type Product,
+  type Reading,
+  readProduct,
+  removedWorkspaces,
+} from "./measure.ts";
+
+/** Bounds for what hangs, not for what is slow. */
+const REST_WITHIN_MS = 90_000;
+const PURGE_WITHIN_MS = 240_000;
+const LOOK_EVERY_MS = 500;
+
+/** Figures that go back to their baseline, and how far above it they may stay. */
+const RESTING: Partial<Record<GaugeName, number>> = {
+  "server descriptors": 4,
+  "runner descriptors": 4,
+  "second runner descriptors": 4,
+  "server threads": 3,
+  "runner threads": 3,
+  processes: 0,
+  "temporary files": 2,
+};
+
+/** Returns what is still not at rest, after waiting for it. */
+export async function waitForRest(product: Product, baseline?: Reading): Promise<string[]> {
+  const deadline = AbortSignal.timeout(REST_WITHIN_MS);
+  for (;;) {
+    const open = [...product.database.unsettled()].map(
+      ([table, count]) => `${count} ${table} have not come to their end`,
+    );
+    const above = baseline ? aboveBaseline(await readProduct(product), baseline) : [];
+    const found = [...open, ...above];
+    if (found.length === 0 || deadline.aborted) return found.concat(detailsOf(above, product));
+    await pause(LOOK_EVERY_MS, deadline);
+  }
+}
+
+function aboveBaseline(now: Reading, baseline: Reading): string[] {
+  const gauges = Object.entries(RESTING).map(([name, slack]) => ({
+    name,
+    slack,
+    before: baseline.gauges[name as GaugeName],
+    after: now.gauges[name as GaugeName],
+  }));
+  const streams = [...now.streams].map(([kind, after]) => ({
+    name: `streams of kind ${kind}`,
+    slack: 0,
+    before: baseline.streams.get(kind) ?? 0,
+    after,
+  }));
+  return [...gauges, ...streams]
+    .filter(({ before, after, slack }) => after > before + slack)
+    .map(({ name, before, after }) => `${name}: ${before} before the load, ${after} after it`);
+}
+
+function detailsOf(above: readonly string[], { serverPid }: Product): string[] {
+  return above.some((text) => text.startsWith("server descriptors"))
+    ? [`the server holds ${describeDescriptors(serverPid)}`]
+    : [];
+}
+
+/** Every prompt that was accepted was seen to settle. */
+export function checkPrompts({ open }: Ledger): string[] {
+  return open.size === 0 ? [] : [`${open.size} accepted prompts were not seen to settle`];
+}
+
+export function checkFailures(baseline: Reading, { failedTurns }: Reading): string[] {
+  return [...failedTurns].flatMap(([code, count]) => {
+    const more = count - (baseline.failedTurns.get(code) ?? 0);
+    return more > 0 ? [`${more} turns failed with ${code}`] : [];
+  });
+}
+
+/** Ages what has ended, and waits until it is gone: its rows and the files of its workspaces. */
+export async function checkPurge(product: Product, hand: ClockHand): Promise<string[]> {
+  const { database, home } = product;
+  const before = database.usedBytes();
+  const removed = removedWorkspaces(home);
+  for (const folder of removed) ageRemoved(folder);
+  hand.age(0);
+  const deadline = AbortSignal.timeout(PURGE_WITHIN_MS);
+  const left = () => ({
+    sessions: database.existing(hand.aged),
+    folders: removedWorkspaces(home).filter((folder) => removed.includes(folder)),
+  });
+  for (let now = left(); ; now = left()) {
+    const isOver = now.sessions.length === 0 && now.folders.length === 0;
+    if (isOver || deadline.aborted) return describeLeft(product, hand, now, before);
+    await pause(LOOK_EVERY_MS, deadline);
+  }
+}
+
+function describeLeft(
+  { database }: Product,
+  { aged }: ClockHand,
+  { sessions, folders }: { sessions: string[]; folders: string[] },
+  before: number,
+): string[] {
+  const found: string[] = [];
+  if (sessions.length > 0) found.push(`${sessions.length} ended sessions were not purged`);
+  if (folders.length > 0) found.push(`${folders.length} removed workspaces were not deleted`);
+  if (aged.length === 0) found.push("no session was purged");
+  const gone = aged.filter((id) => !sessions.includes(id));
+  for (const [table, count] of database.leftovers(gone))
+    found.push(`${count} rows of purged sessions are left in ${table}`);
+  if (database.usedBytes() >= before) found.push("the database holds as much after the purge");
+  return found;
+}
+
+function ageRemoved(folder: string): void {
+  const file = join(folder, "workspace.json");
+  const record = JSON.parse(readFileSync(file, "utf8")) as object;
+  writeFileSync(file, JSON.stringify({ ...record, removedAt: 0 }));
+}
