@@ -3,7 +3,7 @@
  * sockets go back to where they were, and what was purged is gone.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ClockHand } from "./load/clock-hand.ts";
 import type { Ledger } from "./load/ledger.ts";
 import { pause } from "./load/worker.ts";
@@ -92,7 +92,7 @@ export async function checkPurge(product: Product, hand: ClockHand): Promise<str
   const deadline = AbortSignal.timeout(PURGE_WITHIN_MS);
   const left = () => ({
     sessions: database.existing(hand.aged),
-    folders: removedWorkspaces(home).filter((folder) => removed.includes(folder)),
+    folders: overdueOf(removed, removedWorkspaces(home)),
   });
   for (let now = left(); ; now = left()) {
     const isOver = now.sessions.length === 0 && now.folders.length === 0;
@@ -116,6 +116,12 @@ function describeLeft(
     found.push(`${count} rows of purged sessions are left in ${table}`);
   if (database.usedBytes() >= before) found.push("the database holds as much after the purge");
   return found;
+}
+
+/** Aged folders that are still there though their runner has removed another workspace since. */
+function overdueOf(aged: readonly string[], now: readonly string[]): string[] {
+  const tidied = new Set(now.filter((folder) => !aged.includes(folder)).map(dirname));
+  return aged.filter((folder) => now.includes(folder) && tidied.has(dirname(folder)));
 }
 
 function ageRemoved(folder: string): void {

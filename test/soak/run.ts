@@ -1,7 +1,8 @@
 // Runs the product under a steady mixed load for some minutes and fails when a figure drifts or when
 // something does not go away again.
 //
-//   node test/soak/run.ts [--minutes N] [--seed N]
+//   node test/soak/run.ts [--minutes N] [--seed N] [--series FILE]
+import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { bundleProgram } from "#test/faults/program/bundle-program.ts";
 import { Random } from "#test/faults/random.ts";
@@ -26,6 +27,8 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    /** Every reading is written here, as JSON. */
+    series: { type: "string" },
   },
 });
 const minutes = numberOf("--minutes", values.minutes);
@@ -70,6 +73,7 @@ async function run(soak: Soak, random: Random): Promise<string[]> {
   });
   await Promise.all([runFor(totalMs, workers, { ledger, random }), measured]);
 
+  if (values.series !== undefined) writeFileSync(values.series, sampler.toJson());
   const { rows, unjudged } = judgeRun(sampler, ledger);
   console.log(tableOf(rows));
   const outcomes = [...ledger.outcomes].map(([name, count]) => `${count} ${name}`).join(", ");

@@ -33,6 +33,11 @@ export class Sampler {
     return this.#turns - (first?.turns ?? 0);
   }
 
+  /** Every series, by the name of its figure. */
+  toJson(): string {
+    return JSON.stringify(Object.fromEntries([...this.gauges, ...this.totals]), null, 1);
+  }
+
   async runFor(ms: number, everyMs: number): Promise<void> {
     const ending = AbortSignal.timeout(ms);
     this.startedAt = this.#ledger.now;
