@@ -8,7 +8,6 @@ import { Stage } from "#test/faults/program/stage.ts";
 import type { Random } from "#test/faults/random.ts";
 import type { Cleanup } from "#test/services/servers/cleanup.ts";
 import { Database } from "./database.ts";
-import { ClockHand } from "./load/clock-hand.ts";
 import { createDelegations } from "./load/delegations.ts";
 import { Ledger } from "./load/ledger.ts";
 import { createLetters } from "./load/letters.ts";
@@ -16,6 +15,7 @@ import { createLongSession } from "./load/long-sessions.ts";
 import { startPersonalRunner } from "./load/personal-runner.ts";
 import { createProbe } from "./load/probe.ts";
 import { createReader } from "./load/readers.ts";
+import { SessionAger } from "./load/session-ager.ts";
 import type { Person } from "./load/sessions.ts";
 import { createShortSessions } from "./load/short-sessions.ts";
 import {
@@ -37,7 +37,7 @@ export interface Soak {
   product: Product;
   ledger: Ledger;
   workers: Worker[];
-  hand: ClockHand;
+  ager: SessionAger;
   /** What the processes said last. */
   logTail(): string;
   close(): Promise<void>;
@@ -59,14 +59,14 @@ export async function startSoak(cleanup: Cleanup, program: string, random: Rando
   const { url, key, home } = stage;
   const ledger = new Ledger();
   const owner: Person = { api: ledger.api(url, key), ledger };
-  const join2 = async (name: string): Promise<Person & { key: string }> => {
+  const addMember = async (name: string): Promise<Person & { key: string }> => {
     const own = await joinAs(name, { owner: owner.api, url, scopes: SCOPES });
     return { api: ledger.api(url, own), ledger, key: own };
   };
-  const [ann, bob] = [await join2("ann"), await join2("bob")];
+  const [ann, bob] = [await addMember("ann"), await addMember("bob")];
   const runner = await startPersonalRunner(bob, stage);
   const database = new Database(home);
-  const hand = new ClockHand(database);
+  const ager = new SessionAger(database);
 
   const lead = await createDelegations(owner, line);
   const probe = await createProbe(owner, { url, key, modelUrl: line.url });
@@ -92,7 +92,7 @@ export async function startSoak(cleanup: Cleanup, program: string, random: Rando
     createStalledStream(busy),
     createReturningReader(ann, busy),
     runner.worker,
-    hand.worker,
+    ager.worker,
   ];
   const product = {
     url,
@@ -107,7 +107,7 @@ export async function startSoak(cleanup: Cleanup, program: string, random: Rando
     product,
     ledger,
     workers,
-    hand,
+    ager,
     logTail: () => stage.logTail(),
     async close() {
       probe.close();

@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ClockHand } from "./load/clock-hand.ts";
 import type { Ledger } from "./load/ledger.ts";
+import type { SessionAger } from "./load/session-ager.ts";
 import { pause } from "./load/worker.ts";
 import {
   describeDescriptors,
@@ -83,27 +83,27 @@ export function checkFailures(baseline: Reading, { failedTurns }: Reading): stri
 }
 
 /** Ages what has ended, and waits until it is gone: its rows and the files of its workspaces. */
-export async function checkPurge(product: Product, hand: ClockHand): Promise<string[]> {
+export async function checkPurge(product: Product, ager: SessionAger): Promise<string[]> {
   const { database, home } = product;
   const before = database.usedBytes();
   const removed = removedWorkspaces(home);
   for (const folder of removed) ageRemoved(folder);
-  hand.age(0);
+  ager.age(0);
   const deadline = AbortSignal.timeout(PURGE_WITHIN_MS);
   const left = () => ({
-    sessions: database.existing(hand.aged),
+    sessions: database.existing(ager.aged),
     folders: overdueOf(removed, removedWorkspaces(home)),
   });
   for (let now = left(); ; now = left()) {
     const isOver = now.sessions.length === 0 && now.folders.length === 0;
-    if (isOver || deadline.aborted) return describeLeft(product, hand, now, before);
+    if (isOver || deadline.aborted) return describeLeft(product, ager, now, before);
     await pause(LOOK_EVERY_MS, deadline);
   }
 }
 
 function describeLeft(
   { database }: Product,
-  { aged }: ClockHand,
+  { aged }: SessionAger,
   { sessions, folders }: { sessions: string[]; folders: string[] },
   before: number,
 ): string[] {

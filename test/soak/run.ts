@@ -3,6 +3,7 @@
 //
 //   node test/soak/run.ts [--minutes N] [--seed N] [--series FILE]
 import { writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { bundleProgram } from "#test/faults/program/bundle-program.ts";
 import { Random } from "#test/faults/random.ts";
@@ -17,6 +18,8 @@ import { judgeRun } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
 const REHEARSAL_MS = 15_000;
+/** Connections that nobody uses any more are closed within this time. */
+const IDLE_MS = 8_000;
 /** This share of the time is not judged: caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.25;
 const READINGS = 90;
@@ -54,24 +57,22 @@ console.log(findings.length === 0 ? "The soak is steady." : `The soak failed; se
 process.exit(findings.length === 0 ? 0 : 1);
 
 async function run(soak: Soak, random: Random): Promise<string[]> {
-  const { product, ledger, workers, hand } = soak;
+  const { product, ledger, workers, ager } = soak;
   // Everything is done once first, so that what is made when it is first used counts as there.
   await runFor(REHEARSAL_MS, workers, { ledger, random });
   const findings = await waitForRest(product);
+  await sleep(IDLE_MS);
   const baseline = await readProduct(product);
 
   const totalMs = minutes * MINUTE_MS;
   const sampler = new Sampler(product, ledger);
   const warmUpMs = totalMs * WARM_UP_SHARE;
   const measuredMs = totalMs - warmUpMs;
-  const measuring = AbortSignal.timeout(warmUpMs);
-  const measured = new Promise<void>((resolve, reject) => {
-    measuring.addEventListener("abort", () => {
-      const everyMs = Math.max(MIN_READ_EVERY_MS, measuredMs / READINGS);
-      sampler.runFor(measuredMs, everyMs).then(resolve, reject);
-    });
-  });
-  await Promise.all([runFor(totalMs, workers, { ledger, random }), measured]);
+  const measure = async () => {
+    await sleep(warmUpMs);
+    await sampler.runFor(measuredMs, Math.max(MIN_READ_EVERY_MS, measuredMs / READINGS));
+  };
+  await Promise.all([runFor(totalMs, workers, { ledger, random }), measure()]);
 
   if (values.series !== undefined) writeFileSync(values.series, sampler.toJson());
   const { rows, unjudged } = judgeRun(sampler, ledger);
@@ -84,11 +85,11 @@ async function run(soak: Soak, random: Random): Promise<string[]> {
     ...(await waitForRest(product, baseline)),
     ...checkPrompts(ledger),
     ...checkFailures(baseline, await readProduct(product)),
-    ...(await checkPurge(product, hand)),
+    ...(await checkPurge(product, ager)),
     ...errorLines(product.home).map((line) => `log: ${line}`),
     ...ledger.complaints,
   );
-  console.log(`${hand.aged.length} sessions purged`);
+  console.log(`${ager.aged.length} sessions purged`);
   if (findings.length > 0) console.log(soak.logTail());
   return findings;
 }

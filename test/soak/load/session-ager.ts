@@ -1,11 +1,11 @@
-/** Lets time pass for sessions that have ended, so that the product purges them during the run. */
+/** Moves the end of sessions into the past, so that the product purges them during the run. */
 import type { Database } from "../database.ts";
 import type { Worker } from "./worker.ts";
 
 const ENDED_FOR_MS = 10_000;
 const AT_ONCE = 4;
 
-export class ClockHand {
+export class SessionAger {
   readonly aged: string[] = [];
   readonly #database: Database;
 
@@ -15,7 +15,7 @@ export class ClockHand {
 
   get worker(): Worker {
     const act = async () => this.age(ENDED_FOR_MS);
-    return { name: "clock", pauseMs: [15_000, 15_000], act };
+    return { name: "session ager", pauseMs: [15_000, 15_000], act };
   }
 
   age(endedForMs: number): void {
