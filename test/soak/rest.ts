@@ -46,7 +46,8 @@ export async function waitForRest(product: Product, baseline?: Reading): Promise
   }
 }
 
-function aboveBaseline(now: Reading, baseline: Reading): string[] {
+/** Figures that are higher than before the load by more than their slack. */
+export function aboveBaseline(now: Reading, baseline: Reading): string[] {
   const gauges = Object.entries(RESTING).map(([name, slack]) => ({
     name,
     slack,
@@ -89,37 +90,25 @@ export async function checkPurge(product: Product, ager: SessionAger): Promise<s
   const removed = removedWorkspaces(home);
   for (const folder of removed) ageRemoved(folder);
   ager.age(0);
+  if (ager.aged.length === 0) return ["no session has ended that could be purged"];
   const deadline = AbortSignal.timeout(PURGE_WITHIN_MS);
-  const left = () => ({
-    sessions: database.existing(ager.aged),
-    folders: overdueOf(removed, removedWorkspaces(home)),
-  });
-  for (let now = left(); ; now = left()) {
-    const isOver = now.sessions.length === 0 && now.folders.length === 0;
-    if (isOver || deadline.aborted) return describeLeft(product, ager, now, before);
+  for (;;) {
+    const sessions = database.existing(ager.aged);
+    const folders = overdueOf(removed, removedWorkspaces(home));
+    const gone = ager.aged.filter((id) => !sessions.includes(id));
+    const found = [...database.leftovers(gone)].map(
+      ([table, count]) => `${count} rows of purged sessions are left in ${table}`,
+    );
+    if (sessions.length > 0) found.push(`${sessions.length} ended sessions were not purged`);
+    if (folders.length > 0) found.push(`${folders.length} removed workspaces were not deleted`);
+    if (database.usedBytes() >= before) found.push("the database holds as much after the purge");
+    if (found.length === 0 || deadline.aborted) return found;
     await pause(LOOK_EVERY_MS, deadline);
   }
 }
 
-function describeLeft(
-  { database }: Product,
-  { aged }: SessionAger,
-  { sessions, folders }: { sessions: string[]; folders: string[] },
-  before: number,
-): string[] {
-  const found: string[] = [];
-  if (sessions.length > 0) found.push(`${sessions.length} ended sessions were not purged`);
-  if (folders.length > 0) found.push(`${folders.length} removed workspaces were not deleted`);
-  if (aged.length === 0) found.push("no session was purged");
-  const gone = aged.filter((id) => !sessions.includes(id));
-  for (const [table, count] of database.leftovers(gone))
-    found.push(`${count} rows of purged sessions are left in ${table}`);
-  if (database.usedBytes() >= before) found.push("the database holds as much after the purge");
-  return found;
-}
-
 /** Aged folders that are still there though their runner has removed another workspace since. */
-function overdueOf(aged: readonly string[], now: readonly string[]): string[] {
+export function overdueOf(aged: readonly string[], now: readonly string[]): string[] {
   const tidied = new Set(now.filter((folder) => !aged.includes(folder)).map(dirname));
   return aged.filter((folder) => now.includes(folder) && tidied.has(dirname(folder)));
 }
