@@ -14,23 +14,35 @@ export interface JsonBounds {
 const QUOTE = 34;
 const COMMA = 44;
 const BACKSLASH = 92;
-const OPENING: ReadonlySet<number> = new Set([91, 123]);
-const CLOSING: ReadonlySet<number> = new Set([93, 125]);
+const OPENING_LIST = 91;
+const CLOSING_LIST = 93;
+const OPENING_OBJECT = 123;
+const CLOSING_OBJECT = 125;
 
 /** Names the limit that the bytes exceed; undefined when they keep both. */
 export function exceededBound(bytes: Uint8Array, limits: JsonBounds): keyof JsonBounds | undefined {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === QUOTE) at = endOfString(bytes, at);
-    else if (byte === COMMA) values += 1;
-    else if (OPENING.has(byte)) {
-      depth += 1;
-      values += 1;
-    } else if (CLOSING.has(byte)) depth -= 1;
-    if (depth > limits.depth) return "depth";
-    if (values > limits.values) return "values";
+    // Compared one by one: a set costs several times as much, and there may be millions of bytes.
+    switch (bytes[at]) {
+      case QUOTE:
+        at = endOfString(bytes, at);
+        break;
+      case COMMA:
+        if (++values > limits.values) return "values";
+        break;
+      case OPENING_LIST:
+      case OPENING_OBJECT:
+        if (++depth > limits.depth) return "depth";
+        if (++values > limits.values) return "values";
+        break;
+      case CLOSING_LIST:
+      case CLOSING_OBJECT:
+        depth -= 1;
+        break;
+      default:
+    }
   }
   return undefined;
 }
@@ -56,4 +68,14 @@ export function requireJsonBounds(bytes: Uint8Array, limits: JsonBounds): void {
       "json_too_many_values",
       `The JSON has more than ${limits.values} values. Send less at once.`,
     );
+}
+
+/** Counts the members of a value that is to become JSON; infinite when it is nested too deep. */
+export function countValues(value: unknown, maxDepth: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (maxDepth === 0) return Number.POSITIVE_INFINITY;
+  let count = 1;
+  for (const key in value)
+    count += 1 + countValues((value as Record<string, unknown>)[key], maxDepth - 1);
+  return count;
 }

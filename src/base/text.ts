@@ -44,7 +44,7 @@ export function findUnstorable(value: unknown): readonly string[] | undefined {
 export function cleanJson(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
   // JSON.stringify writes NUL and lone surrogates as escapes, so their marks can be seen without walking the value.
-  if (!text.includes("\\u")) return text;
+  if (!text.includes("\\u0000") && !text.includes("\\ud")) return text;
   return (
     JSON.stringify(value, (_name, item) => (typeof item === "string" ? cleanText(item) : item)) ??
     "null"

@@ -4,9 +4,15 @@
  */
 import * as z from "zod";
 
-/** Frames of runners are not larger, nested deeper or fuller than this. */
-export const MAX_RUNNER_FRAME_BYTES = 16 * 1024 * 1024;
-export const RUNNER_FRAME_BOUNDS = { depth: 64, values: 250_000 } as const;
+/**
+ * Frames of runners are not larger, nested deeper or fuller than this. The largest one carries a
+ * blob, whose bytes are one string; all others are taken apart and stored, which costs far more.
+ */
+export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
+export const MAX_PLAIN_FRAME_BYTES = 4 * 1024 * 1024;
+export const RUNNER_FRAME_BOUNDS = { depth: 64, values: 40_000 } as const;
+/** One piece of an entry being written; longer ones are shown when they are finished. */
+export const MAX_DELTA_CHARS = 1_000_000;
 
 /** Places in a log, fences, ordinals, sizes in bytes. */
 export const placeSchema = z.number().int().min(0).max(1e15);

@@ -96,8 +96,21 @@ const imageRefSchema = z.object({
 export type ImageRef = z.infer<typeof imageRefSchema>;
 
 const itemBase = { entryId: z.string(), step: countSchema.optional() };
-/** What a provider wants to see again, such as the signature of its reasoning. */
-const meta = jsonRecord.optional();
+/**
+ * What a provider wants to see again, such as the signature of its reasoning. Any object: looking at
+ * each member costs much and says nothing.
+ */
+const meta = z
+  .custom<Record<string, unknown>>(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    "an object",
+  )
+  .optional();
+
+/** Files of a workspace that one turn may show. */
+export const MAX_SHOWN_FILES = 50;
+/** More than a response has calls. */
+const MAX_RECHECKED = 1_000;
 
 /** What a runner may append to the log of the session whose run it holds. */
 export const journalItemSchema = z.discriminatedUnion("type", [
@@ -142,7 +155,7 @@ export const journalItemSchema = z.discriminatedUnion("type", [
      * Calls of the same response that were allowed and are to be performed next. Each is judged again,
      * since time has passed; the answer to the batch has the verdict of those that are denied now.
      */
-    recheck: z.array(z.string()).max(1_000).optional(),
+    recheck: z.array(z.string()).max(MAX_RECHECKED).optional(),
   }),
   z.object({
     type: z.literal("notice"),
@@ -184,7 +197,9 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     turn: workspaceChangesSchema,
     all: workspaceChangesSchema,
     /** Files that can be shown, as they are now. */
-    files: z.array(imageRefSchema.extend({ path: z.string(), size: placeSchema })),
+    files: z
+      .array(imageRefSchema.extend({ path: z.string(), size: placeSchema }))
+      .max(MAX_SHOWN_FILES),
     diskBytes: placeSchema,
   }),
 ]);

@@ -10,7 +10,7 @@
  * A new tool adds no frame: `tool` carries any of them.
  */
 import * as z from "zod";
-import { durationSchema, placeSchema } from "./bounds.ts";
+import { durationSchema, MAX_DELTA_CHARS, placeSchema } from "./bounds.ts";
 import { diskReportSchema } from "./disk-report.ts";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
@@ -254,7 +254,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     entryId: z.string().max(200),
     kind: z.enum(["text", "reasoning", "tool_call"]),
     offset: placeSchema,
-    text: z.string(),
+    text: z.string().max(MAX_DELTA_CHARS),
   }),
   z.object({
     op: z.literal("tool"),
@@ -302,7 +302,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("sessions"),
     id: frameId,
-    sessions: z.array(z.string().max(200)).max(10_000),
+    sessions: z.array(ID).max(10_000),
   }),
   /** Gives a run back unharmed (drain): it is claimed again at once, and the attempt is not held against it. */
   z.object({

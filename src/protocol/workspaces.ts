@@ -54,7 +54,7 @@ export interface RepositoryAccess {
 
 export const MAX_LISTED_FILES = 300;
 export const MAX_PATCH_CHARS = 64_000;
-export const MAX_PATCHES_CHARS = 1_000_000;
+export const MAX_PATCHES_CHARS = 500_000;
 
 export const shownFileSchema = z
   .object({ path: z.string(), mediaType: z.string(), size: z.number().int(), updatedAt: isoTime })

@@ -15,6 +15,7 @@ import { owner } from "#features/testing/index.ts";
 import { createApp } from "#surfaces/http/app.ts";
 import { createCallers } from "#surfaces/http/callers.ts";
 import { allowedHosts } from "#surfaces/http/guard.ts";
+import { StreamSlots } from "#surfaces/http/stream-slots.ts";
 import { mcpRoute } from "#surfaces/mcp/route.ts";
 import { failed, succeeded, type Toolbox } from "#surfaces/mcp/toolbox.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -68,7 +69,9 @@ async function serve({ server: { kernel } }: Platform): Promise<{ server: Server
   const callers = createCallers({ auth, clock, cookieName: () => "none", rateLimit: 0 });
   const app = createApp({ callers, hosts: allowedHosts("127.0.0.1", () => port, undefined), log });
   const { announcer, ids } = kernel.engine;
-  mcpRoute(app, { callers, ids, announcer, log, version: "0", toolboxFor: () => toolbox });
+  const streams = new StreamSlots();
+  const parts = { callers, streams, ids, announcer, log, version: "0" };
+  mcpRoute(app, { ...parts, toolboxFor: () => toolbox });
   const server = createServer(
     getRequestListener(app.hono.fetch as never, { overrideGlobalObjects: false }),
   );

@@ -168,7 +168,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         Array.from({ length: 1000 }, (_none, at) => [`limit_${at}`, "x".repeat(1000)]),
       );
       const report = { kind: "local", why: null, fix: null };
-      for (const bad of [enforced, { memory: "x".repeat(10_000_000) }])
+      for (const bad of [enforced, { memory: "x".repeat(3_000_000) }])
         expect(
           await runner.ask({ op: "sandbox", sandbox: { ...report, enforced: bad } }),
         ).toMatchObject({ op: "refused", code: "frame_invalid" });

@@ -31,6 +31,8 @@ import type { Migration, Reader, Store, StoreUse, Tx } from "./store.ts";
 import { PROBE, WriteHealth } from "./write-health.ts";
 
 const MAX_BATCH = 64;
+/** A batch that has taken so long is committed as it is; the rest of it comes next. */
+const BATCH_MS = 10;
 const BUSY_RETRY_MS = 20;
 /** How long a command waits for a foreign process that holds the file, before it is refused. */
 const BUSY_LIMIT_MS = 12_000;
@@ -256,6 +258,8 @@ class SqliteStore implements Store {
       const batch = this.#queue.splice(0, MAX_BATCH);
       const done = await this.#withReserve(await this.#runBatch(batch));
       void this.#release(done);
+      // A long queue must not hold the event loop: whoever waits for something else comes in between.
+      if (this.#queue.length > 0) await new Promise<void>((resolve) => this.#soon(resolve));
     }
     this.#pumping = false;
   }
@@ -311,7 +315,12 @@ class SqliteStore implements Store {
       return batch.map((job) => ({ job, error: asRefusal(error), announcements: [] }));
     }
     const done: Done[] = [];
+    const since = performance.now();
     for (const job of batch) {
+      if (done.length > 0 && this.#read && performance.now() - since > BATCH_MS) {
+        this.#queue.unshift(...batch.splice(done.length));
+        break;
+      }
       const outcome = await this.#runJob(job, batch.length === 1);
       if (!writer.inTransaction) return this.#rerunAlone(batch, done, outcome);
       done.push(outcome);

@@ -2,7 +2,7 @@
 import type { Decision } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import type { EventRow, RunRow } from "../schema.ts";
-import { findJudgedCall } from "../tools/queries.ts";
+import { findJudgedCalls } from "../tools/queries.ts";
 import type { SessionWriter, Work } from "../work.ts";
 
 interface CallData {
@@ -43,14 +43,13 @@ export async function recheckCalls(
   work: Work,
   session: SessionWriter,
   run: RunRow,
-  callIds: Iterable<string>,
+  callIds: ReadonlySet<string>,
 ): Promise<Record<string, Verdict>> {
   const verdicts: Record<string, Verdict> = {};
-  for (const callId of callIds) {
-    const call = await findJudgedCall(work.tx, run, callId);
-    if (call?.verdict !== "allow") continue;
+  for (const call of await findJudgedCalls(work.tx, run, callIds)) {
+    if (call.verdict !== "allow") continue;
     const reason = await work.findDenial(session, run, call);
-    if (reason !== undefined) verdicts[callId] = { verdict: "deny", reason };
+    if (reason !== undefined) verdicts[call.callId] = { verdict: "deny", reason };
   }
   return verdicts;
 }

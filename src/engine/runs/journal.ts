@@ -3,6 +3,7 @@
  * or that it is parked. One fence check covers a batch; items that were appended before are left
  * out, so a batch may be sent again. Calls that ask for it are judged here, in the same transaction.
  */
+import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import {
   errorCodeSchema,
@@ -33,6 +34,8 @@ import { endingOf, requestStop } from "./request-stop.ts";
 import { isIsolatedRunner } from "./runners.ts";
 
 const COMMAND_TOOL = "bash";
+/** Several times what the limits of a turn let an honest runner write. */
+const MAX_TURN_ITEMS = 30_000;
 
 export interface Batch {
   run: string;
@@ -68,6 +71,7 @@ export function journal(
     const refused = refuse(run, batch);
     if (refused) return refused;
     const fresh = batch.items.slice(run.journaled + 1 - batch.firstOrdinal);
+    if (run.journaled + fresh.length > MAX_TURN_ITEMS) throw journalFull();
     const isBeyond = hasAskedBeyond(session.row, run, fresh);
     const verdicts = await apply({ work, session, run, bench }, fresh, batch);
     const lastOrdinal = run.journaled;
@@ -75,6 +79,14 @@ export function journal(
     await end(work, session, run, batch, claimer);
     return { ok: true, lastOrdinal, ...(verdicts ? { verdicts } : {}) };
   });
+}
+
+function journalFull(): Refusal {
+  return new Refusal(
+    "limit",
+    "journal_full",
+    `A turn may write ${MAX_TURN_ITEMS} items to its journal. End the turn, and go on in the next one.`,
+  );
 }
 
 /** What ends or stops to ask is news to the parent; all the rest need not wait for the parent's lock. */

@@ -9,18 +9,21 @@ import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import type { Claimer } from "./claim.ts";
 import type { ConnectionHost, Held, RunnerLink } from "./connection-host.ts";
-import { type Journaled, journal } from "./journal.ts";
+import { type Batch, type Journaled, journal } from "./journal.ts";
+import { journalInPieces } from "./journal-pieces.ts";
 import { EXPIRY_MARGIN_MS, freeHeldRuns, releaseRun, renewLeases } from "./leases.ts";
 import { MachineReports } from "./machine-reports.ts";
 import { listHeldBy } from "./queries.ts";
-import { openRepository } from "./repository-access.ts";
 import { graceFor } from "./request-stop.ts";
+import { answerRequest, type RunnerRequest } from "./runner-requests.ts";
 import { markRunner, offerModels, offerOf, registerRunner } from "./runners.ts";
 import { ConsentLine } from "./sandbox-consent.ts";
-import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
 
 /** The next turn of the session that settles, and that of its parent. */
 const MOST_HANDED_ON = 2;
+/** Requests under way: some for the runner itself, and as many as a turn's calls at once for each turn. */
+const REQUESTS_AT_ONCE = 64;
+const REQUESTS_PER_RUN = 32;
 
 type Frame<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
 
@@ -40,6 +43,9 @@ export class RunnerConnection {
   #readers: ReadonlySet<string> = new Set();
   #isReady = false;
   #acknowledges = false;
+  #requests = 0;
+  /** A register frame has come: there is one for each connection. */
+  #hasAsked = false;
   readonly #consent: ConsentLine;
   readonly #machine: MachineReports;
 
@@ -177,7 +183,11 @@ export class RunnerConnection {
   }
 
   async #receive(frame: RunnerFrame): Promise<void> {
-    if (frame.op === "register") return this.#register(frame);
+    if (frame.op === "register") {
+      if (this.#hasAsked) return this.close("registered already");
+      this.#hasAsked = true;
+      return this.#register(frame);
+    }
     if (!this.runner) return this.close("register first");
     if ("run" in frame) this.#confirm(frame);
     switch (frame.op) {
@@ -190,25 +200,19 @@ export class RunnerConnection {
       case "renew":
         return this.#renew(frame, this.runner);
       case "tool":
-        return this.#tool(frame, this.runner);
       case "history":
-        return this.#history(frame);
       case "brief":
-        return this.#brief(frame);
       case "repository":
-        return this.#repository(frame, this.runner);
       case "blob":
-        return this.#blob(frame, this.runner);
       case "fetch_blob":
-        return this.#fetchBlob(frame);
+      case "sessions":
+        return this.#answer(frame, this.runner);
       case "models":
         return this.#models(frame, this.runner);
       case "sandbox":
       case "disk":
         await this.#machine.report(this.runner, frame);
         return this.#link.send({ op: "done", id: frame.id });
-      case "sessions":
-        return this.#sessions(frame, this.runner);
       case "release":
         await releaseRun(this.#host.engine, this.runner.id, frame, frame.begun ?? true);
         this.#forget(frame.run, frame.fence);
@@ -323,15 +327,22 @@ export class RunnerConnection {
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
     const { engine, bench } = this.#host;
     const { run, fence, settle, park } = frame;
+    const done = await journalInPieces(engine, bench, { ...frame, runnerId: runner.id }, (piece) =>
+      settle ? this.#settleWith(piece) : journal(engine, bench, piece),
+    );
+    if (settle || park || !done.ok) this.#forget(run, fence);
+    this.#answerJournal(frame, done);
+  }
+
+  /** What the end of a turn makes ready goes on here, if a place is free. */
+  async #settleWith(piece: Batch): Promise<Journaled> {
+    const { engine, bench } = this.#host;
     const written: { done?: Journaled } = {};
-    const write = async (claimer?: Claimer) => {
-      const done = await journal(engine, bench, { ...frame, runnerId: runner.id }, claimer);
-      if (settle || park || !done.ok) this.#forget(run, fence);
-      written.done = done;
-    };
-    if (settle) await this.claiming(write, MOST_HANDED_ON);
-    else await write();
-    if (written.done) this.#answerJournal(frame, written.done);
+    await this.claiming(async (claimer) => {
+      written.done = await journal(engine, bench, piece, claimer);
+      this.#forget(piece.run, piece.fence);
+    }, MOST_HANDED_ON);
+    return written.done as Journaled;
   }
 
   /** After the turns it goes on with: those wait for nothing more, and this frees nobody. */
@@ -345,27 +356,40 @@ export class RunnerConnection {
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
-    for (const ref of runs) this.#confirm(ref);
-    const lost = await renewLeases(this.#host.engine, runner.id, runs);
-    for (const { run, fence } of runs) if (lost.includes(run)) this.#forget(run, fence);
-    this.#link.send({ op: "renewed", id, lost });
+    // The database is asked only about runs that were given to this runner, once about each.
+    const mine = new Map(
+      runs
+        .filter(({ run, fence }) => this.held.get(run)?.fence === fence)
+        .map((ref) => [ref.run, ref]),
+    );
+    for (const ref of mine.values()) this.#confirm(ref);
+    const lost = new Set(await renewLeases(this.#host.engine, runner.id, [...mine.values()]));
+    for (const { run, fence } of runs) {
+      if (lost.has(run)) this.#forget(run, fence);
+      else if (!mine.has(run)) lost.add(run);
+    }
+    this.#link.send({ op: "renewed", id, lost: [...lost] });
     if (this.closed) return;
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
     await this.#repeatOrders(runner);
   }
 
-  async #tool({ id, run, fence, callId, name }: Frame<"tool">, runner: RunnerRow): Promise<void> {
-    const call = { runId: run, fence, runnerId: runner.id, callId };
-    const answer = await this.#host.tools.call(call, name);
-    if ("lost" in answer) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    this.#link.send({ op: "tool_result", id, ...answer });
-  }
-
-  async #history({ id, run, fence, beforeSeq, limit }: Frame<"history">): Promise<void> {
-    const held = this.held.get(run);
-    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const history = await readHistory(this.#host.engine, held, run, beforeSeq, limit);
-    this.#link.send({ op: "history", id, ...history });
+  /** Requests may wait for something outside, so that there are only so many for each turn it has. */
+  async #answer(frame: RunnerRequest, runner: RunnerRow): Promise<void> {
+    const most = REQUESTS_AT_ONCE + REQUESTS_PER_RUN * this.held.size;
+    if (this.#requests >= most)
+      throw new Refusal(
+        "limit",
+        "too_many_requests",
+        `This runner has ${most} requests under way. Wait for answers, then ask again.`,
+      );
+    this.#requests += 1;
+    try {
+      const { held } = this;
+      this.#link.send(await answerRequest({ host: this.#host, runner, held }, frame));
+    } finally {
+      this.#requests -= 1;
+    }
   }
 
   /** The first ones make it ready for work. */
@@ -375,39 +399,5 @@ export class RunnerConnection {
     this.#isReady = true;
     this.#link.send({ op: "done", id });
     if (isNew) this.#host.ready();
-  }
-
-  async #sessions({ id, sessions }: Frame<"sessions">, runner: RunnerRow): Promise<void> {
-    const lives = await whatBecameOf(this.#host.engine, runner, sessions);
-    this.#link.send({ op: "sessions", id, ...lives });
-  }
-
-  async #brief({ id, run, fence }: Frame<"brief">): Promise<void> {
-    const held = this.held.get(run);
-    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const brief = await readBrief(this.#host.engine, this.#host.terms.briefing, held);
-    this.#link.send({ op: "brief", id, ...brief });
-  }
-
-  async #repository({ id, run, fence }: Frame<"repository">, runner: RunnerRow): Promise<void> {
-    const { engine, openers } = this.#host;
-    const opened = await openRepository(engine, openers, runner, { run, fence });
-    if ("lost" in opened) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    this.#link.send({ op: "repository", id, access: opened.access });
-  }
-
-  async #blob({ id, run, fence, mediaType, data }: Frame<"blob">, runner: RunnerRow) {
-    const held = this.held.get(run);
-    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const place = { orgId: runner.org_id, sessionId: held.sessionId };
-    const { sha256 } = await storeBlob(this.#host.engine, place, mediaType, data);
-    this.#link.send({ op: "blob", id, sha256, mediaType, data: null });
-  }
-
-  async #fetchBlob({ id, run, fence, sha256 }: Frame<"fetch_blob">) {
-    const held = this.held.get(run);
-    if (held?.fence !== fence) return this.#link.send({ op: "lost", id, run, code: "stale_fence" });
-    const blob = await fetchBlob(this.#host.engine, held.sessionId, sha256);
-    this.#link.send({ op: "blob", id, ...blob });
   }
 }

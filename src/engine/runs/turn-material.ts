@@ -1,5 +1,6 @@
 /** What a runner asks for to work a turn, or is given with it: earlier entries, its brief, and blobs. */
 import { createHash } from "node:crypto";
+import { setImmediate as loopTurns } from "node:timers/promises";
 import type { Reader } from "#base/store/index.ts";
 import type { BriefText, HistoryItem, HistoryPage, Material } from "#protocol/frames.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
@@ -173,14 +174,17 @@ function charsOfBrief({ instructions, files }: BriefText): number {
   return [...instructions, ...files].reduce((sum, { content }) => sum + content.length, 0);
 }
 
-export function storeBlob(
+/** Megabytes are decoded, hashed and written in three steps: others have their turn in between. */
+export async function storeBlob(
   engine: Engine,
   { orgId, sessionId }: { orgId: string; sessionId: string },
   mediaType: string,
   base64: string,
 ): Promise<{ sha256: string }> {
   const data = Buffer.from(base64, "base64");
+  await loopTurns();
   const sha256 = createHash("sha256").update(data).digest("hex");
+  await loopTurns();
   return engine.store.transaction(async (tx) => {
     const blob = { org_id: orgId, sha256, size: data.length, media_type: mediaType, data };
     await keepBlob(tx, { ...blob, created_at: tx.now }, sessionId);

@@ -57,6 +57,29 @@ export function listEvents(
   return reader.all(selectEventsAfter, { sessionId, after, limit });
 }
 
+const SIZED_COLUMNS = ["content", "tool_input", "tool_output", "error", "data"] as const;
+const EVENT_BYTES = SIZED_COLUMNS.map((name) => `coalesce(octet_length(${name}), 0)`).join(" + ");
+const EVENT_SIZES = {
+  sqlite: `select ${EVENT_BYTES} as bytes from events
+    where session_id = ? and seq > ? order by seq limit ?`,
+  postgres: `select ${EVENT_BYTES} as bytes from events
+    where session_id = $1 and seq > $2 order by seq limit $3`,
+} as const;
+
+/** Sizes of the events after a seq, in order. Both databases know them without reading the content. */
+export async function listEventSizes(
+  reader: Reader,
+  sessionId: string,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await reader.query<{ bytes: number }>({
+    sql: EVENT_SIZES[reader.dialect],
+    parameters: [sessionId, after, limit],
+  });
+  return rows.map(({ bytes }) => Number(bytes));
+}
+
 const selectTurnEntries = prepare<{ sessionId: string; after: number; promptId: string }, EventRow>(
   (db, p) =>
     db
@@ -81,24 +104,24 @@ export function listTurnEntries(
 
 const selectCalls = prepare<
   { sessionId: string; after: number; promptId: string },
-  Pick<EventRow, "tool_name" | "tool_input" | "data">
+  Pick<EventRow, "data">
 >((db, p) =>
   db
     .selectFrom("events")
-    .select(["tool_name", "tool_input", "data"])
+    .select("data")
     .where("session_id", "=", p("sessionId"))
     .where("seq", ">", p("after"))
     .where("prompt_id", "=", p("promptId"))
     .where("type", "=", "pre_tool")
     .orderBy("seq"),
 );
-/** The calls a turn has made, without what came of them. */
+/** The calls a turn has made: their ids and verdicts, without what they were given. */
 export function listTurnCalls(
   reader: Reader,
   sessionId: string,
   after: number,
   promptId: string,
-): Promise<Pick<EventRow, "tool_name" | "tool_input" | "data">[]> {
+): Promise<Pick<EventRow, "data">[]> {
   return reader.all(selectCalls, { sessionId, after, promptId });
 }
 

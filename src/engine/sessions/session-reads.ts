@@ -7,7 +7,7 @@ import { decodeCursor, encodeCursor, type Place, pageOf } from "../cursor.ts";
 import { type Action, may, type Principal, requireMay, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
-import { listEntries, listEvents } from "./event-queries.ts";
+import { listEntries, listEventSizes, listEvents } from "./event-queries.ts";
 import { entryView, eventView } from "./event-view.ts";
 import { findSession, listSessions, type SessionFilter } from "./queries.ts";
 import { type Reading, requireReadable } from "./reading.ts";
@@ -107,7 +107,35 @@ export function createSessionReads({ store, clock }: Engine) {
     async events(id: string, after: number, limit: number): Promise<SessionEvent[]> {
       return (await store.read((reader) => listEvents(reader, id, after, limit))).map(eventView);
     },
+
+    /**
+     * The next piece of a log: as many events as fit `maxBytes`, and at least one. `more` is true
+     * when the log went on after them.
+     */
+    async eventPage(
+      id: string,
+      after: number,
+      { limit, maxBytes }: { limit: number; maxBytes: number },
+    ): Promise<{ events: SessionEvent[]; more: boolean }> {
+      const { rows, more } = await store.read(async (reader) => {
+        const sizes = await listEventSizes(reader, id, after, limit + 1);
+        if (sizes.length === 0) return { rows: [], more: false };
+        const count = Math.min(limit, countWithin(sizes, maxBytes));
+        return { rows: await listEvents(reader, id, after, count), more: count < sizes.length };
+      });
+      return { events: rows.map(eventView), more };
+    },
   };
+}
+
+/** How many of the first ones stay within the bound together; the first always counts. */
+function countWithin(sizes: readonly number[], bound: number): number {
+  let sum = 0;
+  const end = sizes.findIndex((size, at) => {
+    sum += size;
+    return at > 0 && sum > bound;
+  });
+  return end < 0 ? sizes.length : end;
 }
 
 function filterOf(

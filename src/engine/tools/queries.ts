@@ -83,11 +83,11 @@ const LOOK_BACK = 200;
 
 const selectCalls = prepare<
   { sessionId: string; promptId: string; after: number; limit: number },
-  Pick<EventRow, "tool_name" | "tool_input" | "data">
+  Pick<EventRow, "seq" | "tool_name" | "data">
 >((db, p) =>
   db
     .selectFrom("events")
-    .select(["tool_name", "tool_input", "data"])
+    .select(["seq", "tool_name", "data"])
     .where("session_id", "=", p("sessionId"))
     .where("seq", ">", p("after"))
     .where("prompt_id", "=", p("promptId"))
@@ -95,18 +95,39 @@ const selectCalls = prepare<
     .orderBy("seq", "desc")
     .limit(p("limit")),
 );
-export async function findJudgedCall(
+const selectInput = prepare<{ sessionId: string; seq: number }, Pick<EventRow, "tool_input">>(
+  (db, p) =>
+    db
+      .selectFrom("events")
+      .select("tool_input")
+      .where("session_id", "=", p("sessionId"))
+      .where("seq", "=", p("seq")),
+);
+
+/** Finds calls that were judged, by their ids. What they were given is read only of these. */
+export async function findJudgedCalls(
   reader: Reader,
   { session_id: sessionId, prompt_id: promptId, first_seq: after }: RunRow,
+  callIds: ReadonlySet<string>,
+): Promise<JournaledCall[]> {
+  if (callIds.size === 0) return [];
+  const rows = await reader.all(selectCalls, { sessionId, promptId, after, limit: LOOK_BACK });
+  const found = new Map<string, JournaledCall>();
+  for (const { seq, tool_name, data } of rows) {
+    const facts = JSON.parse(data ?? "{}") as { callId?: string; cwd?: string; verdict?: Verdict };
+    const { callId, cwd = null, verdict } = facts;
+    if (callId === undefined || !verdict || !callIds.has(callId) || found.has(callId)) continue;
+    const given = await reader.first(selectInput, { sessionId, seq });
+    const input: unknown = given?.tool_input == null ? null : JSON.parse(given.tool_input);
+    found.set(callId, { callId, tool: tool_name ?? "", input, cwd, verdict: verdict.verdict });
+  }
+  return [...found.values()];
+}
+
+export async function findJudgedCall(
+  reader: Reader,
+  run: RunRow,
   callId: string,
 ): Promise<JournaledCall | undefined> {
-  const rows = await reader.all(selectCalls, { sessionId, promptId, after, limit: LOOK_BACK });
-  for (const { tool_name, tool_input, data } of rows) {
-    const facts = JSON.parse(data ?? "{}") as { callId?: string; cwd?: string; verdict?: Verdict };
-    if (facts.callId !== callId || !facts.verdict) continue;
-    const input: unknown = tool_input === null ? null : JSON.parse(tool_input);
-    const { cwd = null, verdict } = facts;
-    return { callId, tool: tool_name ?? "", input, cwd, verdict: verdict.verdict };
-  }
-  return undefined;
+  return (await findJudgedCalls(reader, run, new Set([callId])))[0];
 }

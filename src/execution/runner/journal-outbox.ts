@@ -5,15 +5,22 @@
  * numbers.
  */
 import { Refusal } from "#base/refusal.ts";
+import { roughSize } from "#base/rough-size.ts";
 import type { LeaseLost, Verdicts } from "#execution/runtimes/runtime.ts";
 import type { JournalItem } from "#protocol/events.ts";
-import { type BatchExtra, fitsFrame, framesOf, type JournalBatch } from "./journal-batch.ts";
+import {
+  type BatchExtra,
+  fitsFrame,
+  framesOf,
+  isLean,
+  type JournalBatch,
+} from "./journal-batch.ts";
 
 /** One frame carries no more than this, unless a single item is larger. */
 const BATCH_ITEMS = 500;
-const BATCH_CHARS = 4_000_000;
+const BATCH_CHARS = 1_000_000;
 /** Larger items would not fit a frame once they are encoded. */
-const ITEM_CHARS = 5_000_000;
+const ITEM_CHARS = 3_500_000;
 /** A runtime that appends without waiting is stopped here, before it fills the memory. */
 const WAITING_CHARS = 32_000_000;
 const WAITING_ITEMS = 20_000;
@@ -46,6 +53,8 @@ export class JournalOutbox {
     if (this.#closedBy) return Promise.reject(this.#closedBy);
     let chars = 0;
     for (const item of items) {
+      // First: what is nested very deep cannot even be measured.
+      if (!isLean(item)) return Promise.reject(tooFull(item));
       const itemChars = roughSize(item);
       if (itemChars > ITEM_CHARS || !fitsFrame(item, itemChars))
         return Promise.reject(tooLarge(item, itemChars));
@@ -166,12 +175,10 @@ function tooLarge(item: JournalItem, chars: number): Refusal {
   );
 }
 
-/** The characters an item brings to its frame, near enough to bound memory. */
-function roughSize(value: unknown): number {
-  if (typeof value === "string") return value.length + 2;
-  if (typeof value !== "object" || value === null) return 8;
-  let size = 2;
-  for (const key in value)
-    size += key.length + 4 + roughSize((value as Record<string, unknown>)[key]);
-  return size;
+function tooFull(item: JournalItem): Refusal {
+  return new Refusal(
+    "too_large",
+    "journal_item_too_large",
+    `A ${item.type} item is nested too deep for the journal, or has too many values: flatten or shorten it first.`,
+  );
 }

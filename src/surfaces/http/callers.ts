@@ -40,7 +40,7 @@ export interface CallerOptions {
 }
 
 /** The owner's own key drives benches and scripts; it gets more room than others. */
-const OWNER_FACTOR = 20;
+export const OWNER_FACTOR = 20;
 const BURST_FACTOR = 2;
 const STRANGER_PER_SECOND = 10;
 const STRANGER_BURST = 40;

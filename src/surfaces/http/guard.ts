@@ -8,7 +8,7 @@ import { Refusal } from "#base/refusal.ts";
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Who has not said who they are has little to say. */
 export const MAX_STRANGER_BODY_BYTES = 4 * 1024;
-const JSON_BOUNDS: JsonBounds = { depth: 64, values: 250_000 };
+const JSON_BOUNDS: JsonBounds = { depth: 64, values: 50_000 };
 
 export interface AllowedHosts {
   has(host: string): boolean;

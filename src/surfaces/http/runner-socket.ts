@@ -1,28 +1,52 @@
-/** A runner's WebSocket: frames in, frames out, in order. */
+/**
+ * A runner's WebSocket: frames in, frames out, in order. A runner may be anybody's machine, so what
+ * one frame costs is bounded, and so is how many of them are under way.
+ */
 import type { WebSocket } from "ws";
 import { exceededBound } from "#base/json-bounds.ts";
 import type { Log } from "#base/log.ts";
 import { cleanValue, mayHoldUnstorable } from "#base/text.ts";
 import type { Principal } from "#engine/index.ts";
-import type { Dispatcher } from "#engine/runs/index.ts";
-import { RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
+import type { Dispatcher, RunnerConnection } from "#engine/runs/index.ts";
+import { MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
 import { type RunnerFrame, runnerFrameSchema } from "#protocol/frames.ts";
+import { type MessageRate, SocketIntake } from "#surfaces/live/index.ts";
+import { frameCost } from "./message-rates.ts";
 import { SocketPulse } from "./socket-pulse.ts";
 
 const MAX_ID_CHARS = 200;
 const ALIVE_WITHIN_MS = 1_000;
 /** A token that was taken away ends what it opened, within a second. */
 const CHECK_EVERY_MS = 400;
+const REGISTER_WITHIN_MS = 10_000;
+/** Frames whose answers the database is asked for. Others wait, so that one runner never fills its queue. */
+const FRAMES_AT_ONCE = 32;
+const PATIENCE_MS = 60_000;
+/** Above this, a runner that does not read its answers is not heard until it has read some. */
+const HIGH_WATER_BYTES = 4 * 1024 * 1024;
+const LOOK_AGAIN_MS = 20;
+/** More than the answers to all frames under way. */
+const MAX_BACKLOG_BYTES = 160 * 1024 * 1024;
+/** These may wait for the world outside; the connection bounds them, and leases must not wait behind them. */
+const SLOW: ReadonlySet<string> = new Set(["tool", "repository"]);
+
+export interface RunnerSocketOptions {
+  stillGood(): Promise<boolean>;
+  rate: MessageRate;
+  log: Log;
+}
 
 export function serveRunner(
   socket: WebSocket,
   principal: Extract<Principal, { kind: "runner" }>,
   dispatcher: Dispatcher,
-  { stillGood, log }: { stillGood(): Promise<boolean>; log: Log },
+  { stillGood, rate, log }: RunnerSocketOptions,
 ): void {
   const connection = dispatcher.connect(principal, {
     send: (frame) => {
-      if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount > MAX_BACKLOG_BYTES) return socket.terminate();
+      socket.send(JSON.stringify(frame));
     },
     close: (reason) => socket.close(1008, reason.slice(0, 100)),
     isAlive: () => answersPing(socket),
@@ -35,23 +59,23 @@ export function serveRunner(
     },
     heardAgain: () => dispatcher.poke(),
   });
-  socket.on("message", (data, isBinary) => {
-    const bytes = data as Buffer;
-    // Before anything is made of it: what is nested deep or holds very many values costs far more
-    // to parse than to send.
-    if (exceededBound(bytes, RUNNER_FRAME_BOUNDS))
-      return socket.close(1009, "a frame is nested too deep or holds too much");
-    const { frame, id, op } = isBinary ? {} : parseFrame(String(bytes));
-    if (!frame && id !== undefined) return refuseFrame(socket, id);
-    // A piece that is shown may be lost, and the other turns on this line go on.
-    if (!frame && op === "delta") return log.warn({ runnerId: connection.runnerId }, BAD_DELTA);
-    if (!frame) return socket.close(1007, "not a runner frame");
-    connection.receive(frame).catch((error: unknown) => {
-      // The runner keeps what was not acknowledged and sends it again on the next connection.
-      log.error({ err: error, op: frame.op }, "a runner frame failed");
-      socket.close(1011, "try again");
-    });
+  const frames = new FrameReader(socket, connection, { rate, log });
+  new SocketIntake(socket, {
+    owes: rate.owes,
+    count: () => {},
+    room: () =>
+      socket.bufferedAmount <= HIGH_WATER_BYTES
+        ? undefined
+        : new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS)),
+    handle: (data, isBinary) => frames.read(data, isBinary),
+    atOnce: FRAMES_AT_ONCE,
+    patienceMs: PATIENCE_MS,
+    gaveUp: () =>
+      log.warn({ runnerId: connection.runnerId }, "a runner sent too much for too long"),
   });
+  const unregistered = setTimeout(() => {
+    if (!connection.runner) socket.close(1008, "register first");
+  }, REGISTER_WITHIN_MS);
   const check = async () => {
     if (!connection.closed && !(await stillGood()))
       await connection.revoke("the token was taken away");
@@ -61,6 +85,7 @@ export function serveRunner(
   }, CHECK_EVERY_MS);
   socket.on("close", () => {
     clearInterval(checks);
+    clearTimeout(unregistered);
     dispatcher
       .disconnect(connection)
       .catch((error: unknown) => log.warn({ err: error }, "could not mark a runner offline"));
@@ -68,18 +93,74 @@ export function serveRunner(
   socket.on("error", (error) => log.warn({ err: error }, "a runner's socket failed"));
 }
 
+interface ReaderParts {
+  rate: MessageRate;
+  log: Log;
+}
+
+/** Turns messages into frames of a connection. */
+class FrameReader {
+  readonly #socket: WebSocket;
+  readonly #connection: RunnerConnection;
+  readonly #parts: ReaderParts;
+  #hasToldBadDelta = false;
+
+  constructor(socket: WebSocket, connection: RunnerConnection, parts: ReaderParts) {
+    this.#socket = socket;
+    this.#connection = connection;
+    this.#parts = parts;
+  }
+
+  /** Returns a promise for what keeps one of the places for frames under way. */
+  read(bytes: Buffer, isBinary: boolean): Promise<void> | undefined {
+    // Before anything is made of it: what is nested deep or holds very many values costs far more
+    // to parse than to send.
+    if (exceededBound(bytes, RUNNER_FRAME_BOUNDS)) {
+      this.#socket.close(1009, "a frame is nested too deep or holds too much");
+      return undefined;
+    }
+    const { frame, id, op } = isBinary ? {} : parseFrame(bytes);
+    this.#parts.rate.spend(frameCost(frame?.op, bytes.length));
+    if (frame) return this.#pass(frame);
+    if (id !== undefined) refuseFrame(this.#socket, id);
+    // A piece that is shown may be lost, and the other turns on this line go on.
+    else if (op === "delta") this.#tellBadDelta();
+    else this.#socket.close(1007, "not a runner frame");
+    return undefined;
+  }
+
+  #pass(frame: RunnerFrame): Promise<void> | undefined {
+    const done = this.#connection.receive(frame).catch((error: unknown) => {
+      // The runner keeps what was not acknowledged and sends it again on the next connection.
+      this.#parts.log.error({ err: error, op: frame.op }, "a runner frame failed");
+      this.#socket.close(1011, "try again");
+    });
+    return SLOW.has(frame.op) ? undefined : done;
+  }
+
+  /** Once for a connection: a runner that sends nothing else must not fill the log. */
+  #tellBadDelta(): void {
+    if (this.#hasToldBadDelta) return;
+    this.#hasToldBadDelta = true;
+    const { runnerId } = this.#connection;
+    this.#parts.log.warn({ runnerId }, BAD_DELTA);
+  }
+}
+
 const BAD_DELTA = "a piece of an entry was not as this server knows it; it was left out";
 
 /** `id` and `op`: of one that is no frame we know, but can be answered or left out. */
-function parseFrame(text: string): { frame?: RunnerFrame; id?: string; op?: unknown } {
+function parseFrame(bytes: Buffer): { frame?: RunnerFrame; id?: string; op?: unknown } {
   try {
+    const text = String(bytes);
     const json: unknown = JSON.parse(text);
     // What agents, tools and models wrote is kept as far as it can be stored.
     const value = mayHoldUnstorable(text) ? cleanValue(json) : json;
-    const parsed = runnerFrameSchema.safeParse(value);
-    if (parsed.success) return { frame: parsed.data };
     const { id, op } = value as { id?: unknown; op?: unknown };
-    return typeof id === "string" && id.length <= MAX_ID_CHARS ? { id, op } : { op };
+    const known = typeof id === "string" && id.length <= MAX_ID_CHARS ? { id, op } : { op };
+    if (bytes.length > MAX_PLAIN_FRAME_BYTES && op !== "blob") return known;
+    const parsed = runnerFrameSchema.safeParse(value);
+    return parsed.success ? { frame: parsed.data } : known;
   } catch {
     return {};
   }
@@ -87,7 +168,8 @@ function parseFrame(text: string): { frame?: RunnerFrame; id?: string; op?: unkn
 
 /** Sent again it would be no better, so the runner is told instead of left to try. */
 function refuseFrame(socket: WebSocket, id: string): void {
-  const message = "The frame is not as this server knows it. Update the older of the two.";
+  const message =
+    "The frame is not as this server knows it, or too large. Update the older of the two.";
   socket.send(JSON.stringify({ op: "refused", id, code: "frame_invalid", message }));
 }
 

@@ -1,36 +1,27 @@
 /** The listener: HTTP requests to the app, upgrades to the live and runner sockets. */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type WebSocket, WebSocketServer } from "ws";
 import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
-import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
+import type { TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
-import { type Kernel, requireMay } from "#engine/index.ts";
+import { type Kernel, principalKey, requireMay } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
 import type { MetricFamily } from "#features/metrics/contract.ts";
-import { MAX_RUNNER_FRAME_BYTES } from "#protocol/bounds.ts";
-import { LIVE_PROTOCOL } from "#protocol/page-key.ts";
-import {
-  MAX_LIVE_FRAME_BYTES,
-  SessionFeeds,
-  serveLive,
-  streamEvents,
-} from "#surfaces/live/index.ts";
+import { SessionFeeds, streamEvents } from "#surfaces/live/index.ts";
 import { type Coordination, mcpRoutes, type PromptOrchestrator } from "#surfaces/mcp/index.ts";
 import { createAgentRefusals } from "./agent-refusals.ts";
 import { type App, createApp, principalOf, requireCaller, sessionIdOf } from "./app.ts";
 import { type Authenticator, type Callers, createCallers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
-import { refusalBody, refusalStatus } from "./errors.ts";
 import { featureRoutes } from "./feature-routes.ts";
 import { fileRoutes } from "./files.ts";
 import { gatewayRoutes } from "./gateway.ts";
-import { type AllowedHosts, allowedHosts, checkHost, isOwnOrigin, refuseOrigin } from "./guard.ts";
+import { allowedHosts } from "./guard.ts";
+import { createMessageRates } from "./message-rates.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { ModelGateway } from "./model-gateway.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -42,8 +33,10 @@ import { runRoutes } from "./routes/run-routes.ts";
 import { type RunnerTokens, runnerRoutes } from "./routes/runner-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
 import { workspaceRoutes } from "./routes/workspace-routes.ts";
-import { serveRunner } from "./runner-socket.ts";
-import { createProxyWatch, requireHttps } from "./transport.ts";
+import { StreamSlots } from "./stream-slots.ts";
+import { createProxyWatch } from "./transport.ts";
+import { limitUnfinished } from "./unfinished.ts";
+import { Upgrades } from "./upgrades.ts";
 
 export interface HttpOptions {
   kernel: Kernel;
@@ -100,19 +93,16 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       "forwarded headers come from a proxy that MUSTER_TRUSTED_PROXY does not name; everybody behind it counts as one address",
     ),
   );
-  const sockets = socketServers();
+  const streams = new StreamSlots();
   const metrics = createMetrics({
     kernel,
     now: clock.now,
     countUntrusted: () => proxies.count,
-    countStreams: () => ({
-      live: sockets.live.clients.size,
-      runner: sockets.runner.clients.size,
-    }),
+    countStreams: () => streams.totals,
     turns: options.turnMetrics,
     home: options.home,
   });
-  const feeds = new SessionFeeds(kernel.engine.announcer, kernel.sessions.events, (error) =>
+  const feeds = new SessionFeeds(kernel.engine.announcer, kernel.sessions.eventPage, (error) =>
     log.error({ err: error }, "a live reader failed"),
   );
 
@@ -130,7 +120,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   plainRoutes(app, kernel, callers, metrics);
   sessionRoutes(app, kernel);
   promptRoutes(app, kernel);
-  runRoutes(app, kernel);
+  runRoutes(app, kernel, streams);
   runnerRoutes(app, kernel, auth);
   workspaceRoutes(app, kernel);
   featureRoutes(app, kernel);
@@ -141,24 +131,33 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     secure,
     baseUrl,
   });
-  eventRoute(app, kernel, feeds, callers, clock);
+  eventRoute(app, { kernel, feeds, callers, clock, streams });
   const { version, promptOrchestrator, coordination } = options;
-  mcpRoutes(app, { kernel, callers, feeds, clock, log, version, promptOrchestrator, coordination });
+  mcpRoutes(app, {
+    kernel,
+    callers,
+    feeds,
+    streams,
+    clock,
+    log,
+    version,
+    promptOrchestrator,
+    coordination,
+  });
   app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, version)));
   fileRoutes(app, options.filesFolder);
 
   const server = listener(app, metrics);
-  server.on("upgrade", (request, socket, head) => {
-    upgrade({ request, socket, head, hosts, callers, sockets, options, feeds }).catch(
-      (error: unknown) => refuseUpgrade(socket, error, log),
-    );
-  });
+  limitUnfinished(server);
+  const rates = createMessageRates(options.rateLimit, clock);
+  const upgrades = new Upgrades({ ...options, hosts, callers, feeds, streams, rates });
+  server.on("upgrade", (request, socket, head) => upgrades.take(request, socket, head));
   await listen(server, host, options.port);
   port = (server.address() as AddressInfo).port;
   return {
     url: baseUrl(),
     port,
-    close: () => closeAll(server, sockets),
+    close: () => closeAll(server, upgrades),
   };
 }
 
@@ -196,13 +195,15 @@ function plainRoutes(app: App, kernel: Kernel, callers: Callers, metrics: Metric
   });
 }
 
-function eventRoute(
-  app: App,
-  kernel: Kernel,
-  feeds: SessionFeeds,
-  callers: Callers,
-  clock: Clock,
-): void {
+interface EventRouteParts {
+  kernel: Kernel;
+  feeds: SessionFeeds;
+  callers: Callers;
+  clock: Clock;
+  streams: StreamSlots;
+}
+
+function eventRoute(app: App, { kernel, feeds, callers, clock, streams }: EventRouteParts): void {
   endpoint(
     app,
     {
@@ -224,123 +225,16 @@ function eventRoute(
       const caller = c.get("caller");
       const { incoming, outgoing } = c.env;
       const isOver = () => until !== null && clock.now() >= until;
-      streamEvents(
-        feeds,
-        id,
+      const ended = streams.enter("events", caller);
+      streamEvents(feeds, outgoing as never, {
+        sessionId: id,
         after,
-        outgoing as never,
-        async () => !isOver() && (await callers.isStillGood(incoming.headers, caller)),
-      );
+        party: principalKey(caller.principal),
+        stillGood: async () => !isOver() && (await callers.isStillGood(incoming.headers, caller)),
+        ended,
+      });
       return RESPONSE_ALREADY_SENT;
     },
-  );
-}
-
-interface Sockets {
-  live: WebSocketServer;
-  runner: WebSocketServer;
-}
-
-function socketServers(): Sockets {
-  const options = { noServer: true, perMessageDeflate: false, clientTracking: true } as const;
-  return {
-    live: new WebSocketServer({
-      ...options,
-      maxPayload: MAX_LIVE_FRAME_BYTES,
-      // Never the one that carries the page's key.
-      handleProtocols: (offered) => (offered.has(LIVE_PROTOCOL) ? LIVE_PROTOCOL : false),
-    }),
-    runner: new WebSocketServer({ ...options, maxPayload: MAX_RUNNER_FRAME_BYTES }),
-  };
-}
-
-interface Upgrade {
-  request: IncomingMessage;
-  socket: Duplex;
-  head: Buffer;
-  hosts: AllowedHosts;
-  callers: Callers;
-  sockets: Sockets;
-  options: HttpOptions;
-  feeds: SessionFeeds;
-}
-
-async function upgrade(parts: Upgrade): Promise<void> {
-  const { request, socket, head, hosts, callers, sockets, options, feeds } = parts;
-  socket.on("error", () => socket.destroy());
-  const { kernel, log } = options;
-  const proto = request.headers["x-forwarded-proto"];
-  requireHttps(options, {
-    remote: request.socket.remoteAddress,
-    local: request.socket.localAddress,
-    host: request.headers.host,
-    forwardedProto: Array.isArray(proto) ? proto[0] : proto,
-  });
-  checkHost(hosts, request.headers.host);
-  const { origin } = request.headers;
-  if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
-  const path = (request.url ?? "").split("?")[0]?.replace(/^\/api\/v1\//, "/api/");
-  const forwarded = request.headers["x-forwarded-for"];
-  const address = clientAddress(
-    request.socket.remoteAddress,
-    // Node joins repeated ones, whatever its types say.
-    Array.isArray(forwarded) ? forwarded.join() : forwarded,
-    options.trustedProxy,
-  );
-  const caller = await callers.identify(request.headers, address, true);
-  const { principal } = caller;
-  if (path === "/api/live" && principal.kind !== "runner") {
-    return accept(sockets.live, request, socket, head, (ws) => {
-      serveLive(ws, principal, {
-        feeds,
-        announcer: kernel.engine.announcer,
-        authorizeRead: kernel.sessions.authorizeRead,
-        findBoard: (who, id) => kernel.sessions.topFor(who, id, "task.read"),
-        now: options.clock.now,
-        stillGood: () => callers.isStillGood(request.headers, caller),
-        log,
-      });
-    });
-  }
-  if (path === "/api/runners/connect" && principal.kind === "runner") {
-    return accept(sockets.runner, request, socket, head, (ws) =>
-      serveRunner(ws, principal, kernel.dispatcher, {
-        stillGood: () => callers.isStillGood(request.headers, caller),
-        log,
-      }),
-    );
-  }
-  throw new Refusal(
-    "not_found",
-    "not_found",
-    "There is no socket at this address for this credential.",
-  );
-}
-
-function accept(
-  server: WebSocketServer,
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  serve: (ws: WebSocket) => void,
-): void {
-  server.handleUpgrade(request, socket, head, (ws) => {
-    // A frame that breaks the protocol closes its own socket and nothing else.
-    ws.on("error", () => ws.terminate());
-    serve(ws);
-  });
-}
-
-function refuseUpgrade(socket: Duplex, error: unknown, log: Log): void {
-  if (!(error instanceof Refusal)) log.error({ err: error }, "an upgrade failed");
-  const refusal =
-    error instanceof Refusal
-      ? error
-      : new Refusal("unavailable", "internal_error", "Something went wrong on the server.");
-  const body = JSON.stringify(refusalBody(refusal));
-  const status = refusalStatus(refusal);
-  socket.end(
-    `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
@@ -360,9 +254,8 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-async function closeAll(server: Server, sockets: Sockets): Promise<void> {
-  for (const group of Object.values(sockets) as WebSocketServer[])
-    for (const client of group.clients) client.close(1001, "server is stopping");
+async function closeAll(server: Server, upgrades: Upgrades): Promise<void> {
+  upgrades.close();
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
   setTimeout(() => server.closeAllConnections(), 500).unref();

@@ -54,7 +54,7 @@ export class SocketPulse {
     const isLate = now - this.#lookedAt > (1 + LATE) * this.#everyMs;
     this.#lookedAt = now;
     // What the peer sent meanwhile has not been read yet: it is not its fault.
-    if (isLate) this.#heardAt = now;
+    if (isLate || this.#socket.isPaused) this.#heardAt = now;
     if (now - this.#heardAt > DEAD_AFTER * this.#everyMs) {
       this.#options.dead();
       this.#socket.terminate();

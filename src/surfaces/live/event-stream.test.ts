@@ -19,12 +19,13 @@ it("ends with its credential, also when its reader takes nothing, and harms nobo
   const server = createServer((_request, response) => {
     const follow = (_id: string, _after: number, sink: Sink) => {
       opened.resolve({ sink, response });
-      return () => {
+      return async () => {
         left += 1;
       };
     };
     const feeds = { follow } as unknown as SessionFeeds;
-    streamEvents(feeds, "ses_1", 0, response, async () => isGood);
+    const stream = { sessionId: "ses_1", after: 0, party: "ann", ended: () => {} };
+    streamEvents(feeds, response, { ...stream, stillGood: async () => isGood });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

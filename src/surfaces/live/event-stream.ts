@@ -3,20 +3,35 @@ import type { ServerResponse } from "node:http";
 import type { PreparedEvent, SessionFeeds, Sink } from "./session-feed.ts";
 
 const HEARTBEAT_MS = 15_000;
+/** A reader that takes nothing for so many heartbeats is given up; it may come back with its cursor. */
+const MAX_MISSED_HEARTBEATS = 8;
+/** Above this, nothing more is written until the reader has taken all of it. */
+const HIGH_WATER_BYTES = 64 * 1024;
 /** A credential that was taken away ends what it opened, within a second. */
 const CHECK_EVERY_MS = 400;
 /** A stream that has ended waits so long for its reader to take the rest. */
 const END_WITHIN_MS = 2_000;
 
+export interface EventStream {
+  sessionId: string;
+  after: number;
+  /** Who reads; see `Sink`. */
+  party: string;
+  stillGood(): Promise<boolean>;
+  /** Called once, when the stream is over. */
+  ended(): void;
+}
+
 export function streamEvents(
   feeds: SessionFeeds,
-  sessionId: string,
-  after: number,
   response: ServerResponse,
-  stillGood: () => Promise<boolean>,
+  { sessionId, after, party, stillGood, ended }: EventStream,
 ): void {
   // It may have closed while the reader's rights were looked up; then nothing would ever end this.
-  if (response.destroyed || response.closed) return;
+  if (response.destroyed || response.closed) {
+    ended();
+    return;
+  }
   response.writeHead(200, {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
@@ -24,9 +39,15 @@ export function streamEvents(
     Connection: "keep-alive",
   });
   response.flushHeaders();
-  const leave = feeds.follow(sessionId, after, sinkOf(response));
+  const leave = feeds.follow(sessionId, after, sinkOf(response, party));
+  let missed = 0;
+  response.on("drain", () => {
+    missed = 0;
+  });
   const heartbeat = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(": still here\n\n");
+    missed = response.writableNeedDrain ? missed + 1 : 0;
+    if (missed >= MAX_MISSED_HEARTBEATS) response.destroy();
+    else if (missed === 0) response.write(": still here\n\n");
   }, HEARTBEAT_MS);
   const check = setInterval(() => {
     stillGood().then(
@@ -39,7 +60,7 @@ export function streamEvents(
   const stop = () => {
     clearInterval(heartbeat);
     clearInterval(check);
-    leave();
+    void leave();
   };
   /** Nothing is written from here on, also while the reader does not take what was. */
   const end = () => {
@@ -49,18 +70,36 @@ export function streamEvents(
   };
   // Its reader may break off at any moment.
   response.on("error", () => response.destroy());
-  response.on("close", stop);
+  response.on("close", () => {
+    stop();
+    ended();
+  });
 }
 
-function sinkOf(response: ServerResponse): Sink {
+function sinkOf(response: ServerResponse, party: string): Sink {
   return {
-    event: ({ seq, type, json }: PreparedEvent) =>
-      response.write(`id: ${seq}\nevent: ${type}\ndata: ${json}\n\n`),
-    delta: ({ json }) => response.write(`event: delta\ndata: ${json}\n\n`),
+    party,
+    isFull: () => response.writableLength >= HIGH_WATER_BYTES,
+    event: (event: PreparedEvent) => {
+      const { seq, type, json } = event;
+      event.streamed ??= Buffer.from(`id: ${seq}\nevent: ${type}\ndata: ${json}\n\n`);
+      response.write(event.streamed);
+    },
+    delta: (delta) => {
+      delta.streamed ??= Buffer.from(`event: delta\ndata: ${delta.json}\n\n`);
+      response.write(delta.streamed);
+    },
     drained: () =>
-      new Promise((resolve) =>
-        response.writableNeedDrain ? response.once("drain", resolve) : resolve(undefined),
-      ),
+      new Promise((resolve) => {
+        if (!response.writableNeedDrain || response.destroyed) return resolve();
+        const done = () => {
+          response.off("drain", done);
+          response.off("close", done);
+          resolve();
+        };
+        response.on("drain", done);
+        response.on("close", done);
+      }),
     // The reader has the cursor in the ids it was sent; nothing needs to be said.
     movedBack: () => {},
   };

@@ -5,20 +5,21 @@
 import type { WebSocket } from "ws";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
-import { type Action, type Announcer, may, type Principal } from "#engine/index.ts";
+import { type Action, type Announcer, may, type Principal, principalKey } from "#engine/index.ts";
 import {
   type LiveClientFrame,
   type LiveServerFrame,
   liveClientFrameSchema,
 } from "#protocol/live.ts";
 import { sessionIdMeant } from "#protocol/session-ids.ts";
-import type { SessionFeeds, Sink } from "./session-feed.ts";
+import type { SessionFeeds } from "./session-feed.ts";
+import { SocketIntake } from "./socket-intake.ts";
+import { createDrains, type Drains, sinkOf, TEXT } from "./socket-sink.ts";
 
-/** Above this, a topic stops being pushed and continues from the database when the socket has drained. */
-const HIGH_WATER_BYTES = 256 * 1024;
-const LOW_WATER_BYTES = 32 * 1024;
 const MAX_TOPICS = 500;
-const MAX_WAITING_FRAMES = 1_000;
+/** Things that have changed while a socket takes nothing. */
+const MAX_WAITING_HINTS = 5_000;
+const PATIENCE_MS = 10_000;
 const TOPIC = /^[\w:.@-]+$/;
 const BOARD = "board:";
 const HINT_PAUSE_MS = 100;
@@ -38,32 +39,46 @@ export interface LiveOptions {
   now(): number;
   /** Whether the credential behind the socket is still good. */
   stillGood(): Promise<boolean>;
+  /** The rate of the socket and of the credential behind it. */
+  rate: MessageRate;
   log: Log;
+}
+
+/** How fast a sender may send. */
+export interface MessageRate {
+  /** Milliseconds until it may send more; 0: now. */
+  owes(): number;
+  spend(cost: number): void;
 }
 
 /** With the moment for which a credential is remembered, less than the second that a revocation may take. */
 const CHECK_EVERY_MS = 400;
-const TEXT = { binary: false };
 
 export function serveLive(socket: WebSocket, principal: Principal, options: LiveOptions): void {
   const topics = new Map<string, Topic>();
-  const send = (frame: LiveServerFrame) => socket.send(JSON.stringify(frame));
   const drains = createDrains(socket);
+  const send = (frame: LiveServerFrame) => socket.send(JSON.stringify(frame), TEXT, drains.flushed);
 
-  // One at a time: a frame must not overtake the one before it.
-  let turn = Promise.resolve();
-  let waiting = 0;
-  socket.on("message", (data, isBinary) => {
-    if (++waiting > MAX_WAITING_FRAMES) return socket.close(1008, "too many frames at once");
-    turn = turn
-      .then(() => receive(isBinary ? undefined : String(data)))
-      .catch((error: unknown) => options.log.error({ err: error }, "a live frame failed"))
-      .finally(() => waiting--);
+  const subscriber: Subscriber = { socket, principal, options, drains, send };
+  const { rate } = options;
+  new SocketIntake(socket, {
+    owes: rate.owes,
+    count: () => rate.spend(1),
+    room: () => (drains.isFull() ? drains.wait() : undefined),
+    handle: (data, isBinary) =>
+      receive(isBinary ? undefined : String(data)).catch((error: unknown) =>
+        options.log.error({ err: error }, "a live frame failed"),
+      ),
+    // A frame must not overtake the one before it.
+    atOnce: 1,
+    patienceMs: PATIENCE_MS,
+    gaveUp: () => options.log.warn({ by: principalKey(principal) }, "a live socket sent too much"),
   });
   const stopWatching = keepAlive(socket, options, closeOld);
   socket.on("close", () => {
     stopWatching();
-    for (const { leave } of topics.values()) leave();
+    drains.end();
+    for (const { leave } of topics.values()) void leave();
     topics.clear();
   });
 
@@ -71,7 +86,7 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
   function closeOld(): void {
     for (const [topic, { leave, until }] of topics) {
       if (until === null || options.now() < until) continue;
-      leave();
+      void leave();
       topics.delete(topic);
       send({ op: "error", topic, code: "not_found", message: "It is not open to you any more." });
     }
@@ -85,8 +100,10 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
         code: "invalid_frame",
         message: "Send {op: subscribe | unsubscribe, topic, after?} as JSON.",
       });
-    topics.get(frame.topic)?.leave();
+    const earlier = topics.get(frame.topic);
     topics.delete(frame.topic);
+    // One replay of a topic at a time: the next begins when the one before it has stopped.
+    await earlier?.leave();
     if (frame.op === "unsubscribe") return;
     if (topics.size >= MAX_TOPICS)
       return send({
@@ -96,44 +113,59 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
         message: `At most ${MAX_TOPICS} topics on one socket.`,
       });
     try {
-      const topic = await subscribe(frame.topic, frame.after ?? 0);
-      if (socket.readyState !== socket.OPEN) return topic.leave();
+      const topic = await subscribe(subscriber, frame.topic, frame.after ?? 0);
+      if (socket.readyState !== socket.OPEN) return await topic.leave();
       topics.set(frame.topic, topic);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       send({ op: "error", topic: frame.topic, code: error.code, message: error.message });
     }
   }
+}
 
-  async function subscribe(topic: string, after: number): Promise<Topic> {
-    if (topic.startsWith("session:") && TOPIC.test(topic)) {
-      const userId = principal.kind === "user" ? principal.userId : null;
-      const sessionId = sessionIdMeant(topic.slice("session:".length), userId);
-      const { lastSeq, until } = await options.authorizeRead(principal, sessionId);
-      send({ op: "subscribed", topic, after });
-      // A cursor from beyond the end is from before a restore.
-      if (after > lastSeq) send({ op: "reset", topic, after: lastSeq });
-      const from = Math.min(after, lastSeq);
-      const sink = sinkOf(socket, topic, drains, send);
-      return { leave: options.feeds.follow(sessionId, from, sink), until };
-    }
-    const source = await hintSource(topic, principal, options);
-    if (source === undefined)
-      throw new Refusal(
-        "not_found",
-        "not_found",
-        "No such topic. Use session:<id>, board:<id>, me or runners.",
-      );
-    send({ op: "subscribed", topic, after: 0 });
-    const tell = (hint: Hint) => {
-      if (mayHear(principal, hint)) send({ topic, ...hint });
-    };
-    return { leave: followHints(options.announcer, source, tell), until: null };
+interface Subscriber {
+  socket: WebSocket;
+  principal: Principal;
+  options: LiveOptions;
+  drains: Drains;
+  send(frame: LiveServerFrame): void;
+}
+
+async function subscribe(
+  { socket, principal, options, drains, send }: Subscriber,
+  topic: string,
+  after: number,
+): Promise<Topic> {
+  if (topic.startsWith("session:") && TOPIC.test(topic)) {
+    const userId = principal.kind === "user" ? principal.userId : null;
+    const sessionId = sessionIdMeant(topic.slice("session:".length), userId);
+    const { lastSeq, until } = await options.authorizeRead(principal, sessionId);
+    send({ op: "subscribed", topic, after });
+    // A cursor from beyond the end is from before a restore.
+    if (after > lastSeq) send({ op: "reset", topic, after: lastSeq });
+    const from = Math.min(after, lastSeq);
+    const isShared = topic === `session:${sessionId}`;
+    const party = principalKey(principal);
+    const sink = sinkOf(socket, { topic, isShared, party, drains, send });
+    return { leave: options.feeds.follow(sessionId, from, sink), until };
   }
+  const source = await hintSource(topic, principal, options);
+  if (source === undefined)
+    throw new Refusal(
+      "not_found",
+      "not_found",
+      "No such topic. Use session:<id>, board:<id>, me or runners.",
+    );
+  send({ op: "subscribed", topic, after: 0 });
+  const tell = (hint: Hint) => {
+    if (mayHear(principal, hint)) send({ topic, ...hint });
+  };
+  const leave = followHints(options.announcer, source, { tell, socket, drains });
+  return { leave, until: null };
 }
 
 interface Topic {
-  leave(): void;
+  leave(): Promise<void>;
   /** Null: as long as the socket. */
   until: number | null;
 }
@@ -177,73 +209,39 @@ function mayHear(principal: Principal, { type }: Hint): boolean {
   return principal.kind === "user" && principal.scopes.includes("*");
 }
 
-/** Hints of a burst are told once for each thing. */
-function followHints(announcer: Announcer, source: string, tell: (hint: Hint) => void): () => void {
+interface HintReader {
+  tell(hint: Hint): void;
+  socket: WebSocket;
+  drains: Drains;
+}
+
+/** Hints of a burst are told once for each thing, when the socket takes them. */
+function followHints(
+  announcer: Announcer,
+  source: string,
+  { tell, socket, drains }: HintReader,
+): () => Promise<void> {
   const waiting = new Map<string, Hint>();
   let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    timer = undefined;
+    if (drains.isFull()) return later();
+    for (const item of waiting.values()) tell(item);
+    waiting.clear();
+  };
+  const later = () => {
+    timer ??= setTimeout(flush, HINT_PAUSE_MS);
+  };
   const leave = announcer.onHint(source, (hint) => {
     waiting.set(`${hint.type}:${hint.id}`, hint);
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      for (const item of waiting.values()) tell(item);
-      waiting.clear();
-    }, HINT_PAUSE_MS);
+    // It reads nothing. Connecting again it fetches everything anew, which is less than all of these.
+    if (waiting.size > MAX_WAITING_HINTS) socket.terminate();
+    else later();
   });
-  return () => {
+  return async () => {
     leave();
     clearTimeout(timer);
-  };
-}
-
-interface Drains {
-  full(): boolean;
-  wait(): Promise<void>;
-  /** Called whenever something has left the socket. */
-  flushed(): void;
-}
-
-function createDrains(socket: WebSocket): Drains {
-  let waiters: (() => void)[] = [];
-  return {
-    full: () => socket.bufferedAmount > HIGH_WATER_BYTES,
-    wait: () =>
-      socket.bufferedAmount <= LOW_WATER_BYTES
-        ? Promise.resolve()
-        : new Promise((resolve) => waiters.push(resolve)),
-    flushed() {
-      if (waiters.length === 0 || socket.bufferedAmount > LOW_WATER_BYTES) return;
-      const due = waiters;
-      waiters = [];
-      for (const resolve of due) resolve();
-    },
-  };
-}
-
-function sinkOf(
-  socket: WebSocket,
-  topic: string,
-  drains: Drains,
-  send: (frame: LiveServerFrame) => void,
-): Sink {
-  const head = `{"topic":${JSON.stringify(topic)},`;
-  const deltaHead = `${head}"type":"delta",`;
-  const write = (payload: Buffer): boolean => {
-    const full = drains.full();
-    socket.send(payload, TEXT, drains.flushed);
-    return !full;
-  };
-  return {
-    // All followers of a session's feed have the same topic, so they share the bytes.
-    event: (event) => {
-      event.payload ??= Buffer.from(head + event.json.slice(1));
-      return write(event.payload);
-    },
-    delta: (delta) => {
-      delta.payload ??= Buffer.from(deltaHead + delta.json.slice(1));
-      return write(delta.payload);
-    },
-    drained: drains.wait,
-    movedBack: (after) => send({ op: "reset", topic, after }),
+    waiting.clear();
   };
 }
 

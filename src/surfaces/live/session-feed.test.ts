@@ -13,9 +13,14 @@ function createStage() {
       return () => watchers.delete(watcher);
     },
   } as unknown as Announcer;
-  const read = async (_id: string, after: number, limit: number) => {
-    await Promise.resolve();
-    return log.filter((event) => event.seq > after).slice(0, limit);
+  let reading = 0;
+  const most = { reading: 0 };
+  const read = async (_id: string, after: number, { limit }: { limit: number }) => {
+    most.reading = Math.max(most.reading, ++reading);
+    await new Promise((resolve) => setImmediate(resolve));
+    reading -= 1;
+    const rest = log.filter((event) => event.seq > after);
+    return { events: rest.slice(0, limit), more: rest.length > limit };
   };
   const feeds = new SessionFeeds(announcer, read, (error) => {
     throw error;
@@ -31,17 +36,19 @@ function createStage() {
   const tell = (act: (watcher: SessionWatcher) => void) => {
     for (const watcher of watchers) act(watcher);
   };
-  return { feeds, write, tell, watchers };
+  return { feeds, write, tell, watchers, most };
 }
 
-function createSink(isFull: () => boolean = () => false) {
+function createSink(isFull: () => boolean = () => false, party = "a") {
   const seqs: number[] = [];
   const deltas: Delta[] = [];
   const movedBack: number[] = [];
   let release = () => {};
   const sink: Sink = {
-    event: ({ seq }) => seqs.push(seq) > 0 && !isFull(),
-    delta: ({ json }) => deltas.push(JSON.parse(json) as Delta) > 0 && !isFull(),
+    party,
+    isFull,
+    event: ({ seq }) => void seqs.push(seq),
+    delta: ({ json }) => void deltas.push(JSON.parse(json) as Delta),
     drained: () =>
       new Promise((resolve) => {
         release = resolve;
@@ -101,11 +108,11 @@ describe("a session's feed", () => {
       const one = write();
       tell((watcher) => watcher.appended(one));
     }
-    expect(seqs).toEqual([1]);
+    expect(seqs).toEqual([]);
     full = false;
     drain();
     await settle();
-    expect(movedBack).toEqual([1]);
+    expect(movedBack).toEqual([0]);
     expect(seqs).toEqual(upTo(50));
   });
 
@@ -143,7 +150,33 @@ describe("a session's feed", () => {
     const { feeds, watchers } = createStage();
     const leave = [createSink(), createSink()].map(({ sink }) => feeds.follow("s", 0, sink));
     expect(watchers.size).toBe(1);
-    for (const each of leave) each();
+    for (const each of leave) void each();
     expect(watchers.size).toBe(0);
+  });
+
+  it("lets replays of one party take turns with those of others", async () => {
+    const { feeds, write, most } = createStage();
+    write(2_000);
+    const flood = Array.from({ length: 200 }, () => createSink(undefined, "flood"));
+    for (const { sink } of flood) void feeds.follow("s", 0, sink);
+    const victim = createSink(undefined, "victim");
+    void feeds.follow("s", 0, victim.sink);
+    await expect.poll(() => victim.seqs.length, { interval: 1 }).toBe(2_000);
+    // The flood has hardly begun.
+    const done = flood.filter(({ seqs }) => seqs.length === 2_000);
+    expect(done.length).toBeLessThan(20);
+    expect(most.reading).toBeLessThanOrEqual(3);
+    await expect.poll(() => flood.every(({ seqs }) => seqs.length === 2_000)).toBe(true);
+  });
+
+  it("sends a full reader no event of any of its replays, and ends them when it leaves", async () => {
+    const { feeds, write, most } = createStage();
+    write(1_000);
+    const { sink, seqs } = createSink(() => true);
+    const leaves = Array.from({ length: 50 }, () => feeds.follow("s", 0, sink));
+    await settle();
+    expect(seqs).toEqual([]);
+    await Promise.all(leaves.map((leave) => leave()));
+    expect(most.reading).toBe(0);
   });
 });

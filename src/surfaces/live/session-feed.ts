@@ -7,6 +7,7 @@
  * everything). A reader that cannot keep up is moved back to its cursor: what waits for it is the
  * database, not our memory.
  */
+import { FairLine } from "#base/fair-line.ts";
 import type { Announcer } from "#engine/index.ts";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 
@@ -17,15 +18,21 @@ export interface PreparedEvent {
   json: string;
   /** As a WebSocket frame's payload: made by the first socket that needs it, and shared by all. */
   payload?: Buffer;
+  /** As a server-sent event, shared in the same way. */
+  streamed?: Buffer;
 }
 
-export type PreparedDelta = Pick<PreparedEvent, "json" | "payload">;
+export type PreparedDelta = Pick<PreparedEvent, "json" | "payload" | "streamed">;
 
 /** Where a follower's frames go. */
 export interface Sink {
-  /** Returns false when no more should be sent until `drained` resolves. */
-  event(event: PreparedEvent): boolean;
-  delta(delta: PreparedDelta): boolean;
+  /** Who reads: replays of one party take turns with those of others. */
+  readonly party: string;
+  /** While true, nothing more is sent until `drained` resolves. */
+  isFull(): boolean;
+  event(event: PreparedEvent): void;
+  delta(delta: PreparedDelta): void;
+  /** Resolves when there is room again, and when the reader has gone. */
   drained(): Promise<void>;
   /** The reader lagged and now continues from the database. */
   movedBack(after: number): void;
@@ -34,10 +41,16 @@ export interface Sink {
 export type ReadEvents = (
   sessionId: string,
   after: number,
-  limit: number,
-) => Promise<SessionEvent[]>;
+  page: { limit: number; maxBytes: number },
+) => Promise<{ events: SessionEvent[]; more: boolean }>;
 
-const PAGE = 200;
+/** Ends a following. Resolves when nothing is read for it any more. */
+export type Leave = () => Promise<void>;
+
+/** A replay reads pages of this size, and lets others read theirs in between. */
+const PAGE = { limit: 200, maxBytes: 64 * 1024 } as const;
+const PAGES_AT_ONCE = 8;
+const PAGES_PER_PARTY = 2;
 const RETRY_MS = 1_000;
 /** Entries longer than this are not remembered for late watchers; they see them when they are finished. */
 const MAX_PARTIAL_CHARS = 256 * 1024;
@@ -48,6 +61,7 @@ export class SessionFeeds {
   readonly #read: ReadEvents;
   readonly #onError: (error: unknown) => void;
   readonly #feeds = new Map<string, SessionFeed>();
+  readonly #line = new FairLine({ atOnce: PAGES_AT_ONCE, perParty: PAGES_PER_PARTY });
 
   constructor(announcer: Announcer, read: ReadEvents, onError: (error: unknown) => void) {
     this.#announcer = announcer;
@@ -56,10 +70,14 @@ export class SessionFeeds {
   }
 
   /** Follows a session from a cursor. Returns the function that ends it. */
-  follow(sessionId: string, after: number, sink: Sink): () => void {
+  follow(sessionId: string, after: number, sink: Sink): Leave {
     let feed = this.#feeds.get(sessionId);
     if (!feed) {
-      feed = new SessionFeed(sessionId, this.#read, this.#onError);
+      feed = new SessionFeed(sessionId, {
+        read: this.#read,
+        onError: this.#onError,
+        line: this.#line,
+      });
       const created = feed;
       const leave = this.#announcer.watchSession(sessionId, created);
       created.onEmpty = () => {
@@ -76,31 +94,43 @@ interface Follower {
   cursor: number;
   live: boolean;
   ended: boolean;
+  /** Resolves when it has ended. */
+  left: Promise<void>;
+  /** Its replay, while there is one. */
+  replay: Promise<void>;
   sink: Sink;
+}
+
+interface FeedParts {
+  read: ReadEvents;
+  onError(error: unknown): void;
+  line: FairLine;
 }
 
 class SessionFeed {
   onEmpty = () => {};
   readonly #sessionId: string;
-  readonly #read: ReadEvents;
-  readonly #onError: (error: unknown) => void;
+  readonly #parts: FeedParts;
   readonly #followers = new Set<Follower>();
   readonly #partials = new Map<string, Delta>();
   #lastSeq = 0;
 
-  constructor(sessionId: string, read: ReadEvents, onError: (error: unknown) => void) {
+  constructor(sessionId: string, parts: FeedParts) {
     this.#sessionId = sessionId;
-    this.#read = read;
-    this.#onError = onError;
+    this.#parts = parts;
   }
 
-  add(after: number, sink: Sink): () => void {
-    const follower: Follower = { cursor: after, live: false, ended: false, sink };
+  add(after: number, sink: Sink): Leave {
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const replay = Promise.resolve();
+    const follower: Follower = { cursor: after, live: false, ended: false, left, replay, sink };
     this.#followers.add(follower);
     this.#catchUp(follower);
     return () => {
       follower.ended = true;
+      leave();
       if (this.#followers.delete(follower) && this.#followers.size === 0) this.onEmpty();
+      return follower.replay;
     };
   }
 
@@ -109,8 +139,12 @@ class SessionFeed {
       this.#lastSeq = Math.max(this.#lastSeq, event.seq);
       if (event.entryId !== null) this.#partials.delete(event.entryId);
       if (event.type === "run_settled" || event.type === "run_lost") this.#partials.clear();
-      const prepared = prepare(event);
-      for (const follower of this.#followers) if (follower.live) this.#offer(follower, prepared);
+      let prepared: PreparedEvent | undefined;
+      for (const follower of this.#followers) {
+        if (!follower.live) continue;
+        prepared ??= prepare(event);
+        this.#offer(follower, prepared);
+      }
     }
   }
 
@@ -127,7 +161,9 @@ class SessionFeed {
     if (!fresh) return;
     const prepared = { json: JSON.stringify(fresh) };
     for (const follower of this.#followers) {
-      if (follower.live && !follower.sink.delta(prepared)) this.#fallBack(follower, true);
+      if (!follower.live) continue;
+      if (follower.sink.isFull()) this.#fallBack(follower, true);
+      else follower.sink.delta(prepared);
     }
   }
 
@@ -152,8 +188,12 @@ class SessionFeed {
       this.#fallBack(follower, false);
       return;
     }
+    if (follower.sink.isFull()) {
+      this.#fallBack(follower, true);
+      return;
+    }
     follower.cursor = event.seq;
-    if (!follower.sink.event(event)) this.#fallBack(follower, true);
+    follower.sink.event(event);
   }
 
   #fallBack(follower: Follower, lagged: boolean): void {
@@ -162,7 +202,7 @@ class SessionFeed {
       this.#catchUp(follower);
       return;
     }
-    follower.sink.drained().then(
+    hasRoom(follower).then(
       () => {
         if (follower.ended) return;
         follower.sink.movedBack(follower.cursor);
@@ -173,9 +213,9 @@ class SessionFeed {
   }
 
   #catchUp(follower: Follower): void {
-    this.#replay(follower).catch((error: unknown) => {
+    follower.replay = this.#replay(follower).catch((error: unknown) => {
       if (follower.ended) return;
-      this.#onError(error);
+      this.#parts.onError(error);
       // The reader must not be left standing where the database failed it.
       setTimeout(() => {
         if (!follower.ended) this.#catchUp(follower);
@@ -183,28 +223,51 @@ class SessionFeed {
     });
   }
 
+  /** Sends pages until the follower has everything. A page that does not fit is read again later. */
   async #replay(follower: Follower): Promise<void> {
-    let isBehind = true;
-    while (isBehind) {
-      const events = await this.#read(this.#sessionId, follower.cursor, PAGE);
-      await sendAll(follower, events);
-      if (follower.ended) return;
-      // From here to `live` nothing can come in between, so nothing can be missed. A log that is
-      // shorter than what was told has been purged.
-      isBehind = events.length === PAGE || (events.length > 0 && follower.cursor < this.#lastSeq);
+    const { read, line } = this.#parts;
+    while (!follower.live && !follower.ended) {
+      if (follower.sink.isFull()) await hasRoom(follower);
+      const release = await line.enter(follower.sink.party);
+      try {
+        if (follower.ended) return;
+        const { events, more } = await read(this.#sessionId, follower.cursor, PAGE);
+        const isSent = sendPage(follower, events);
+        if (follower.ended) return;
+        // From here to `live` nothing can come in between, so nothing can be missed. A log that is
+        // shorter than what was told has been purged.
+        const isBehind = more || (events.length > 0 && follower.cursor < this.#lastSeq);
+        if (isSent && !isBehind) this.#goLive(follower);
+      } finally {
+        release?.();
+      }
     }
+  }
+
+  #goLive(follower: Follower): void {
     follower.live = true;
-    for (const partial of this.#partials.values())
+    for (const partial of this.#partials.values()) {
+      // What does not fit now is resent whole by its runner, or comes as a finished entry.
+      if (follower.sink.isFull()) return;
       follower.sink.delta({ json: JSON.stringify({ ...partial, offset: 0 }) });
+    }
   }
 }
 
-async function sendAll(follower: Follower, events: readonly SessionEvent[]): Promise<void> {
+/** Resolves when more can be sent, or nobody wants it any more. */
+function hasRoom(follower: Follower): Promise<void> {
+  return Promise.race([follower.sink.drained(), follower.left]);
+}
+
+/** False when the reader was full before the end of the page. */
+function sendPage(follower: Follower, events: readonly SessionEvent[]): boolean {
   for (const event of events) {
-    if (follower.ended) return;
+    if (follower.ended) return false;
+    if (follower.sink.isFull()) return false;
     follower.cursor = event.seq;
-    if (!follower.sink.event(prepare(event))) await follower.sink.drained();
+    follower.sink.event(prepare(event));
   }
+  return true;
 }
 
 /** An entry that is resent whole is passed on without what everybody has. */

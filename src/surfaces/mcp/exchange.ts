@@ -5,12 +5,14 @@ import type { Log } from "#base/log.ts";
 import type { Announcer, Kernel } from "#engine/index.ts";
 import type { AppEnv } from "#surfaces/http/app.ts";
 import type { Caller, Callers } from "#surfaces/http/callers.ts";
+import type { StreamSlots } from "#surfaces/http/stream-slots.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { clientIdOf, type Messages } from "./messages.ts";
 import { messageKey, type Toolbox } from "./toolbox.ts";
 
 export interface McpRouteOptions {
   callers: Callers;
+  streams: StreamSlots;
   ids: Kernel["engine"]["ids"];
   announcer: Announcer;
   log: Log;
@@ -28,8 +30,12 @@ interface Exchange extends McpRouteOptions {
 export async function exchange(
   c: Context<AppEnv>,
   messages: Messages,
-  { caller, callers, headers, toolbox, announcer, ids, log, version }: Exchange,
+  { caller, callers, streams, headers, toolbox, announcer, ids, log, version }: Exchange,
 ): Promise<Response> {
+  // Calls may wait for minutes, each with a server and a stream of its own.
+  const leave = messages.hasCalls ? streams.enter("wait", caller) : () => {};
+  c.env.outgoing.once("close", leave);
+  if (c.env.outgoing.destroyed) leave();
   const clientId = clientIdOf(c.req.header("mcp-session-id"));
   const { principal, credentialId } = caller;
   // A later attempt of a run is another agent, which counts its requests from the start.

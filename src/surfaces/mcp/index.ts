@@ -4,6 +4,7 @@ import type { Log } from "#base/log.ts";
 import type { Kernel } from "#engine/index.ts";
 import type { App } from "#surfaces/http/app.ts";
 import type { Caller, Callers } from "#surfaces/http/callers.ts";
+import type { StreamSlots } from "#surfaces/http/stream-slots.ts";
 import type { SessionFeeds } from "#surfaces/live/index.ts";
 import { agentToolbox } from "./agent-tools.ts";
 import type { Coordination, PromptOrchestrator } from "./person-tool.ts";
@@ -17,6 +18,7 @@ export interface McpOptions {
   kernel: Kernel;
   callers: Callers;
   feeds: SessionFeeds;
+  streams: StreamSlots;
   clock: Clock;
   log: Log;
   version: string;
@@ -28,9 +30,10 @@ export interface McpOptions {
 const PROGRAM_KEYS = new Set(["owner_key", "api_key"]);
 
 export function mcpRoutes(app: App, options: McpOptions): void {
-  const { kernel, callers, log, version } = options;
+  const { kernel, callers, streams, log, version } = options;
   mcpRoute(app, {
     callers,
+    streams,
     log,
     version,
     ids: kernel.engine.ids,

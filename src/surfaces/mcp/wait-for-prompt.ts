@@ -3,7 +3,7 @@
  * nothing else: the turn goes on, and its answer can be asked for later.
  */
 import type { Clock } from "#base/clock.ts";
-import type { Kernel, Principal } from "#engine/index.ts";
+import { type Kernel, type Principal, principalKey } from "#engine/index.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import type { SessionFeeds } from "#surfaces/live/index.ts";
@@ -67,11 +67,12 @@ export async function lookAndWait<T>(
   const over = new AbortController();
   const { lastSeq } = await kernel.sessions.authorizeRead(principal, sessionId);
   const leave = feeds.follow(sessionId, lastSeq, {
+    party: principalKey(principal),
+    isFull: () => false,
     event(event) {
       if (isNews(event)) over.abort();
-      return true;
     },
-    delta: () => true,
+    delta: () => {},
     drained: async () => {},
     movedBack: () => {},
   });
@@ -82,7 +83,7 @@ export async function lookAndWait<T>(
     await clock.sleep(timeoutMs, AbortSignal.any([signal, over.signal]));
     return await look();
   } finally {
-    leave();
+    void leave();
   }
 }
 

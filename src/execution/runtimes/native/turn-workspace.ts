@@ -8,7 +8,7 @@ import type { GrowingRedactor } from "#execution/tools/redact.ts";
 import type { SessionRepository } from "#execution/tools/tool.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import { DISK_LOW } from "#protocol/disk-report.ts";
-import type { JournalItem } from "#protocol/events.ts";
+import { type JournalItem, MAX_SHOWN_FILES } from "#protocol/events.ts";
 import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Turn } from "../runtime.ts";
@@ -33,7 +33,6 @@ const SHOWN_TYPES: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
   csv: "text/plain; charset=utf-8",
 };
-const MAX_SHOWN_FILES = 50;
 const MAX_SHOWN_BYTES = 1_000_000;
 
 export class TurnWorkspace {

@@ -13,7 +13,7 @@ export interface ModelRequest {
   body: Buffer;
 }
 
-const BOUNDS: JsonBounds = { depth: 128, values: 500_000 };
+const BOUNDS: JsonBounds = { depth: 128, values: 100_000 };
 const MAX_MODEL_CHARS = 200;
 
 export function readModelRequest(route: ModelRoute, body: Buffer): ModelRequest {

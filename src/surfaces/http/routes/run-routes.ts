@@ -5,6 +5,7 @@ import { demandsSchema, EXECUTION_MODES, RUN_TYPES, type Run, runSchema } from "
 import { type App, idempotencyOf, principalOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
 import { line, MAX_PROMPT_CHARS, pageQuery, requireId } from "../input.ts";
+import type { StreamSlots } from "../stream-slots.ts";
 
 const TAG = "Runs";
 const one = z.object({ run: runSchema });
@@ -38,7 +39,7 @@ const newRun = z
     `parameters may have at most ${MAX_PROMPT_CHARS} characters`,
   );
 
-export function runRoutes(app: App, kernel: Kernel): void {
+export function runRoutes(app: App, kernel: Kernel, streams: StreamSlots): void {
   const { runs } = kernel;
   endpoint(
     app,
@@ -54,14 +55,21 @@ export function runRoutes(app: App, kernel: Kernel): void {
     async ({ c, body }) => {
       const { parameters, prompt, timeoutMs, ...rest } = body;
       const principal = principalOf(c);
-      const run = await runs.create(
-        principal,
-        { ...rest, prompt: prompt ?? JSON.stringify(parameters) },
-        idempotencyOf(c),
-      );
-      if (body.executionMode !== "sync") return { run };
-      const later = await waitForEnd(kernel, principal, run, timeoutMs, c.req.raw.signal);
-      return c.json({ run: later }, later.outcome === null ? 202 : 201);
+      const isSync = body.executionMode === "sync";
+      // Before anything is made: who cannot wait for it has asked for nothing.
+      const leave = isSync ? streams.enter("wait", c.get("caller")) : () => {};
+      try {
+        const run = await runs.create(
+          principal,
+          { ...rest, prompt: prompt ?? JSON.stringify(parameters) },
+          idempotencyOf(c),
+        );
+        if (!isSync) return { run };
+        const later = await waitForEnd(kernel, principal, run, timeoutMs, c.req.raw.signal);
+        return c.json({ run: later }, later.outcome === null ? 202 : 201);
+      } finally {
+        leave();
+      }
     },
   );
   endpoint(

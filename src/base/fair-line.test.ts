@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { FairLine } from "./fair-line.ts";
+
+const turns = async (count = 5) => {
+  for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe("a fair line", () => {
+  it("gives a newcomer its turn before the rest of a long queue", async () => {
+    const line = new FairLine({ atOnce: 1, perParty: 1 });
+    const served: string[] = [];
+    const work = async (party: string) => {
+      const release = await line.enter(party);
+      served.push(party);
+      await Promise.resolve();
+      release?.();
+    };
+    const flood = Array.from({ length: 100 }, () => work("flood"));
+    await turns();
+    const before = served.length;
+    await work("victim");
+    expect(served.length - before).toBeLessThanOrEqual(3);
+    await Promise.all(flood);
+    expect(served).toHaveLength(101);
+  });
+
+  it("keeps within its limits, and turns away what a party cannot wait for", async () => {
+    const line = new FairLine({ atOnce: 3, perParty: 2, waiting: 1 });
+    const [first, second] = [await line.enter("a"), await line.enter("a")];
+    const third = line.enter("a");
+    expect(third).toBeDefined();
+    expect(line.enter("a")).toBeUndefined();
+    let isHeld = false;
+    void third?.then(() => {
+      isHeld = true;
+    });
+    await turns();
+    expect(isHeld).toBe(false);
+    expect(await line.enter("b")).toBeDefined();
+    first?.();
+    first?.();
+    await turns();
+    expect(isHeld).toBe(true);
+    second?.();
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * Takes the messages of one socket in order, no faster than its limits allow. While something has to
+ * wait, the socket is not read: the sender's own network queue holds the rest, not our memory. A
+ * sender that stays at its limit for long is closed.
+ */
+import type { WebSocket } from "ws";
+
+export interface IntakeOptions {
+  /** Milliseconds until the sender is within its rate again; 0: now. */
+  owes(): number;
+  /** Counts a message that is about to be handled. */
+  count(bytes: number): void;
+  /** Resolves when the socket has room for answers. */
+  room(): Promise<void> | undefined;
+  /**
+   * Handles one message. A promise keeps one of the places of `atOnce` until it settles, and must not
+   * reject.
+   */
+  handle(data: Buffer, isBinary: boolean): Promise<void> | undefined;
+  atOnce: number;
+  /** How long a sender may stay at its rate without a pause. */
+  patienceMs: number;
+  /** Tells that a sender was closed for going on. */
+  gaveUp(): void;
+}
+
+/** A close code of ours, after HTTP's 429. */
+const RATE_LIMITED = 4429;
+const RATE_LIMITED_REASON = "rate_limited: too many messages for too long; connect again later";
+/** One wait is short, so that a socket which closes meanwhile is noticed. */
+const LONGEST_WAIT_MS = 500;
+/** A sender that was not at its rate for so long has paused. */
+const PAUSE_MS = 2_000;
+/** A peer that does not answer the close is cut. */
+const CLOSE_WITHIN_MS = 5_000;
+/** The event loop turns after so much work in one go. */
+const SLICE_MS = 5;
+
+interface Message {
+  data: Buffer;
+  isBinary: boolean;
+}
+
+export class SocketIntake {
+  readonly #socket: WebSocket;
+  readonly #options: IntakeOptions;
+  #waiting: Message[] = [];
+  #running = 0;
+  #isPumping = false;
+  #isClosed = false;
+  /** Since when the sender has been at its rate without a pause, and when it last was. */
+  #limitedSince = 0;
+  #limitedAt = Number.NEGATIVE_INFINITY;
+  #wake = () => {};
+
+  constructor(socket: WebSocket, options: IntakeOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    socket.on("message", (data, isBinary) => {
+      if (this.#isClosed) return;
+      this.#waiting.push({ data: data as Buffer, isBinary });
+      if (!this.#isPumping) void this.#pump();
+    });
+    socket.once("close", () => this.#close());
+  }
+
+  #close(): void {
+    this.#isClosed = true;
+    this.#waiting = [];
+    this.#wake();
+  }
+
+  async #pump(): Promise<void> {
+    this.#isPumping = true;
+    let sliceStart = performance.now();
+    while (this.#waiting.length > 0) {
+      await this.#mayGoOn();
+      const next = this.#waiting.shift();
+      if (!next || this.#socket.readyState !== this.#socket.OPEN) break;
+      this.#begin(next);
+      if (performance.now() - sliceStart < SLICE_MS || this.#waiting.length === 0) continue;
+      this.#socket.pause();
+      await new Promise((resolve) => setImmediate(resolve));
+      sliceStart = performance.now();
+    }
+    this.#isPumping = false;
+    if (this.#isClosed || this.#socket.readyState !== this.#socket.OPEN) this.#waiting = [];
+    // Also while it closes: the peer's answer to that must be read.
+    this.#socket.resume();
+  }
+
+  #begin({ data, isBinary }: Message): void {
+    this.#options.count(data.length);
+    const work = this.#options.handle(data, isBinary);
+    if (!work) return;
+    this.#running += 1;
+    void work.finally(() => {
+      this.#running -= 1;
+      this.#wake();
+    });
+  }
+
+  /** Resolves when one more message may be begun, or the socket is closed. */
+  async #mayGoOn(): Promise<void> {
+    while (!this.#isClosed) {
+      const room = this.#options.room();
+      const owedMs = this.#options.owes();
+      const hasPlace = this.#running < this.#options.atOnce;
+      if (room === undefined && owedMs === 0 && hasPlace) return;
+      this.#socket.pause();
+      if (owedMs > 0) await this.#waitForRate(owedMs);
+      else
+        await Promise.race([...(room === undefined ? [] : [room]), this.#sleep(LONGEST_WAIT_MS)]);
+    }
+  }
+
+  async #waitForRate(owedMs: number): Promise<void> {
+    const now = performance.now();
+    if (now - this.#limitedAt > PAUSE_MS) this.#limitedSince = now;
+    this.#limitedAt = now;
+    if (now - this.#limitedSince > this.#options.patienceMs) {
+      this.#options.gaveUp();
+      this.#socket.close(RATE_LIMITED, RATE_LIMITED_REASON);
+      setTimeout(() => this.#socket.terminate(), CLOSE_WITHIN_MS).unref();
+      return this.#close();
+    }
+    await this.#sleep(Math.min(owedMs, LONGEST_WAIT_MS));
+  }
+
+  /** Ends early when something has happened. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
