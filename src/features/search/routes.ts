@@ -1,9 +1,11 @@
 import { defineRoute, type Route } from "#engine/index.ts";
 import { searchPageSchema, searchQuery } from "./contract.ts";
 import { search } from "./search.ts";
+import { SearchTurns } from "./search-turns.ts";
 import type { Sources } from "./sources.ts";
 
 export function searchRoutes(sources: Sources): readonly Route[] {
+  const turns = new SearchTurns();
   return [
     defineRoute({
       method: "get",
@@ -12,7 +14,8 @@ export function searchRoutes(sources: Sources): readonly Route[] {
       tag: "Search",
       query: searchQuery,
       response: searchPageSchema,
-      handle: ({ engine, principal, query }) => search(engine, sources, principal, query),
+      handle: ({ engine, principal, query }) =>
+        search({ engine, sources, turns }, principal, query),
     }),
   ];
 }

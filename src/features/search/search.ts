@@ -10,6 +10,7 @@ import { isoTime } from "#engine/sessions/index.ts";
 import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
 import { SEARCH_TOO_SLOW, type SearchItem, type SearchPage, type SearchQuery } from "./contract.ts";
 import { findNewest, type Hit, listHits, MAX_RANKED, type Match } from "./match-queries.ts";
+import type { SearchTurns } from "./search-turns.ts";
 import { markWhole, snippetOf } from "./snippet.ts";
 import type { Source, Sources } from "./sources.ts";
 import { anyOf, markOf, type Term, termsOf } from "./words.ts";
@@ -24,13 +25,27 @@ const CHARS_AT_ONCE = 64_000;
 
 const EMPTY: SearchPage = { items: [], next: null };
 
+export interface SearchParts {
+  engine: Engine;
+  sources: Sources;
+  turns: SearchTurns;
+}
+
 export async function search(
-  engine: Engine,
-  sources: Sources,
+  { engine, sources, turns }: SearchParts,
   principal: Principal,
   query: SearchQuery,
 ): Promise<SearchPage> {
   const person = requireUser(principal);
+  return turns.take(engine, person.userId, () => find(engine, sources, person, query));
+}
+
+async function find(
+  engine: Engine,
+  sources: Sources,
+  person: UserPrincipal,
+  query: SearchQuery,
+): Promise<SearchPage> {
   const chosen = choose(sources, person, query.kinds ?? []);
   const terms = termsOf(query.q);
   const place = placeOf(query.cursor);
