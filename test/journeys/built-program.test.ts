@@ -110,7 +110,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
         }
       ).prompt;
     await expect
-      .poll(receipt, { timeout: 12_000 })
+      .poll(receipt, { timeout: START_LIMIT_MS })
       .toMatchObject({ outcome: "failed", attempts: 3, error: { code: "attempts_exhausted" } });
     expect(await isReady()).toBe(true);
   }, 60_000);
