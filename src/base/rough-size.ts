@@ -7,3 +7,22 @@ export function roughSize(value: unknown): number {
     size += key.length + 4 + roughSize((value as Record<string, unknown>)[key]);
   return size;
 }
+
+/** Cuts a list into pieces of at most so many items and characters; one larger item is a piece alone. */
+export function cutBySize<T>(items: readonly T[], most: { items: number; chars: number }): T[][] {
+  const pieces: T[][] = [];
+  let piece: T[] = [];
+  let chars = 0;
+  for (const item of items) {
+    const size = roughSize(item);
+    if (piece.length > 0 && (piece.length === most.items || chars + size > most.chars)) {
+      pieces.push(piece);
+      piece = [];
+      chars = 0;
+    }
+    piece.push(item);
+    chars += size;
+  }
+  if (piece.length > 0) pieces.push(piece);
+  return pieces;
+}

@@ -10,6 +10,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import type { Figure, Row } from "./figure.ts";
 import { acknowledgements } from "./figures/acknowledgements.ts";
+import { attacks } from "./figures/attacks.ts";
 import { children } from "./figures/children.ts";
 import { bytes, fannedOut, persisted } from "./figures/events.ts";
 import { killed, slowReaders } from "./figures/hardship.ts";
@@ -53,6 +54,7 @@ const figures: readonly Figure[] = [
   restart,
   scale,
   purge,
+  attacks,
   killed,
   slowReaders,
 ];

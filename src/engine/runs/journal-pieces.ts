@@ -3,13 +3,11 @@
  * between: a runner decides how much it sends at once, and nobody else may wait for all of it. A
  * batch may be cut anywhere, because its items are numbered and a repeated one is left out.
  */
-import { roughSize } from "#base/rough-size.ts";
+import { cutBySize } from "#base/rough-size.ts";
+import { JOURNAL_PIECE } from "#protocol/bounds.ts";
 import type { Bench } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { type Batch, type Journaled, journal } from "./journal.ts";
-
-const PIECE_ITEMS = 50;
-const PIECE_CHARS = 500_000;
 
 /** `last` writes the piece that may end the turn. */
 export async function journalInPieces(
@@ -38,18 +36,12 @@ export async function journalInPieces(
 /** At least one; what binds goes with the first, what ends the turn with the last. */
 function piecesOf(batch: Batch): Batch[] {
   const { items, bind, settle, park, ...base } = batch;
-  const pieces: Batch[] = [];
-  let from = 0;
-  while (from < items.length || pieces.length === 0) {
-    let to = from;
-    for (let chars = 0; to < items.length && to - from < PIECE_ITEMS; to++) {
-      chars += roughSize(items[to]);
-      if (to > from && chars > PIECE_CHARS) break;
-    }
-    const firstOrdinal = batch.firstOrdinal + from;
-    pieces.push({ ...base, firstOrdinal, items: items.slice(from, to) });
-    from = to;
+  const [first = [], ...others] = cutBySize(items, JOURNAL_PIECE);
+  const pieces: Batch[] = [{ ...base, items: first, bind }];
+  let { firstOrdinal } = batch;
+  for (const piece of others) {
+    firstOrdinal += pieces.at(-1)?.items.length ?? 0;
+    pieces.push({ ...base, firstOrdinal, items: piece });
   }
-  if (bind) (pieces[0] as Batch).bind = bind;
   return [...pieces.slice(0, -1), { ...(pieces.at(-1) as Batch), settle, park }];
 }

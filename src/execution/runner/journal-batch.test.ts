@@ -42,6 +42,23 @@ describe("a batch of the journal", () => {
       expect(Buffer.byteLength(JSON.stringify(frame))).toBeLessThan(MAX_PLAIN_FRAME_BYTES);
   });
 
+  it("is cut where the server would write it in several pieces, so that each is stored whole or not", () => {
+    const items = Array.from({ length: 120 }, (_none, at) => message(`${at}`));
+    const settle = { outcome: "completed" } as const;
+    const frames = framesOf({ firstOrdinal: 11, items, settle }, 5_000);
+    expect(frames.map((frame) => [frame.firstOrdinal, frame.items.length])).toEqual([
+      [11, 50],
+      [61, 50],
+      [111, 20],
+      [131, 0],
+    ]);
+    expect(frames.flatMap((frame) => frame.items)).toEqual(items);
+    expect(frames.map((frame) => frame.settle)).toEqual([undefined, undefined, undefined, settle]);
+    const long = message("x".repeat(300_000));
+    const few = framesOf({ firstOrdinal: 1, items: [long, long, message("y")] }, 600_100);
+    expect(few.map((frame) => frame.items.length)).toEqual([1, 2, 0]);
+  });
+
   it("is cut where all its items together have more values than a frame may", () => {
     const full = message("x");
     const item = { ...full, meta: { list: Array.from({ length: 20_000 }, () => 0) } };

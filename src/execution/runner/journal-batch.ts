@@ -1,6 +1,7 @@
 /** A batch of the journal, and how it is cut into frames that the server takes. */
 import { countValues } from "#base/json-bounds.ts";
-import { MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
+import { cutBySize, roughSize } from "#base/rough-size.ts";
+import { JOURNAL_PIECE, MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import type { ExecutorBinding, Park } from "#protocol/frames.ts";
 
@@ -26,24 +27,34 @@ const MAX_BATCH_DEPTH = RUNNER_FRAME_BOUNDS.depth - 4;
 const MAX_BATCH_VALUES = RUNNER_FRAME_BOUNDS.values - 1_000;
 
 /**
- * One frame where it fits; else one for each item, and what ends the turn in a last one of its own. A
- * result that is too long by itself is cut: the transcript has all of it.
+ * One frame where the server writes it in one transaction; else one for each piece, and what ends the
+ * turn in a last one of its own. So a frame that is refused was not written at all. A result that is
+ * too long by itself is cut: the transcript has all of it.
  */
 export function framesOf(batch: JournalBatch, roughChars: number): JournalBatch[] {
-  const resultChars = batch.settle?.result?.length ?? 0;
-  const isSmall = roughChars + resultChars <= SURELY_FITS_CHARS;
-  const isLeanBatch = countValues(batch.items, MAX_BATCH_DEPTH + 1) <= MAX_BATCH_VALUES;
-  if (isLeanBatch && (isSmall || bytesOf(batch) <= MAX_BATCH_BYTES)) return [batch];
+  const chars = roughChars + (batch.settle?.result?.length ?? 0);
+  const isSmall = batch.items.length <= JOURNAL_PIECE.items && chars <= JOURNAL_PIECE.chars;
+  const pieces = isSmall ? [batch.items] : cutBySize(batch.items, JOURNAL_PIECE);
+  if (pieces.length <= 1 && isLeanList(batch.items) && fitsFrame(batch, chars)) return [batch];
   const { firstOrdinal, items, settle, ...extra } = batch;
-  const single = items.map((item, at) => ({ firstOrdinal: firstOrdinal + at, items: [item] }));
+  const frames: JournalBatch[] = [];
+  let next = firstOrdinal;
+  for (const piece of pieces.flatMap(inFrames)) {
+    frames.push({ firstOrdinal: next, items: piece });
+    next += piece.length;
+  }
   const result = settle?.result?.slice(0, MAX_RESULT_CHARS);
-  const last: JournalBatch = {
-    ...extra,
-    firstOrdinal: firstOrdinal + items.length,
-    items: [],
-    ...(settle ? { settle: { ...settle, ...(result === undefined ? {} : { result }) } } : {}),
-  };
-  return [...single, last];
+  const end = settle ? { settle: { ...settle, ...(result === undefined ? {} : { result }) } } : {};
+  return [...frames, { ...extra, firstOrdinal: next, items: [], ...end }];
+}
+
+function inFrames(piece: JournalItem[]): JournalItem[][] {
+  const isOne = isLeanList(piece) && fitsFrame(piece, roughSize(piece));
+  return isOne ? [piece] : piece.map((item) => [item]);
+}
+
+function isLeanList(items: readonly JournalItem[]): boolean {
+  return countValues(items, MAX_BATCH_DEPTH + 1) <= MAX_BATCH_VALUES;
 }
 
 /** False when no frame can hold it. */

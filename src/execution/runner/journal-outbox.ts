@@ -7,6 +7,7 @@
 import { Refusal } from "#base/refusal.ts";
 import { roughSize } from "#base/rough-size.ts";
 import type { LeaseLost, Verdicts } from "#execution/runtimes/runtime.ts";
+import { JOURNAL_PIECE } from "#protocol/bounds.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import {
   type BatchExtra,
@@ -16,9 +17,6 @@ import {
   type JournalBatch,
 } from "./journal-batch.ts";
 
-/** One frame carries no more than this, unless a single item is larger. */
-const BATCH_ITEMS = 500;
-const BATCH_CHARS = 1_000_000;
 /** Larger items would not fit a frame once they are encoded. */
 const ITEM_CHARS = 3_500_000;
 /** A runtime that appends without waiting is stopped here, before it fills the memory. */
@@ -133,7 +131,7 @@ export class JournalOutbox {
       try {
         verdicts = { ...verdicts, ...(await this.#send(frame)) };
       } catch (error) {
-        // A refused batch was not stored, so its numbers are free again.
+        // A refused frame was not stored, so its numbers are free again.
         if (error instanceof Refusal) this.#nextOrdinal = frame.firstOrdinal;
         throw error;
       }
@@ -141,6 +139,7 @@ export class JournalOutbox {
     return verdicts;
   }
 
+  /** No more than the server writes in one transaction: all of it is stored, or nothing. */
   #takeBatch(): Post[] {
     let count = 0;
     let items = 0;
@@ -148,7 +147,7 @@ export class JournalOutbox {
     for (const post of this.#waiting) {
       items += post.items.length;
       chars += post.chars;
-      if (count > 0 && (items > BATCH_ITEMS || chars > BATCH_CHARS)) break;
+      if (count > 0 && (items > JOURNAL_PIECE.items || chars > JOURNAL_PIECE.chars)) break;
       count++;
     }
     const posts = this.#waiting.splice(0, count);

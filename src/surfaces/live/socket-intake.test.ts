@@ -1,0 +1,123 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { type IntakeOptions, SocketIntake } from "./socket-intake.ts";
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** A peer, and what the intake of its socket has handled. */
+async function open(options: Partial<IntakeOptions> = {}) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  const accepted = once(server, "connection") as Promise<[WebSocket]>;
+  const { port } = server.address() as AddressInfo;
+  const peer = new WebSocket(`ws://127.0.0.1:${port}`);
+  const [socket] = await accepted;
+  await once(peer, "open");
+  ends.push(() => {
+    peer.terminate();
+    server.close();
+  });
+  const handled: string[] = [];
+  const seen = { gaveUp: 0, most: 0, running: 0, bytes: 0 };
+  new SocketIntake(socket, {
+    owes: () => 0,
+    count: (bytes) => {
+      seen.bytes += bytes;
+    },
+    room: () => undefined,
+    handle: (data) => {
+      handled.push(String(data));
+      return undefined;
+    },
+    atOnce: 1,
+    patienceMs: 60_000,
+    gaveUp: () => {
+      seen.gaveUp += 1;
+    },
+    ...options,
+  });
+  return { peer, socket, handled, seen };
+}
+
+describe("the intake of a socket", () => {
+  it("handles everything in order, and counts it", async () => {
+    const { peer, handled, seen } = await open();
+    const sent = Array.from({ length: 5_000 }, (_none, at) => `${at}`);
+    for (const text of sent) peer.send(text);
+    await expect.poll(() => handled.length).toBe(sent.length);
+    expect(handled).toEqual(sent);
+    expect(seen.bytes).toBe(sent.join("").length);
+  });
+
+  it("begins no more than its places at once", async () => {
+    const seen = { running: 0, most: 0, done: 0 };
+    const { peer } = await open({
+      atOnce: 3,
+      handle: async () => {
+        seen.running += 1;
+        seen.most = Math.max(seen.most, seen.running);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        seen.running -= 1;
+        seen.done += 1;
+      },
+    });
+    for (let at = 0; at < 60; at++) peer.send("x");
+    await expect.poll(() => seen.done).toBe(60);
+    expect(seen.most).toBe(3);
+  });
+
+  it("does not read a sender above its rate: the sender's own queue holds the rest", async () => {
+    let debtMs = 1_000;
+    const { peer, socket, handled } = await open({ owes: () => debtMs });
+    const text = "x".repeat(64 * 1024);
+    const most = 1_000;
+    for (let at = 0; at < most; at++) peer.send(text);
+    await expect.poll(() => socket.isPaused).toBe(true);
+    // Long enough for all of it, if it were read.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(handled).toEqual([]);
+    expect(peer.bufferedAmount).toBeGreaterThan((most * text.length) / 2);
+    debtMs = 0;
+    await expect.poll(() => handled.length).toBe(most);
+    expect(socket.isPaused).toBe(false);
+  });
+
+  it("waits while its peer does not read the answers", async () => {
+    let isFull = true;
+    const { peer, handled } = await open({
+      room: () => (isFull ? new Promise((resolve) => setTimeout(resolve, 5)) : undefined),
+    });
+    peer.send("x");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(handled).toEqual([]);
+    isFull = false;
+    await expect.poll(() => handled).toEqual(["x"]);
+  });
+
+  it("closes a sender that stays above its rate, and drops what it had sent", async () => {
+    const { peer, handled, seen } = await open({ owes: () => 20, patienceMs: 100 });
+    for (let at = 0; at < 100; at++) peer.send("x");
+    const [code, reason] = await once(peer, "close");
+    expect(code).toBe(4429);
+    expect(String(reason)).toMatch(/^rate_limited: .*connect again later$/);
+    expect(seen.gaveUp).toBe(1);
+    expect(handled).toEqual([]);
+  });
+
+  it("forgets what waits when the peer hangs up", async () => {
+    let debtMs = 1_000;
+    const { peer, socket, handled } = await open({ owes: () => debtMs });
+    for (let at = 0; at < 100; at++) peer.send("x");
+    await expect.poll(() => socket.isPaused).toBe(true);
+    socket.terminate();
+    await once(socket, "close");
+    debtMs = 0;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(handled).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * A program that floods a server as one of its people would, in a process of its own so that what it
+ * costs itself is not counted. It begins at once, and ends when its input does; then it says what it
+ * was answered.
+ *
+ *   attacker.ts '{"kind": …, "url": …, "headers": …, "session": …, "runnerToken": …}'
+ */
+import { once } from "node:events";
+import { Agent, get, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import type { Target } from "./start-attack.ts";
+
+const target = JSON.parse(process.argv[2] ?? "") as Target;
+const { headers } = target;
+const counts: Record<string, number> = {};
+let isOver = false;
+
+function count(what: string): void {
+  counts[what] = (counts[what] ?? 0) + 1;
+}
+
+/** Repeats something until the end, `lanes` at a time. */
+async function repeat(lanes: number, act: () => Promise<unknown>): Promise<void> {
+  const lane = async () => {
+    while (!isOver) await act().catch(() => sleep(5));
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+function open(path: string, options: { headers?: OutgoingHttpHeaders; agent?: Agent | false }) {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    get(new URL(path, target.url), { headers, ...options }, resolve).on("error", reject);
+  });
+}
+
+async function ask(path: string): Promise<void> {
+  const response = await open(path, { agent });
+  count(String(response.statusCode));
+  response.resume();
+  await once(response, "end");
+}
+
+async function socketAt(path: string, own: OutgoingHttpHeaders = headers): Promise<WebSocket> {
+  const socket = new WebSocket(target.url.replace("http", "ws") + path, { headers: own as never });
+  socket.on("error", () => {});
+  socket.on("close", (code) => count(`closed ${code}`));
+  await once(socket, "open");
+  return socket;
+}
+
+const subscription = JSON.stringify({
+  op: "subscribe",
+  topic: `session:${target.session}`,
+  after: 0,
+});
+
+/** A registered machine of the attacker's own. */
+async function runnerSocket(): Promise<WebSocket> {
+  const socket = await socketAt("/api/runners/connect", {
+    authorization: `Bearer ${target.runnerToken}`,
+  });
+  const profile = {
+    ...{ name: "own", hostname: "own", folder: "/own", profile: "own", projectDir: null },
+    ...{ tags: ["own"], runtimes: ["native"], capacity: 4, version: "0", models: [] },
+  };
+  const register = { op: "register", id: "1", protocol: 1, bootId: "boot_1", profile, holding: [] };
+  socket.send(JSON.stringify(register));
+  await Promise.race([once(socket, "message"), once(socket, "close")]);
+  return socket;
+}
+
+/** Sends for as long as the socket takes it, with a new one when it was cut. */
+async function sendWithoutEnd(make: () => Promise<WebSocket>, message: string | Buffer) {
+  let socket = await make();
+  while (!isOver) {
+    if (socket.readyState !== WebSocket.OPEN) socket = await make();
+    for (let at = 0; at < 500 && socket.bufferedAmount < 8_000_000; at++) {
+      socket.send(message);
+      count("sent");
+    }
+    await sleep(5);
+  }
+  socket.terminate();
+}
+
+export const attacks = {
+  requests: () => repeat(16, () => ask(`/api/sessions/${target.session}`)),
+
+  searches: () => repeat(12, () => ask("/api/search?q=a+b+c+d+e+lo*&limit=100")),
+
+  /** Opens event streams, reads none, and opens more. */
+  async streams() {
+    const held: IncomingMessage[] = [];
+    await repeat(4, async () => {
+      await sleep(10);
+      const response = await open(`/api/sessions/${target.session}/events`, { agent: false });
+      if (response.statusCode === 200) {
+        held.push(response);
+        return count("opened");
+      }
+      response.setEncoding("utf8");
+      const [text] = await once(response, "data");
+      count((JSON.parse(text) as { error: { code: string } }).error.code);
+    });
+    for (const response of held) response.destroy();
+  },
+
+  /** Asks one socket for a long log again and again, and reads it. */
+  subscriptions: () => sendWithoutEnd(() => socketAt("/api/live"), subscription),
+
+  /** The same on many sockets that read nothing. */
+  async "stalled sockets"() {
+    const sockets: WebSocket[] = [];
+    for (let at = 0; at < 60; at++) {
+      const socket = await socketAt("/api/live");
+      socket.pause();
+      for (let again = 0; again < 20; again++) socket.send(subscription);
+      sockets.push(socket);
+    }
+    await repeat(1, () => sleep(20));
+    for (const socket of sockets) socket.terminate();
+  },
+
+  async frames() {
+    const text = JSON.stringify({ op: "history", id: "x", run: "run_1", fence: 1, limit: 1_000 });
+    await sendWithoutEnd(runnerSocket, `${text.slice(0, -1)},"beforeSeq":null}`);
+  },
+
+  /** As large and as full as a frame may be, and nested deeper. */
+  async "nested frames"() {
+    const deep = "[".repeat(3_000_000) + "]".repeat(3_000_000);
+    await sendWithoutEnd(runnerSocket, Buffer.from(`{"op":"journal","items":${deep}}`));
+  },
+
+  async "full frames"() {
+    const items = Array.from({ length: 30_000 }, () => `{"a":"${"x".repeat(100)}"}`).join();
+    const text = `{"op":"journal","id":"x","run":"run_1","fence":1,"firstOrdinal":1,"items":[${items}]}`;
+    await sendWithoutEnd(runnerSocket, Buffer.from(text));
+  },
+
+  /** Connections that never finish their request. */
+  async connections() {
+    const { hostname, port } = new URL(target.url);
+    const sockets = new Set<Socket>();
+    await repeat(8, async () => {
+      if (sockets.size > 2_000) return sleep(20);
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => {});
+      socket.once("close", () => {
+        sockets.delete(socket);
+        if (!isOver) count("cut");
+      });
+      sockets.add(socket);
+      await once(socket, "connect");
+      count("connected");
+      socket.write("GET / HTTP/1.1\r\nX: ");
+    });
+    for (const socket of sockets) socket.destroy();
+  },
+} satisfies Record<string, () => Promise<unknown>>;
+
+process.stdin.once("end", () => {
+  isOver = true;
+});
+process.stdin.resume();
+await attacks[target.kind]();
+process.stdout.write(JSON.stringify(counts));
+process.exit();
