@@ -24,6 +24,32 @@ describe("a fair line", () => {
     expect(served).toHaveLength(101);
   });
 
+  it("lets the loop turn and others in when those who hold a place come back at once", async () => {
+    const line = new FairLine({ atOnce: 2, perParty: 2 });
+    let [pages, loops, isOver] = [0, 0, false];
+    const count = () => {
+      loops += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const replay = async (party: string, most: number) => {
+      for (let page = 0; page < most; page++) {
+        const release = await line.enter(party);
+        await null;
+        pages += 1;
+        release?.();
+      }
+    };
+    const flood = [replay("flood", 500), replay("flood", 500)];
+    await turns();
+    const before = pages;
+    await replay("victim", 1);
+    expect(pages - before).toBeLessThan(10);
+    await Promise.all(flood);
+    isOver = true;
+    expect(loops).toBeGreaterThan(400);
+  });
+
   it("keeps within its limits, and turns away what a party cannot wait for", async () => {
     const line = new FairLine({ atOnce: 3, perParty: 2, waiting: 1 });
     const [first, second] = [await line.enter("a"), await line.enter("a")];

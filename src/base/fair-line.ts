@@ -36,7 +36,8 @@ export class FairLine {
     if (party.waiting.length >= (this.#limits.waiting ?? Number.POSITIVE_INFINITY))
       return undefined;
     this.#parties.set(name, party);
-    if (party.waiting.length === 0 && this.#mayHold(party))
+    // A place that was given back in this turn of the loop is handed out in the next, also to whoever had it.
+    if (!this.#scheduled && party.waiting.length === 0 && this.#mayHold(party))
       return Promise.resolve(this.#hold(name, party));
     return new Promise((resolve) => {
       party.waiting.push(resolve);

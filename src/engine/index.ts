@@ -26,6 +26,7 @@ export {
   type Action,
   may,
   type Principal,
+  partyOf,
   principalKey,
   requireMay,
   requireOrg,

@@ -272,6 +272,11 @@ alter table threads add column summary_failures integer not null default 0;
 alter table threads add column summary_retry_at bigint not null default 0;
 `;
 
+const turnSizeColumns = `
+alter table runs add column turn_items bigint not null default 0;
+alter table runs add column turn_chars bigint not null default 0;
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -296,4 +301,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0017-runner-disk", statements: (dialect) => ddl(dialect, diskColumn) },
   { id: "0018-servers-that-died", statements: (dialect) => ddl(dialect, endsWithServerColumn) },
   { id: "0019-growth", statements: (dialect) => ddl(dialect, growthTables) },
+  { id: "0020-turn-size", statements: (dialect) => ddl(dialect, turnSizeColumns) },
 ];

@@ -220,6 +220,22 @@ export function principalKey(principal: Principal): string {
   }
 }
 
+/**
+ * Whoever answers for a principal: a person, with their keys, machines and agents. What one party may
+ * take of what all share is counted by this.
+ */
+export function partyOf(principal: Principal): string {
+  switch (principal.kind) {
+    case "session":
+      return principal.ownerId === null ? principalKey(principal) : `user:${principal.ownerId}`;
+    case "runner":
+      // An organisation's own machines are let in by admins, and work for many.
+      return principal.scope.startsWith("user:") ? principal.scope : principalKey(principal);
+    default:
+      return principalKey(principal);
+  }
+}
+
 /** For actions on no thing in particular: the caller is known, but may not do this. */
 export function requireMay(principal: Principal, action: Action): void {
   if (may(principal, action, { orgId: principal.orgId })) return;

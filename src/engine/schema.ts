@@ -225,6 +225,9 @@ export interface RunRow {
   progressed: number;
   /** The last ordinal appended under the current fence. */
   journaled: number;
+  /** Items and characters that the turn has journaled, over all attempts. */
+  turn_items: number;
+  turn_chars: number;
   /** The session's seq when the turn began; its journal lies after it. */
   first_seq: number;
   lease_until: number | null;

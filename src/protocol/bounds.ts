@@ -13,6 +13,10 @@ export const MAX_PLAIN_FRAME_BYTES = 4 * 1024 * 1024;
 export const RUNNER_FRAME_BOUNDS = { depth: 64, values: 40_000 } as const;
 /** What one transaction writes of a journal: a frame with more is written in pieces of this size. */
 export const JOURNAL_PIECE = { items: 50, chars: 500_000 } as const;
+/** Items in one frame of a journal: each is looked at, whatever it is. */
+export const MAX_FRAME_ITEMS = 500;
+/** Ids of calls: some servers of models put more than a number into them. */
+export const MAX_CALL_ID_CHARS = 8_000;
 /** One piece of an entry being written; longer ones are shown when they are finished. */
 export const MAX_DELTA_CHARS = 1_000_000;
 

@@ -8,9 +8,11 @@ import {
   countSchema,
   durationSchema,
   exitCodeSchema,
+  MAX_CALL_ID_CHARS,
   microsSchema,
   placeSchema,
 } from "./bounds.ts";
+import { roughSize } from "./rough-size.ts";
 import { ENTRY_KINDS, OUTCOMES, verdictSchema } from "./sessions.ts";
 import { workspaceChangesSchema } from "./workspaces.ts";
 
@@ -95,17 +97,26 @@ const imageRefSchema = z.object({
 });
 export type ImageRef = z.infer<typeof imageRefSchema>;
 
-const itemBase = { entryId: z.string(), step: countSchema.optional() };
+const itemBase = { entryId: z.string().max(200), step: countSchema.optional() };
+const callId = z.string().max(MAX_CALL_ID_CHARS);
+/** Those of calls are read again for each call that is judged. */
+const MAX_CALL_META_CHARS = 64_000;
+const MAX_META_CHARS = 1_000_000;
 /**
  * What a provider wants to see again, such as the signature of its reasoning. Any object: looking at
  * each member costs much and says nothing.
  */
-const meta = z
-  .custom<Record<string, unknown>>(
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-    "an object",
-  )
-  .optional();
+const metaWithin = (chars: number) =>
+  z
+    .custom<Record<string, unknown>>(
+      (value) =>
+        typeof value === "object" &&
+        value !== null &&
+        !Array.isArray(value) &&
+        roughSize(value) <= chars,
+      `an object of at most ${chars} characters`,
+    )
+    .optional();
 
 /** Files of a workspace that one turn may show. */
 export const MAX_SHOWN_FILES = 50;
@@ -120,15 +131,15 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     kind: z.enum(["text", "reasoning"]),
     text: z.string(),
     partial: z.boolean().optional(),
-    meta,
+    meta: metaWithin(MAX_META_CHARS),
   }),
   z.object({
     type: z.literal("pre_tool"),
     ...itemBase,
-    callId: z.string(),
-    tool: z.string(),
+    callId,
+    tool: z.string().max(500),
     input: z.unknown(),
-    meta,
+    meta: metaWithin(MAX_CALL_META_CHARS),
     /** Of a command: where it would run, as seen inside; not said when that is the top of the workspace. */
     cwd: z.string().max(4096).optional(),
     /** Asks the server to judge the call; the answer to the batch and every later assignment carry the verdict. */
@@ -138,8 +149,8 @@ export const journalItemSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("post_tool"),
     ...itemBase,
-    callId: z.string(),
-    tool: z.string(),
+    callId,
+    tool: z.string().max(500),
     input: z.unknown(),
     output: z.unknown(),
     error: z.string().nullable(),
@@ -155,7 +166,7 @@ export const journalItemSchema = z.discriminatedUnion("type", [
      * Calls of the same response that were allowed and are to be performed next. Each is judged again,
      * since time has passed; the answer to the batch has the verdict of those that are denied now.
      */
-    recheck: z.array(z.string()).max(MAX_RECHECKED).optional(),
+    recheck: z.array(callId).max(MAX_RECHECKED).optional(),
   }),
   z.object({
     type: z.literal("notice"),

@@ -10,7 +10,13 @@
  * A new tool adds no frame: `tool` carries any of them.
  */
 import * as z from "zod";
-import { durationSchema, MAX_DELTA_CHARS, placeSchema } from "./bounds.ts";
+import {
+  durationSchema,
+  MAX_CALL_ID_CHARS,
+  MAX_DELTA_CHARS,
+  MAX_FRAME_ITEMS,
+  placeSchema,
+} from "./bounds.ts";
 import { diskReportSchema } from "./disk-report.ts";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
@@ -107,7 +113,7 @@ export type Decision = z.infer<typeof decisionSchema>;
 /** Why a turn lets go of its runner without being over. */
 export const parkSchema = z.discriminatedUnion("kind", [
   /** A call that was judged `ask` waits for a person. */
-  z.object({ kind: z.literal("gate"), callId: z.string() }),
+  z.object({ kind: z.literal("gate"), callId: z.string().max(MAX_CALL_ID_CHARS) }),
   /** Nothing can be done for a while; it goes on by itself. */
   z.object({
     kind: z.literal("pause"),
@@ -214,7 +220,6 @@ export type ExecutorBinding = z.infer<typeof bindingSchema>;
 
 /** As many as a runner's places, and a little more. */
 const MAX_RUNS = 10_100;
-const MAX_ITEMS = 20_000;
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const runnerFrameSchema = z.discriminatedUnion("op", [
@@ -243,7 +248,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     id: frameId,
     ...runRef,
     firstOrdinal: placeSchema,
-    items: z.array(journalItemSchema).max(MAX_ITEMS),
+    items: z.array(journalItemSchema).max(MAX_FRAME_ITEMS),
     bind: bindingSchema.optional(),
     settle: settlementSchema.optional(),
     park: parkSchema.optional(),
@@ -260,7 +265,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     op: z.literal("tool"),
     id: frameId,
     ...runRef,
-    callId: z.string(),
+    callId: z.string().max(MAX_CALL_ID_CHARS),
     name: z.string(),
     input: z.unknown(),
   }),

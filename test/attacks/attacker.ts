@@ -17,7 +17,9 @@ const { headers } = target;
 const counts: Record<string, number> = {};
 let isOver = false;
 
+/** The first one tells that the attack is under way. */
 function count(what: string): void {
+  if (Object.keys(counts).length === 0) process.stdout.write("begun\n");
   counts[what] = (counts[what] ?? 0) + 1;
 }
 
@@ -28,6 +30,8 @@ async function repeat(lanes: number, act: () => Promise<unknown>): Promise<void>
   };
   await Promise.all(Array.from({ length: lanes }, lane));
 }
+
+const FULL = Array.from({ length: 70 }, () => "x".repeat(100));
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
@@ -65,7 +69,8 @@ async function runnerSocket(): Promise<WebSocket> {
   });
   const profile = {
     ...{ name: "own", hostname: "own", folder: "/own", profile: "own", projectDir: null },
-    ...{ tags: ["own"], runtimes: ["native"], capacity: 4, version: "0", models: [] },
+    ...{ tags: ["own"], runtimes: ["native"], capacity: 4, version: "0" },
+    models: [{ id: "lab/small", provider: "lab", usable: true, why: null, price: null }],
   };
   const register = { op: "register", id: "1", protocol: 1, bootId: "boot_1", profile, holding: [] };
   socket.send(JSON.stringify(register));
@@ -79,7 +84,7 @@ async function sendWithoutEnd(make: () => Promise<WebSocket>, message: string | 
   while (!isOver) {
     if (socket.readyState !== WebSocket.OPEN) socket = await make();
     for (let at = 0; at < 500 && socket.bufferedAmount < 8_000_000; at++) {
-      socket.send(message);
+      socket.send(message, { binary: false });
       count("sent");
     }
     await sleep(5);
@@ -120,6 +125,7 @@ export const attacks = {
       socket.pause();
       for (let again = 0; again < 20; again++) socket.send(subscription);
       sockets.push(socket);
+      count("stalled");
     }
     await repeat(1, () => sleep(20));
     for (const socket of sockets) socket.terminate();
@@ -137,9 +143,54 @@ export const attacks = {
   },
 
   async "full frames"() {
-    const items = Array.from({ length: 30_000 }, () => `{"a":"${"x".repeat(100)}"}`).join();
+    const items = Array.from({ length: 500 }, () => `{"a":${JSON.stringify(FULL)}}`).join();
     const text = `{"op":"journal","id":"x","run":"run_1","fence":1,"firstOrdinal":1,"items":[${items}]}`;
     await sendWithoutEnd(runnerSocket, Buffer.from(text));
+  },
+
+  /** Text that has to be cleaned before it can be stored. */
+  async "escaped frames"() {
+    const text = "\\u0000".repeat(600_000);
+    const item = `{"type":"message","entryId":"e","kind":"text","text":"${text}"}`;
+    const frame = `{"op":"journal","id":"x","run":"run_1","fence":1,"firstOrdinal":1,"items":[${item}]}`;
+    await sendWithoutEnd(runnerSocket, Buffer.from(frame));
+  },
+
+  /** Writes to the logs of turns of its own as fast as it can. */
+  async journal() {
+    const socket = await runnerSocket();
+    const waiting = new Map<string, (op: string) => void>();
+    socket.on("message", (data) => {
+      const { op, id, assignment } = JSON.parse(String(data));
+      count(op);
+      if (op === "assign") void write(assignment);
+      waiting.get(id)?.(op);
+    });
+    async function write({ run, fence }: { run: string; fence: number }): Promise<void> {
+      for (let first = 1; !isOver; first += 500) {
+        const items = Array.from({ length: 500 }, (_none, at) => ({
+          ...{ type: "message", entryId: `e${first + at}`, kind: "text", text: "x".repeat(2_000) },
+        }));
+        const id = `${run} ${first}`;
+        socket.send(JSON.stringify({ op: "journal", id, run, fence, firstOrdinal: first, items }));
+        const op = await new Promise<string>((resolve) => waiting.set(id, resolve));
+        if (op !== "journaled") return;
+      }
+    }
+    const body = {
+      type: "start_session",
+      runtime: "native",
+      prompt: "go",
+      demands: { tags: ["own"] },
+    };
+    for (let at = 0; at < 4; at++)
+      await fetch(new URL("/api/runs", target.url), {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    await repeat(1, () => sleep(20));
+    socket.terminate();
   },
 
   /** Connections that never finish their request. */
@@ -168,5 +219,4 @@ process.stdin.once("end", () => {
 });
 process.stdin.resume();
 await attacks[target.kind]();
-process.stdout.write(JSON.stringify(counts));
-process.exit();
+process.stdout.write(JSON.stringify(counts), () => process.exit());

@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 
 export const ATTACKS = [
   "requests",
@@ -13,6 +12,8 @@ export const ATTACKS = [
   "frames",
   "nested frames",
   "full frames",
+  "escaped frames",
+  "journal",
   "connections",
 ] as const;
 
@@ -31,19 +32,25 @@ export interface Attack {
   stop(): Promise<Record<string, number>>;
 }
 
-export function startAttack(target: Target): Attack {
+/** Resolves when the attack is under way. */
+export async function startAttack(target: Target): Promise<Attack> {
   const file = join(import.meta.dirname, "attacker.ts");
   const child = spawn(process.execPath, [file, JSON.stringify(target)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const output = text(child.stdout);
   const ended = once(child, "exit");
+  let output = "";
+  child.stdout.setEncoding("utf8");
+  child.stdout.on("data", (piece: string) => {
+    output += piece;
+  });
+  await Promise.race([once(child.stdout, "data"), ended]);
   return {
     async stop() {
       child.stdin.end();
       const [code] = await ended;
       if (code !== 0) throw new Error(`The attacker ended with ${code}.`);
-      return JSON.parse(await output) as Record<string, number>;
+      return JSON.parse(output.slice(output.indexOf("\n") + 1)) as Record<string, number>;
     },
   };
 }

@@ -17,7 +17,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let platform: Platform;
     let made: TestDatabase | undefined;
     let ann: Browser;
-    let ben: Browser;
     let runner: RawRunner;
 
     beforeAll(async () => {
@@ -27,7 +26,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         env: made ? { MUSTER_DATABASE_URL: made.url } : {},
       });
       ann = await join(platform, "Ann");
-      ben = await join(platform, "Ben");
       const { body } = await ann.request<{ token: string }>("POST", "/api/runners/tokens", {
         name: "own",
       });
@@ -51,6 +49,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         kind: "text",
         text: `line ${from + at}`,
       }));
+    const lengthOf = async (session: string): Promise<number> => {
+      const { body } = await ann.request<{ session: Session }>("GET", `/api/sessions/${session}`);
+      return body.session.lastSeq;
+    };
     const linesOf = async (session: string) =>
       (await platform.events(session))
         .flatMap(({ content }) => content?.map(({ text }) => String(text)) ?? [])
@@ -80,20 +82,30 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await linesOf(session)).toEqual(messages(1, 130).map(({ text }) => text));
     });
 
-    it("lets others read and write in between", async () => {
+    it("is refused when a frame has more items than are looked at", async () => {
       const { turn } = await begin();
       const { run, fence } = turn;
-      runner.send({
-        ...{ op: "journal", id: "long", run, fence, firstOrdinal: 1, items: messages(1, 5_000) },
+      const frame = { op: "journal", run, fence, firstOrdinal: 1, items: messages(1, 501) };
+      expect(await runner.ask(frame)).toMatchObject({ op: "refused", code: "frame_invalid" });
+      const settle = { outcome: "completed" };
+      await runner.ask({ ...frame, items: [], settle });
+    });
+
+    it("lets others work between its pieces", async () => {
+      const { session, turn } = await begin();
+      const { run, fence } = turn;
+      const items = messages(1, 500).map((item) => ({ ...item, text: "x".repeat(7_000) }));
+      const frame = { op: "journal", run, fence, firstOrdinal: 1, items };
+      const before = await lengthOf(session);
+      const lengths = new Set<number>();
+      let isDone = false;
+      const written = runner.ask(frame).finally(() => {
+        isDone = true;
       });
-      const isDone = () => runner.frames.some((frame) => "id" in frame && frame.id === "long");
-      let served = 0;
-      while (!isDone()) {
-        const made = await ben.request("POST", "/api/sessions", { title: "beside" });
-        expect(made.status).toBe(201);
-        served += 1;
-      }
-      expect(served).toBeGreaterThan(5);
+      while (!isDone) lengths.add(await lengthOf(session));
+      expect(await written).toMatchObject({ op: "journaled", lastOrdinal: 500 });
+      const between = [...lengths].filter((at) => at > before && at < before + 500);
+      expect(between.length).toBeGreaterThan(0);
     });
 
     it("ends at a limit for one turn, with a reason", async () => {
@@ -102,17 +114,75 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       let ordinal = 0;
       let refused: unknown;
       while (refused === undefined && ordinal < 40_000) {
-        const items = messages(ordinal + 1, 5_000);
+        const items = messages(ordinal + 1, 500);
         const id = `limit ${ordinal}`;
         runner.send({ op: "journal", id, run, fence, firstOrdinal: ordinal + 1, items });
         const answer = () => runner.frames.find((frame) => "id" in frame && frame.id === id);
         await expect.poll(() => answer() !== undefined, PATIENT).toBe(true);
         if (answer()?.op === "refused") refused = answer();
-        ordinal += 5_000;
+        ordinal += 500;
       }
       expect(refused).toMatchObject({ op: "refused", code: "journal_full" });
-      expect(ordinal).toBe(35_000);
+      expect(ordinal).toBe(20_500);
+      // What ends the turn is always taken.
+      const settle = { outcome: "failed", error: { code: "journal_refused", message: "full" } };
+      const last = { op: "journal", run, fence, firstOrdinal: 20_001, items: [], settle };
+      expect(await runner.ask(last)).toMatchObject({ op: "journaled" });
     }, 180_000);
+
+    it("goes on with a turn that has written more than a frame holds", async () => {
+      const { session, turn } = await begin();
+      const { run, fence } = turn;
+      const long = "x".repeat(500_000);
+      const entries = Array.from({ length: 30 }, (_none, at) => [
+        { type: "message", entryId: `m${at}`, kind: "text", text: `said ${at} ${long}` },
+        { type: "pre_tool", entryId: `c${at}`, callId: `call${at}`, tool: "read", input: long },
+        {
+          ...{ type: "post_tool", entryId: `r${at}`, callId: `call${at}`, tool: "read" },
+          ...{ input: long, output: long, error: null },
+        },
+      ]).flat();
+      for (const [at, item] of entries.entries()) {
+        const frame = { op: "journal", run, fence, firstOrdinal: at + 1, items: [item] };
+        expect(await runner.ask(frame)).toMatchObject({ op: "journaled" });
+      }
+      await runner.ask({ op: "release", run, fence });
+      const again = await runner.assigned();
+      expect(again).toMatchObject({ run, sessionId: session });
+      expect(JSON.stringify(again).length).toBeLessThan(20_000_000);
+      expect(again.journal.map(({ entryId }) => entryId)).toEqual(
+        entries.map(({ entryId }) => entryId),
+      );
+      // Results go first, the oldest first; then what was said.
+      const [first, , firstResult] = again.journal;
+      expect(JSON.stringify(firstResult)).toContain("left out here");
+      expect(JSON.stringify(first)).toContain("left out here");
+      expect(JSON.stringify(again.journal.at(-1))).toContain(long);
+      expect(again.journal.at(-3)).toMatchObject({ text: `said 29 ${long}` });
+      const settle = { outcome: "completed" };
+      const end = { op: "journal", run, fence: again.fence, firstOrdinal: 1, items: [], settle };
+      expect(await runner.ask(end)).toMatchObject({ op: "journaled" });
+    });
+
+    it("answers calls that are left open when the turn is stopped, of very many the newest", async () => {
+      const { session, turn } = await begin();
+      const { run, fence } = turn;
+      const calls = Array.from({ length: 1_200 }, (_none, at) => ({
+        ...{ type: "pre_tool", entryId: `o${at}`, callId: `open${at}`, tool: "read", input: {} },
+      }));
+      for (let from = 0; from < calls.length; from += 400) {
+        const items = calls.slice(from, from + 400);
+        await runner.ask({ op: "journal", run, fence, firstOrdinal: from + 1, items });
+      }
+      // So that it is not given the turn again at once.
+      await runner.ask({ op: "drain" });
+      await runner.ask({ op: "release", run, fence });
+      const stopped = await ann.request("POST", `/api/sessions/${session}/stop`, {});
+      expect(stopped.status).toBe(200);
+      const answers = (await platform.events(session)).filter(({ type }) => type === "post_tool");
+      expect(answers.length).toBe(1_000);
+      expect(answers.at(-1)?.data).toMatchObject({ callId: "open1199" });
+    });
   });
 }
 

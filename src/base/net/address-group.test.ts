@@ -15,5 +15,7 @@ test("addresses of one IPv6 network are one, IPv4 addresses are each their own",
   expect(addressGroup("::1")).toBe("0:0:0:0::/64");
   expect(addressGroup("192.0.2.1")).toBe("192.0.2.1");
   expect(addressGroup("192.0.2.2")).toBe("192.0.2.2");
+  expect(addressGroup("::ffff:192.0.2.1")).toBe("192.0.2.1");
+  expect(addressGroup("::FFFF:192.0.2.2")).toBe("192.0.2.2");
   expect(addressGroup("unknown")).toBe("unknown");
 });

@@ -4,12 +4,14 @@
  */
 import { isIPv6 } from "node:net";
 
+/** An IPv4 address as a socket that listens to both kinds tells it. */
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 export function addressGroup(address: string): string {
-  const [bare = ""] = address.split("%");
-  if (!isIPv6(bare)) return address;
+  const [bare = ""] = address.replace(IPV4_IN_IPV6, "").split("%");
+  if (!isIPv6(bare)) return bare;
   const [head = "", tail] = bare.toLowerCase().split("::");
   const left = partsOf(head);
   const right = tail === undefined ? [] : partsOf(tail);

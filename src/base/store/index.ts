@@ -45,4 +45,11 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 export type { Dialect } from "./dialect.ts";
 export { findDeadServers } from "./liveness.ts";
 export { builder, type CompiledStatement, inserter, statements } from "./statement.ts";
-export { type Migration, type Reader, ReadTooSlow, type Store, type Tx } from "./store.ts";
+export {
+  type Migration,
+  type Reader,
+  ReadersBusy,
+  ReadTooSlow,
+  type Store,
+  type Tx,
+} from "./store.ts";

@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
 import { asRefusal, closed, unreadable } from "./sqlite-refusals.ts";
 import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
-import { type Reader, ReadTooSlow } from "./store.ts";
+import { type Reader, ReadersBusy, ReadTooSlow } from "./store.ts";
 
 const IDLE_MS = 60_000;
 /** Threads that were given up and still work; more of them would only take the machine's time. */
@@ -54,7 +54,7 @@ export class ReaderThread {
   }
 
   async read<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
-    if (this.#givenUp >= MAX_GIVEN_UP) throw new ReadTooSlow();
+    if (this.#givenUp >= MAX_GIVEN_UP) throw new ReadersBusy();
     const asker: Asker = { limitMs, isOver: false };
     const { promise: tooSlow, reject } = Promise.withResolvers<never>();
     const limit = setTimeout(() => {

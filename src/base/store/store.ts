@@ -80,7 +80,12 @@ export interface Store {
 
 /** It took longer than it was given. */
 export class ReadTooSlow extends Error {
-  override readonly name = "ReadTooSlow";
+  override readonly name: string = "ReadTooSlow";
+}
+
+/** Others' long reads have taken every hand there is; this one was not begun. */
+export class ReadersBusy extends ReadTooSlow {
+  override readonly name = "ReadersBusy";
 }
 
 /** One step of the schema. Steps are only ever added, run in order, each in one transaction. */

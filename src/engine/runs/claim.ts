@@ -8,9 +8,9 @@ import { LEASE_MS } from "#protocol/frames.ts";
 import { addressText, storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { Attachment, Author } from "#protocol/sessions.ts";
 import { tellDecisions } from "../gates/gates.ts";
-import type { EventRow, PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
-import { listTurnEntries } from "../sessions/event-queries.ts";
+import type { PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
+import { listTurnEntries } from "../sessions/turn-entries.ts";
 import { type Catalogue, roleOf } from "../tools/index.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { findDenials } from "./find-denials.ts";
@@ -27,7 +27,7 @@ import {
 import type { RunTokens } from "./run-tokens.ts";
 import { listRunners } from "./runner-queries.ts";
 import { offerOf } from "./runners.ts";
-import { type Briefing, charsOf, readMaterial } from "./turn-material.ts";
+import { type Briefing, readMaterial } from "./turn-material.ts";
 
 const PAGE = 32;
 const MAX_PAGES = 8;
@@ -253,7 +253,8 @@ interface Claimed {
 async function assignmentOf(claimed: Claimed): Promise<Assignment> {
   const { work, session, prompt, run, terms, resumes } = claimed;
   const { row } = session;
-  const journal = resumes ? await listTurnEntries(work.tx, row.id, run.first_seq, prompt.id) : [];
+  const turn = { sessionId: row.id, after: run.first_seq, promptId: prompt.id };
+  const journal = resumes ? await listTurnEntries(work.tx, turn) : [];
   return {
     run: run.id,
     fence: run.fence,
@@ -289,7 +290,7 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
           ...(await findDenials(work, session, run, journal)),
         ]
       : [],
-    journal: fitting(journal).map(journalItem),
+    journal: journal.map(journalItem),
   };
 }
 
@@ -306,22 +307,6 @@ function hasBrief(session: SessionRow): boolean {
   const { persona_slug, repo, kind, supervisor, plan_required } = session;
   const leads = kind.endsWith("orchestrator") || supervisor === 1;
   return persona_slug !== null || repo !== null || leads || plan_required === 1;
-}
-
-/** What a turn has done may be more than a frame holds: then older results are named, not sent. */
-const MAX_JOURNAL_CHARS = 8_000_000;
-const LEFT_OUT = JSON.stringify("[left out here: too long to be sent again]");
-
-function fitting(rows: readonly EventRow[]): EventRow[] {
-  let chars = 0;
-  return rows
-    .toReversed()
-    .map((row) => {
-      chars += charsOf(row);
-      if (chars <= MAX_JOURNAL_CHARS || row.type !== "post_tool") return row;
-      return { ...row, tool_input: null, tool_output: LEFT_OUT };
-    })
-    .reverse();
 }
 
 function authorOf(prompt: PromptRow): Author {

@@ -175,18 +175,6 @@ function resultOf(row: EventRow, { callId, images, truncated, endsTurn, duration
   };
 }
 
-export function callIdOf(row: Pick<EventRow, "data">): string {
-  return String((JSON.parse(row.data ?? "{}") as EventData).callId);
-}
-
-/** The verdict an earlier copy of a batch was given. */
-export function verdictOf(
-  row: Pick<EventRow, "data">,
-): { callId: string; verdict: Verdict } | undefined {
-  const { callId, verdict } = JSON.parse(row.data ?? "{}") as EventData;
-  return callId !== undefined && verdict ? { callId, verdict } : undefined;
-}
-
 function parse(text: string | null): unknown {
   return text === null ? null : JSON.parse(text);
 }

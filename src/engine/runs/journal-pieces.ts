@@ -3,8 +3,9 @@
  * between: a runner decides how much it sends at once, and nobody else may wait for all of it. A
  * batch may be cut anywhere, because its items are numbered and a repeated one is left out.
  */
-import { cutBySize } from "#base/rough-size.ts";
+
 import { JOURNAL_PIECE } from "#protocol/bounds.ts";
+import { cutBySize } from "#protocol/rough-size.ts";
 import type { Bench } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { type Batch, type Journaled, journal } from "./journal.ts";

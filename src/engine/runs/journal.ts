@@ -12,11 +12,12 @@ import {
   type Settlement,
 } from "#protocol/events.ts";
 import type { ExecutorBinding, Park } from "#protocol/frames.ts";
+import { roughSize } from "#protocol/rough-size.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import type { RunRow, SessionRow } from "../schema.ts";
-import { listTurnCalls } from "../sessions/event-queries.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
 import { keepSummary } from "../sessions/queries.ts";
+import { listTurnCalls } from "../sessions/turn-entries.ts";
 import { added, settleRun } from "../sessions/turns.ts";
 import type { Bench } from "../tools/index.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
@@ -25,7 +26,7 @@ import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
 import type { Claimer } from "./claim.ts";
 import { recheckCalls } from "./find-denials.ts";
 import { handOn } from "./hand-on.ts";
-import { callIdOf, draftOf, type PreTool, verdictOf } from "./journal-items.ts";
+import { draftOf, type PreTool } from "./journal-items.ts";
 import { countModelCall, isCountedByServer } from "./model-calls.ts";
 import { parkRun } from "./park.ts";
 import { putOffSummary } from "./put-off-summary.ts";
@@ -34,8 +35,9 @@ import { endingOf, requestStop } from "./request-stop.ts";
 import { isIsolatedRunner } from "./runners.ts";
 
 const COMMAND_TOOL = "bash";
-/** Several times what the limits of a turn let an honest runner write. */
-const MAX_TURN_ITEMS = 30_000;
+/** Several times what the limits of a turn let an honest runner write, over all its attempts. */
+const MAX_TURN_ITEMS = 20_000;
+const MAX_TURN_CHARS = 128_000_000;
 
 export interface Batch {
   run: string;
@@ -71,7 +73,7 @@ export function journal(
     const refused = refuse(run, batch);
     if (refused) return refused;
     const fresh = batch.items.slice(run.journaled + 1 - batch.firstOrdinal);
-    if (run.journaled + fresh.length > MAX_TURN_ITEMS) throw journalFull();
+    countSize(run, fresh);
     const isBeyond = hasAskedBeyond(session.row, run, fresh);
     const verdicts = await apply({ work, session, run, bench }, fresh, batch);
     const lastOrdinal = run.journaled;
@@ -81,11 +83,16 @@ export function journal(
   });
 }
 
-function journalFull(): Refusal {
-  return new Refusal(
+/** A turn is read again when it is lost or stopped, so that it may not be endless. */
+function countSize(run: RunRow, fresh: readonly JournalItem[]): void {
+  if (fresh.length === 0) return;
+  run.turn_items += fresh.length;
+  run.turn_chars = fresh.reduce((sum, item) => sum + roughSize(item), run.turn_chars);
+  if (run.turn_items <= MAX_TURN_ITEMS && run.turn_chars <= MAX_TURN_CHARS) return;
+  throw new Refusal(
     "limit",
     "journal_full",
-    `A turn may write ${MAX_TURN_ITEMS} items to its journal. End the turn, and go on in the next one.`,
+    `A turn may write ${MAX_TURN_ITEMS} items and ${MAX_TURN_CHARS} characters to its journal. End the turn, and go on in the next one.`,
   );
 }
 
@@ -209,8 +216,14 @@ async function callIdsBefore(
   fresh: readonly JournalItem[],
 ): Promise<Set<string>> {
   if (!fresh.some((item) => item.type === "pre_tool" && item.authorise)) return new Set();
-  const calls = await listTurnCalls(work.tx, run.session_id, run.first_seq, run.prompt_id);
-  return new Set(calls.map(callIdOf));
+  const calls = await listTurnCalls(work.tx, spanOf(run));
+  return new Set(
+    calls.flatMap(({ type, call_id }) => (type === "pre_tool" ? [call_id ?? ""] : [])),
+  );
+}
+
+function spanOf({ session_id: sessionId, first_seq: after, prompt_id: promptId }: RunRow) {
+  return { sessionId, after, promptId };
 }
 
 const REPEATED_ID =
@@ -250,9 +263,12 @@ async function earlierVerdicts(
   items: readonly JournalItem[],
 ): Promise<Record<string, Verdict>> {
   if (!items.some((item) => item.type === "pre_tool" && item.authorise)) return {};
-  const rows = await listTurnCalls(work.tx, run.session_id, run.first_seq, run.prompt_id);
-  const known = rows.map(verdictOf).filter((entry) => entry !== undefined);
-  return Object.fromEntries(known.map(({ callId, verdict }) => [callId, verdict]));
+  const calls = await listTurnCalls(work.tx, spanOf(run));
+  return Object.fromEntries(
+    calls.flatMap(({ call_id, verdict }) =>
+      call_id === null || verdict === null ? [] : [[call_id, JSON.parse(verdict) as Verdict]],
+    ),
+  );
 }
 
 async function consequences({ work, session, run }: Writing, item: JournalItem): Promise<void> {

@@ -68,6 +68,8 @@ const heldRun: RunRow = {
   lost_runner_id: null,
   progressed: 0,
   journaled: 0,
+  turn_items: 0,
+  turn_chars: 0,
   first_seq: 0,
   lease_until: 1_000,
   stop_reason: null,

@@ -10,7 +10,7 @@ import type { Verdict } from "#protocol/sessions.ts";
 import { gateKindOf } from "#protocol/tools.ts";
 import { openGate, untellDecisions } from "../gates/gates.ts";
 import type { EventRow, RunRow } from "../schema.ts";
-import { answerOpenCalls, turnEntries } from "../sessions/cut-turn.ts";
+import { answerOpenCalls, readCall, turnCalls } from "../sessions/cut-turn.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
@@ -81,10 +81,11 @@ async function openGateFor(
   run: RunRow,
   callId: string,
 ): Promise<boolean> {
-  const entries = await turnEntries(work, session, run);
-  const call = entries.find((row) => row.type === "pre_tool" && dataOf(row).callId === callId);
-  if (!call)
+  const calls = await turnCalls(work, session, run);
+  const asked = calls.find(({ type, call_id }) => type === "pre_tool" && call_id === callId);
+  if (!asked)
     throw new Refusal("invalid", "call_not_found", "The turn waits for a call it never journaled.");
+  const call = await readCall(work, session, asked);
   // Taken from the journal: what a person sees is what will be performed.
   const tool = call.tool_name ?? "";
   const input: unknown = call.tool_input === null ? null : JSON.parse(call.tool_input);

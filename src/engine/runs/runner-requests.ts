@@ -45,7 +45,7 @@ async function callTool(
 ): Promise<ServerFrame> {
   const { id, run, fence, callId, name } = frame;
   const answer = await host.tools.call({ runId: run, fence, runnerId: runner.id, callId }, name);
-  return "lost" in answer ? lost(frame) : { op: "tool_result", id, ...answer };
+  return "lost" in answer ? lost({ id, run }) : { op: "tool_result", id, ...answer };
 }
 
 async function answerMaterial(

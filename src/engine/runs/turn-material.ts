@@ -63,7 +63,7 @@ function newestWithin(rows: readonly EventRow[], maxChars: number): EventRow[] {
   return rows.slice(rows.length - count);
 }
 
-export function charsOf({ content, tool_input, tool_output, error }: EventRow): number {
+function charsOf({ content, tool_input, tool_output, error }: EventRow): number {
   const texts = [content, tool_input, tool_output, error];
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }

@@ -8,9 +8,12 @@ import { endingOf, requestStop } from "../runs/request-stop.ts";
 import type { EventRow, RunRow } from "../schema.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
 import type { SessionWriter, Work } from "../work.ts";
-import { listTurnEntries } from "./event-queries.ts";
 import { findPrompt } from "./prompt-queries.ts";
+import { findCall, listTurnCalls, type TurnCall } from "./turn-entries.ts";
 import { settleRun } from "./turns.ts";
+
+/** More calls than this are not waiting for their results in an honest turn. */
+const MAX_ANSWERED = 1_000;
 
 /** `by`: the prompt that cuts this turn. */
 export async function cutTurn(
@@ -29,17 +32,39 @@ export async function cutTurn(
   await settleRun(work, session, prompt, run, endingOf(reason, by));
 }
 
-/** What a turn has journaled, with what the present command appends to it. */
-export async function turnEntries(
+/** The calls of a turn and their results, with those of the present command. */
+export async function turnCalls(
   work: Work,
   session: SessionWriter,
-  run: RunRow,
-): Promise<EventRow[]> {
-  const kept = await listTurnEntries(work.tx, run.session_id, run.first_seq, run.prompt_id);
-  const fresh = session.appended.filter(
-    (row) => row.prompt_id === run.prompt_id && row.entry_id !== null && row.role === "assistant",
-  );
+  { session_id: sessionId, first_seq: after, prompt_id: promptId }: RunRow,
+): Promise<TurnCall[]> {
+  const kept = await listTurnCalls(work.tx, { sessionId, after, promptId });
+  const fresh = session.appended.flatMap((row): TurnCall[] => {
+    const { seq, type } = row;
+    if (row.prompt_id !== promptId || (type !== "pre_tool" && type !== "post_tool")) return [];
+    const { callId = null, verdict } = JSON.parse(row.data ?? "{}") as CallData;
+    const judged = verdict === undefined ? null : JSON.stringify(verdict);
+    return [{ seq, type, call_id: callId, verdict: judged }];
+  });
   return [...kept, ...fresh];
+}
+
+interface CallData {
+  callId?: string;
+  verdict?: unknown;
+  meta?: unknown;
+}
+
+/** A call as it was journaled, also when the present command does it. */
+export async function readCall(
+  work: Work,
+  session: SessionWriter,
+  { seq }: TurnCall,
+): Promise<Pick<EventRow, "tool_name" | "tool_input" | "data">> {
+  const fresh = session.appended.find((row) => row.seq === seq);
+  const found = fresh ?? (await findCall(work.tx, session.row.id, seq));
+  if (!found) throw new Error(`session ${session.row.id} has no event ${seq}`);
+  return found;
 }
 
 /**
@@ -52,15 +77,15 @@ export async function answerOpenCalls(
   run: RunRow,
 ): Promise<void> {
   if (run.fence === 0) return;
-  const entries = await turnEntries(work, session, run);
-  const callOf = (data: string | null) =>
-    (JSON.parse(data ?? "{}") as { callId?: string }).callId ?? "";
+  const calls = await turnCalls(work, session, run);
   const answered = new Set(
-    entries.filter(({ type }) => type === "post_tool").map(({ data }) => callOf(data)),
+    calls.filter(({ type }) => type === "post_tool").map(({ call_id }) => call_id),
   );
-  for (const { type, data, tool_name, tool_input } of entries) {
-    if (type !== "pre_tool" || answered.has(callOf(data))) continue;
-    const known = await findKnownAnswer(work.tx, run.prompt_id, callOf(data));
+  const open = calls.filter(({ type, call_id }) => type === "pre_tool" && !answered.has(call_id));
+  for (const call of open.slice(-MAX_ANSWERED)) {
+    const { tool_name, tool_input, data } = await readCall(work, session, call);
+    const known = await findKnownAnswer(work.tx, run.prompt_id, call.call_id ?? "");
+    const { meta: _provider, ...facts } = JSON.parse(data ?? "{}") as CallData;
     session.record({
       type: "post_tool",
       thread: run.thread,
@@ -73,7 +98,7 @@ export async function answerOpenCalls(
       toolInput: tool_input === null ? null : JSON.parse(tool_input),
       toolOutput: known?.output ?? null,
       error: known ? known.error : INTERRUPTED,
-      data: JSON.parse(data ?? "{}") as Record<string, unknown>,
+      data: { ...facts },
     });
   }
 }

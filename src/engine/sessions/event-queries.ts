@@ -58,7 +58,10 @@ export function listEvents(
 }
 
 const SIZED_COLUMNS = ["content", "tool_input", "tool_output", "error", "data"] as const;
-const EVENT_BYTES = SIZED_COLUMNS.map((name) => `coalesce(octet_length(${name}), 0)`).join(" + ");
+/** The bytes of an event as SQL; both databases know them without reading the content. */
+export const EVENT_BYTES = SIZED_COLUMNS.map((name) => `coalesce(octet_length(${name}), 0)`).join(
+  " + ",
+);
 const EVENT_SIZES = {
   sqlite: `select ${EVENT_BYTES} as bytes from events
     where session_id = ? and seq > ? order by seq limit ?`,
@@ -66,7 +69,7 @@ const EVENT_SIZES = {
     where session_id = $1 and seq > $2 order by seq limit $3`,
 } as const;
 
-/** Sizes of the events after a seq, in order. Both databases know them without reading the content. */
+/** Sizes of the events after a seq, in order. */
 export async function listEventSizes(
   reader: Reader,
   sessionId: string,
@@ -78,51 +81,6 @@ export async function listEventSizes(
     parameters: [sessionId, after, limit],
   });
   return rows.map(({ bytes }) => Number(bytes));
-}
-
-const selectTurnEntries = prepare<{ sessionId: string; after: number; promptId: string }, EventRow>(
-  (db, p) =>
-    db
-      .selectFrom("events")
-      .selectAll()
-      .where("session_id", "=", p("sessionId"))
-      .where("seq", ">", p("after"))
-      .where("prompt_id", "=", p("promptId"))
-      .where("entry_id", "is not", null)
-      .where("role", "=", "assistant")
-      .orderBy("seq"),
-);
-/** What a turn has journaled, in order. */
-export function listTurnEntries(
-  reader: Reader,
-  sessionId: string,
-  after: number,
-  promptId: string,
-): Promise<EventRow[]> {
-  return reader.all(selectTurnEntries, { sessionId, after, promptId });
-}
-
-const selectCalls = prepare<
-  { sessionId: string; after: number; promptId: string },
-  Pick<EventRow, "data">
->((db, p) =>
-  db
-    .selectFrom("events")
-    .select("data")
-    .where("session_id", "=", p("sessionId"))
-    .where("seq", ">", p("after"))
-    .where("prompt_id", "=", p("promptId"))
-    .where("type", "=", "pre_tool")
-    .orderBy("seq"),
-);
-/** The calls a turn has made: their ids and verdicts, without what they were given. */
-export function listTurnCalls(
-  reader: Reader,
-  sessionId: string,
-  after: number,
-  promptId: string,
-): Promise<Pick<EventRow, "data">[]> {
-  return reader.all(selectCalls, { sessionId, after, promptId });
 }
 
 export interface CallSpan {

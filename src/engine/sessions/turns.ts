@@ -132,6 +132,8 @@ function newRun(
     lost_runner_id: null,
     progressed: 0,
     journaled: 0,
+    turn_items: 0,
+    turn_chars: 0,
     first_seq: 0,
     lease_until: null,
     stop_reason: null,

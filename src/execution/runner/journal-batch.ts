@@ -1,9 +1,9 @@
 /** A batch of the journal, and how it is cut into frames that the server takes. */
 import { countValues } from "#base/json-bounds.ts";
-import { cutBySize, roughSize } from "#base/rough-size.ts";
 import { JOURNAL_PIECE, MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import type { ExecutorBinding, Park } from "#protocol/frames.ts";
+import { cutBySize, roughSize } from "#protocol/rough-size.ts";
 
 /** Extras of a batch: at most one of each, and after `settle` or `park` nothing follows. */
 export interface BatchExtra {
@@ -45,7 +45,9 @@ export function framesOf(batch: JournalBatch, roughChars: number): JournalBatch[
   }
   const result = settle?.result?.slice(0, MAX_RESULT_CHARS);
   const end = settle ? { settle: { ...settle, ...(result === undefined ? {} : { result }) } } : {};
-  return [...frames, { ...extra, firstOrdinal: next, items: [], ...end }];
+  const last = { ...extra, ...end };
+  const hasLast = Object.values(last).some((value) => value !== undefined);
+  return hasLast ? [...frames, { ...last, firstOrdinal: next, items: [] }] : frames;
 }
 
 function inFrames(piece: JournalItem[]): JournalItem[][] {

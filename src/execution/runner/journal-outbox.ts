@@ -5,10 +5,10 @@
  * numbers.
  */
 import { Refusal } from "#base/refusal.ts";
-import { roughSize } from "#base/rough-size.ts";
 import type { LeaseLost, Verdicts } from "#execution/runtimes/runtime.ts";
 import { JOURNAL_PIECE } from "#protocol/bounds.ts";
 import type { JournalItem } from "#protocol/events.ts";
+import { roughSize } from "#protocol/rough-size.ts";
 import {
   type BatchExtra,
   fitsFrame,

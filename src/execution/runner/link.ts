@@ -27,6 +27,7 @@ const PASSING_CODES = new Set([
   "unavailable",
   "store_unavailable",
   "rate_limited",
+  "too_many_requests",
   "server_stopping",
 ]);
 

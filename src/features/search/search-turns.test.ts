@@ -36,5 +36,17 @@ describe.each(["sqlite", "postgres"] as const)("searches on %s", (dialect) => {
     await expect(find("ben")).resolves.toBe("found");
     wait(5_000);
     await expect(find("ann")).resolves.toBe("found");
+    await expect(turns.take(engine, "ann", slow)).rejects.toMatchObject({ code: SEARCH_TOO_SLOW });
+    wait(5_000);
+    await expect(find("ann")).rejects.toMatchObject({ code: "search_paused", retryAfterMs: 5_000 });
+    wait(5_000);
+    await expect(find("ann")).resolves.toBe("found");
+  });
+
+  it("do not make those wait whose own search was never begun", async () => {
+    const { turns, engine } = createStage(dialect);
+    const busy = () => Promise.reject(new Refusal("unavailable", "search_busy", "Busy."));
+    await expect(turns.take(engine, "ben", busy)).rejects.toMatchObject({ code: "search_busy" });
+    await expect(turns.take(engine, "ben", async () => "found")).resolves.toBe("found");
   });
 });

@@ -3,7 +3,7 @@
  * is shown is read from the things themselves at that moment, and only if it is theirs to see now.
  */
 import { Refusal } from "#base/refusal.ts";
-import { type Reader, ReadTooSlow } from "#base/store/index.ts";
+import { type Reader, ReadersBusy, ReadTooSlow } from "#base/store/index.ts";
 import { decodeCursor, encodeCursor } from "#engine/cursor.ts";
 import { type Engine, may, type Principal, type SearchableRow } from "#engine/index.ts";
 import { isoTime } from "#engine/sessions/index.ts";
@@ -222,6 +222,10 @@ async function inTime<T>({ store }: Engine, work: (reader: Reader) => Promise<T>
   try {
     return await store.readAside(LIMIT_MS, work);
   } catch (error) {
+    if (error instanceof ReadersBusy)
+      throw new Refusal("unavailable", "search_busy", "Search is busy. Try again in a moment.", {
+        retryAfterMs: 2_000,
+      });
     if (!(error instanceof ReadTooSlow)) throw error;
     throw new Refusal(
       "unavailable",

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "#base/clock.ts";
 import { addressGroup } from "#base/net/address-group.ts";
 import { Refusal } from "#base/refusal.ts";
-import type { Principal } from "#engine/index.ts";
+import { type Principal, partyOf } from "#engine/index.ts";
 import { PAGE_KEY_HEADER, pageKeyIn } from "#protocol/page-key.ts";
 import { refuseOrigin } from "./guard.ts";
 import { createRateLimiter } from "./rate-limit.ts";
@@ -42,6 +42,8 @@ export interface CallerOptions {
 /** The owner's own key drives benches and scripts; it gets more room than others. */
 export const OWNER_FACTOR = 20;
 const BURST_FACTOR = 2;
+/** A person's browsers, keys, agents and machines together. */
+export const PARTY_FACTOR = 4;
 const STRANGER_PER_SECOND = 10;
 const STRANGER_BURST = 40;
 
@@ -53,6 +55,10 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
     rateLimit * OWNER_FACTOR,
     rateLimit * OWNER_FACTOR * BURST_FACTOR,
   );
+  const parties = createRateLimiter(
+    rateLimit * PARTY_FACTOR,
+    rateLimit * PARTY_FACTOR * BURST_FACTOR,
+  );
   const strangers = createRateLimiter(rateLimit === 0 ? 0 : STRANGER_PER_SECOND, STRANGER_BURST);
 
   function slowDown(waitMs: number): void {
@@ -63,6 +69,15 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
         "Too many requests. Wait, then go on more slowly.",
         { retryAfterMs: waitMs },
       );
+  }
+
+  /** Counts a request for its credential, and for the person behind all of theirs. */
+  function count({ kind, credentialId, principal }: Caller): void {
+    if (kind === "owner_key") slowDown(owners.take(credentialId, clock.now()));
+    else {
+      slowDown(known.take(credentialId, clock.now()));
+      slowDown(parties.take(partyOf(principal), clock.now()));
+    }
   }
 
   return {
@@ -90,9 +105,7 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
         const page = isDocumentation ? "any" : pageClaim(headers);
         const caller = await firstGood(secrets, page);
         if (caller) {
-          slowDown(
-            (caller.kind === "owner_key" ? owners : known).take(caller.credentialId, clock.now()),
-          );
+          count(caller);
           return caller;
         }
       }

@@ -47,7 +47,7 @@ async function open(registered: boolean) {
   };
   serveRunner(socket, machine, dispatcher as unknown as Dispatcher, {
     stillGood: async () => true,
-    rate: { owes: () => 0, spend: () => {} },
+    rate: { owes: () => 0, owesItself: () => 0, spend: () => {} },
     log: silentLog,
   });
   return { peer, socket, seen };

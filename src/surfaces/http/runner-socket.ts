@@ -8,10 +8,10 @@ import type { Log } from "#base/log.ts";
 import { cleanValue, mayHoldUnstorable } from "#base/text.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher, RunnerConnection } from "#engine/runs/index.ts";
-import { MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
+import { MAX_FRAME_ITEMS, MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
 import { type RunnerFrame, runnerFrameSchema } from "#protocol/frames.ts";
 import { type MessageRate, SocketIntake } from "#surfaces/live/index.ts";
-import { frameCost } from "./message-rates.ts";
+import { frameCost, timeCost } from "./message-rates.ts";
 import { SocketPulse } from "./socket-pulse.ts";
 
 const MAX_ID_CHARS = 200;
@@ -21,12 +21,15 @@ const CHECK_EVERY_MS = 400;
 const REGISTER_WITHIN_MS = 10_000;
 /** Frames whose answers the database is asked for. Others wait, so that one runner never fills its queue. */
 const FRAMES_AT_ONCE = 32;
+const FRAME_BYTES_AT_ONCE = 16 * 1024 * 1024;
 const PATIENCE_MS = 60_000;
 /** Above this, a runner that does not read its answers is not heard until it has read some. */
 const HIGH_WATER_BYTES = 4 * 1024 * 1024;
 const LOOK_AGAIN_MS = 20;
+/** A runner that takes nothing of its answers for so long is cut off. */
+const READ_WITHIN_MS = 30_000;
 /** More than the answers to all frames under way. */
-const MAX_BACKLOG_BYTES = 160 * 1024 * 1024;
+const MAX_BACKLOG_BYTES = 64 * 1024 * 1024;
 /** These may wait for the world outside; the connection bounds them, and leases must not wait behind them. */
 const SLOW: ReadonlySet<string> = new Set(["tool", "repository"]);
 
@@ -61,14 +64,12 @@ export function serveRunner(
   });
   const frames = new FrameReader(socket, connection, { rate, log });
   new SocketIntake(socket, {
-    owes: rate.owes,
+    rate,
     count: () => {},
-    room: () =>
-      socket.bufferedAmount <= HIGH_WATER_BYTES
-        ? undefined
-        : new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS)),
+    room: () => roomOf(socket),
     handle: (data, isBinary) => frames.read(data, isBinary),
     atOnce: FRAMES_AT_ONCE,
+    atOnceBytes: FRAME_BYTES_AT_ONCE,
     patienceMs: PATIENCE_MS,
     gaveUp: () =>
       log.warn({ runnerId: connection.runnerId }, "a runner sent too much for too long"),
@@ -80,7 +81,12 @@ export function serveRunner(
     if (!connection.closed && !(await stillGood()))
       await connection.revoke("the token was taken away");
   };
+  const unread = new UnreadAnswers(socket);
   const checks = setInterval(() => {
+    if (unread.areStuck()) {
+      log.warn({ runnerId: connection.runnerId }, "a runner does not read its answers; cut off");
+      socket.terminate();
+    }
     check().catch((error: unknown) => log.warn({ err: error }, "could not check a runner's token"));
   }, CHECK_EVERY_MS);
   socket.on("close", () => {
@@ -91,6 +97,33 @@ export function serveRunner(
       .catch((error: unknown) => log.warn({ err: error }, "could not mark a runner offline"));
   });
   socket.on("error", (error) => log.warn({ err: error }, "a runner's socket failed"));
+}
+
+/** Undefined when more answers may be written. */
+function roomOf(socket: WebSocket): Promise<void> | undefined {
+  if (socket.bufferedAmount <= HIGH_WATER_BYTES) return undefined;
+  return new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+}
+
+/** Notices a peer that takes nothing of what waits for it. */
+class UnreadAnswers {
+  readonly #socket: WebSocket;
+  #least = 0;
+  #since = performance.now();
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  areStuck(): boolean {
+    const bytes = this.#socket.bufferedAmount;
+    const now = performance.now();
+    if (bytes <= HIGH_WATER_BYTES || bytes < this.#least) {
+      this.#since = now;
+      this.#least = bytes;
+    } else if (this.#least <= HIGH_WATER_BYTES) this.#least = bytes;
+    return now - this.#since > READ_WITHIN_MS;
+  }
 }
 
 interface ReaderParts {
@@ -104,6 +137,8 @@ class FrameReader {
   readonly #connection: RunnerConnection;
   readonly #parts: ReaderParts;
   #hasToldBadDelta = false;
+  /** Blobs are large: one is answered after the other, and only while the peer reads. */
+  #blobs = Promise.resolve();
 
   constructor(socket: WebSocket, connection: RunnerConnection, parts: ReaderParts) {
     this.#socket = socket;
@@ -113,6 +148,13 @@ class FrameReader {
 
   /** Returns a promise for what keeps one of the places for frames under way. */
   read(bytes: Buffer, isBinary: boolean): Promise<void> | undefined {
+    const from = performance.now();
+    const done = this.#take(bytes, isBinary);
+    this.#parts.rate.spend(timeCost(performance.now() - from));
+    return done;
+  }
+
+  #take(bytes: Buffer, isBinary: boolean): Promise<void> | undefined {
     // Before anything is made of it: what is nested deep or holds very many values costs far more
     // to parse than to send.
     if (exceededBound(bytes, RUNNER_FRAME_BOUNDS)) {
@@ -130,6 +172,18 @@ class FrameReader {
   }
 
   #pass(frame: RunnerFrame): Promise<void> | undefined {
+    if (frame.op !== "fetch_blob") return this.#hand(frame);
+    this.#blobs = this.#blobs.then(async () => {
+      for (let room = roomOf(this.#socket); room; room = roomOf(this.#socket)) {
+        if (this.#socket.readyState !== this.#socket.OPEN) return;
+        await room;
+      }
+      await this.#hand(frame);
+    });
+    return this.#blobs;
+  }
+
+  #hand(frame: RunnerFrame): Promise<void> | undefined {
     const done = this.#connection.receive(frame).catch((error: unknown) => {
       // The runner keeps what was not acknowledged and sends it again on the next connection.
       this.#parts.log.error({ err: error, op: frame.op }, "a runner frame failed");
@@ -154,11 +208,13 @@ function parseFrame(bytes: Buffer): { frame?: RunnerFrame; id?: string; op?: unk
   try {
     const text = String(bytes);
     const json: unknown = JSON.parse(text);
-    // What agents, tools and models wrote is kept as far as it can be stored.
-    const value = mayHoldUnstorable(text) ? cleanValue(json) : json;
-    const { id, op } = value as { id?: unknown; op?: unknown };
+    const { id, op, items } = json as { id?: unknown; op?: unknown; items?: unknown };
     const known = typeof id === "string" && id.length <= MAX_ID_CHARS ? { id, op } : { op };
     if (bytes.length > MAX_PLAIN_FRAME_BYTES && op !== "blob") return known;
+    // Before the schema looks at each of them, and tells of each what is wrong.
+    if (Array.isArray(items) && items.length > MAX_FRAME_ITEMS) return known;
+    // What agents, tools and models wrote is kept as far as it can be stored.
+    const value = mayHoldUnstorable(text) ? cleanValue(json) : json;
     const parsed = runnerFrameSchema.safeParse(value);
     return parsed.success ? { frame: parsed.data } : known;
   } catch {
@@ -176,11 +232,16 @@ function refuseFrame(socket: WebSocket, id: string): void {
 function answersPing(socket: WebSocket): Promise<boolean> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ALIVE_WITHIN_MS);
-    socket.once("pong", () => {
+    // While it is held back by its rate, its pongs are not read either.
+    if (socket.isPaused) return resolve(true);
+    const end = (isAlive: boolean) => {
       clearTimeout(timer);
-      resolve(true);
-    });
+      socket.off("pong", answered);
+      resolve(isAlive);
+    };
+    const answered = () => end(true);
+    const timer = setTimeout(() => end(false), ALIVE_WITHIN_MS);
+    socket.once("pong", answered);
     socket.ping();
   });
 }

@@ -8,7 +8,7 @@ import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import type { TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
-import { type Kernel, principalKey, requireMay } from "#engine/index.ts";
+import { type Kernel, partyOf, requireMay } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
 import type { MetricFamily } from "#features/metrics/contract.ts";
 import { SessionFeeds, streamEvents } from "#surfaces/live/index.ts";
@@ -229,7 +229,7 @@ function eventRoute(app: App, { kernel, feeds, callers, clock, streams }: EventR
       streamEvents(feeds, outgoing as never, {
         sessionId: id,
         after,
-        party: principalKey(caller.principal),
+        party: partyOf(caller.principal),
         stillGood: async () => !isOver() && (await callers.isStillGood(incoming.headers, caller)),
         ended,
       });

@@ -48,6 +48,21 @@ describe("places for what stays open", () => {
     expect(fill(slots, "live", callerOf("usr_b", "key_4")).leaves).toHaveLength(128);
   });
 
+  it("are counted for the person behind a machine, but not for machines of the organisation", () => {
+    const machine = (credentialId: string, scope: string): Caller => ({
+      principal: {
+        ...{ kind: "runner", orgId: "org_1", credentialId, scope, tags: [], name: "m" },
+      },
+      credentialId,
+      kind: "runner",
+    });
+    const slots = new StreamSlots();
+    const taken = ["t1", "t2", "t3"].map((id) => fill(slots, "runner", machine(id, "user:usr_a")));
+    expect(taken.map(({ leaves }) => leaves.length)).toEqual([64, 64, 0]);
+    const org = ["t4", "t5", "t6"].map((id) => fill(slots, "runner", machine(id, "org")));
+    expect(org.map(({ leaves }) => leaves.length)).toEqual([64, 64, 64]);
+  });
+
   it("are given back once, and can be taken again", () => {
     const slots = new StreamSlots();
     const caller = callerOf("usr_a", "key_1");

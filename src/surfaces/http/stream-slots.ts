@@ -1,10 +1,10 @@
 /**
  * Caps on what stays open: live sockets, event streams, requests that wait, runner sockets. Counted
- * for each credential and for the principal behind it, in this process, since each of them takes
+ * for each credential and for the person behind it, in this process, since each of them takes
  * memory and a descriptor here.
  */
 import { Refusal } from "#base/refusal.ts";
-import { principalKey } from "#engine/index.ts";
+import { partyOf } from "#engine/index.ts";
 import { type Caller, OWNER_FACTOR } from "./callers.ts";
 
 export type StreamKind = "live" | "events" | "wait" | "runner";
@@ -15,8 +15,8 @@ const PER_CREDENTIAL: Readonly<Record<StreamKind, number>> = {
   wait: 64,
   runner: 64,
 };
-/** A person has several credentials: browsers and keys. */
-const PRINCIPAL_FACTOR = 2;
+/** A person has several credentials: browsers, keys and machines. */
+const PARTY_FACTOR = 2;
 const WORDS: Readonly<Record<StreamKind, string>> = {
   live: "live sockets",
   events: "event streams",
@@ -35,7 +35,7 @@ export class StreamSlots {
     const most = PER_CREDENTIAL[kind] * (caller.kind === "owner_key" ? OWNER_FACTOR : 1);
     const counted = [
       { key: `${kind} ${caller.credentialId}`, most },
-      { key: `${kind} ${principalKey(caller.principal)}`, most: most * PRINCIPAL_FACTOR },
+      { key: `${kind} ${partyOf(caller.principal)}`, most: most * PARTY_FACTOR },
     ];
     for (const { key, most: limit } of counted)
       if ((this.#counts.get(key) ?? 0) >= limit) throw tooMany(kind, limit);

@@ -41,6 +41,19 @@ describe("connections that have said nothing", () => {
       .toEqual([true, true, false, false, false]);
   });
 
+  it("are cut, with more room, when they were answered once and say nothing more", async () => {
+    const { open } = await serve(2);
+    const sockets: Socket[] = [];
+    for (let at = 0; at < 11; at++) {
+      const socket = await open();
+      sockets.push(socket);
+      socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+      await once(socket, "data");
+    }
+    await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBe(3);
+    expect(sockets.slice(3).some(({ closed }) => closed)).toBe(false);
+  });
+
   it("leave room for those who speak, and do not cut who has spoken", async () => {
     const { open, url } = await serve(3);
     const speaker = await open();

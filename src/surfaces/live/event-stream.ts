@@ -44,6 +44,8 @@ export function streamEvents(
   response.on("drain", () => {
     missed = 0;
   });
+  // Its reader may break off at any moment.
+  response.on("error", () => response.destroy());
   const heartbeat = setInterval(() => {
     missed = response.writableNeedDrain ? missed + 1 : 0;
     if (missed >= MAX_MISSED_HEARTBEATS) response.destroy();
@@ -68,8 +70,6 @@ export function streamEvents(
     response.end();
     setTimeout(() => response.destroy(), END_WITHIN_MS).unref();
   };
-  // Its reader may break off at any moment.
-  response.on("error", () => response.destroy());
   response.on("close", () => {
     stop();
     ended();

@@ -5,7 +5,14 @@
 import type { WebSocket } from "ws";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
-import { type Action, type Announcer, may, type Principal, principalKey } from "#engine/index.ts";
+import {
+  type Action,
+  type Announcer,
+  may,
+  type Principal,
+  partyOf,
+  principalKey,
+} from "#engine/index.ts";
 import {
   type LiveClientFrame,
   type LiveServerFrame,
@@ -13,7 +20,7 @@ import {
 } from "#protocol/live.ts";
 import { sessionIdMeant } from "#protocol/session-ids.ts";
 import type { SessionFeeds } from "./session-feed.ts";
-import { SocketIntake } from "./socket-intake.ts";
+import { type IntakeRate, SocketIntake } from "./socket-intake.ts";
 import { createDrains, type Drains, sinkOf, TEXT } from "./socket-sink.ts";
 
 const MAX_TOPICS = 500;
@@ -45,9 +52,7 @@ export interface LiveOptions {
 }
 
 /** How fast a sender may send. */
-export interface MessageRate {
-  /** Milliseconds until it may send more; 0: now. */
-  owes(): number;
+export interface MessageRate extends IntakeRate {
   spend(cost: number): void;
 }
 
@@ -62,7 +67,7 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
   const subscriber: Subscriber = { socket, principal, options, drains, send };
   const { rate } = options;
   new SocketIntake(socket, {
-    owes: rate.owes,
+    rate,
     count: () => rate.spend(1),
     room: () => (drains.isFull() ? drains.wait() : undefined),
     handle: (data, isBinary) =>
@@ -71,6 +76,7 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
       ),
     // A frame must not overtake the one before it.
     atOnce: 1,
+    atOnceBytes: MAX_LIVE_FRAME_BYTES,
     patienceMs: PATIENCE_MS,
     gaveUp: () => options.log.warn({ by: principalKey(principal) }, "a live socket sent too much"),
   });
@@ -145,7 +151,7 @@ async function subscribe(
     if (after > lastSeq) send({ op: "reset", topic, after: lastSeq });
     const from = Math.min(after, lastSeq);
     const isShared = topic === `session:${sessionId}`;
-    const party = principalKey(principal);
+    const party = partyOf(principal);
     const sink = sinkOf(socket, { topic, isShared, party, drains, send });
     return { leave: options.feeds.follow(sessionId, from, sink), until };
   }

@@ -6,8 +6,7 @@
 import type { WebSocket } from "ws";
 
 export interface IntakeOptions {
-  /** Milliseconds until the sender is within its rate again; 0: now. */
-  owes(): number;
+  rate: IntakeRate;
   /** Counts a message that is about to be handled. */
   count(bytes: number): void;
   /** Resolves when the socket has room for answers. */
@@ -18,6 +17,8 @@ export interface IntakeOptions {
    */
   handle(data: Buffer, isBinary: boolean): Promise<void> | undefined;
   atOnce: number;
+  /** Bytes of all messages that are handled at once; one larger message is handled alone. */
+  atOnceBytes: number;
   /** How long a sender may stay at its rate without a pause. */
   patienceMs: number;
   /** Tells that a sender was closed for going on. */
@@ -33,7 +34,7 @@ const LONGEST_WAIT_MS = 500;
 const PAUSE_MS = 2_000;
 /** A peer that does not answer the close is cut. */
 const CLOSE_WITHIN_MS = 5_000;
-/** The event loop turns after so much work in one go. */
+/** The event loop turns after so much work of all sockets in one go. */
 const SLICE_MS = 5;
 
 interface Message {
@@ -41,11 +42,32 @@ interface Message {
   isBinary: boolean;
 }
 
+export interface IntakeRate {
+  /** Milliseconds until the sender may send more; 0: now. */
+  owes(): number;
+  /** The same by the rate of this socket alone, without what others of the sender have sent. */
+  owesItself(): number;
+}
+
+/** What all sockets together have worked in this turn of the event loop. */
+const slice = { workedMs: 0, isEnding: false };
+
+function work(ms: number): void {
+  slice.workedMs += ms;
+  if (slice.isEnding) return;
+  slice.isEnding = true;
+  setImmediate(() => {
+    slice.workedMs = 0;
+    slice.isEnding = false;
+  });
+}
+
 export class SocketIntake {
   readonly #socket: WebSocket;
   readonly #options: IntakeOptions;
   #waiting: Message[] = [];
   #running = 0;
+  #runningBytes = 0;
   #isPumping = false;
   #isClosed = false;
   /** Since when the sender has been at its rate without a pause, and when it last was. */
@@ -59,7 +81,7 @@ export class SocketIntake {
     socket.on("message", (data, isBinary) => {
       if (this.#isClosed) return;
       this.#waiting.push({ data: data as Buffer, isBinary });
-      if (!this.#isPumping) void this.#pump();
+      if (!this.#isPumping) this.#pump().catch(() => socket.terminate());
     });
     socket.once("close", () => this.#close());
   }
@@ -72,16 +94,13 @@ export class SocketIntake {
 
   async #pump(): Promise<void> {
     this.#isPumping = true;
-    let sliceStart = performance.now();
     while (this.#waiting.length > 0) {
       await this.#mayGoOn();
       const next = this.#waiting.shift();
       if (!next || this.#socket.readyState !== this.#socket.OPEN) break;
+      const from = performance.now();
       this.#begin(next);
-      if (performance.now() - sliceStart < SLICE_MS || this.#waiting.length === 0) continue;
-      this.#socket.pause();
-      await new Promise((resolve) => setImmediate(resolve));
-      sliceStart = performance.now();
+      work(performance.now() - from);
     }
     this.#isPumping = false;
     if (this.#isClosed || this.#socket.readyState !== this.#socket.OPEN) this.#waiting = [];
@@ -91,11 +110,13 @@ export class SocketIntake {
 
   #begin({ data, isBinary }: Message): void {
     this.#options.count(data.length);
-    const work = this.#options.handle(data, isBinary);
-    if (!work) return;
+    const handled = this.#options.handle(data, isBinary);
+    if (!handled) return;
     this.#running += 1;
-    void work.finally(() => {
+    this.#runningBytes += data.length;
+    void handled.finally(() => {
       this.#running -= 1;
+      this.#runningBytes -= data.length;
       this.#wake();
     });
   }
@@ -104,17 +125,28 @@ export class SocketIntake {
   async #mayGoOn(): Promise<void> {
     while (!this.#isClosed) {
       const room = this.#options.room();
-      const owedMs = this.#options.owes();
-      const hasPlace = this.#running < this.#options.atOnce;
-      if (room === undefined && owedMs === 0 && hasPlace) return;
+      const owedMs = this.#options.rate.owes();
+      const mayWork = slice.workedMs < SLICE_MS;
+      if (room === undefined && owedMs === 0 && mayWork && this.#hasPlace()) return;
       this.#socket.pause();
       if (owedMs > 0) await this.#waitForRate(owedMs);
+      else if (!mayWork) await new Promise((resolve) => setImmediate(resolve));
       else
         await Promise.race([...(room === undefined ? [] : [room]), this.#sleep(LONGEST_WAIT_MS)]);
     }
   }
 
+  #hasPlace(): boolean {
+    const { atOnce, atOnceBytes } = this.#options;
+    if (this.#running === 0) return true;
+    const bytes = this.#runningBytes + (this.#waiting[0]?.data.length ?? 0);
+    return this.#running < atOnce && bytes <= atOnceBytes;
+  }
+
   async #waitForRate(owedMs: number): Promise<void> {
+    // What its owner's other sockets have sent slows this one, but does not close it.
+    if (this.#options.rate.owesItself() === 0)
+      return this.#sleep(Math.min(owedMs, LONGEST_WAIT_MS));
     const now = performance.now();
     if (now - this.#limitedAt > PAUSE_MS) this.#limitedSince = now;
     this.#limitedAt = now;

@@ -3,7 +3,7 @@
  * nothing else: the turn goes on, and its answer can be asked for later.
  */
 import type { Clock } from "#base/clock.ts";
-import { type Kernel, type Principal, principalKey } from "#engine/index.ts";
+import { type Kernel, type Principal, partyOf } from "#engine/index.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import type { SessionFeeds } from "#surfaces/live/index.ts";
@@ -67,7 +67,7 @@ export async function lookAndWait<T>(
   const over = new AbortController();
   const { lastSeq } = await kernel.sessions.authorizeRead(principal, sessionId);
   const leave = feeds.follow(sessionId, lastSeq, {
-    party: principalKey(principal),
+    party: partyOf(principal),
     isFull: () => false,
     event(event) {
       if (isNews(event)) over.abort();

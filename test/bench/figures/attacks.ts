@@ -35,7 +35,7 @@ async function measure(tools: BenchTools): Promise<Row[]> {
     for (let round = 0; round < tools.rounds(ROUNDS); round++) {
       const alone = await work(world);
       const before = world.ours.memory().rssMib;
-      const attack = startAttack({ ...world.target, kind });
+      const attack = await startAttack({ ...world.target, kind });
       await sleep(500);
       const beside = await work(world);
       const grewMib = world.ours.memory().rssMib - before;
