@@ -12,7 +12,8 @@
  */
 import type { ToolOffer } from "#protocol/tools.ts";
 
-export const MAX_RESPONSE_CHARS = 4_000_000;
+/** More than any model writes at once, and little enough that it fits one item of the journal. */
+export const MAX_RESPONSE_CHARS = 1_000_000;
 
 /** What a provider wants to see again with the next request, such as the signature of its reasoning. */
 export type ProviderMeta = Record<string, unknown>;
