@@ -1,6 +1,7 @@
 /**
  * A member's own runner that sends every kind of frame, wrong in every field, on each database: with
- * wrong types, huge and negative numbers, and the ids of somebody else's run, session and runner.
+ * wrong types, huge and negative numbers, and the ids of somebody else's run, session, prompt, runner and
+ * blob.
  * Another member works beside it and must not notice.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,6 +16,8 @@ import { connectRunner, type RawRunner } from "./raw-runner.ts";
 import { type Frame, rightFrames, wrongCopies } from "./wrong-frames.ts";
 
 const SECRET = "the salaries of everybody";
+/** A blob of the victim's, as it is sent. */
+const SECRET_DATA = Buffer.from("a picture of the salaries").toString("base64");
 const PATIENT = { timeout: 30_000, interval: 50 };
 /** What the victim's log says of its own work; anything else was written by somebody else. */
 const OWN_TEXT = /^victim \d+$/;
@@ -149,6 +152,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let ben: Browser;
     let benRunner: RawRunner;
     let victim: Turn;
+    let foreign: unknown[];
     const attackers: Attacker[] = [];
     let ordinal = 0;
     let renewals: NodeJS.Timeout;
@@ -199,7 +203,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       }
       expect([...kinds]).toEqual([]);
       victim = { session: await newTurn(ben, SECRET), turn: await benRunner.assigned() };
-      const { run, fence } = victim.turn;
+      const { run, fence, sessionId, promptId } = victim.turn;
+      const kept = await benRunner.ask({
+        ...{ op: "blob", run, fence, mediaType: "text/plain", data: SECRET_DATA },
+      });
+      const { sha256 } = kept as Extract<ServerFrame, { op: "blob" }>;
+      const { body } = await ben.request<{ items: { id: string }[] }>("GET", "/api/runners");
+      const runnerIds = body.items.map(({ id }) => id);
+      expect([sha256.length, runnerIds.length]).toEqual([64, 1]);
+      foreign = [run, fence, sessionId, promptId, sha256, ...runnerIds, [{ run, fence }]];
       renewals = setInterval(() => {
         benRunner.send({ op: "renew", id: "renew", runs: [{ run, fence }] });
       }, 2_000);
@@ -217,8 +229,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await newTurn(ann, "go");
         await expect.poll(() => attacker.assigned.length > 0, PATIENT).toBe(true);
         const own = attacker.assigned.at(-1) as Assignment;
-        const { run, fence, sessionId } = victim.turn;
-        const foreign = [run, fence, sessionId, [{ run, fence }]];
         const asked: string[] = [];
         for (const frame of rightFrames().filter((one) => one.op === op)) {
           const mine = "run" in frame ? { ...frame, run: own.run, fence: own.fence } : frame;
@@ -243,7 +253,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("has read, written and stalled nothing of the other's", async () => {
       await works();
-      for (const { heard } of attackers) expect(heard.join("\n")).not.toContain(SECRET);
+      for (const { heard } of attackers) {
+        expect(heard.join("\n")).not.toContain(SECRET);
+        expect(heard.join("\n")).not.toContain(SECRET_DATA);
+      }
       expect(benRunner.socket.readyState).toBe(1);
       const events = await platform.events(victim.session);
       const texts = events
