@@ -98,6 +98,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await countRows()).toBe(2);
     });
 
+    it("moves the cut only forward when several servers cut at once", async () => {
+      await happen(90, 500);
+      await happen(2, 0);
+      const rule = auditRetention(keeper);
+      const before = world.kernel.engine.clock.now() - 400 * DAY_MS;
+      /** Steps of one server, until it finds nothing to cut several times in a row. */
+      async function cutAll(rows: number): Promise<void> {
+        for (let idle = 0; idle < 20; ) {
+          const cut = await store().transaction(async (tx) => rule.prune?.(tx, before, rows));
+          idle = cut === 0 ? idle + 1 : 0;
+        }
+      }
+      await Promise.all([cutAll(1), cutAll(3), cutAll(2), cutAll(4)]);
+      expect(await countRows()).toBe(2);
+      expect(await verify()).toMatchObject({ ok: true, cut: { seq: 90 } });
+    });
+
     it("is accepted by a server that last saw a row which is gone", async () => {
       await happen(4, 500);
       const other = createHeadKeeper(SECRET_KEY, `${file}.other`);

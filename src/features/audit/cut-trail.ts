@@ -28,13 +28,14 @@ async function cutTrail(
   before: number,
   limit: number,
 ): Promise<number> {
+  // Locked before anything is read: sealing, and cuts by other servers, hold the same row.
+  const head = await lockHead(tx);
+  if (!head) return 0;
   const from = await findCut(tx, keeper);
   if (from === "forged") return 0;
   const rows = await listSealed(tx, from.seq, limit);
   if ((rows[0]?.at ?? before) >= before) return 0;
-  // Sealing holds the same row: both decide by where the trail ends.
-  const head = await lockHead(tx);
-  const check = head && (await checkHead(tx, keeper, tx.now));
+  const check = await checkHead(tx, keeper, tx.now);
   if (!check || check.broken || check.kept.breaks.length > 0) return 0;
   let cut: Cut = from;
   for (const row of rows) {
@@ -45,6 +46,7 @@ async function cutTrail(
   }
   if (cut.seq === from.seq) return 0;
   const { throughAt: through_at, ...place } = cut;
-  await saveCut(tx, { ...place, through_at, mac: keeper.signCut(cut) });
+  const saved = await saveCut(tx, { ...place, through_at, mac: keeper.signCut(cut) });
+  if (saved !== 1) throw new Error(`the trail is already cut beyond row ${cut.seq}`);
   return dropSealed(tx, from.seq, cut.seq);
 }

@@ -158,15 +158,19 @@ const upsertCut = prepare<CutChange, unknown>((db, p) =>
       mac: p("mac"),
     })
     .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet((eb) => ({
-        seq: eb.ref("excluded.seq"),
-        hash: eb.ref("excluded.hash"),
-        through_at: eb.ref("excluded.through_at"),
-        at: eb.ref("excluded.at"),
-        mac: eb.ref("excluded.mac"),
-      })),
+      conflict
+        .column("id")
+        .doUpdateSet((eb) => ({
+          seq: eb.ref("excluded.seq"),
+          hash: eb.ref("excluded.hash"),
+          through_at: eb.ref("excluded.through_at"),
+          at: eb.ref("excluded.at"),
+          mac: eb.ref("excluded.mac"),
+        }))
+        .whereRef("audit_cuts.seq", "<", "excluded.seq" as never),
     ),
 );
+/** Moves the cut forward. Returns 0 when it is there already, or further on. */
 export function saveCut(tx: Tx, cut: CutChange): Promise<number> {
   return tx.run(upsertCut, cut);
 }
