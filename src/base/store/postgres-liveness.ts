@@ -14,6 +14,7 @@ export class PostgresLiveness {
   readonly #log: Log;
   #serverId: string | undefined;
   #client: pg.Client | undefined;
+  #holdsLock = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -22,7 +23,7 @@ export class PostgresLiveness {
     this.#log = log;
   }
 
-  /** Resolves when the lock is held for the first time. */
+  /** Resolves when there is a connection that holds the lock, or goes on trying to get it. */
   async hold(serverId: string): Promise<void> {
     this.#serverId = serverId;
     await this.#connect(serverId);
@@ -45,19 +46,22 @@ export class PostgresLiveness {
     // Called for whatever ends the connection; the next look makes another one.
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
+    let holdsLock: boolean;
     try {
       await client.connect();
-      await client.query("select pg_advisory_lock($1, $2)", [
-        LIVENESS_CLASS,
-        livenessKey(serverId),
-      ]);
+      holdsLock = await tryLock(client, serverId);
     } catch (error) {
       client.end().catch(() => {});
       throw error;
     }
     if (this.#isClosed) return void (await client.end().catch(() => {}));
     this.#client = client;
-    this.#later(ASK_EVERY_MS);
+    this.#goOn(holdsLock);
+  }
+
+  #goOn(holdsLock: boolean): void {
+    this.#holdsLock = holdsLock;
+    this.#later(holdsLock ? ASK_EVERY_MS : RETRY_MS);
   }
 
   #lose(client: pg.Client): void {
@@ -76,10 +80,13 @@ export class PostgresLiveness {
   async #look(): Promise<void> {
     const client = this.#client;
     try {
-      if (client) {
+      if (this.#serverId === undefined) return;
+      if (!client) await this.#connect(this.#serverId);
+      else if (!this.#holdsLock) this.#goOn(await tryLock(client, this.#serverId));
+      else {
         await client.query("select 1");
         this.#later(ASK_EVERY_MS);
-      } else if (this.#serverId !== undefined) await this.#connect(this.#serverId);
+      }
     } catch (error) {
       if (this.#isClosed) return;
       this.#log.debug(
@@ -91,4 +98,17 @@ export class PostgresLiveness {
       this.#later(RETRY_MS);
     }
   }
+}
+
+/**
+ * False while another connection holds the lock: one of this server that was lost without a word, and
+ * still says that this server lives. Never waits for the lock, because a backend that waits does not
+ * notice that its client has left, and would stay for as long as the lock is held.
+ */
+async function tryLock(client: pg.Client, serverId: string): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>(
+    "select pg_try_advisory_lock($1, $2) as held",
+    [LIVENESS_CLASS, livenessKey(serverId)],
+  );
+  return rows[0]?.held === true;
 }

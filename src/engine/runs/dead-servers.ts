@@ -11,16 +11,23 @@ import { listOtherServers, listRunnersOf, markAbandoned } from "./runner-queries
 
 const LOOK_EVERY_MS = 1_000;
 /**
- * A server whose connection was reset takes its lock again within a moment. One that lives and is
- * taken for dead all the same can write nothing: its fences are stale.
+ * Longer than a lost connection takes to be replaced, and than a server lets pass between two
+ * confirmations of its runners (`presence.ts`). A server that lives and is taken for dead all the same
+ * can write nothing: its fences are stale.
  */
-const DEAD_AFTER_MS = 2_000;
+const DEAD_AFTER_MS = 3_000;
 const MAX_GAP_MS = 5_000;
+
+/** A server without a lock. */
+interface Missing {
+  confirmedAt: number;
+  /** Since when it has had no lock and confirmed nothing, at every look of this server. */
+  since: number;
+}
 
 export class DeadServers {
   readonly #engine: Engine;
-  /** Servers without a lock, and since when this server has seen them so at every look. */
-  #missingSince = new Map<string, number>();
+  #missing = new Map<string, Missing>();
   #lookedAt: number | null = null;
 
   constructor(engine: Engine) {
@@ -32,19 +39,28 @@ export class DeadServers {
     if (store.dialect === "sqlite") return;
     const instant = () => clock.steady?.() ?? clock.now();
     if (this.#lookedAt !== null && instant() - this.#lookedAt < LOOK_EVERY_MS) return;
-    const missing = await store.read(async (reader) =>
-      findDeadServers(reader, await listOtherServers(reader, serverId)),
-    );
+    const missing = await store.read(async (reader) => {
+      const others = await listOtherServers(reader, serverId);
+      const ids = others.map(({ server_id }) => server_id);
+      const lockless = new Set(await findDeadServers(reader, ids));
+      return others.filter(({ server_id }) => lockless.has(server_id));
+    });
     // Counted from the answer: while the database was away, nobody could hold a lock.
     const now = instant();
     // After a gap of its own this server cannot say what was so in between.
-    if (this.#lookedAt !== null && now - this.#lookedAt > MAX_GAP_MS) this.#missingSince.clear();
+    if (this.#lookedAt !== null && now - this.#lookedAt > MAX_GAP_MS) this.#missing.clear();
     this.#lookedAt = now;
-    this.#missingSince = new Map(
-      missing.map((id) => [id, this.#missingSince.get(id) ?? now] as const),
+    const before = this.#missing;
+    this.#missing = new Map(
+      missing.map(({ server_id: id, confirmed_at: confirmedAt }) => {
+        const known = before.get(id);
+        // Who confirms runners lives, and only cannot get its lock back: its leases tell of the rest.
+        const since = known && known.confirmedAt === confirmedAt ? known.since : now;
+        return [id, { confirmedAt, since }];
+      }),
     );
-    const dead = missing.filter((id) => now - (this.#missingSince.get(id) ?? now) >= DEAD_AFTER_MS);
-    await eachApart(dead, (id) => this.#takeOver(id));
+    const dead = [...this.#missing].filter(([, { since }]) => now - since >= DEAD_AFTER_MS);
+    await eachApart(dead, ([id]) => this.#takeOver(id));
   }
 
   async #takeOver(deadId: string): Promise<void> {
@@ -54,7 +70,7 @@ export class DeadServers {
       if (ends_with_server === 1) await freeRunsOfDeadServer(this.#engine, id, deadId);
     // Last, so that a server that dies here leaves the rest for the next one to find.
     await store.transaction((tx) => markAbandoned(tx, deadId));
-    this.#missingSince.delete(deadId);
+    this.#missing.delete(deadId);
     for (const { id } of runners) announcer.hint("runners", "runner", id);
   }
 }

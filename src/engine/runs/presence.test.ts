@@ -1,10 +1,12 @@
 /** Several servers need a database that they share, so this is told on PostgreSQL. */
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { silentLog as log } from "#base/log.ts";
 import { openStore, type Store } from "#base/store/index.ts";
+import { livenessKey } from "#base/store/liveness.ts";
 import { RUNNER_PROTOCOL } from "#protocol/frames.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createKernel, type Kernel } from "../kernel.ts";
@@ -31,10 +33,12 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
     await database.drop();
   });
 
-  async function startServer(): Promise<Kernel> {
+  /** `canLock`: false as when PostgreSQL has no connection left for its lock, and the pool has its own. */
+  async function startServer({ canLock = true } = {}): Promise<Kernel> {
     const base = { clock: systemClock, log };
     const store = await openStore({ ...base, url: database.url, onSyncFailure: () => {} });
     stores.push(store);
+    if (!canLock) Object.assign(store, { showLiveness: undefined });
     return createKernel({
       ...base,
       store,
@@ -203,6 +207,89 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
     }
     expect(await lossesOf(second, id)).toEqual([]);
     expect(await connect(second, "boot_10", { folder: "/alive" })).toEqual(["duplicate_runner"]);
+  });
+
+  describe("whose lock is held by a connection that was lost without a word", () => {
+    const KEY = "7474748";
+    /** Another connection gets the lock of a server, and keeps it as a ghost would. */
+    async function takeLock(server: Kernel): Promise<Client> {
+      const ghost = new Client({ connectionString: database.url });
+      await ghost.connect();
+      const key = livenessKey(server.engine.serverId);
+      const taken = ghost.query(`select pg_advisory_lock(${KEY}, ${key})`);
+      await expect
+        .poll(async () => {
+          await ghostFree(server, key);
+          return Promise.race([taken.then(() => true), systemClock.sleep(50)]);
+        })
+        .toBe(true);
+      return ghost;
+    }
+    /** Ends the connection that holds the lock. */
+    const ghostFree = (server: Kernel, key: number) =>
+      server.engine.store.read((reader) =>
+        reader.query({
+          sql: `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_locks l on l.pid = a.pid
+            where a.application_name = 'muster liveness' and a.datname = current_database()
+              and l.locktype = 'advisory' and l.granted and l.classid = ${KEY} and l.objid = ${key}`,
+          parameters: [],
+        }),
+      );
+    const countConnections = async (server: Kernel) => {
+      const [row] = await server.engine.store.read((reader) =>
+        reader.query<{ n: number }>({
+          sql: "select count(*) as n from pg_stat_activity where application_name = 'muster liveness' and datname = current_database()",
+          parameters: [],
+        }),
+      );
+      return Number(row?.n);
+    };
+
+    it("tries again on one connection, and holds it when it is free", async () => {
+      const server = await startServer();
+      const before = await countConnections(server);
+      const ghost = await takeLock(server);
+      for (let n = 0; n < 25; n++) {
+        await systemClock.sleep(200);
+        expect(await countConnections(server)).toBeLessThanOrEqual(before);
+      }
+      await ghost.end();
+      const key = livenessKey(server.engine.serverId);
+      await expect
+        .poll(() =>
+          server.engine.store.read((reader) =>
+            reader.query({
+              sql: `select 1 as held from pg_locks l join pg_stat_activity a on a.pid = l.pid
+                where l.classid = ${KEY} and l.objid = ${key} and l.granted and a.application_name = 'muster liveness'`,
+              parameters: [],
+            }),
+          ),
+        )
+        .toEqual([{ held: 1 }]);
+    });
+  });
+
+  it("keep their turns while it confirms them, also when it cannot get its lock back", async () => {
+    const first = await startServer({ canLock: false });
+    const second = await startServer();
+    await connect(first, "boot_11", { folder: "/lockless", endsWithServer: true, capacity: 8 });
+    const id = await beginTurn(first);
+    for (let n = 0; n < 16; n++) {
+      await first.sweeps.tick();
+      await second.sweeps.tick();
+      await systemClock.sleep(500);
+    }
+    expect(await lossesOf(second, id)).toEqual([]);
+    await kill(first);
+    await expect
+      .poll(
+        async () => {
+          await second.sweeps.tick();
+          return (await lossesOf(second, id)).map(({ reason }) => reason);
+        },
+        { interval: 200 },
+      )
+      .toEqual(["server_died"]);
   });
 
   it("are shown again as soon as their server confirms them", async () => {

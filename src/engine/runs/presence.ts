@@ -8,7 +8,8 @@ import type { Engine } from "../work.ts";
 import { markUnconfirmed, setRunnerState } from "./runner-queries.ts";
 import { UNCONFIRMED_AFTER_MS } from "./runners.ts";
 
-const CONFIRM_EVERY_MS = 3_000;
+/** Other servers take one for dead that has no lock and confirms nothing; see `dead-servers.ts`. */
+const CONFIRM_EVERY_MS = 2_000;
 
 export interface Present {
   runner: RunnerRow;

@@ -198,18 +198,23 @@ export function setRunnerState(
   return tx.run(updateRunnerState, change);
 }
 
-const selectOtherServers = prepare<{ serverId: string }, { server_id: string }>((db, p) =>
+export interface OtherServer {
+  server_id: string;
+  /** When it last confirmed one of its runners. */
+  confirmed_at: number;
+}
+const selectOtherServers = prepare<{ serverId: string }, OtherServer>((db, p) =>
   db
     .selectFrom("runners")
-    .select("server_id")
-    .distinct()
+    .select((eb) => ["server_id", eb.fn.max("last_seen_at").as("confirmed_at")])
     .where("server_id", "is not", null)
     .where("server_id", "!=", p("serverId"))
-    .$narrowType<{ server_id: string }>(),
+    .groupBy("server_id")
+    .$castTo<OtherServer>(),
 );
 /** Servers that other runners are connected to, as far as their rows say. */
-export async function listOtherServers(reader: Reader, serverId: string): Promise<string[]> {
-  return (await reader.all(selectOtherServers, { serverId })).map((row) => row.server_id);
+export function listOtherServers(reader: Reader, serverId: string): Promise<OtherServer[]> {
+  return reader.all(selectOtherServers, { serverId });
 }
 
 const selectRunnersOf = prepare<{ serverId: string }, RunnerRow>((db, p) =>
