@@ -235,6 +235,43 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await count("from session_remains")).toBe(0);
     });
 
+    it("goes on with all others when some cannot be removed", async () => {
+      const bad = Array.from({ length: 25 }, (_, n) => `bad_${n}`);
+      for (const id of bad) {
+        await fillLog(id, 1);
+        await execute(`insert into session_remains values ('${id}', 'org_1', null, 1)`);
+      }
+      const stuck = await archived();
+      await fillLog(stuck, 1);
+      const guard = `old.session_id like 'bad%' or old.session_id = '${stuck}'`;
+      if (store().dialect === "sqlite")
+        await execute(`create trigger keeps before delete on events when ${guard}
+          begin select raise(abort, 'kept'); end`);
+      else {
+        await execute(`create function keep() returns trigger language plpgsql as
+          $$ begin if ${guard} then raise 'kept'; end if; return old; end $$`);
+        await execute(
+          "create trigger keeps before delete on events for each row execute function keep()",
+        );
+      }
+      const good = await archived();
+      await archive(good, 2_000);
+      await execute("insert into idempotency_keys values ('usr_1', 'k', 'f', 'r', 1)");
+      const { engine, retention: rules } = world.kernel;
+      const { sessionTables } = engine;
+      const housekeeping = new Housekeeping({ engine, log: silentLog, sessionTables, rules });
+      // Each of those that fail ends a round.
+      for (let round = 0; round < bad.length + 5; round++)
+        await housekeeping.round().catch(() => {});
+      expect(await count(`from sessions where id = '${good}'`)).toBe(0);
+      expect(await count("from idempotency_keys where key = 'k'")).toBe(0);
+      expect(await count(`from sessions where id = '${stuck}'`)).toBe(1);
+      await execute(`drop trigger keeps${store().dialect === "sqlite" ? "" : " on events"}`);
+      await execute("delete from session_remains");
+      await execute("delete from events where session_id like 'bad%'");
+      await execute(`update sessions set archived_at = null where id = '${stuck}'`);
+    });
+
     it("removes 100 sessions, some with long logs, and keeps what is not due", async () => {
       const ids: string[] = [];
       for (let n = 0; n < 100; n++) ids.push(await archived());

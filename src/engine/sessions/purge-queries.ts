@@ -11,26 +11,27 @@ import { lockSession } from "./queries.ts";
 
 const prepare = statements<KernelTables>();
 
-/** Sort key of a session in the order in which archived ones are purged. */
+/** Sort key of a session in the order in which they are purged. */
 export interface PurgePlace {
-  archivedAt: number;
+  /** When it was archived, or when its own row went. */
+  at: number;
   id: string;
 }
 
 const selectPurgeable = prepare<
-  { before: number; archivedAt: number; id: string; limit: number },
+  { before: number; at: number; id: string; limit: number },
   PurgePlace
 >((db, p) =>
   db
     .selectFrom("sessions")
-    .select(["id", "archived_at as archivedAt"])
+    .select(["id", "archived_at as at"])
     .where("archived_at", "is not", null)
     .where("archived_at", "<", p("before"))
-    .where("archived_at", ">=", p("archivedAt"))
+    .where("archived_at", ">=", p("at"))
     .where((eb) =>
       eb.or([
-        eb("archived_at", ">", p("archivedAt")),
-        eb.and([eb("archived_at", "=", p("archivedAt")), eb("id", ">", p("id"))]),
+        eb("archived_at", ">", p("at")),
+        eb.and([eb("archived_at", "=", p("at")), eb("id", ">", p("id"))]),
       ]),
     )
     .where("run_state", "is", null)
@@ -45,10 +46,10 @@ const selectPurgeable = prepare<
 export function listPurgeable(
   reader: Reader,
   before: number,
-  { archivedAt, id }: PurgePlace,
+  { at, id }: PurgePlace,
   limit: number,
 ): Promise<PurgePlace[]> {
-  return reader.all(selectPurgeable, { before, archivedAt, id, limit });
+  return reader.all(selectPurgeable, { before, at, id, limit });
 }
 
 /** Counts archived sessions that are due, up to a limit. */
@@ -152,12 +153,28 @@ const insertRemains = prepare<SessionRemainsRow, unknown>((db, p) =>
     })
     .onConflict((conflict) => conflict.column("session_id").doNothing()),
 );
-const selectRemains = prepare<{ limit: number }, SessionRemainsRow>((db, p) =>
-  db.selectFrom("session_remains").selectAll().orderBy("created_at").limit(p("limit")),
+const selectRemains = prepare<PurgePlace & { limit: number }, PurgePlace>((db, p) =>
+  db
+    .selectFrom("session_remains")
+    .select(["session_id as id", "created_at as at"])
+    .where("created_at", ">=", p("at"))
+    .where((eb) =>
+      eb.or([
+        eb("created_at", ">", p("at")),
+        eb.and([eb("created_at", "=", p("at")), eb("session_id", ">", p("id"))]),
+      ]),
+    )
+    .orderBy("created_at")
+    .orderBy("session_id")
+    .limit(p("limit")),
 );
-/** Sessions whose own row is gone and whose bulk is not, oldest first. */
-export function listRemains(reader: Reader, limit: number): Promise<SessionRemainsRow[]> {
-  return reader.all(selectRemains, { limit });
+/** Sessions whose own row is gone and whose bulk is not, oldest first, after this place. */
+export function listRemains(
+  reader: Reader,
+  { at, id }: PurgePlace,
+  limit: number,
+): Promise<PurgePlace[]> {
+  return reader.all(selectRemains, { at, id, limit });
 }
 const selectRemainsOf = prepare<
   { orgId: string; ownerId: string; limit: number },

@@ -25,7 +25,9 @@ import { findSession } from "./queries.ts";
 const BATCH = 20;
 /** Rows of one step where nothing is measured. */
 const FEW_ROWS = 50;
-const START: PurgePlace = { archivedAt: 0, id: "" };
+const START: PurgePlace = { at: 0, id: "" };
+/** How soon a session is tried again that could not be removed. */
+const FAILED_AGAIN_MS = 10 * 60_000;
 
 export interface Purger {
   /**
@@ -39,40 +41,71 @@ export interface Purger {
 export function createPurger(engine: Engine, tables: readonly string[]): Purger {
   const { store } = engine;
   const pace = createPace(engine);
-  let place = START;
-  let due: PurgePlace[] = [];
-  let remains: string[] = [];
-
-  async function findDue(before: number): Promise<PurgePlace | undefined> {
-    if (due.length === 0) {
-      due = await store.read((reader) => listPurgeable(reader, before, place, BATCH));
-      // Sessions that could not be removed are tried again from the start, at the next look.
-      place = due.at(-1) ?? START;
-    }
-    return due.shift();
-  }
-
+  const remains = createWorklist(engine, (place) =>
+    store.read((reader) => listRemains(reader, place, BATCH)),
+  );
+  let archivedBefore = 0;
+  const due = createWorklist(engine, (place) =>
+    store.read((reader) => listPurgeable(reader, archivedBefore, place, BATCH)),
+  );
   return {
     async step(before) {
-      if (remains.length === 0) remains = await findRemains(engine);
-      // Taken out first: remains that cannot be removed must not keep all others waiting.
-      const left = remains.shift();
-      if (left !== undefined)
-        return pace.step(async (limit) => {
-          const step = await purgeRemains(engine, left, tables, limit);
-          if (!step.isOver) remains.unshift(left);
-          return step;
-        });
-      const next = await findDue(before);
+      const left = await remains.next();
+      if (left)
+        return pace.step((limit) =>
+          remains.attempt(left, async () => {
+            const step = await purgeRemains(engine, left.id, tables, limit);
+            if (!step.isOver) remains.goOnWith(left);
+            return step;
+          }),
+        );
+      archivedBefore = before;
+      const next = await due.next();
       if (!next) return undefined;
-      return pace.step((limit) => removeSession(engine, next.id, before, { tables, rows: limit }));
+      return pace.step((limit) =>
+        due.attempt(next, () => removeSession(engine, next.id, before, { tables, rows: limit })),
+      );
     },
   };
 }
 
-async function findRemains({ store }: Engine): Promise<string[]> {
-  const some = await store.read((reader) => listRemains(reader, BATCH));
-  return some.map(({ session_id }) => session_id);
+/**
+ * Walks a list of sessions again and again, some at a time. One whose removal failed is left out for
+ * a while, so that it keeps neither the others nor the rest of housekeeping waiting.
+ */
+function createWorklist(
+  { clock }: Engine,
+  list: (after: PurgePlace) => Promise<readonly PurgePlace[]>,
+) {
+  const instant = () => clock.steady?.() ?? clock.now();
+  /** Sessions that failed, and when they are tried again. */
+  const failed = new Map<string, number>();
+  let place = START;
+  let waiting: PurgePlace[] = [];
+  return {
+    /** Undefined at the end of the list; it begins anew with the next call. */
+    async next(): Promise<PurgePlace | undefined> {
+      while (waiting.length === 0) {
+        const some = await list(place);
+        place = some.at(-1) ?? START;
+        if (some.length === 0) return undefined;
+        waiting = some.filter(({ id }) => (failed.get(id) ?? 0) <= instant());
+      }
+      return waiting.shift();
+    },
+    goOnWith(one: PurgePlace): void {
+      waiting.unshift(one);
+    },
+    async attempt<T>({ id }: PurgePlace, act: () => Promise<T>): Promise<T> {
+      try {
+        return await act();
+      } catch (error) {
+        for (const [old, again] of failed) if (again <= instant()) failed.delete(old);
+        failed.set(id, instant() + FAILED_AGAIN_MS);
+        throw error;
+      }
+    },
+  };
 }
 
 /** Deletes some of what is left of a session. `isOver`: nothing is left, or another server does it. */
