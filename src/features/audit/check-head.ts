@@ -58,11 +58,12 @@ async function breakIn(
   if (loaded === undefined) return undefined;
   if (loaded === "changed") return "the copy of the trail's end in the data folder was changed";
   const from: Head = restore ?? loaded;
+  // Before the cut: a row that housekeeping removes between the two reads is then behind the cut.
+  const hash = from.seq <= head.seq ? await readSealedHash(reader, from.seq) : undefined;
   const cut = await findCut(reader, keeper);
   if (cut === "forged") return "the record of removed rows was not written by this server's key";
   // Rows up to the cut are gone, by a record that only this server's key can have made.
   if (from.seq === 0 || from.seq < cut.seq || isSame(from, cut)) return undefined;
-  const hash = from.seq <= head.seq ? await readSealedHash(reader, from.seq) : undefined;
   if (hash === from.hash) return undefined;
   return head.seq < from.seq
     ? `rows ${head.seq + 1} to ${from.seq} are gone; if the database was put back from a copy, say so with: muster restore`

@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "#base/log.ts";
+import type { Reader } from "#base/store/index.ts";
 import { Housekeeping } from "#engine/housekeeping.ts";
 import { startWorld, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { auditRetention } from "./cut-trail.ts";
 import { createAudit } from "./index.ts";
-import { createHeadKeeper, type HeadKeeper } from "./kept-head.ts";
+import { createHeadKeeper, type HeadKeeper, type KeptHead } from "./kept-head.ts";
 import { sealTrail } from "./seal.ts";
 import { verifyTrail } from "./verify.ts";
 
@@ -46,6 +47,25 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       store().read((reader) => reader.query<R>({ sql, parameters: [] }));
     const countRows = async () =>
       Number((await query<{ n: number }>("select count(*) as n from audit_events"))[0]?.n);
+    const sealedAt = async (seq: number) => {
+      const [row] = await query<{ hash: string }>(
+        `select hash from audit_events where seq = ${seq}`,
+      );
+      return { seq, hash: row?.hash ?? "" };
+    };
+    /** Something happens before each statement. */
+    function interrupted(reader: Reader, before: () => Promise<void>): Reader {
+      return new Proxy(reader, {
+        get(target, name) {
+          const value = Reflect.get(target, name) as unknown;
+          if (typeof value !== "function") return value;
+          return async (...given: unknown[]) => {
+            await before();
+            return value.apply(target, given) as unknown;
+          };
+        },
+      });
+    }
     /** Rows that had happened so many days ago when they were sealed. */
     async function happen(count: number, daysAgo: number): Promise<void> {
       for (let n = 0; n < count; n++) await world.createSession({});
@@ -113,6 +133,39 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await Promise.all([cutAll(1), cutAll(3), cutAll(2), cutAll(4)]);
       expect(await countRows()).toBe(2);
       expect(await verify()).toMatchObject({ ok: true, cut: { seq: 90 } });
+    });
+
+    it("verifies while rows are being cut off, whichever read comes before the cut", async () => {
+      await happen(60, 500);
+      await happen(4, 0);
+      const other = createHeadKeeper(SECRET_KEY, `${file}.other`);
+      await other.save({ ...(keeper.load() as KeptHead), ...(await sealedAt(7)) });
+      const { engine } = world.kernel;
+      const rule = auditRetention(keeper);
+      const before = engine.clock.now() - 400 * DAY_MS;
+      let reads = 0;
+      const watched = new Proxy(store(), {
+        get(target, name) {
+          const value = Reflect.get(target, name) as unknown;
+          if (name !== "read") return typeof value === "function" ? value.bind(target) : value;
+          return async <T>(work: (reader: Reader) => Promise<T>) => {
+            const cutBetween = async () => {
+              reads += 1;
+              await target.transaction(async (tx) => rule.prune?.(tx, before, 2));
+            };
+            // On SQLite in memory a read is a transaction, which another one cannot interrupt.
+            if (target.dialect === "sqlite") await cutBetween();
+            return target.read((reader) =>
+              work(target.dialect === "sqlite" ? reader : interrupted(reader, cutBetween)),
+            );
+          };
+        },
+      });
+      const seen = await verifyTrail({ ...engine, store: watched }, other, 5);
+      expect(seen).toMatchObject({ ok: true, sealed: 64 });
+      expect(seen.cut?.seq).toBeGreaterThan(10);
+      expect(reads).toBeGreaterThan(5);
+      expect(await verify()).toMatchObject({ ok: true });
     });
 
     it("is accepted by a server that last saw a row which is gone", async () => {

@@ -4,8 +4,9 @@ import { brokenLink, CHAIN_START } from "./chain.ts";
 import { checkHead } from "./check-head.ts";
 import type { Verification } from "./contract.ts";
 import { findCut, NEVER_CUT } from "./cut.ts";
-import type { HeadKeeper } from "./kept-head.ts";
+import type { Cut, HeadKeeper } from "./kept-head.ts";
 import { countUnsealed, listSealed, readHead } from "./queries.ts";
+import type { AuditRow } from "./schema.ts";
 
 const PAGE = 1_000;
 
@@ -19,8 +20,8 @@ export async function verifyTrail(
   const head = check?.head;
   const end = { seq: head?.seq ?? 0, hash: head?.hash ?? CHAIN_START };
   const cut = await store.read((reader) => findCut(reader, keeper));
-  const begin = cut === "forged" ? NEVER_CUT : cut;
-  const { reached, firstBroken } = await walk(store, begin, end.seq, page);
+  const walked = await walk(store, keeper, cut === "forged" ? NEVER_CUT : cut, end.seq, page);
+  const { begin, reached, firstBroken } = walked;
   const unsealed = await store.read(countUnsealed);
   const noted = check?.kept.breaks[0];
   const broken =
@@ -64,29 +65,58 @@ const NO_HEAD = { seq: 0, why: "the record of the trail's end is gone" };
 type Place = { seq: number; hash: string };
 type Broken = Verification["firstBroken"];
 
+interface Walked {
+  /** Where the trail begins, as of now: housekeeping may have cut it meanwhile. */
+  begin: Cut;
+  reached: Place;
+  firstBroken: Broken;
+}
+
 async function walk(
   store: Engine["store"],
-  begin: Place,
+  keeper: HeadKeeper,
+  from: Cut,
   endSeq: number,
   page: number,
-): Promise<{ reached: Place; firstBroken: Broken }> {
-  let reached: Place = { seq: begin.seq, hash: begin.hash };
+): Promise<Walked> {
+  let begin = from;
+  let reached: Place = { seq: from.seq, hash: from.hash };
   while (reached.seq < endSeq) {
     const rows = await store.read((reader) => listSealed(reader, reached.seq, page));
-    for (const row of rows) {
-      if (reached.seq === endSeq) break;
-      const firstBroken = brokenLink(reached, row);
-      if (firstBroken) return { reached, firstBroken };
-      reached = { seq: row.seq as number, hash: row.hash as string };
+    const checked = checkLinks(reached, rows, endSeq);
+    reached = checked.reached;
+    const { firstBroken } = checked;
+    if (firstBroken || rows.length === 0) {
+      // Rows that are missing here may have been cut off since the last page was read.
+      const cut = await store.read((reader) => findCut(reader, keeper));
+      if (cut === "forged" || cut.seq <= reached.seq) return { begin, reached, firstBroken };
+      begin = cut;
+      reached = { seq: cut.seq, hash: cut.hash };
     }
-    if (rows.length === 0) break;
     // Others must have their turn between two pages.
     await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { begin, reached, firstBroken: null };
+}
+
+function checkLinks(
+  from: Place,
+  rows: readonly AuditRow[],
+  endSeq: number,
+): { reached: Place; firstBroken: Broken } {
+  let reached = from;
+  for (const row of rows) {
+    if (reached.seq === endSeq) break;
+    const firstBroken = brokenLink(reached, row);
+    if (firstBroken) return { reached, firstBroken };
+    reached = { seq: row.seq as number, hash: row.hash as string };
   }
   return { reached, firstBroken: null };
 }
 
 function endBroken(reached: Place, end: Place): Broken {
+  // The trail has grown, and was cut beyond the end that it had when this began.
+  if (reached.seq > end.seq) return null;
   if (reached.seq < end.seq)
     return { seq: reached.seq + 1, why: `row ${reached.seq + 1} is missing` };
   if (reached.hash !== end.hash)
