@@ -8,6 +8,7 @@ import { archivedSessions } from "./kernel-retention.ts";
 import { createPace, type Pace, timed } from "./pace.ts";
 import { keptSince, type RetentionRule, readRetention } from "./retention.ts";
 import { createPurger, type Purger } from "./sessions/purge.ts";
+import { createTrustedTime } from "./trusted-time.ts";
 import type { Engine } from "./work.ts";
 
 /** How soon it is looked again whether anything is due. */
@@ -32,15 +33,18 @@ export class Housekeeping {
   readonly #purger: Purger;
   readonly #pace: Pace;
   readonly #shrinkPace: Pace;
-  /** When a rule is looked at again. */
+  /** The time by which rows are old. */
+  readonly #time: () => number;
+  /** When a rule is looked at again. These instants are of a clock that nobody can set. */
   readonly #notBefore = new Map<string, number>();
   #settings: ReadonlyMap<string, number | null> = new Map();
   #settingsAt = Number.NEGATIVE_INFINITY;
-  #noShrinkBefore = 0;
+  #noShrinkBefore = Number.NEGATIVE_INFINITY;
 
   constructor({ engine, log, sessionTables, rules }: HousekeepingOptions) {
     this.#engine = engine;
     this.#log = log;
+    this.#time = createTrustedTime(engine.clock);
     this.#rules = rules.filter(({ prune }) => prune !== undefined);
     this.#purger = createPurger(engine, sessionTables);
     this.#pace = createPace(engine);
@@ -59,12 +63,12 @@ export class Housekeeping {
   /** Does what is due, at most some hundred steps of it. */
   async round(): Promise<void> {
     for (let steps = 0; steps < ROUND_STEPS; steps++)
-      if ((await this.#step(this.#engine.clock.now())) === undefined) return;
+      if ((await this.#step()) === undefined) return;
   }
 
   async #attempt(): Promise<number> {
     try {
-      return (await this.#step(this.#engine.clock.now())) ?? LOOK_EVERY_MS;
+      return (await this.#step()) ?? LOOK_EVERY_MS;
     } catch (error) {
       this.#log.warn({ err: error }, "a step of housekeeping failed; it is tried again");
       return AGAIN_MS;
@@ -72,28 +76,39 @@ export class Housekeeping {
   }
 
   /** One step. Returns the pause before the next; undefined when nothing is due. */
-  async #step(now: number): Promise<number | undefined> {
-    if (now - this.#settingsAt >= AGAIN_MS) {
+  async #step(): Promise<number | undefined> {
+    const { clock } = this.#engine;
+    const instant = clock.steady?.() ?? clock.now();
+    if (instant - this.#settingsAt >= AGAIN_MS) {
       this.#settings = await readRetention(this.#engine);
-      this.#settingsAt = now;
+      this.#settingsAt = instant;
     }
-    // Half removed sessions go on, also when archived ones are kept for good from now on.
-    const before = keptSince(archivedSessions, this.#settings, now) ?? 0;
-    return (
-      (await this.#purger.step(before)) ?? (await this.#prune(now)) ?? (await this.#shrink(now))
-    );
+    return (await this.#purge()) ?? (await this.#prune(instant)) ?? (await this.#shrink(instant));
   }
 
-  async #prune(now: number): Promise<number | undefined> {
+  /** Half removed sessions go on, also when archived ones are kept for good from now on. */
+  #purge(): Promise<number | undefined> {
+    return this.#purger.step((now) => this.#keptSince(archivedSessions, now) ?? 0);
+  }
+
+  /**
+   * The instant before which rows of a kind go; null: none do. `now`: of the database, whose clock
+   * counts when it is behind the one of this server.
+   */
+  #keptSince(rule: RetentionRule, now = Number.POSITIVE_INFINITY): number | null {
+    return keptSince(rule, this.#settings, Math.min(now, this.#time()));
+  }
+
+  async #prune(instant: number): Promise<number | undefined> {
     for (const rule of this.#rules) {
-      if (now < (this.#notBefore.get(rule.kind) ?? 0)) continue;
+      if (instant < (this.#notBefore.get(rule.kind) ?? instant)) continue;
       // Until it has gone well: one rule that fails must not keep the others from their turn.
-      this.#notBefore.set(rule.kind, now + LOOK_EVERY_MS);
-      const before = keptSince(rule, this.#settings, now);
-      if (before === null) continue;
+      this.#notBefore.set(rule.kind, instant + LOOK_EVERY_MS);
+      if (this.#keptSince(rule) === null) continue;
       let pruned = 0;
       const pause = await this.#pace.step((rows) =>
         timed(this.#engine, async (tx) => {
+          const before = this.#keptSince(rule, tx.now) ?? 0;
           pruned = (await rule.prune?.(tx, before, rows)) ?? 0;
         }),
       );
@@ -105,8 +120,8 @@ export class Housekeeping {
   }
 
   /** Gives free pages of the file back to the disk, some at a time. PostgreSQL does it by itself. */
-  async #shrink(now: number): Promise<number | undefined> {
-    if (this.#engine.store.dialect !== "sqlite" || now < this.#noShrinkBefore) return undefined;
+  async #shrink(instant: number): Promise<number | undefined> {
+    if (this.#engine.store.dialect !== "sqlite" || instant < this.#noShrinkBefore) return undefined;
     let freed = 0;
     const pause = await this.#shrinkPace.step((pages) =>
       timed(this.#engine, async (tx) => {
@@ -114,7 +129,7 @@ export class Housekeeping {
       }),
     );
     if (freed > 0) return pause;
-    this.#noShrinkBefore = now + LOOK_EVERY_MS;
+    this.#noShrinkBefore = instant + LOOK_EVERY_MS;
     return undefined;
   }
 }

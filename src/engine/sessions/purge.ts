@@ -31,10 +31,11 @@ const FAILED_AGAIN_MS = 10 * 60_000;
 
 export interface Purger {
   /**
-   * Does one step of what was archived before this instant, and of what is half removed. Returns the
-   * pause before the next step, in ms; undefined when nothing is due.
+   * Does one step of what is due, and of what is half removed. Returns the pause before the next step,
+   * in ms; undefined when nothing is due. `before`: when a session must have been archived, as of now,
+   * or as of the database's clock when that one is given.
    */
-  step(before: number): Promise<number | undefined>;
+  step(before: (now?: number) => number): Promise<number | undefined>;
 }
 
 /** `tables`: of features, whose rows hang on a session. */
@@ -59,7 +60,7 @@ export function createPurger(engine: Engine, tables: readonly string[]): Purger 
             return step;
           }),
         );
-      archivedBefore = before;
+      archivedBefore = before();
       const next = await due.next();
       if (!next) return undefined;
       return pace.step((limit) =>
@@ -148,7 +149,7 @@ export async function purgeSessionsOf(
       if (session && session.row.lifecycle !== "terminated") await terminateTree(work, session);
     });
     const all = { tables, rows: FEW_ROWS };
-    await removeSession(engine, id, Number.POSITIVE_INFINITY, all);
+    await removeSession(engine, id, () => Number.POSITIVE_INFINITY, all);
   });
   const remains = await engine.store.read((reader) => listRemainsOf(reader, orgId, userId, BATCH));
   await eachApart(remains, async ({ session_id: id }) => {
@@ -173,12 +174,13 @@ export async function purgeEnded(work: Work, id: string): Promise<"gone" | "busy
 async function removeSession(
   engine: Engine,
   id: string,
-  before: number,
+  before: (now: number) => number,
   { tables, rows }: { tables: readonly string[]; rows: number },
 ): Promise<StepTimes> {
   return timed(engine, async (tx) => {
     const workspace = await findWorkspace(tx, id);
-    const isGone = await purgeSession(tx, id, before, { featureTables: tables, rows });
+    const all = { featureTables: tables, rows };
+    const isGone = await purgeSession(tx, id, before(tx.now), all);
     if (isGone && workspace) tx.afterCommit(() => engine.announcer.tidy(workspace.runner_id));
   });
 }
