@@ -6,7 +6,12 @@
 import type { Log } from "#base/log.ts";
 import { archivedSessions } from "./kernel-retention.ts";
 import { createPace, type Pace, timed } from "./pace.ts";
-import { keptSince, type RetentionRule, readRetention } from "./retention.ts";
+import {
+  keptSince,
+  type RetentionRule,
+  type RetentionSettings,
+  readRetention,
+} from "./retention.ts";
 import { createPurger, type Purger } from "./sessions/purge.ts";
 import { createTrustedTime } from "./trusted-time.ts";
 import type { Engine } from "./work.ts";
@@ -37,7 +42,7 @@ export class Housekeeping {
   readonly #time: () => number;
   /** When a rule is looked at again. These instants are of a clock that nobody can set. */
   readonly #notBefore = new Map<string, number>();
-  #settings: ReadonlyMap<string, number | null> = new Map();
+  #settings: RetentionSettings = { days: new Map(), heldUntil: 0 };
   #settingsAt = Number.NEGATIVE_INFINITY;
   #noShrinkBefore = Number.NEGATIVE_INFINITY;
 
@@ -92,11 +97,13 @@ export class Housekeeping {
   }
 
   /**
-   * The instant before which rows of a kind go; null: none do. `now`: of the database, whose clock
+   * The instant before which rows of a kind go; null: none do, as after a restore. `now`: of the database, whose clock
    * counts when it is behind the one of this server.
    */
   #keptSince(rule: RetentionRule, now = Number.POSITIVE_INFINITY): number | null {
-    return keptSince(rule, this.#settings, Math.min(now, this.#time()));
+    const { days, heldUntil } = this.#settings;
+    const earlier = Math.min(now, this.#time());
+    return earlier < heldUntil ? null : keptSince(rule, days, earlier);
   }
 
   async #prune(instant: number): Promise<number | undefined> {

@@ -277,6 +277,10 @@ alter table runs add column turn_items bigint not null default 0;
 alter table runs add column turn_chars bigint not null default 0;
 `;
 
+/** After a restore, nothing is removed by retention for a while. */
+const retentionHoldTable =
+  "create table retention_hold (id integer primary key, until bigint not null)";
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -302,4 +306,5 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0018-servers-that-died", statements: (dialect) => ddl(dialect, endsWithServerColumn) },
   { id: "0019-growth", statements: (dialect) => ddl(dialect, growthTables) },
   { id: "0020-turn-size", statements: (dialect) => ddl(dialect, turnSizeColumns) },
+  { id: "0021-retention-hold", statements: (dialect) => ddl(dialect, retentionHoldTable) },
 ];

@@ -1,6 +1,7 @@
 /** The SQL on retention settings, and on what the kernel's own rules remove. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { KernelTables, RetentionSettingRow } from "./schema.ts";
+import type { RetentionHoldRow, RetentionSettingRow } from "./retention-schema.ts";
+import type { KernelTables } from "./schema.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -9,6 +10,14 @@ const selectSettings = prepare<Record<never, never>, RetentionSettingRow>((db) =
 );
 export function listRetentionDays(reader: Reader): Promise<RetentionSettingRow[]> {
   return reader.all(selectSettings, {});
+}
+
+const selectHold = prepare<Record<never, never>, Pick<RetentionHoldRow, "until">>((db) =>
+  db.selectFrom("retention_hold").select("until").where("id", "=", 1),
+);
+/** The instant until which a restore holds retention back; 0 where none does. */
+export async function readHold(reader: Reader): Promise<number> {
+  return (await reader.first(selectHold, {}))?.until ?? 0;
 }
 
 const upsertSetting = prepare<RetentionSettingRow, unknown>((db, p) =>

@@ -3,7 +3,7 @@
  * how a few old rows of them go; admins may set the days. What has no rule is kept.
  */
 import type { Reader, Tx } from "#base/store/index.ts";
-import { listRetentionDays } from "./retention-queries.ts";
+import { listRetentionDays, readHold } from "./retention-queries.ts";
 import type { Engine } from "./work.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -46,10 +46,17 @@ export function keptSince(
   return days === null ? null : now - days * DAY_MS;
 }
 
-/** What admins have set, by kind. */
-export async function readRetention({
-  store,
-}: Pick<Engine, "store">): Promise<Map<string, number | null>> {
-  const rows = await store.read(listRetentionDays);
-  return new Map(rows.map(({ kind, days }) => [kind, days]));
+export interface RetentionSettings {
+  /** What admins have set, by kind. */
+  days: ReadonlyMap<string, number | null>;
+  /** Nothing goes before this instant, because the database was restored. */
+  heldUntil: number;
+}
+
+export async function readRetention({ store }: Pick<Engine, "store">): Promise<RetentionSettings> {
+  return store.read(async (reader) => {
+    const rows = await listRetentionDays(reader);
+    const days = new Map(rows.map(({ kind, days }) => [kind, days]));
+    return { days, heldUntil: await readHold(reader) };
+  });
 }

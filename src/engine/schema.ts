@@ -15,6 +15,7 @@ import type {
 import type { PlanFate } from "./gates/decision.ts";
 import type { GateRow } from "./gates/schema.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
+import type { RetentionHoldRow, RetentionSettingRow } from "./retention-schema.ts";
 import type { TurnChangesRow, WorkspaceFileRow } from "./workspace-schema.ts";
 
 export type { GateRow } from "./gates/schema.ts";
@@ -121,15 +122,6 @@ export interface SessionRemainsRow {
   org_id: string;
   owner_id: string | null;
   created_at: number;
-}
-
-/** How long an admin wants rows of a kind kept; without a row the rule's default holds. */
-export interface RetentionSettingRow {
-  kind: string;
-  /** Null: for good. */
-  days: number | null;
-  set_by: string;
-  set_at: number;
 }
 
 /** Somebody who does not own a session was let in to read it. */
@@ -382,6 +374,7 @@ export interface KernelTables {
   session_opens: SessionOpenRow;
   session_remains: SessionRemainsRow;
   retention_settings: RetentionSettingRow;
+  retention_hold: RetentionHoldRow;
   threads: ThreadRow;
   prompts: PromptRow;
   runs: RunRow;

@@ -90,6 +90,21 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await count("from idempotency_keys")).toBe(0);
     });
 
+    it("removes nothing for its age while a restore holds it, and only finishes what is half gone", async () => {
+      const id = await archived(now() - 30 * DAY_MS);
+      await addKey(now() - 30 * DAY_MS);
+      await execute("insert into session_remains values ('ses_gone', 'org_1', null, 1)");
+      await execute(`insert into retention_hold values (1, ${now() + DAY_MS})`);
+      await housekeeping(movableClock()).round();
+      expect(await count(`from sessions where id = '${id}'`)).toBe(1);
+      expect(await count("from idempotency_keys")).toBe(1);
+      expect(await count("from session_remains")).toBe(0);
+      await execute(`update retention_hold set until = ${now() - 1}`);
+      await housekeeping(movableClock()).round();
+      expect(await count(`from sessions where id = '${id}'`)).toBe(0);
+      expect(await count("from idempotency_keys")).toBe(0);
+    });
+
     it.runIf(name.includes("PostgreSQL"))(
       "goes by PostgreSQL's clock when the one of this server is ahead from the start",
       async () => {

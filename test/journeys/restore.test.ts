@@ -174,6 +174,26 @@ describe("sessions with files", () => {
   });
 });
 
+it("leaves old sessions that came back alone for a day", async () => {
+  const { id } = await (await start()).createSession({});
+  await stop();
+  const db = new Database(join(home, "muster.db"));
+  db.exec(`update sessions set lifecycle = 'archived', archived_at = 1000 where id = '${id}'`);
+  db.exec("insert into session_remains values ('ses_gone', 'org_1', null, 1)");
+  db.close();
+  expect((await muster(["backup", copy])).code).toBe(0);
+  await restore();
+  const at = await start();
+  const { body } = await at.request<{ heldUntil: string }>("GET", "/api/storage");
+  expect(Date.parse(body.heldUntil)).toBeGreaterThan(Date.now());
+  // Housekeeping is at work: what was half removed goes.
+  const reader = new Database(join(home, "muster.db"), { readonly: true });
+  const left = reader.prepare("select count(*) from session_remains").pluck();
+  await expect.poll(() => left.get()).toBe(0);
+  reader.close();
+  expect((await at.request("GET", `/api/sessions/${id}`)).status).toBe(200);
+});
+
 describe("what was revoked after the copy was made", () => {
   interface Team {
     key: string;

@@ -56,6 +56,8 @@ export const storageSchema = z
       }),
     ),
     retention: z.array(retentionSchema),
+    /** Nothing is removed before this instant, because the database was restored. */
+    heldUntil: isoTime.nullable(),
   })
   .meta({ id: "Storage" });
 export type Storage = z.infer<typeof storageSchema>;

@@ -45,7 +45,7 @@ export function createStorageReads(rules: readonly RetentionRule[]) {
   }
 
   async function retention(engine: Engine): Promise<Retention[]> {
-    const set = await readRetention(engine);
+    const { days: set } = await readRetention(engine);
     const now = engine.clock.now();
     return aside(engine, async (reader) => {
       const all: Retention[] = [];
@@ -92,6 +92,7 @@ export function createStorageReads(rules: readonly RetentionRule[]) {
           bytes: Math.round(each * last_seq),
         })),
         retention: await retention(engine),
+        heldUntil: await heldUntil(engine),
       };
     },
   };
@@ -109,4 +110,9 @@ async function aside<T>({ store }: Engine, work: (reader: Reader) => Promise<T>)
       { cause: error, retryAfterMs: 60_000 },
     );
   }
+}
+
+async function heldUntil(engine: Engine): Promise<string | null> {
+  const { heldUntil: until } = await readRetention(engine);
+  return until > engine.clock.now() ? new Date(until).toISOString() : null;
 }

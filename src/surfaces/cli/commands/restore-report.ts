@@ -14,6 +14,7 @@ export function reportRestored(restored: Restored): string[] {
     `  ${credentialsRevoked} runner tokens, run tokens, browser sign-ins and sign-in links were revoked.`,
     ...accessLines(restored),
     `  ${outboxHeld} deliveries that had not been made are held, because they may have been made since.`,
+    "  For a day nothing is removed for its age. What is to stay longer: npx muster storage keep KIND DAYS",
     ...(restored.hasForgotten
       ? ["  Providers' keys, stored secrets and webhook secrets were removed: set them again."]
       : []),

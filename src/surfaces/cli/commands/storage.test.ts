@@ -30,6 +30,7 @@ const storage: Storage = {
     { sessionId: "ses_1", ownerId: "usr_1", lifecycle: "active", events: 70, bytes: 2048 },
   ],
   retention: [audit],
+  heldUntil: null,
 };
 
 let server: FakeServer;
@@ -63,6 +64,15 @@ describe("muster storage", () => {
       "",
     ]);
     expect(JSON.parse((await run("--json")).out)).toEqual(storage);
+  });
+
+  it("says until when a restored database is left alone", async () => {
+    const held = { ...storage, heldUntil: "2026-01-02T00:00:00.000Z" };
+    server.answer("GET", "/api/storage", (_seen, response) => reply(response, 200, held));
+    const { out } = await run();
+    expect(out).toContain(
+      "The database was restored: nothing is removed before 2026-01-02T00:00:00.000Z.",
+    );
   });
 
   it.each([

@@ -24,7 +24,7 @@ export function addStorageCommands(program: Command, host: CliHost): void {
 
 async function show(invocation: Invocation): Promise<Ending> {
   const storage = await invocation.api().call<Storage>("/api/storage");
-  const { database, kinds, largestSessions, retention } = storage;
+  const { database, kinds, largestSessions, retention, heldUntil } = storage;
   const free =
     database.freeBytes === null
       ? ""
@@ -56,6 +56,9 @@ async function show(invocation: Invocation): Promise<Ending> {
     ),
     "",
     ...retentionLines(retention),
+    ...(heldUntil === null
+      ? []
+      : ["", `The database was restored: nothing is removed before ${heldUntil}.`]),
   ]);
   return DONE;
 }

@@ -7,6 +7,9 @@ import { bindLocalRunner, type RunnerFiles } from "./local-workspaces.ts";
 import { type PreviousAccess, readTrailEnd } from "./previous-access.ts";
 import type { RestoreDb } from "./restore-db.ts";
 
+/** Time to look at what came back, and to set how long it is kept, before retention removes it again. */
+const RETENTION_HELD_MS = 24 * 60 * 60_000;
+
 export interface SafetyOptions {
   now: number;
   previous: PreviousAccess | undefined;
@@ -37,6 +40,11 @@ export async function makeSafe(db: RestoreDb, options: SafetyOptions): Promise<M
   const fenced = await fenceOff(db, options.now);
   const ended = await endAccess(db, options);
   const files = await bindLocalRunner(db, options.runnerFolder);
+  await db.run("delete from retention_hold");
+  await db.run(
+    "insert into retention_hold (id, until) values (1, ?)",
+    options.now + RETENTION_HELD_MS,
+  );
   const hasForgotten = options.forget.length > 0;
   if (hasForgotten)
     for (const sql of await forgetStatements((text) => db.all(text), db.dialect, options.forget))

@@ -1,0 +1,16 @@
+/** Tables of retention. */
+
+/** How long an admin wants rows of a kind kept; without a row the rule's default holds. */
+export interface RetentionSettingRow {
+  kind: string;
+  /** Null: for good. */
+  days: number | null;
+  set_by: string;
+  set_at: number;
+}
+
+/** One row, written by `muster restore`: nothing is removed by retention before this instant. */
+export interface RetentionHoldRow {
+  id: number;
+  until: number;
+}
