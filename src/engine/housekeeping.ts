@@ -20,6 +20,10 @@ import type { Engine } from "./work.ts";
 const LOOK_EVERY_MS = 60_000;
 /** How soon something is tried again that failed. */
 const AGAIN_MS = 10_000;
+/** A look at what is due may take so long, aside of all other work. */
+const LOOK_LIMIT_MS = 20_000;
+/** Keys that are looked up at once. */
+const MAX_KEYS = 100;
 /** Steps of one round of tests and the simulation, which have no loop. */
 const ROUND_STEPS = 200;
 
@@ -42,6 +46,8 @@ export class Housekeeping {
   readonly #time: () => number;
   /** When a rule is looked at again. These instants are of a clock that nobody can set. */
   readonly #notBefore = new Map<string, number>();
+  /** Rules that have something due, with the keys of it. */
+  readonly #due = new Map<string, readonly string[]>();
   #settings: RetentionSettings = { days: new Map(), heldUntil: 0 };
   #settingsAt = Number.NEGATIVE_INFINITY;
   #noShrinkBefore = Number.NEGATIVE_INFINITY;
@@ -111,19 +117,36 @@ export class Housekeeping {
       if (instant < (this.#notBefore.get(rule.kind) ?? instant)) continue;
       // Until it has gone well: one rule that fails must not keep the others from their turn.
       this.#notBefore.set(rule.kind, instant + LOOK_EVERY_MS);
-      if (this.#keptSince(rule) === null) continue;
+      const kept = this.#due.get(rule.kind);
+      const keys = kept ?? (await this.#look(rule));
+      if (!keys) continue;
+      // What fails, or is done, is looked for anew.
+      this.#due.delete(rule.kind);
       let pruned = 0;
       const pause = await this.#pace.step((rows) =>
         timed(this.#engine, async (tx) => {
           const before = this.#keptSince(rule, tx.now) ?? 0;
-          pruned = (await rule.prune?.(tx, before, rows)) ?? 0;
+          pruned = (await rule.prune?.(tx, before, rows, keys)) ?? 0;
         }),
       );
-      if (pruned === 0) continue;
+      if (pruned > 0) this.#due.set(rule.kind, keys);
+      // Another server may be at it. Keys of an earlier look may just be used up: others are looked for.
+      else if (!kept) continue;
       this.#notBefore.delete(rule.kind);
       return pause;
     }
     return undefined;
+  }
+
+  /** Looks aside, so that nobody waits for it, whether a rule has anything due. Undefined: nothing. */
+  async #look(rule: RetentionRule): Promise<readonly string[] | undefined> {
+    const before = this.#keptSince(rule);
+    if (before === null) return undefined;
+    return this.#engine.store.readAside(LOOK_LIMIT_MS, async (reader) => {
+      const keys = await rule.findDue?.(reader, before, MAX_KEYS);
+      const count = keys?.length ?? (await rule.countDue(reader, before, 1));
+      return count === 0 ? undefined : (keys ?? []);
+    });
   }
 
   /** Gives free pages of the file back to the disk, some at a time. PostgreSQL does it by itself. */

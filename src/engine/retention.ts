@@ -19,10 +19,15 @@ export interface RetentionRule {
   /** Counts what is older than `before`, up to `limit`. Runs aside of the writes of others. */
   countDue(reader: Reader, before: number, limit: number): Promise<number>;
   /**
-   * Removes, or adds up, at most `rows` rows that are older than `before`. Returns how many; 0 means
-   * that nothing is due. Undefined: the kernel does it in another way.
+   * Finds keys of what is older than `before`, for `prune`: needed where no index leads to old rows, so
+   * that a search through all the others never holds up a write. Runs aside of the writes of others.
    */
-  prune?(tx: Tx, before: number, rows: number): Promise<number>;
+  findDue?(reader: Reader, before: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Removes, or adds up, at most `rows` rows that are older than `before`. Returns how many; 0 means
+   * that nothing is due. `keys`: found by `findDue`. Undefined: the kernel does it in another way.
+   */
+  prune?(tx: Tx, before: number, rows: number, keys: readonly string[]): Promise<number>;
 }
 
 /** The days of a kind as they hold now; null: kept for good. Never fewer than the rule allows. */

@@ -126,7 +126,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       /** Steps of one server, until it finds nothing to cut several times in a row. */
       async function cutAll(rows: number): Promise<void> {
         for (let idle = 0; idle < 20; ) {
-          const cut = await store().transaction(async (tx) => rule.prune?.(tx, before, rows));
+          const cut = await store().transaction(async (tx) => rule.prune?.(tx, before, rows, []));
           idle = cut === 0 ? idle + 1 : 0;
         }
       }
@@ -151,7 +151,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           return async <T>(work: (reader: Reader) => Promise<T>) => {
             const cutBetween = async () => {
               reads += 1;
-              await target.transaction(async (tx) => rule.prune?.(tx, before, 2));
+              await target.transaction(async (tx) => rule.prune?.(tx, before, 2, []));
             };
             // On SQLite in memory a read is a transaction, which another one cannot interrupt.
             if (target.dialect === "sqlite") await cutBetween();

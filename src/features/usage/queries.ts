@@ -224,43 +224,73 @@ const deleteRow = prepare<Pick<UsageRow, "session_id" | "model" | "day">, unknow
     .where("day", "=", p("day")),
 );
 
-type OldRow = UsageRow & { root_id: string | null };
-const oldRows = (isLocked: boolean) =>
-  statements<UsageTables & KernelTables>()<{ before: string; limit: number }, OldRow>(
-    (db, p, dialect) => {
-      const query = db
-        .selectFrom("usage_rows")
-        .leftJoin("sessions as root", "root.id", "usage_rows.root_session_id")
-        .selectAll("usage_rows")
-        .select("root.id as root_id")
-        // The index that has the day begins with the org.
-        .where("usage_rows.org_id", "in", (eb) => eb.selectFrom("orgs").select("orgs.id"))
-        .where("usage_rows.day", "<", p("before"))
-        .where((eb) =>
-          eb.not(
-            eb.exists(
-              eb
-                .selectFrom("sessions as own")
-                .select("own.id")
-                .whereRef("own.id", "=", "usage_rows.session_id"),
-            ),
-          ),
-        )
-        .limit(p("limit"));
-      return isLocked && dialect === "postgres"
-        ? query.forUpdate("usage_rows").skipLocked()
-        : query;
-    },
-  );
-const selectOld = oldRows(false);
-const lockOld = oldRows(true);
+type GoneTables = UsageTables & KernelTables;
+
+const goneSession = sql<boolean>`not exists (select 1 from sessions as own where own.id = usage_rows.session_id)`;
+
+const selectGone = statements<GoneTables>()<
+  { before: string; limit: number },
+  { session_id: string }
+>((db, p) =>
+  db
+    .selectFrom("usage_rows")
+    .select("session_id")
+    .distinct()
+    // The index that has the day begins with the org.
+    .where("org_id", "in", (eb) => eb.selectFrom("orgs").select("orgs.id"))
+    .where("day", "<", p("before"))
+    .where(goneSession)
+    .limit(p("limit")),
+);
+/** Sessions that are gone and have rows of before a day. Reads all rows of before, so run it aside. */
+export async function findGoneSessions(
+  reader: Reader,
+  before: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await reader.all(selectGone, { before, limit });
+  return rows.map(({ session_id }) => session_id);
+}
+
+const countGone = statements<GoneTables>()<{ before: string; limit: number }, { count: number }>(
+  (db, p) =>
+    db
+      .selectFrom(
+        db
+          .selectFrom("usage_rows")
+          .select("day")
+          .where("org_id", "in", (eb) => eb.selectFrom("orgs").select("orgs.id"))
+          .where("day", "<", p("before"))
+          .where(goneSession)
+          .limit(p("limit"))
+          .as("gone"),
+      )
+      .select((eb) => eb.fn.countAll<number>().as("count")),
+);
 /** Counts rows of sessions that are gone, of before a day. */
 export async function countOldRows(reader: Reader, before: string, limit: number): Promise<number> {
-  return (await reader.all(selectOld, { before, limit })).length;
+  return Number((await reader.first(countGone, { before, limit }))?.count ?? 0);
 }
-/** The same rows, for whoever adds them up: another server has others. */
-export function lockOldRows(tx: Tx, before: string, limit: number): Promise<OldRow[]> {
-  return tx.all(lockOld, { before, limit });
+
+type OldRow = UsageRow & { root_id: string | null };
+/** Rows of these sessions of before a day, for whoever adds them up: another server has others. */
+export function lockOldRows(
+  tx: Tx,
+  sessionIds: readonly string[],
+  before: string,
+  limit: number,
+): Promise<OldRow[]> {
+  const query = builder<GoneTables>(tx.dialect)
+    .selectFrom("usage_rows")
+    .leftJoin("sessions as root", "root.id", "usage_rows.root_session_id")
+    .selectAll("usage_rows")
+    .select("root.id as root_id")
+    .where("usage_rows.session_id", "in", sessionIds)
+    .where("usage_rows.day", "<", before)
+    .where(goneSession)
+    .limit(limit);
+  const locked = tx.dialect === "postgres" ? query.forUpdate("usage_rows").skipLocked() : query;
+  return tx.query<OldRow>(locked.compile());
 }
 
 /** Adds rows to their days and takes them out. */

@@ -4,7 +4,7 @@
  * Rows of sessions that are still there stay as they are.
  */
 import type { RetentionRule } from "#engine/index.ts";
-import { addToDays, countOldRows, lockOldRows } from "./queries.ts";
+import { addToDays, countOldRows, findGoneSessions, lockOldRows } from "./queries.ts";
 
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, "YYYY-MM-DD".length);
 
@@ -14,8 +14,9 @@ export const usageRetention: RetentionRule = {
   defaultDays: 90,
   minDays: 1,
   countDue: (reader, before, limit) => countOldRows(reader, dayOf(before), limit),
-  async prune(tx, before, limit) {
-    const rows = await lockOldRows(tx, dayOf(before), limit);
+  findDue: (reader, before, limit) => findGoneSessions(reader, dayOf(before), limit),
+  async prune(tx, before, limit, sessionIds) {
+    const rows = await lockOldRows(tx, sessionIds, dayOf(before), limit);
     await addToDays(tx, rows);
     return rows.length;
   },
