@@ -13,6 +13,7 @@ import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "../refusal.ts";
 import { announceAll } from "./announce-all.ts";
+import { MARKS_TABLE, MarkCleaner, writeMark } from "./commit-marks.ts";
 import { applyMigrations } from "./migrate.ts";
 import { Asides } from "./postgres-aside.ts";
 import { PostgresLiveness } from "./postgres-liveness.ts";
@@ -28,9 +29,6 @@ const RETRY_LIMIT_MS = 15_000;
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 400;
 const MIGRATION_LOCK = 7_474_747;
-/** Room on each page, so that a mark is overwritten in place. */
-const MARKS_TABLE =
-  "create table if not exists commit_marks (id bigint primary key, mark bigint not null, at timestamptz not null) with (fillfactor = 20)";
 
 interface Attempt<T> {
   result: T;
@@ -81,12 +79,14 @@ class PostgresStore implements Store {
   readonly #asides = new Asides();
   readonly #health = new WriteHealth();
   readonly #liveness: PostgresLiveness;
+  readonly #marks: MarkCleaner;
 
   constructor(pool: pg.Pool, { url, clock, log }: PostgresOptions) {
     this.#pool = pool;
     this.#liveness = new PostgresLiveness(url, log);
     this.#clock = clock;
     this.#log = log;
+    this.#marks = new MarkCleaner(() => clock.steady?.() ?? clock.now());
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -141,7 +141,6 @@ class PostgresStore implements Store {
           "create table if not exists schema_migrations (id text primary key, applied_at bigint not null)",
         );
         await client.query(MARKS_TABLE);
-        await client.query("delete from commit_marks where at < now() - interval '1 day'");
         await applyMigrations(migrations, migrationTarget(client, this.#clock));
         await client.query("select pg_advisory_unlock($1)", [MIGRATION_LOCK]);
       } finally {
@@ -202,6 +201,7 @@ class PostgresStore implements Store {
       line = { id: randomInt(2 ** 47), mark: 0 };
       await client.query("select pg_advisory_lock($1)", [line.id]);
       this.#lines.set(client, line);
+      this.#marks.clearNowAndThen(this.#pool);
     }
     return line;
   }
@@ -247,9 +247,7 @@ async function commit(client: pg.PoolClient, line: Line | undefined): Promise<vo
     return;
   }
   line.mark += 1;
-  await client.query(
-    `insert into commit_marks (id, mark, at) values (${line.id}, ${line.mark}, now()) on conflict (id) do update set mark = excluded.mark, at = excluded.at; commit`,
-  );
+  await client.query(`${writeMark(line.id, line.mark)}; commit`);
 }
 
 async function rollback(client: pg.PoolClient, lost: Lost): Promise<void> {

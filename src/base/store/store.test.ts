@@ -80,6 +80,41 @@ describe.skipIf(!postgresUrl)("with a server", () => {
     await store.close();
     await database.drop();
   });
+  it("deletes marks of connections that are long gone, while it runs", async () => {
+    const database = await createTestDatabase();
+    let passed = 0;
+    const clock = { ...systemClock, steady: () => systemClock.now() + passed };
+    const store = await openStore({ ...base, clock, url: database.url });
+    await store.migrate([]);
+    const execute = (sql: string) => store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+    const readOld = () =>
+      store.read((reader) =>
+        reader.query<{ n: number }>({
+          sql: "select count(*) as n from commit_marks where at < now() - interval '1 day'",
+          parameters: [],
+        }),
+      );
+    await execute("select 1");
+    await execute(`insert into commit_marks select -n, 1, now() - interval '2 days'
+      from generate_series(1, 1500) as n`);
+    expect(await readOld()).toEqual([{ n: 1500 }]);
+    for (let days = 0; days < 2; days++) {
+      passed += 24 * 60 * 60_000;
+      // Connections that are used at the same time, so that some of them are new.
+      const busy = Array.from({ length: 2 + 3 * days }, () => execute("select pg_sleep(0.1)"));
+      await Promise.all(busy);
+      await expect.poll(readOld).toEqual([{ n: days === 0 ? 500 : 0 }]);
+    }
+    const kept = await store.read((reader) =>
+      reader.query<{ n: number }>({
+        sql: "select count(*) as n from commit_marks",
+        parameters: [],
+      }),
+    );
+    expect(kept[0]?.n).toBeGreaterThan(0);
+    await store.close();
+    await database.drop();
+  });
   storeContract("postgres", async () => {
     const database = await createTestDatabase();
     return { open: () => openStore({ ...base, url: database.url }), discard: database.drop };
