@@ -1,8 +1,13 @@
-/** Server and runner in one process: frames are handed over as they are. */
+/**
+ * Server and runner in one process: frames are handed over without a wire. What agents and tools wrote
+ * in them is cleaned as on a wire, because no database stores all of it.
+ */
 import type { Log } from "#base/log.ts";
+import { cleanValue } from "#base/text.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher } from "#engine/runs/index.ts";
 import type { Transport } from "#execution/runner/transport.ts";
+import type { RunnerFrame } from "#protocol/frames.ts";
 
 export function createInlineTransport(
   dispatcher: Dispatcher,
@@ -30,7 +35,7 @@ export function createInlineTransport(
       return {
         congested: false,
         send(frame) {
-          connection.receive(frame).catch((error: unknown) => {
+          connection.receive(cleanValue(frame) as RunnerFrame).catch((error: unknown) => {
             log.error({ err: error, op: frame.op }, "a runner frame failed");
             close("try again");
           });
