@@ -34,7 +34,12 @@ export {
   sessionThing,
 } from "./principal.ts";
 export { keptDays, keptSince, type RetentionRule, readRetention } from "./retention.ts";
-export { forgetRetentionDays, oldRows, saveRetentionDays } from "./retention-queries.ts";
+export {
+  forgetRetentionDays,
+  listRetentionDays,
+  oldRows,
+  saveRetentionDays,
+} from "./retention-queries.ts";
 export { isRunToken } from "./runs/run-tokens.ts";
 export type {
   CredentialKind,

@@ -18,6 +18,8 @@ export interface RetentionRule {
   minDays: number;
   /** Counts what is older than `before`, up to `limit`. Runs aside of the writes of others. */
   countDue(reader: Reader, before: number, limit: number): Promise<number>;
+  /** Says why rows that are due stay all the same; null when they go. For people. */
+  whyKept?(reader: Reader, before: number): Promise<string | null>;
   /**
    * Finds keys of what is older than `before`, for `prune`: needed where no index leads to old rows, so
    * that a search through all the others never holds up a write. Runs aside of the writes of others.

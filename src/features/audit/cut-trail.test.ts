@@ -96,6 +96,21 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await store().read((reader) => rule.countDue(reader, before, 3))).toBe(3);
     });
 
+    it("says why rows that are due stay", async () => {
+      const rule = auditRetention(keeper);
+      const before = world.kernel.engine.clock.now() - 400 * DAY_MS;
+      const why = () => store().read(async (reader) => rule.whyKept?.(reader, before));
+      await happen(1, -900);
+      await happen(3, 500);
+      await keepHouse();
+      expect(await countRows()).toBe(4);
+      expect(await why()).toMatch(/^Row 1 is dated 20.*they stay until it goes/);
+      await execute("update audit_events set at = 1 where seq = 1");
+      expect(await why()).toBeNull();
+      await execute("insert into audit_cuts values (1, 1, 'x', 1, 1, 'forged')");
+      expect(await why()).toContain("muster audit verify");
+    });
+
     it("keeps the last row, however old, and what is not sealed", async () => {
       await happen(3, 500);
       await world.createSession({});

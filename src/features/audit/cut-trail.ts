@@ -3,7 +3,7 @@
  * before it goes, and a signed record says up to where. From there on the rest verifies as before. A
  * trail that does not verify is left alone: what is wrong with it is evidence.
  */
-import type { Tx } from "#base/store/index.ts";
+import type { Reader, Tx } from "#base/store/index.ts";
 import type { RetentionRule } from "#engine/index.ts";
 import { brokenLink } from "./chain.ts";
 import { checkHead } from "./check-head.ts";
@@ -18,6 +18,7 @@ export function auditRetention(keeper: HeadKeeper): RetentionRule {
     defaultDays: 400,
     minDays: 30,
     countDue: countOld,
+    whyKept: (reader, before) => whyKept(reader, keeper, before),
     prune: (tx, before, rows) => cutTrail(tx, keeper, before, rows),
   };
 }
@@ -49,4 +50,18 @@ async function cutTrail(
   const saved = await saveCut(tx, { ...place, through_at, mac: keeper.signCut(cut) });
   if (saved !== 1) throw new Error(`the trail is already cut beyond row ${cut.seq}`);
   return dropSealed(tx, from.seq, cut.seq);
+}
+
+const NOT_VERIFIED = "The trail does not verify, so nothing of it goes: npx muster audit verify";
+
+/** Rows go strictly in their order, so one that a clock which was ahead has dated keeps all behind it. */
+async function whyKept(reader: Reader, keeper: HeadKeeper, before: number): Promise<string | null> {
+  const from = await findCut(reader, keeper);
+  const known = keeper.load();
+  if (from === "forged" || known === "changed" || (known?.breaks.length ?? 0) > 0)
+    return NOT_VERIFIED;
+  const [first] = await listSealed(reader, from.seq, 1);
+  if (!first || first.at < before) return null;
+  const at = new Date(first.at).toISOString();
+  return `Row ${first.seq} is dated ${at}, later than rows behind it; they stay until it goes.`;
 }

@@ -15,6 +15,8 @@ export const retentionSchema = z
     /** Rows that go with the next housekeeping, and within a week, each counted up to 10,000. */
     due: z.number().int(),
     dueInWeek: z.number().int(),
+    /** Why rows that are due stay all the same; null when they go. */
+    whyKept: z.string().nullable(),
     /** Everything older than this goes; null: nothing does. */
     before: isoTime.nullable(),
   })

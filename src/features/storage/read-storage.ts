@@ -26,8 +26,15 @@ interface Measured {
   sizes: Promise<{ sizes: DatabaseSize; logs: LongLog[] }>;
 }
 
+interface Counted {
+  at: number;
+  settings: string;
+  items: Promise<Retention[]>;
+}
+
 export function createStorageReads(rules: readonly RetentionRule[]) {
   let kept: Measured | undefined;
+  let counted: Counted | undefined;
 
   function measure(engine: Engine, orgId: string): Measured {
     const now = engine.clock.now();
@@ -44,29 +51,24 @@ export function createStorageReads(rules: readonly RetentionRule[]) {
     return measured;
   }
 
+  /** Settings are always those of now; what they let go is counted anew when they have changed. */
   async function retention(engine: Engine): Promise<Retention[]> {
     const { days: set } = await readRetention(engine);
     const now = engine.clock.now();
-    return aside(engine, async (reader) => {
+    const settings = JSON.stringify([...set].toSorted());
+    if (counted && counted.settings === settings && now - counted.at < KEPT_MS)
+      return counted.items;
+    const items = aside(engine, async (reader) => {
       const all: Retention[] = [];
-      for (const rule of rules) {
-        const before = keptSince(rule, set, now);
-        const count = (at: number | null) =>
-          at === null ? Promise.resolve(0) : rule.countDue(reader, at, MAX_COUNTED);
-        all.push({
-          kind: rule.kind,
-          summary: rule.summary,
-          days: keptDays(rule, set),
-          defaultDays: rule.defaultDays,
-          minDays: rule.minDays,
-          isSet: set.has(rule.kind),
-          due: await count(before),
-          dueInWeek: await count(before === null ? null : before + WEEK_MS),
-          before: before === null ? null : new Date(before).toISOString(),
-        });
-      }
+      for (const rule of rules) all.push(await retentionOf(reader, rule, set, now));
       return all;
     });
+    const mine = { at: now, settings, items };
+    counted = mine;
+    items.catch(() => {
+      if (counted === mine) counted = undefined;
+    });
+    return items;
   }
 
   return {
@@ -95,6 +97,30 @@ export function createStorageReads(rules: readonly RetentionRule[]) {
         heldUntil: await heldUntil(engine),
       };
     },
+  };
+}
+
+async function retentionOf(
+  reader: Reader,
+  rule: RetentionRule,
+  set: ReadonlyMap<string, number | null>,
+  now: number,
+): Promise<Retention> {
+  const before = keptSince(rule, set, now);
+  const count = async (at: number | null) =>
+    at === null ? 0 : rule.countDue(reader, at, MAX_COUNTED);
+  const due = await count(before);
+  return {
+    kind: rule.kind,
+    summary: rule.summary,
+    days: keptDays(rule, set),
+    defaultDays: rule.defaultDays,
+    minDays: rule.minDays,
+    isSet: set.has(rule.kind),
+    due,
+    dueInWeek: await count(before === null ? null : before + WEEK_MS),
+    whyKept: before === null || due === 0 ? null : ((await rule.whyKept?.(reader, before)) ?? null),
+    before: before === null ? null : new Date(before).toISOString(),
   };
 }
 

@@ -1,9 +1,12 @@
 import * as z from "zod";
 import { notFound, Refusal } from "#base/refusal.ts";
+import type { Tx } from "#base/store/index.ts";
 import {
   command,
   defineRoute,
   forgetRetentionDays,
+  keptDays,
+  listRetentionDays,
   type Principal,
   principalKey,
   type RetentionRule,
@@ -56,6 +59,7 @@ export function storageRoutes(rules: readonly RetentionRule[]): readonly Route[]
         refuseTooShort(rule, days);
         await command(engine, async (work) => {
           const by = principalKey(principal);
+          const before = await daysIn(work.tx, rule);
           if (days === "default") await forgetRetentionDays(work.tx, rule.kind);
           else
             await saveRetentionDays(work.tx, {
@@ -71,13 +75,20 @@ export function storageRoutes(rules: readonly RetentionRule[]): readonly Route[]
             area: "retention",
             action: change,
             subjectId: null,
-            detail: rule.kind,
+            detail: `${rule.kind}_${before}_to_${await daysIn(work.tx, rule)}`,
           });
         });
         return { items: await reads.retention(engine) };
       },
     }),
   ];
+}
+
+/** Days of a kind as they hold in this transaction, in a word that the trail takes. */
+async function daysIn(tx: Tx, rule: RetentionRule): Promise<string> {
+  const set = await listRetentionDays(tx);
+  const days = keptDays(rule, new Map(set.map((row) => [row.kind, row.days])));
+  return days === null ? "forever" : String(days);
 }
 
 function requireOperator(principal: Principal): void {

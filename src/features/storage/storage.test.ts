@@ -103,11 +103,29 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const told = trail.items.map(({ metadata }) => [metadata.change, metadata.detail]);
       expect(told.toSorted()).toEqual(
         [
-          ["forever", "sessions"],
-          ["default", "sessions"],
-          ["days", "audit"],
+          ["forever", "sessions_7_to_forever"],
+          ["default", "sessions_forever_to_7"],
+          ["days", "audit_400_to_30"],
         ].toSorted(),
       );
+    });
+
+    it("counts what would go once for many who ask, and anew when a setting has changed", async () => {
+      const { store } = world.kernel.engine;
+      const real = store.readAside.bind(store);
+      let reads = 0;
+      store.readAside = (limitMs, work) => {
+        reads += 1;
+        return real(limitMs, work);
+      };
+      await set("usage", 50);
+      const asked = Array.from({ length: 10 }, () => world.call(owner, "GET", "/api/retention"));
+      await Promise.all(asked);
+      expect(reads).toBe(1);
+      expect((await set("usage", 60)).items[4]).toMatchObject({ kind: "usage", days: 60 });
+      expect(reads).toBe(2);
+      await set("usage", "default");
+      store.readAside = real;
     });
 
     it("refuses what is no number of days, too few of them, and a kind that is none", async () => {

@@ -12,6 +12,7 @@ const audit: Retention = {
   isSet: false,
   due: 3,
   dueInWeek: 10_000,
+  whyKept: null,
   before: "2026-01-01T00:00:00.000Z",
 };
 const storage: Storage = {
@@ -66,10 +67,12 @@ describe("muster storage", () => {
     expect(JSON.parse((await run("--json")).out)).toEqual(storage);
   });
 
-  it("says until when a restored database is left alone", async () => {
-    const held = { ...storage, heldUntil: "2026-01-02T00:00:00.000Z" };
+  it("says until when a restored database is left alone, and why rows stay that are due", async () => {
+    const stuck = { ...audit, whyKept: "Row 1 is dated later." };
+    const held = { ...storage, retention: [stuck], heldUntil: "2026-01-02T00:00:00.000Z" };
     server.answer("GET", "/api/storage", (_seen, response) => reply(response, 200, held));
     const { out } = await run();
+    expect(out).toContain("audit: Row 1 is dated later.");
     expect(out).toContain(
       "The database was restored: nothing is removed before 2026-01-02T00:00:00.000Z.",
     );

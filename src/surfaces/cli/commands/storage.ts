@@ -85,7 +85,7 @@ function daysOf(given: string): Days {
 
 function retentionLines(retention: readonly Retention[]): string[] {
   const count = (n: number) => (n >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(n));
-  return formatTable(
+  const lines = formatTable(
     ["KEPT", "DAYS", "GO NOW", "WITHIN A WEEK", ""],
     retention.map(({ kind, days, isSet, due, dueInWeek, summary }) => [
       kind,
@@ -95,4 +95,8 @@ function retentionLines(retention: readonly Retention[]): string[] {
       summary,
     ]),
   );
+  const kept = retention.flatMap(({ kind, whyKept }) =>
+    whyKept === null ? [] : [`${kind}: ${whyKept}`],
+  );
+  return kept.length === 0 ? lines : [...lines, "", ...kept];
 }
