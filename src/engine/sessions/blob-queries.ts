@@ -15,7 +15,13 @@ const insertBlobRow = prepare<BlobRow, unknown>((db, p) =>
       data: p("data"),
       created_at: p("created_at"),
     })
-    .onConflict((conflict) => conflict.columns(["org_id", "sha256"]).doNothing()),
+    // An update, though nothing changes: it locks the row, so that a purge which drops the last other
+    // reference at this moment waits, and then finds this one.
+    .onConflict((conflict) =>
+      conflict
+        .columns(["org_id", "sha256"])
+        .doUpdateSet((eb) => ({ size: eb.ref("excluded.size") })),
+    ),
 );
 const insertBlobRef = prepare<BlobRefRow, unknown>((db, p) =>
   db
@@ -46,6 +52,14 @@ const deleteBlobRef = prepare<BlobKey, unknown>((db, p) =>
     .where("sha256", "=", p("sha256"))
     .where("session_id", "=", p("session_id")),
 );
+const lockBlobRow = prepare<Omit<BlobKey, "session_id">, { sha256: string }>((db, p, dialect) => {
+  const query = db
+    .selectFrom("blobs")
+    .select("sha256")
+    .where("org_id", "=", p("org_id"))
+    .where("sha256", "=", p("sha256"));
+  return dialect === "postgres" ? query.forUpdate() : query;
+});
 const deleteLoneBlob = prepare<Omit<BlobKey, "session_id">, unknown>((db, p) =>
   db
     .deleteFrom("blobs")
@@ -70,6 +84,8 @@ const deleteLoneBlob = prepare<Omit<BlobKey, "session_id">, unknown>((db, p) =>
 export async function dropSomeBlobs(tx: Tx, sessionId: string, limit: number): Promise<number> {
   const refs = await tx.all(selectRefs, { sessionId, limit });
   for (const { org_id, sha256, session_id } of refs) {
+    // A statement of its own: the next one must see references of whoever held the row until now.
+    await tx.first(lockBlobRow, { org_id, sha256 });
     await tx.run(deleteBlobRef, { org_id, sha256, session_id });
     await tx.run(deleteLoneBlob, { org_id, sha256 });
   }

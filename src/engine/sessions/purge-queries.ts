@@ -195,13 +195,17 @@ export function listRemainsOf(
 ): Promise<SessionRemainsRow[]> {
   return reader.all(selectRemainsOf, { orgId, ownerId, limit });
 }
-const lockRemainsRow = prepare<{ id: string }, SessionRemainsRow>((db, p, dialect) => {
-  const query = db.selectFrom("session_remains").selectAll().where("session_id", "=", p("id"));
-  return dialect === "postgres" ? query.forUpdate().skipLocked() : query;
-});
-/** False when another server works on them, or they are gone. */
-export async function lockRemains(tx: Tx, id: string): Promise<boolean> {
-  return (await tx.first(lockRemainsRow, { id })) !== undefined;
+const lockRemainsRow = (waits: boolean) =>
+  prepare<{ id: string }, SessionRemainsRow>((db, p, dialect) => {
+    const query = db.selectFrom("session_remains").selectAll().where("session_id", "=", p("id"));
+    if (dialect === "sqlite") return query;
+    return waits ? query.forUpdate() : query.forUpdate().skipLocked();
+  });
+const lockFreeRemains = lockRemainsRow(false);
+const awaitRemains = lockRemainsRow(true);
+/** False when they are gone, or another server works on them, unless `waits` says to wait for it. */
+export async function lockRemains(tx: Tx, id: string, { waits = false } = {}): Promise<boolean> {
+  return (await tx.first(waits ? awaitRemains : lockFreeRemains, { id })) !== undefined;
 }
 const deleteRemains = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("session_remains").where("session_id", "=", p("id")),

@@ -128,7 +128,8 @@ async function purgeRemains(
 
 /** Everything that a purged session of this id has left, however much: for a new session of the same id. */
 export async function finishPurge(work: Work, id: string): Promise<void> {
-  if (!(await lockRemains(work.tx, id))) return;
+  // Whoever is at it now must be done: rows of the new session would look like what is left of the old.
+  if (!(await lockRemains(work.tx, id, { waits: true }))) return;
   while (!(await purgeBulk(work.tx, id, work.sessionTables, FEW_ROWS)));
   await dropRemains(work.tx, id);
 }
