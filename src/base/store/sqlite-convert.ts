@@ -28,10 +28,19 @@ export function convertToIncremental(given: string, log: Log): void {
   if (!existsSync(given) || statSync(given).size === 0) return;
   const path = realpathSync(given);
   const copy = `${path}.shrinkable.part`;
+  const wasKilled = existsSync(copy);
   rmSync(copy, { force: true });
   const db = new Database(path, { timeout: 0 });
   try {
     if (db.pragma("auto_vacuum", { simple: true }) !== 0) return;
+    if (wasKilled) {
+      // By a supervisor that gives a start only so long, it would be killed at every start.
+      log.warn(
+        { path },
+        "writing the database file anew was interrupted; this start goes on without it, and the next one tries again",
+      );
+      return;
+    }
     if (!hasRoom(path)) {
       log.warn(
         { path },

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -107,6 +107,27 @@ describe("a file of SQLite", () => {
     expect(old.prepare("select count(*) from notes").pluck().get()).toBe(2);
     old.close();
     await store.close();
+  });
+
+  it("is used as it is by the start after one that was killed while it wrote the file anew", async () => {
+    const path = databasePath();
+    const old = new Database(path);
+    old.exec("create table notes (body text not null)");
+    old.exec("create table schema_migrations (id text primary key, applied_at integer not null)");
+    old.exec("insert into schema_migrations values ('0001', 1)");
+    old.close();
+    const form = () => {
+      const db = new Database(path, { readonly: true });
+      const mode = db.pragma("auto_vacuum", { simple: true });
+      db.close();
+      return mode;
+    };
+    writeFileSync(`${path}.shrinkable.part`, "half of it");
+    await (await open(path)).close();
+    expect(form()).toBe(0);
+    expect(existsSync(`${path}.shrinkable.part`)).toBe(false);
+    await (await open(path)).close();
+    expect(form()).toBe(2);
   });
 
   it("gives the room of its log back after a large change", async () => {
