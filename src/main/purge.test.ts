@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "#base/clock.ts";
 import { silentLog } from "#base/log.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { Housekeeping } from "#engine/housekeeping.ts";
-import { command, type Feature } from "#engine/index.ts";
-import { keepBlob } from "#engine/sessions/blob-queries.ts";
-import { finishPurge } from "#engine/sessions/purge.ts";
+import type { Feature } from "#engine/index.ts";
 import { startWorld, type World } from "#features/testing/index.ts";
 import { DEFAULT_TURN_LIMITS } from "#protocol/frames.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -273,55 +270,6 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await execute("delete from session_remains");
       await execute("delete from events where session_id like 'bad%'");
       await execute(`update sessions set archived_at = null where id = '${stuck}'`);
-    });
-
-    const isPostgres = title.includes("PostgreSQL");
-    /** Begins `second` while `first` has done its work and not committed yet. */
-    async function overlap(
-      first: (tx: Tx) => Promise<unknown>,
-      second: () => Promise<unknown>,
-    ): Promise<void> {
-      let later: Promise<unknown> | undefined;
-      await store().transaction(async (tx) => {
-        await first(tx);
-        later = second();
-        await Promise.race([later, systemClock.sleep(300)]);
-      });
-      await later;
-    }
-
-    it.runIf(isPostgres)("keeps a blob that another session begins to need meanwhile", async () => {
-      const row = {
-        org_id: "org_1",
-        sha256: "abc",
-        size: 1,
-        media_type: "text/plain",
-        data: Buffer.from("x"),
-        created_at: 1,
-      };
-      const [old, young] = [await archived(), await world.createSession({})];
-      await store().transaction((tx) => keepBlob(tx, row, old));
-      await overlap((tx) => keepBlob(tx, row, young), keepHouse);
-      expect(await count(`from sessions where id = '${old}'`)).toBe(0);
-      expect(await count("from blobs where sha256 = 'abc'")).toBe(1);
-    });
-
-    it.runIf(isPostgres)("waits for who removes the rest before its id is used again", async () => {
-      const id = "ses_again";
-      await fillLog(id, 30);
-      await execute(`insert into session_remains values ('${id}', 'org_1', null, 1)`);
-      let left = -1;
-      await overlap(
-        (tx) => tx.execute({ sql: "select 1 from session_remains for update", parameters: [] }),
-        () =>
-          command(world.kernel.engine, async (work) => {
-            await finishPurge(work, id);
-            const sql = `select 1 from events where session_id = '${id}'`;
-            left = (await work.tx.query({ sql, parameters: [] })).length;
-          }),
-      );
-      expect(left).toBe(0);
-      expect(await count("from session_remains")).toBe(0);
     });
 
     it("removes 100 sessions, some with long logs, and keeps what is not due", async () => {
