@@ -15,6 +15,11 @@ export const diskReportSchema = z.object({
   /** Below this nothing that writes is run. */
   floorBytes: amount,
   isLow: z.boolean(),
+  /** Less than twice the floor is free: what can be made again is deleted. Older runners do not say. */
+  isPressed: z.boolean().optional(),
+  /** Files (inodes) that the file system can still make, and has in all; 0: no fixed number. */
+  freeFiles: amount.optional(),
+  totalFiles: amount.optional(),
   /** Of each workspace. */
   quota: z.object({ bytes: amount, files: amount }),
   /** As far as they have been measured. */

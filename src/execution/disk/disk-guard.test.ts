@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -26,11 +27,13 @@ const top = mkdtempSync(join(tmpdir(), "muster-disk-"));
 const opened: Workspaces[] = [];
 afterAll(async () => {
   for (const workspaces of opened) await workspaces.close();
-  rmSync(top, { recursive: true, force: true });
+  // Some of it is nested too deep for Node.
+  execFileSync("/bin/rm", ["-rf", top]);
 });
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet } as never;
 let count = 0;
+const projects = join(top, "projects");
 
 interface Machine {
   workspaces: Workspaces;
@@ -38,17 +41,26 @@ interface Machine {
   folder: string;
   /** Instead of the real disk. */
   space: Partial<Space>;
+  /** The same for another disk, which project folders lie on. */
+  otherSpace: Partial<Space>;
 }
 
 async function start(provider: SandboxProvider, quota = { bytes: 8 * MiB, files: 400 }) {
   const folder = join(top, String(count++));
   mkdirSync(folder);
-  const machine = { folder, space: {} } as Machine;
+  const machine = { folder, space: {}, otherSpace: {} } as Machine;
   machine.guard = new DiskGuard({
     folder,
     settings: { workspace: quota, floorBytes: GiB },
     log: quiet,
-    readSpace: (of) => ({ ...readSpace(of), freeBytes: 100 * GiB, ...machine.space }),
+    readSpace: (of) => ({
+      ...readSpace(of),
+      freeBytes: 100 * GiB,
+      // Others use the real disk too.
+      freeFiles: 1e6,
+      totalFiles: 1e6,
+      ...(of.startsWith(projects) ? machine.otherSpace : machine.space),
+    }),
     tickMs: 20,
   });
   machine.workspaces = await createWorkspaces({
@@ -87,6 +99,11 @@ const sh = (workspace: Workspace, script: string) => begin(workspace, script).en
 
 /** Never ends by itself, and takes a megabyte every few milliseconds. */
 const FILL = "n=0; while :; do head -c 1048576 /dev/zero >f$n; n=$((n+1)); sleep 0.02; done";
+
+const PERL = existsSync("/usr/bin/perl");
+/** Runs DEEP in so many folders, one in the other; a shell cannot go there. */
+const dig = (depth: number) =>
+  `/usr/bin/perl -e 'my $n = "d" x 200; for (1..${depth}) { mkdir $n; chdir $n or die; } exec "/bin/sh", "-c", $ARGV[0]' 'DEEP'`;
 
 const providers: [string, () => SandboxProvider][] = [
   ["local", () => createLocal({ path: "/usr/local/bin:/usr/bin:/bin" })],
@@ -131,17 +148,67 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
     expect(end.why).toMatch(/in \d+ files/);
   });
 
-  it("finds what lies too deep for a path", async () => {
-    const machine = await start(create());
-    const workspace = await machine.workspaces.open(wish("ses_1"));
-    const name = "d".repeat(200);
-    // The disk loses what is written, as a real one does.
-    const dig = `n=0; while [ $n -lt 25 ]; do mkdir ${name} && cd ${name}; n=$((n+1)); done`;
-    const { running, ended } = begin(workspace, `${dig}; echo dug; while :; do sleep 0.1; done`);
-    await new Promise((resolve) => running.stdout.once("data", resolve));
-    machine.space = { freeBytes: 50 * GiB };
-    expect(await ended).toMatchObject({ killedBy: "quota" });
-    rmSync(workspace.folder, { recursive: true, force: true });
+  it("counts every name of a file with many", async () => {
+    const { workspaces } = await start(create());
+    const workspace = await workspaces.open(wish("ses_1"));
+    const links = ": >f; n=0; while :; do ln f l$n; n=$((n+1)); [ $n -lt 500 ] || sleep 1; done";
+    expect(await sh(workspace, links)).toMatchObject({ killedBy: "quota" });
+  });
+
+  it.skipIf(!PERL)("finds what lies too deep for a path", async () => {
+    const { workspaces } = await start(create(), { bytes: 8 * MiB, files: 400 });
+    const workspace = await workspaces.open(wish("ses_1"));
+    const end = await sh(workspace, dig(30).replace("DEEP", FILL));
+    expect(end).toMatchObject({ killedBy: "quota" });
+  });
+
+  it.skipIf(!PERL)(
+    "charges what is too deep to be found, from one command to the next",
+    async () => {
+      const machine = await start(create(), { bytes: 64 * MiB, files: 10_000 });
+      const workspace = await machine.workspaces.open(wish("ses_1"));
+      let left = 100 * GiB;
+      const write = async () => {
+        const { running, ended } = begin(
+          workspace,
+          `${dig(1_200).replace("DEEP", "echo dug")}; sleep 2`,
+        );
+        await new Promise((resolve) => running.stdout.once("data", resolve));
+        // The disk loses what is written there, as a real one does.
+        left -= 40 * MiB;
+        machine.space = { freeBytes: left };
+        return ended;
+      };
+      expect(await write()).toMatchObject({ killedBy: null });
+      expect(await write()).toMatchObject({ killedBy: "quota" });
+      await expect(filesOf(workspace).replace("more", "x")).rejects.toMatchObject({
+        code: "workspace_full",
+        message: expect.stringContaining("cannot be measured"),
+      });
+      expect(await sh(workspace, "rm -rf d*; sleep 1.5")).toMatchObject({ exitCode: 0 });
+      await filesOf(workspace).replace("more", "x");
+    },
+  );
+
+  it("lets nothing begin for a while when a full workspace has grown", async () => {
+    const { workspaces } = await start(create());
+    const workspace = await workspaces.open(wish("ses_1"));
+    await sh(workspace, FILL);
+    // Each too short to be measured while it runs.
+    const grow = async () => {
+      await sh(workspace, 'head -c 3000000 /dev/zero >"$(date +%N)"');
+      await workspace.diskBytes();
+    };
+    await grow();
+    let refusal: unknown = null;
+    for (let n = 0; n < 3 && refusal === null; n++)
+      await grow().catch((error: unknown) => {
+        refusal = error;
+      });
+    expect(refusal).toMatchObject({
+      code: "workspace_full",
+      message: expect.stringMatching(/has grown all the same.* in \d+ s/),
+    });
   });
 
   it("lets a full workspace be emptied, and written to again", async () => {
@@ -196,15 +263,71 @@ describe("the floor of free space", () => {
     const { workspaces } = machine;
     const hostile = await workspaces.open(wish("ses_hostile"));
     const victim = await workspaces.open(wish("ses_victim"));
-    const stays = begin(victim, "while [ ! -e end ]; do date >now; sleep 0.02; done; echo done");
+    const stays = begin(
+      victim,
+      "head -c 30000000 /dev/zero >big; while [ ! -e end ]; do date >now; sleep 0.02; done; echo done",
+    );
     const fills = begin(hostile, FILL);
+    let isOver = false;
+    void fills.ended.then(() => {
+      isOver = true;
+    });
+    // Little is free, but it stays as it is: nobody is ended for that.
     machine.space = { freeBytes: 1.5 * GiB };
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(isOver).toBe(false);
+    expect(workspaces.diskReport()).toMatchObject({ isPressed: true, isLow: false });
+    machine.space = { freeBytes: 1.4 * GiB };
     const end = await fills.ended;
     expect(end).toMatchObject({ killedBy: "disk" });
     expect(end.why).toMatch(/grown by \d+/);
     expect(workspaces.sandboxRefusal()).toBeNull();
     await filesOf(victim).replace("end", "now");
     expect(await stays.ended).toMatchObject({ exitCode: 0, stdout: "done\n" });
+  });
+
+  it("finds who has written to a file that was deleted while open", async () => {
+    const machine = await start(create(), { bytes: 10 * GiB, files: 10_000 });
+    const { workspaces } = machine;
+    const hostile = await workspaces.open(wish("ses_hostile"));
+    const victim = await workspaces.open(wish("ses_victim"));
+    const stays = begin(victim, "while [ ! -e end ]; do date >now; sleep 0.02; done; echo done");
+    const unseen = begin(
+      hostile,
+      "exec 3>f; rm f; head -c 20000000 /dev/zero >&3; while :; do sleep 0.05; done",
+    );
+    machine.space = { freeBytes: 1.5 * GiB };
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    machine.space = { freeBytes: 1.4 * GiB };
+    expect(await unseen.ended).toMatchObject({ killedBy: "disk" });
+    await filesOf(victim).replace("end", "now");
+    expect(await stays.ended).toMatchObject({ exitCode: 0, stdout: "done\n" });
+  });
+
+  it("leaves a short command alone in a project on another disk that is almost full", async () => {
+    const machine = await start(create(), { bytes: 10 * GiB, files: 10_000 });
+    const projectDir = join(projects, String(count++));
+    mkdirSync(projectDir, { recursive: true });
+    const workspace = await machine.workspaces.open({
+      ...wish("ses_1"),
+      projectDir,
+      mayUsePath: true,
+    });
+    machine.otherSpace = { freeBytes: 0.9 * GiB };
+    expect(await sh(workspace, "sleep 0.3; rm -f old; echo done")).toMatchObject({
+      exitCode: 0,
+      stdout: "done\n",
+    });
+    const end = await sh(workspace, FILL);
+    expect(end).toMatchObject({ killedBy: "disk" });
+    expect(end.why).toContain("922 MiB are free");
+  });
+
+  it("says that files are missing when bytes are not", async () => {
+    const machine = await start(create());
+    machine.space = { freeFiles: 5_000 };
+    expect(machine.workspaces.sandboxRefusal()?.message).toContain("5000 of its 1000000 files");
+    expect(machine.workspaces.diskReport()).toMatchObject({ freeFiles: 5_000, isLow: true });
   });
 
   it("spares nobody when the space goes on shrinking unseen", async () => {
@@ -245,13 +368,63 @@ describe("limits by the size of the disk", () => {
 });
 
 describe("measuring", () => {
-  it("stops when it is told to", async () => {
-    const folder = join(top, "many");
+  const make = (name: string) => {
+    const folder = join(top, name);
     mkdirSync(folder);
+    return folder;
+  };
+
+  it("stops when it is told to, and looks up while it reads one large folder", async () => {
+    const folder = make("many");
     for (let n = 0; n < 5_000; n++) mkdirSync(join(folder, String(n)));
-    const whole = await measureFolders([folder]);
+    let rests = 0;
+    const whole = await measureFolders([folder], { onRest: () => rests++ });
     expect(whole.files).toBe(5_000);
-    const stopped = await measureFolders([folder], AbortSignal.abort());
+    expect(rests).toBeGreaterThan(0);
+    const stopped = await measureFolders([folder], { signal: AbortSignal.abort() });
     expect(stopped.files).toBeLessThan(5_000);
+    expect(await measureFolders([folder], { maxFiles: 100 })).toMatchObject({
+      files: 101,
+      isWhole: false,
+    });
+  });
+
+  it("finds names that are no text, counts all names, and follows no links", async () => {
+    const folder = make("names");
+    writeFileSync(
+      Buffer.concat([Buffer.from(`${folder}/a`), Buffer.from([0xff])]),
+      "x".repeat(MiB),
+    );
+    writeFileSync(join(folder, "b"), "x".repeat(MiB));
+    linkSync(join(folder, "b"), join(folder, "c"));
+    symlinkSync("/", join(folder, "root"));
+    const { bytes, files, isWhole } = await measureFolders([folder]);
+    expect({ files, isWhole }).toEqual({ files: 4, isWhole: true });
+    expect(bytes).toBeGreaterThanOrEqual(2 * MiB);
+    expect(bytes).toBeLessThan(3 * MiB);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("makes what was made unreadable readable again", () => {
+    const folder = make("unreadable");
+    const script = `const { measureFolders } = await import(process.argv[1]);
+      console.log(JSON.stringify([await measureFolders([process.argv[2]]),
+        await measureFolders([process.argv[2]], { opensUp: true })]));`;
+    const file = join(import.meta.dirname, "measure-folders.ts");
+    execFileSync("/bin/sh", [
+      "-c",
+      'chmod 755 "$2"; cd "$1"; mkdir h; head -c 1000000 /dev/zero >h/a; chown -R 65534 .; chmod 300 h',
+      "sh",
+      folder,
+      top,
+    ]);
+    const said = execFileSync(
+      process.execPath,
+      ["--input-type=module", "-e", script, file, folder],
+      { uid: 65_534, gid: 65_534, encoding: "utf8", cwd: "/" },
+    );
+    const [before, after] = JSON.parse(said);
+    expect(before).toMatchObject({ files: 1, isWhole: false });
+    expect(after).toMatchObject({ files: 2, isWhole: true });
+    expect(after.bytes).toBeGreaterThan(1_000_000);
   });
 });

@@ -2,18 +2,20 @@
  * Keeps one agent from filling the disk that all share. While commands run it looks at the free space
  * four times a second and measures the workspaces they run in:
  *
- * - A command that takes its workspace over the quota is ended.
- * - Below twice the floor, the command that has written most is ended, so that the others go on.
+ * - Commands that take their workspace over the quota are ended.
+ * - Below twice the floor, while the space goes on shrinking, the commands of the workspace that grows
+ *   most are ended, so that the others go on.
  * - Below the floor, every command that writes is ended, and nothing new begins until there is room.
  */
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import { DISK_LOW, type DiskReport } from "#protocol/disk-report.ts";
-import { NO_USAGE } from "./measure-folders.ts";
+import { PressedDisk } from "./pressed-disk.ts";
 import {
   floorOf,
   isBelow,
+  lacksFiles,
   type Quota,
   quotaOn,
   type ReadSpace,
@@ -21,7 +23,12 @@ import {
   type Space,
   sizeText,
 } from "./space.ts";
-import { type RoomHost, type WatchedCommand, WorkspaceRoom } from "./workspace-room.ts";
+import {
+  type RoomHost,
+  type RoomOptions,
+  type WatchedCommand,
+  WorkspaceRoom,
+} from "./workspace-room.ts";
 
 export interface DiskSettings {
   workspace: Quota;
@@ -48,8 +55,6 @@ const MEASURE_EVERY_MS = 1_000;
 /** A walk that takes long is repeated less often: it may take a fifth of the time. */
 const REST_TIMES = 4;
 const MAX_WALKS = 2;
-/** Below twice the floor a command that has written less than this is left alone. */
-const SPARED_BYTES = 16 * 1024 ** 2;
 /** A command that has written less than this does not count as one that writes. */
 const IDLE_BYTES = 1024 ** 2;
 /** Work goes on when a little more than the floor is free, so that it does not stop again at once. */
@@ -57,11 +62,22 @@ const RECOVERED_TIMES = 1.1;
 const PRESSED_TIMES = 2;
 /** Below this much of the floor all commands are ended: one of them writes where it is not seen. */
 const NO_MERCY_TIMES = 0.8;
+/** A command this young may not have been measured; it is not taken for one that writes. */
+const YOUNG_MS = 2_000;
+
+interface Walk {
+  isBegun: boolean;
+  done: Promise<void>;
+}
 
 export class DiskGuard implements RoomHost {
   readonly #options: DiskGuardOptions;
   readonly #commands = new Set<WatchedCommand>();
-  readonly #walking = new Set<WorkspaceRoom>();
+  /** Rooms that are being measured or wait for it, in that order. */
+  readonly #walks = new Map<WorkspaceRoom, Walk>();
+  readonly #waiting: (() => void)[] = [];
+  readonly #pressed = new PressedDisk();
+  #walking = 0;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
   #isLow = false;
@@ -128,27 +144,34 @@ export class DiskGuard implements RoomHost {
     if (refusal) throw refusal;
   }
 
-  #lowText(): string {
-    const { freeBytes, floorBytes } = this.figures();
-    return `The disk of the runner is almost full: ${sizeText(freeBytes)} are free, and ${sizeText(floorBytes)} must stay free. Work waits and goes on by itself when there is room; somebody must make room on that machine.`;
+  #lowText(folder = this.#options.folder): string {
+    const space = this.space(folder);
+    const floor = floorOf(space, this.#options.settings.floorBytes);
+    const figures = lacksFiles(space, floor)
+      ? `only ${space.freeFiles} of its ${space.totalFiles} files (inodes) are free`
+      : `${sizeText(space.freeBytes)} are free, and ${sizeText(floor)} must stay free`;
+    return `The disk of the runner${folder === this.#options.folder ? "" : " that holds this folder"} is almost full: ${figures}. Work waits and goes on by itself when there is room; remove sessions that are done, or make room on that machine.`;
   }
 
   /** Free space, floor and quota, for reports. */
-  figures(): Pick<DiskReport, "freeBytes" | "totalBytes" | "floorBytes" | "isLow" | "quota"> {
+  figures(): Omit<DiskReport, "workspaces" | "mirrors" | "removed"> {
     const { folder, settings } = this.#options;
     const space = this.space(folder);
     return {
       freeBytes: space.freeBytes,
       totalBytes: space.totalBytes,
+      freeFiles: space.freeFiles,
+      totalFiles: space.totalFiles,
       floorBytes: floorOf(space, settings.floorBytes),
       isLow: this.#isLow,
+      isPressed: this.isPressed,
       quota: this.quota(folder),
     };
   }
 
-  openRoom(folder: string, projectFolder: string | null): WorkspaceRoom {
-    const room = new WorkspaceRoom(folder, projectFolder, this);
-    if (!room.isKnown) this.measureSoon(room);
+  openRoom(folder: string, projectFolder: string | null, options?: RoomOptions): WorkspaceRoom {
+    const room = new WorkspaceRoom(folder, projectFolder, this, options);
+    if (!room.isKnown) void this.measure(room);
     return room;
   }
 
@@ -158,8 +181,14 @@ export class DiskGuard implements RoomHost {
       ...sandbox,
       run: (command) => {
         const process = sandbox.run(command);
-        const startedAt = performance.now();
-        const own = { process, room: null, atStart: NO_USAGE, freeAtStart: 0, startedAt };
+        const own: WatchedCommand = {
+          process,
+          room: null,
+          startedAt: performance.now(),
+          weightAtStart: 0,
+          startedFull: false,
+          baseline: null,
+        };
         this.add(own);
         void process.ended.then(() => this.remove(own));
         return process;
@@ -179,8 +208,11 @@ export class DiskGuard implements RoomHost {
     this.#timer = undefined;
   }
 
-  measureSoon(room: WorkspaceRoom): void {
-    void this.#measure(room);
+  /** Measures a room when its turn comes; with figures that were collected after this was asked. */
+  async measure(room: WorkspaceRoom): Promise<void> {
+    const current = this.#walks.get(room);
+    if (current?.isBegun) await current.done;
+    await (this.#walks.get(room) ?? this.#startWalk(room)).done;
   }
 
   close(): void {
@@ -192,57 +224,78 @@ export class DiskGuard implements RoomHost {
     this.look();
     const now = performance.now();
     for (const { room } of this.#commands)
-      if (room && this.#isDue(room, now)) void this.#measure(room);
-    this.#endWriters();
-    if (!this.#isLow && this.isPressed) this.#endHeaviest();
+      if (room && !this.#walks.has(room) && this.#isDue(room, now)) void this.measure(room);
+    this.#endWriters(now);
+    this.#endGrowing();
   }
 
   #isDue(room: WorkspaceRoom, now: number): boolean {
-    const pause = this.isPressed ? 0 : Math.max(MEASURE_EVERY_MS, room.measureTookMs * REST_TIMES);
-    return now >= room.measuredAt + room.measureTookMs + pause;
+    if (this.isPressed) return true;
+    const rest = room.mayBeOver ? 0 : room.measureTookMs * REST_TIMES;
+    return now >= room.measuredAt + room.measureTookMs + Math.max(MEASURE_EVERY_MS, rest);
   }
 
-  async #measure(room: WorkspaceRoom): Promise<void> {
-    if (this.#walking.has(room) || this.#walking.size >= MAX_WALKS) return;
-    this.#walking.add(room);
+  #startWalk(room: WorkspaceRoom): Walk {
+    const walk: Walk = { isBegun: false, done: Promise.resolve() };
+    walk.done = this.#walkInTurn(room, walk);
+    this.#walks.set(room, walk);
+    return walk;
+  }
+
+  /** Only a few at a time; the others wait in the order in which they came. */
+  async #walkInTurn(room: WorkspaceRoom, walk: Walk): Promise<void> {
+    if (this.#walking >= MAX_WALKS)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#walking += 1;
+    walk.isBegun = true;
     try {
       await room.measure(this.#closing.signal);
+      if (!this.#closing.signal.aborted) room.endExcess();
     } finally {
-      this.#walking.delete(room);
-    }
-    for (const command of this.#commands) {
-      const excess = command.room === room ? room.excess(command) : null;
-      if (excess !== null) command.process.kill("quota", excess);
+      this.#walks.delete(room);
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#walking -= 1;
     }
   }
 
-  #endWriters(): void {
+  #endWriters(now: number): void {
     for (const command of this.#commands) {
       const { room, startedAt } = command;
-      // A project folder may lie on another disk, which has a floor of its own.
-      if (!this.#isLow && !(room && this.#isBelow(room.workFolder, 1))) continue;
-      const isKnownIdle = room && room.measuredAt > startedAt && room.growth(command) < IDLE_BYTES;
+      const low = this.#lowFolder(room);
+      if (low === null || command.isEnding) continue;
       // A file that was deleted while it is open takes up room that no walk finds.
-      const mayGoOn = isKnownIdle && !this.#isBelow(room.workFolder, NO_MERCY_TIMES);
-      if (!mayGoOn) this.#endFor(command, this.#lowText());
+      const isSpared = room !== null && !this.#isBelow(low, NO_MERCY_TIMES);
+      const isMeasured = room !== null && room.measuredAt > startedAt;
+      const mayGoOn = isMeasured
+        ? room.weight - command.weightAtStart < IDLE_BYTES
+        : now - startedAt < YOUNG_MS;
+      if (!isSpared || !mayGoOn) this.#endFor(command, this.#lowText(low));
     }
   }
 
-  #endHeaviest(): void {
-    let heaviest: WatchedCommand | undefined;
-    let most = SPARED_BYTES;
-    for (const command of this.#commands) {
-      const growth = command.room?.growth(command) ?? 0;
-      if (growth <= most) continue;
-      most = growth;
-      heaviest = command;
-    }
-    if (!heaviest) return;
-    const wrote = `This workspace has grown by ${sizeText(most)} meanwhile.`;
-    this.#endFor(heaviest, `The disk of the runner is running full. ${wrote}`);
+  /** The folder whose disk is below its floor, of the two that a command writes to. */
+  #lowFolder(room: WorkspaceRoom | null): string | null {
+    if (this.#isLow) return this.#options.folder;
+    // A project folder may lie on another disk, which has a floor of its own.
+    return room && this.#isBelow(room.workFolder, 1) ? room.workFolder : null;
   }
 
-  #endFor({ process }: WatchedCommand, why: string): void {
-    process.kill("disk", `disk_low: ${why} Delete what is not needed before you write more.`);
+  #endGrowing(): void {
+    if (this.#isLow || !this.isPressed) {
+      this.#pressed.clear();
+      return;
+    }
+    const found = this.#pressed.findGrowing(this.space(this.#options.folder), this.#commands);
+    if (!found) return;
+    const wrote = `This workspace has grown by ${sizeText(found.grown)} meanwhile, more than any other.`;
+    for (const command of this.#commands)
+      if (command.room === found.room && !command.isEnding)
+        this.#endFor(command, `The disk of the runner is running full. ${wrote}`);
+  }
+
+  #endFor(command: WatchedCommand, why: string): void {
+    command.isEnding = true;
+    command.process.kill("disk", `disk_low: ${why}`);
   }
 }

@@ -43,7 +43,21 @@ export function isBelow(space: Space, floorBytes: number, times = 1): boolean {
   return space.totalFiles > 0 && space.freeFiles < space.totalFiles * FLOOR_FILES_SHARE * times;
 }
 
+/** What a file weighs besides its bytes: file systems also run out of files. */
+export const BYTES_PER_FILE = 4096;
+
+/** True when files, not bytes, are what is missing. */
+export function lacksFiles(space: Space, floorBytes: number): boolean {
+  return space.freeBytes >= floorBytes && isBelow(space, floorBytes);
+}
+
 const QUOTA_SHARE = 0.25;
+/** All workspaces of one person together never get more than half of a disk. */
+const PERSON_SHARE = 0.5;
+
+export function personLimitOn({ totalBytes }: Space): number {
+  return Math.floor(totalBytes * PERSON_SHARE);
+}
 
 export interface Quota {
   bytes: number;

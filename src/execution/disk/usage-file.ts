@@ -6,6 +6,10 @@ import * as z from "zod";
 const usageSchema = z.object({
   bytes: z.number(),
   files: z.number(),
+  /** The record of its states, which the quota does not count. */
+  recordBytes: z.number().default(0),
+  /** Taken to be in folders that cannot be measured; counted in `bytes` and `files`. */
+  hidden: z.object({ bytes: z.number(), files: z.number() }).default({ bytes: 0, files: 0 }),
   /** What a project folder took up before the session began; none of it counts. */
   before: z.object({ bytes: z.number(), files: z.number() }).nullable(),
 });

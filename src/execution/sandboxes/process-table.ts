@@ -1,5 +1,5 @@
 /** The processes of this machine, read from `/proc`: who started whom, and how much memory they have. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
 export interface ProcessRow {
   pid: number;
@@ -25,16 +25,64 @@ export function isDead(row: ProcessRow | undefined): boolean {
   return row === undefined || row.state === "Z" || row.state === "X";
 }
 
-/** A process with all that descends from it. */
-export function measureTree(top: number): { processes: number; memoryBytes: number } {
+type Children = ReadonlyMap<number, readonly ProcessRow[]>;
+
+function readChildren(): Children {
   const children = new Map<number, ProcessRow[]>();
   for (const name of readdirSync("/proc")) {
     const row = /^\d+$/.test(name) ? readProcess(Number(name)) : undefined;
-    if (row) children.set(row.parent, [...(children.get(row.parent) ?? []), row]);
+    if (!row) continue;
+    const known = children.get(row.parent);
+    if (known) known.push(row);
+    else children.set(row.parent, [row]);
   }
+  return children;
+}
+
+function descendants(top: number, children: Children): ProcessRow[] {
   const found = [...(children.get(top) ?? [])];
   // Grows while it is walked.
   for (const { pid } of found) found.push(...(children.get(pid) ?? []));
+  return found;
+}
+
+/** Bytes of files that were deleted and that a process, or one that descends from it, has still open. */
+export function readDeletedBytes(tops: readonly number[]): Map<number, number> {
+  let children: Children;
+  try {
+    children = readChildren();
+  } catch {
+    return new Map(); // No Linux.
+  }
+  return new Map(
+    tops.map((top) => {
+      const files = new Map<string, number>();
+      for (const pid of [top, ...descendants(top, children).map((row) => row.pid)])
+        addDeleted(pid, files);
+      return [top, [...files.values()].reduce((sum, bytes) => sum + bytes, 0)];
+    }),
+  );
+}
+
+const MAX_OPEN_FILES = 4_096;
+const BLOCK_BYTES = 512;
+
+function addDeleted(pid: number, files: Map<string, number>): void {
+  try {
+    for (const name of readdirSync(`/proc/${pid}/fd`).slice(0, MAX_OPEN_FILES)) {
+      const at = `/proc/${pid}/fd/${name}`;
+      if (!readlinkSync(at).endsWith(" (deleted)")) continue;
+      const { dev, ino, blocks } = statSync(at);
+      files.set(`${dev}:${ino}`, blocks * BLOCK_BYTES);
+    }
+  } catch {
+    // It has ended, or may not be looked at.
+  }
+}
+
+/** A process with all that descends from it. */
+export function measureTree(top: number): { processes: number; memoryBytes: number } {
+  const found = descendants(top, readChildren());
   return {
     processes: found.length,
     memoryBytes: found.reduce((sum, { pid }) => sum + memoryOf(pid), 0),

@@ -72,6 +72,8 @@ export interface CommandEnd {
 }
 
 export interface SandboxProcess {
+  /** All others of the command descend from this process of the machine. */
+  readonly pid?: number | undefined;
   readonly stdin: Writable;
   /** Must be read, or the command stands still. */
   readonly stdout: Readable;

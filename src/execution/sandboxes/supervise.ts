@@ -67,6 +67,7 @@ export function supervise(
 
   return {
     ...streams,
+    pid: child.pid,
     ended,
     kill: (by = "abort", why) => killFor(by, why),
   };

@@ -11,9 +11,11 @@ import { NO_GIT } from "#base/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
+import { DISK_LOW, WORKSPACE_FULL } from "#protocol/disk-report.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { type FolderRules, holdProjectFolder } from "./check-project-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
+import { clearDrafts } from "./pack-record.ts";
 import type { UsableRepository } from "./parse-repository.ts";
 import type { InTurn } from "./queue.ts";
 import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
@@ -56,6 +58,8 @@ export interface CloneWish {
   scratchFolder: string;
   /** Ends it with the turn that needs it. */
   signal: AbortSignal;
+  /** Bytes that the person's other workspaces leave. */
+  personLeft(): number;
 }
 
 export async function cloneRepository(options: CloneOptions, given: CloneWish): Promise<Cloned> {
@@ -143,6 +147,7 @@ async function updateMirror(
   mirror: string,
 ): Promise<void> {
   const workspaceFolder = join(mirrorsFolder, mirror);
+  clearDrafts(workspaceFolder);
   const at = held === null || provider.kind === "local" ? url : `${INSIDE}/source`;
   const opened = await provider.open({
     workspaceFolder,
@@ -153,7 +158,9 @@ async function updateMirror(
       readOnly: [{ from: held.path, to: `${INSIDE}/source`, identity: held.identity }],
     }),
   });
-  await within(disk.watch(opened), async (sandbox) => {
+  // A mirror may become as large as a workspace.
+  const room = disk.openRoom(workspaceFolder, null);
+  await within(room.watch(opened), async (sandbox) => {
     held?.check();
     // A server's answer must not lead git to a folder of this machine.
     const env = { GIT_ALLOW_PROTOCOL: held === null ? "https:http" : "file" };
@@ -167,12 +174,27 @@ async function updateMirror(
 
 /** The same, for a repository that a credential opens; see `remote-git.ts`. */
 export async function updateOpened(
-  { mirrorsFolder, limits, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
+  options: CloneOptions,
   mirror: string,
   remote: OpenRemote,
   signal: AbortSignal,
 ): Promise<void> {
-  const folder = join(mirrorsFolder, mirror);
+  const folder = join(options.mirrorsFolder, mirror);
+  clearDrafts(folder);
+  const room = options.disk.openRoom(folder, null);
+  await room.watchWork(
+    signal,
+    (ended) => fetchOpened(options, folder, remote, ended),
+    ({ by, why }) => endedFor("fetch", by, why),
+  );
+}
+
+async function fetchOpened(
+  { limits, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
+  folder: string,
+  remote: OpenRemote,
+  signal: AbortSignal,
+): Promise<void> {
   const git = async (timeoutMs: number, ...args: string[]) => {
     const call = { args, env: { GIT_DIR: folder }, limits, timeoutMs, signal };
     const result = await runRemoteGit(remote, call);
@@ -206,7 +228,7 @@ fi`;
 
 async function checkOut(
   { provider, limits, mirrorsFolder, disk }: CloneOptions,
-  { workFolder, scratchFolder, branch, newBranch, identity, signal }: CloneWish,
+  { workFolder, scratchFolder, branch, newBranch, identity, signal, personLeft }: CloneWish,
   { url }: Source,
   mirror: string,
 ): Promise<string | null> {
@@ -218,7 +240,8 @@ async function checkOut(
     allowedHosts: [],
     readOnly: [mount],
   });
-  return within(disk.watch(opened), async (sandbox) => {
+  const room = disk.openRoom(workFolder, null, { personLeft });
+  return within(room.watch(opened), async (sandbox) => {
     const author = [identity?.name ?? "", identity?.email ?? ""];
     const args = [mount.to, url, branch ?? "", newBranch, ...author];
     const result = await runGit(sandbox, {
@@ -249,15 +272,26 @@ const STEPS = {
 
 function check(
   step: keyof typeof STEPS,
-  { exitCode, stdout, stderr }: GitResult,
+  { exitCode, stdout, stderr, endedFor: ended }: GitResult,
   inside: string,
   url: string,
 ): string {
   if (exitCode === 0) return stdout;
+  if (ended) throw endedFor(step, ended.by, ended.why);
   if (exitCode === NO_GIT) throw noGit();
   const { what, hint } = STEPS[step];
   const said = saidOf(stderr).replaceAll(inside, url) || "git said nothing";
   throw failed(`The repository could not be cloned: ${what} failed: ${said}. ${hint}`);
+}
+
+/** A turn waits for room on the disk; a repository that is too large has no use in waiting. */
+function endedFor(step: keyof typeof STEPS, by: "quota" | "disk", why: string): Refusal {
+  if (by === "disk") return new Refusal("unavailable", DISK_LOW, why);
+  return step === "checkout"
+    ? new Refusal("conflict", WORKSPACE_FULL, `The repository was not checked out: ${why}`)
+    : failed(
+        "The repository could not be cloned: it is larger than a workspace may be on this runner. Use a smaller repository, or one with less history; who runs the machine can raise MUSTER_WORKSPACE_MB.",
+      );
 }
 
 function notOpened({ exitCode, stderr }: GitResult, remote: OpenRemote): Refusal {

@@ -8,7 +8,7 @@ import { createIds } from "#base/ids.ts";
 import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
 import { readSpace } from "#execution/disk/space.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
-import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
+import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { listRecordFiles } from "./pack-record.ts";
 import type { Workspace, Workspaces } from "./workspace.ts";
@@ -21,8 +21,15 @@ const top = mkdtempSync(join(tmpdir(), "muster-housekeeping-"));
 const started: Workspaces[] = [];
 afterAll(async () => {
   for (const workspaces of started) await workspaces.close();
-  rmSync(top, { recursive: true, force: true });
+  // Some of it may be nested too deep for Node.
+  execFileSync("/bin/rm", ["-rf", top]);
 });
+
+/** Folders in one another, deeper than a path can say; run by Perl, because a shell cannot go there. */
+const DIG = `for (1..30) { mkdir "d" x 200; chdir "d" x 200 or die; } open F, ">f";`;
+function digIn(folder: string): void {
+  execFileSync("/usr/bin/perl", ["-e", DIG], { cwd: folder });
+}
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet } as never;
 let count = 0;
@@ -30,16 +37,38 @@ let count = 0;
 async function start(folder = join(top, String(count++))) {
   mkdirSync(folder, { recursive: true });
   const clock = new FakeClock(Date.now());
-  const disk = { isPressed: false };
+  const disk = { isPressed: false, totalBytes: 1000 * 1024 ** 3 };
   const guard = new DiskGuard({
     folder,
     settings: { ...DEFAULT_DISK, floorBytes: 1 },
     log: quiet,
-    readSpace: (of) => ({ ...readSpace(of), ...(disk.isPressed ? { freeBytes: 1 } : {}) }),
+    readSpace: (of) => ({
+      ...readSpace(of),
+      totalBytes: disk.totalBytes,
+      ...(disk.isPressed ? { freeBytes: 1 } : {}),
+    }),
   });
+  const packing = { takes: [] as string[], onBegin: () => {} };
+  const local = createLocal({ path: PATH });
+  const provider: SandboxProvider = {
+    ...local,
+    async open(spec) {
+      const sandbox = await local.open(spec);
+      return {
+        ...sandbox,
+        run(command) {
+          const isPacking = command.argv.some((word) => word.includes("prune-packed"));
+          if (isPacking) packing.onBegin();
+          return sandbox.run(
+            isPacking && packing.takes.length > 0 ? { ...command, argv: packing.takes } : command,
+          );
+        },
+      };
+    },
+  };
   const workspaces = await createWorkspaces({
     folder,
-    sandboxProvider: createLocal({ path: PATH }),
+    sandboxProvider: provider,
     limits: DEFAULT_LIMITS,
     allowedHosts: [],
     disk: guard,
@@ -48,7 +77,7 @@ async function start(folder = join(top, String(count++))) {
     log: quiet,
   });
   started.push(workspaces);
-  return { workspaces, folder, clock, disk };
+  return { workspaces, folder, clock, disk, packing };
 }
 
 function makeRepository(): string {
@@ -65,6 +94,7 @@ const wish = (sessionId: string, repo?: string) => ({
   branch: null,
   projectDir: null,
   mayUsePath: true,
+  ownerId: "usr_1",
 });
 
 async function sh(workspace: Workspace, script: string): Promise<void> {
@@ -163,5 +193,112 @@ describe("housekeeping of a runner", () => {
     await second.workspaces.tend();
     const { bytes } = second.workspaces.diskReport().workspaces;
     expect(bytes).toBeGreaterThan(3_000_000);
+  }, 30_000);
+
+  it("deletes what is nested too deep for a path, and what a deletion left behind", async () => {
+    const { workspaces, folder, clock } = await start();
+    const removed = join(folder, "removed");
+    const workspace = await workspaces.open(wish("ses_1"));
+    digIn(workspace.folder);
+    await workspaces.remove("ses_1");
+    // As a kill in the middle of deleting leaves it.
+    mkdirSync(join(removed, "wsp_half"));
+    mkdirSync(join(removed, ".deleting-wsp_other"));
+    await workspaces.tend();
+    expect(readdirSync(removed)).toEqual([workspace.id]);
+    clock.advance(8 * DAY_MS);
+    await workspaces.tend();
+    expect(readdirSync(removed)).toEqual([]);
+  }, 30_000);
+
+  it("starts with an unfinished workspace that is nested too deep", async () => {
+    const { workspaces, folder } = await start();
+    const unfinished = join(folder, "workspaces", "wsp_unfinished");
+    mkdirSync(unfinished);
+    digIn(unfinished);
+    await workspaces.close();
+    await start(folder);
+    expect(existsSync(unfinished)).toBe(false);
+  }, 30_000);
+
+  it("packs the other records when one cannot be packed", async () => {
+    const { workspaces, folder } = await start();
+    const fill = "n=0; while [ $n -lt 300 ]; do echo $n >f$n; n=$((n+1)); done";
+    const records: string[] = [];
+    const project = join(top, `project-${count++}`);
+    mkdirSync(project);
+    for (const [sessionId, projectDir] of [
+      ["ses_moved", project],
+      ["ses_other", null],
+    ] as const) {
+      const workspace = await workspaces.open({ ...wish(sessionId), projectDir });
+      await sh(workspace, fill);
+      await workspace.snapshot();
+      await workspaces.hibernate(sessionId);
+      records.push(join(folder, "workspaces", workspace.id, "keep.git"));
+    }
+    // Its workspace cannot be opened any more.
+    rmSync(project, { recursive: true });
+    await workspaces.tend();
+    const [moved = "", other = ""] = records;
+    expect(listRecordFiles(moved).loose.length).toBeGreaterThan(300);
+    expect(listRecordFiles(other).loose).toEqual([]);
+  }, 30_000);
+
+  it("opens a sleeping workspace at once, though its record is being packed", async () => {
+    const { workspaces, packing } = await start();
+    const workspace = await workspaces.open(wish("ses_1"));
+    await sh(workspace, "n=0; while [ $n -lt 300 ]; do echo $n >f$n; n=$((n+1)); done");
+    await workspace.snapshot();
+    await workspaces.hibernate("ses_1");
+    // Longer than anybody waits.
+    packing.takes = ["/bin/sleep", "600"];
+    const begun = new Promise<void>((resolve) => {
+      packing.onBegin = resolve;
+    });
+    const tending = workspaces.tend();
+    await begun;
+    await workspaces.open(wish("ses_1"));
+    await tending;
+    await workspaces.hibernate("ses_1");
+  }, 30_000);
+
+  it("deletes removed workspaces early when the disk runs full", async () => {
+    const { workspaces, folder, disk } = await start();
+    await workspaces.open(wish("ses_1"));
+    await workspaces.remove("ses_1");
+    await workspaces.tend();
+    expect(readdirSync(join(folder, "removed"))).toHaveLength(1);
+    disk.isPressed = true;
+    await workspaces.tend();
+    expect(readdirSync(join(folder, "removed"))).toEqual([]);
+    expect(await workspaces.restore("ses_1")).toBe(false);
+  }, 30_000);
+
+  it("gives one person no more than half of the disk, with archived and removed sessions", async () => {
+    const { workspaces, folder, disk, clock } = await start();
+    const fill = (sessionId: string) =>
+      workspaces.open(wish(sessionId)).then(async (workspace) => {
+        await sh(workspace, "head -c 6000000 /dev/zero >big");
+        await workspace.diskBytes();
+        return workspace;
+      });
+    await fill("ses_1");
+    await workspaces.remove("ses_1");
+    await fill("ses_2");
+    await workspaces.hibernate("ses_2");
+    clock.advance(2_000);
+    // The removed one makes way for the next.
+    disk.totalBytes = 23_000_000;
+    await workspaces.open(wish("ses_3"));
+    expect(readdirSync(join(folder, "removed"))).toEqual([]);
+    clock.advance(2_000);
+    disk.totalBytes = 12_000_000;
+    await expect(workspaces.open(wish("ses_4"))).rejects.toMatchObject({ code: "workspace_full" });
+    // Another person is not concerned.
+    await workspaces.open({ ...wish("ses_5"), ownerId: "usr_2" });
+    await workspaces.remove("ses_2");
+    clock.advance(2_000);
+    await workspaces.open(wish("ses_4"));
   }, 30_000);
 });

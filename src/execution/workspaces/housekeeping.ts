@@ -6,21 +6,26 @@ import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
+import { Refusal } from "#base/refusal.ts";
 import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import { measureFolders } from "#execution/disk/measure-folders.ts";
+import { personLimitOn } from "#execution/disk/space.ts";
 import { readUsage, writeUsage } from "#execution/disk/usage-file.ts";
 import type { WorkspaceRoom } from "#execution/disk/workspace-room.ts";
-import type { DiskReport } from "#protocol/disk-report.ts";
+import { type DiskReport, WORKSPACE_FULL } from "#protocol/disk-report.ts";
 import type { Keep } from "./keep.ts";
 import { listRecordFiles, planPacking } from "./pack-record.ts";
 import type { InTurn } from "./queue.ts";
-import type { WorkspaceRecord } from "./records.ts";
+import { DELETING, scanRecords, type WorkspaceRecord } from "./records.ts";
 import { removeTree } from "./remove-tree.ts";
 
 export interface OpenPlace {
   room: WorkspaceRoom;
   keep: Keep;
 }
+
+/** The part of it that an open workspace needs. */
+export type RoomRegister = Pick<Housekeeping, "roomOpened" | "roomClosed" | "personLeft">;
 
 export interface HousekeepingOptions {
   liveFolder: string;
@@ -33,11 +38,15 @@ export interface HousekeepingOptions {
   /** The queue of each mirror: one that is being written is not deleted. */
   inTurn: InTurn;
   live(): readonly WorkspaceRecord[];
+  /** The latest first. */
   removed(): readonly WorkspaceRecord[];
   /** A workspace that is open, or null. */
   opened(sessionId: string): Promise<OpenPlace | null>;
   /** Opens one that is not, and closes it again. */
-  borrow(sessionId: string, use: (place: OpenPlace) => Promise<void>): Promise<void>;
+  borrow(
+    sessionId: string,
+    use: (place: OpenPlace, signal: AbortSignal) => Promise<void>,
+  ): Promise<void>;
 }
 
 const REMOVED_KEPT_MS = 7 * 24 * 60 * 60_000;
@@ -50,7 +59,10 @@ const MIRROR_MEASURED_AGAIN_MS = 60 * 60_000;
 const CENSUS_MS = 5_000;
 /** Records that are packed in one round; the others wait for the next. */
 const MAX_PACKED = 4;
-const DELETING = ".deleting-";
+/** A record that could not be packed is left alone for so long. */
+const PACK_AGAIN_MS = 60 * 60_000;
+/** The sums for each person are worked out no more often than this. */
+const PEOPLE_FOR_MS = 1_000;
 
 interface Figure {
   bytes: number;
@@ -65,6 +77,11 @@ export class Housekeeping {
   readonly #packed = new Set<string>();
   /** As the folder was last listed: each record there is a file to be read. */
   #removed: readonly WorkspaceRecord[] | undefined;
+  /** Rooms of open workspaces, by id. */
+  readonly #rooms = new Map<string, WorkspaceRoom>();
+  readonly #unpackableAt = new Map<string, number>();
+  #sweeping: Promise<void> | undefined;
+  #people = { at: Number.NEGATIVE_INFINITY, bytes: new Map<string, number>() };
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
@@ -87,29 +104,111 @@ export class Housekeeping {
     }
   }
 
-  /** Deletes for good what was removed more than 7 days ago. */
-  async sweepRemoved(): Promise<void> {
-    const { clock, log, removedFolder } = this.#options;
-    for (const { id, removedAt } of this.#options.removed()) {
-      if ((removedAt ?? 0) + REMOVED_KEPT_MS > clock.now()) continue;
-      await removeTree(join(removedFolder, id));
+  /**
+   * Deletes removed workspaces for good, the oldest first: after 7 days, and earlier while the disk runs
+   * full or their owner's workspaces take up more than one person may have.
+   */
+  sweepRemoved(): Promise<void> {
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  async #sweep(): Promise<void> {
+    const { clock, log, removedFolder, disk, closing } = this.#options;
+    for (const name of scanRecords(removedFolder).unfinished)
+      await removeTree(join(removedFolder, name));
+    for (const { id, removedAt, ownerId } of this.#options.removed().toReversed()) {
+      if (closing.aborted) return;
+      const isOld = (removedAt ?? 0) + REMOVED_KEPT_MS <= clock.now();
+      if (!isOld && !disk.isPressed && !this.#isOverLimit(ownerId)) continue;
+      const [from, to] = [join(removedFolder, id), join(removedFolder, `${DELETING}${id}`)];
+      // It may have been brought back while another was deleted.
+      if (!existsSync(from)) continue;
+      renameSync(from, to);
       this.#figures.delete(id);
       this.#removed = this.#removed?.filter((record) => record.id !== id);
-      log.info({ workspaceId: id }, "removed workspace deleted for good");
+      this.#people.at = Number.NEGATIVE_INFINITY;
+      await removeTree(to);
+      const why = isOld ? "after 7 days" : "early, to make room";
+      log.info({ workspaceId: id }, `removed workspace deleted for good, ${why}`);
     }
+  }
+
+  /** A workspace was removed or brought back. */
+  noteMoved(): void {
+    this.#removed = undefined;
+    this.#people.at = Number.NEGATIVE_INFINITY;
+  }
+
+  #isOverLimit(ownerId: string | null): boolean {
+    return ownerId !== null && this.#bytesOf(ownerId) > this.#personLimit();
+  }
+
+  #personLimit(): number {
+    const { disk, liveFolder } = this.#options;
+    return personLimitOn(disk.space(liveFolder));
+  }
+
+  roomOpened(id: string, room: WorkspaceRoom): void {
+    this.#rooms.set(id, room);
+  }
+
+  roomClosed(id: string, { totalBytes: bytes }: WorkspaceRoom): void {
+    this.#rooms.delete(id);
+    this.#figures.set(id, { bytes, at: this.#options.clock.now() });
+  }
+
+  /** Bytes that the other workspaces of the same person leave for this one. */
+  personLeft({ id, ownerId }: Pick<WorkspaceRecord, "id" | "ownerId">): number {
+    if (ownerId === null) return Number.POSITIVE_INFINITY;
+    return this.#personLimit() - (this.#bytesOf(ownerId) - this.#bytesIn(id));
+  }
+
+  /** Refuses another workspace to a person whose workspaces already take up all they may. */
+  async requireRoom(wanted: Pick<WorkspaceRecord, "id" | "ownerId">): Promise<void> {
+    if (this.personLeft(wanted) > 0) return;
+    // Removed ones of the same person go first.
+    await this.sweepRemoved();
+    if (this.personLeft(wanted) > 0) return;
+    throw new Refusal(
+      "conflict",
+      WORKSPACE_FULL,
+      "Your sessions take up all the space that one person may use on this runner. Remove sessions that are done; their files are deleted then.",
+    );
+  }
+
+  #bytesIn(id: string): number {
+    return this.#rooms.get(id)?.totalBytes ?? this.#figures.get(id)?.bytes ?? 0;
+  }
+
+  /** All workspaces of a person, also archived and removed ones. */
+  #bytesOf(ownerId: string): number {
+    const now = this.#options.clock.now();
+    if (this.#people.at + PEOPLE_FOR_MS <= now) {
+      this.#removed ??= this.#options.removed();
+      const bytes = new Map<string, number>();
+      for (const record of [...this.#options.live(), ...this.#removed])
+        if (record.ownerId !== null)
+          bytes.set(record.ownerId, (bytes.get(record.ownerId) ?? 0) + this.#bytesIn(record.id));
+      this.#people = { at: now, bytes };
+    }
+    return this.#people.bytes.get(ownerId) ?? 0;
   }
 
   /** Deletes mirrors that no workspace rests on and that nobody has asked for lately. */
   async pruneMirrors(): Promise<void> {
     const { mirrorsFolder, clock, disk, log } = this.#options;
     const keptMs = disk.isPressed ? PRESSED_MIRROR_KEPT_MS : MIRROR_KEPT_MS;
+    const inUse = this.#mirrorsInUse();
     for (const name of readdirSync(mirrorsFolder)) {
       if (name.startsWith(DELETING)) {
         await removeTree(join(mirrorsFolder, name));
         continue;
       }
       const isOld = usedAt(join(mirrorsFolder, name)) + keptMs <= clock.now();
-      if (!isOld || this.#mirrorsInUse().has(name)) continue;
+      if (!isOld || inUse.has(name)) continue;
       await this.#deleteMirror(name, keptMs);
       log.info({ mirror: name }, "mirror deleted; it is fetched again when it is needed");
     }
@@ -134,13 +233,22 @@ export class Housekeeping {
   }
 
   async #pack(): Promise<void> {
-    const { live, liveFolder, closing, disk } = this.#options;
-    // A pack needs room for a while.
-    if (disk.isPressed) return;
+    const { live, liveFolder, closing, disk, clock, log } = this.#options;
     let packed = 0;
     for (const record of live()) {
-      if (closing.aborted || packed >= MAX_PACKED) return;
-      if (await this.#packOne(record, join(liveFolder, record.id, "keep.git"))) packed++;
+      // A pack needs room for a while.
+      if (closing.aborted || packed >= MAX_PACKED || disk.isPressed) return;
+      const failedAt = this.#unpackableAt.get(record.id) ?? Number.NEGATIVE_INFINITY;
+      if (failedAt + PACK_AGAIN_MS > clock.now()) continue;
+      try {
+        this.#unpackableAt.delete(record.id);
+        if (await this.#packOne(record, join(liveFolder, record.id, "keep.git"))) packed++;
+      } catch (error) {
+        // One that cannot be packed must not keep the others from it.
+        packed++;
+        this.#unpackableAt.set(record.id, clock.now());
+        log.warn({ err: error, workspaceId: record.id }, "a record could not be packed");
+      }
     }
   }
 
@@ -154,7 +262,7 @@ export class Housekeeping {
       return false;
     }
     if (open) await open.keep.pack();
-    else await this.#options.borrow(sessionId, ({ keep }) => keep.pack());
+    else await this.#options.borrow(sessionId, ({ keep }, signal) => keep.pack(signal));
     return true;
   }
 
@@ -165,7 +273,7 @@ export class Housekeeping {
     for (const { id, sessionId } of live()) {
       if (!isTime()) return;
       const open = await this.#options.opened(sessionId);
-      if (open) this.#figures.set(id, { bytes: open.room.usage.bytes, at: clock.now() });
+      if (open) this.#figures.set(id, { bytes: open.room.totalBytes, at: clock.now() });
       else await this.#measureClosed(id, join(liveFolder, id), MEASURED_AGAIN_MS);
     }
     for (const { id } of this.#removed ?? [])
@@ -173,7 +281,7 @@ export class Housekeeping {
     for (const name of readdirSync(mirrorsFolder)) {
       const isKnown = this.#isFresh(name, MIRROR_MEASURED_AGAIN_MS);
       if (!isTime() || isKnown) continue;
-      const { bytes } = await measureFolders([join(mirrorsFolder, name)], closing);
+      const { bytes } = await measureFolders([join(mirrorsFolder, name)], { signal: closing });
       this.#figures.set(name, { bytes, at: clock.now() });
     }
   }
@@ -188,12 +296,16 @@ export class Housekeeping {
     if (this.#isFresh(id, forMs)) return;
     const { clock, closing } = this.#options;
     const known = readUsage(folder);
-    if (!known) {
-      const { bytes, files } = await measureFolders([folder], closing);
-      if (closing.aborted) return;
-      writeUsage(folder, { bytes, files, before: null });
-      this.#figures.set(id, { bytes, at: clock.now() });
-    } else this.#figures.set(id, { bytes: known.bytes, at: clock.now() });
+    if (known) {
+      this.#figures.set(id, { bytes: known.bytes + known.recordBytes, at: clock.now() });
+      return;
+    }
+    const keep = join(folder, "keep.git");
+    const { bytes, files } = await measureFolders([folder], { signal: closing, except: keep });
+    const { bytes: recordBytes } = await measureFolders([keep], { signal: closing });
+    if (closing.aborted) return;
+    writeUsage(folder, { bytes, files, recordBytes, hidden: { bytes: 0, files: 0 }, before: null });
+    this.#figures.set(id, { bytes: bytes + recordBytes, at: clock.now() });
   }
 
   report(): DiskReport {

@@ -33,6 +33,8 @@ export interface KeepOptions {
   insideWorkFolder: string;
   /** Made when git is first needed. */
   sandbox(): Promise<Sandbox>;
+  /** True when the record takes up all it may: then the last state stays the newest. */
+  isFull(): boolean;
 }
 
 export interface Beginning {
@@ -50,8 +52,11 @@ export interface Keep {
   mark(name: string): Promise<void>;
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   snapshot(): Promise<void>;
-  /** Packs the record if it has become large. Gives up at once when anything else is asked of it. */
-  pack(): Promise<void>;
+  /**
+   * Packs the record if it has become large. Gives up at once when anything else is asked of it, or the
+   * signal aborts.
+   */
+  pack(signal?: AbortSignal): Promise<void>;
 }
 
 const LOCK_TRIES = 5;
@@ -111,21 +116,14 @@ interface State {
 }
 
 export function createKeep(options: KeepOptions): Keep {
-  const { folder, workFolder, insideFolder, insideWorkFolder } = options;
+  const { folder, workFolder } = options;
   let last: string | undefined;
   let isMade = existsSync(join(folder, "index"));
   /** One at a time, because they share an index. */
   const { inTurn, whenFree } = createYieldingQueue();
 
-  const withDirs = <T extends Pick<GitScript, "env">>(call: T): T => ({
-    ...call,
-    env: {
-      GIT_DIR: insideFolder,
-      GIT_WORK_TREE: insideWorkFolder,
-      GIT_DEFAULT_HASH: "sha1",
-      ...call.env,
-    },
-  });
+  const withDirs = <T extends Pick<GitScript, "env">>(call: T) => withFolders(call, options);
+  const isFullAt = (parent: string) => isCommit(parent) && options.isFull();
   const git: Git = async (call) => runGit(await options.sandbox(), withDirs(call));
 
   /** Records the present state, and compares. All in one sandbox, unless something is odd. */
@@ -143,7 +141,7 @@ export function createKeep(options: KeepOptions): Keep {
     let result = await pastLocks(folder, async () =>
       talkGit(await options.sandbox(), withDirs({ ...call, script }), async (list) => {
         paths = await chooseChanged(git, list, workFolder);
-        const isSame = paths.length === 0 && last !== undefined;
+        const isSame = (paths.length === 0 && last !== undefined) || isFullAt(parent);
         return Buffer.concat([Buffer.from(isSame ? "same\n" : "new\n"), encodePaths(paths)]);
       }),
     );
@@ -179,7 +177,7 @@ export function createKeep(options: KeepOptions): Keep {
 
   return {
     // Packing can be done later, so it makes way for a turn.
-    pack: () => whenFree((signal) => (isMade ? pack(folder, git, signal) : Promise.resolve())),
+    pack: (stop) => whenFree(async (own) => (isMade ? pack(folder, git, [own, stop]) : undefined)),
     begin: (beginning) =>
       inTurn(async () => {
         const state = beginning.isEmpty ? { commit: EMPTY_TREE } : await record([], beginning);
@@ -207,7 +205,23 @@ export function createKeep(options: KeepOptions): Keep {
   };
 }
 
-async function pack(folder: string, git: Git, signal: AbortSignal): Promise<void> {
+function withFolders<T extends Pick<GitScript, "env">>(call: T, folders: KeepOptions): T {
+  const { insideFolder: GIT_DIR, insideWorkFolder: GIT_WORK_TREE } = folders;
+  return { ...call, env: { GIT_DIR, GIT_WORK_TREE, GIT_DEFAULT_HASH: "sha1", ...call.env } };
+}
+
+/** False for the beginning of a record. */
+function isCommit(parent: string): boolean {
+  return parent !== "" && parent !== EMPTY_TREE;
+}
+
+async function pack(
+  folder: string,
+  git: Git,
+  signals: readonly (AbortSignal | undefined)[],
+): Promise<void> {
+  const signal = AbortSignal.any(signals.filter((given) => given !== undefined));
+  if (signal.aborted) return;
   clearDrafts(folder);
   const plan = planPacking(listRecordFiles(folder));
   if (!plan) return;

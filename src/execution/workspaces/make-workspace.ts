@@ -47,7 +47,8 @@ export async function makeWorkspace(
     return await fill(place, wish, plan, options);
   } catch (error) {
     plan.held?.close();
-    await removeTree(place.folder);
+    // What cannot be deleted now is deleted at the next start; the reason matters more.
+    await removeTree(place.folder).catch(() => undefined);
     throw error;
   }
 }
@@ -77,19 +78,16 @@ export function planWorkspace(wish: WorkspaceWish, { folderRules }: MakeOptions)
   return { held: null, repository: requireUsable(wish.repository, wish.mayUsePath), branch };
 }
 
-async function fill(
-  { id, folder, now }: Place,
-  wish: WorkspaceWish,
-  plan: Plan,
-  options: MakeOptions,
-) {
+async function fill(place: Place, wish: WorkspaceWish, plan: Plan, options: MakeOptions) {
+  const { id, folder, now } = place;
   const { held } = plan;
   const { sessionId } = wish;
-  const cloned = await fetchWork(folder, wish, plan, options);
+  const cloned = await fetchWork(place, wish, plan, options);
   const record: WorkspaceRecord = {
     version: 1,
     id,
     sessionId,
+    ownerId: wish.ownerId ?? null,
     origin: held ? "folder" : cloned ? "git" : "empty",
     projectDir: held?.path ?? null,
     folderIdentity: held?.identity ?? null,
@@ -116,8 +114,8 @@ async function fill(
 }
 
 async function fetchWork(
-  folder: string,
-  { sessionId, access = async () => null, identity = null, signal }: WorkspaceWish,
+  { id, folder }: Place,
+  { sessionId, ownerId = null, access = async () => null, identity = null, signal }: WorkspaceWish,
   { held, repository, branch }: Plan,
   options: MakeOptions,
 ): Promise<Cloned | null> {
@@ -134,6 +132,7 @@ async function fetchWork(
     workFolder,
     scratchFolder: join(folder, "git-scratch"),
     signal: signal ?? options.closing,
+    personLeft: () => options.rooms.personLeft({ id, ownerId }),
   };
   return cloneRepository(options, wish);
 }

@@ -8,6 +8,7 @@ import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import { SCRATCH_PATH } from "#protocol/workspace-paths.ts";
 import { type CloneOptions, INSIDE, mirrorMount } from "./clone.ts";
 import type { HeldFolder } from "./held-folder.ts";
+import type { RoomRegister } from "./housekeeping.ts";
 import { clearLocks, createKeep, type Keep } from "./keep.ts";
 import { readState } from "./look-at-clone.ts";
 import { PUBLISH_PREFIX, publish } from "./publish.ts";
@@ -18,6 +19,7 @@ import type { ClonedRepository, Workspace } from "./workspace.ts";
 export interface OpenOptions extends CloneOptions {
   allowedHosts: readonly string[];
   readOnly: NonNullable<SandboxSpec["readOnly"]>;
+  rooms: RoomRegister;
 }
 
 export interface OpenWorkspace extends Workspace {
@@ -48,7 +50,7 @@ export async function openWorkspace(
   held: HeldFolder | null,
   options: OpenOptions,
 ): Promise<OpenWorkspace> {
-  const { provider, limits, disk } = options;
+  const { provider, limits, disk, rooms } = options;
   const workFolder = workFolderOf(folder, record);
   const keepFolder = join(folder, "keep.git");
   const mirrors = record.mirror
@@ -56,7 +58,8 @@ export async function openWorkspace(
     : [];
   mkdirSync(keepFolder, { recursive: true });
   await clearPublished(folder);
-  const room = disk.openRoom(folder, held?.path ?? null);
+  const personLeft = () => rooms.personLeft(record);
+  const room = disk.openRoom(folder, held?.path ?? null, { personLeft });
   clearLocks(keepFolder);
   const insideFolder = provider.kind === "local" ? keepFolder : `${INSIDE}/keep.git`;
   const work = { workspaceFolder: workFolder, workspaceIdentity: held?.identity };
@@ -85,6 +88,7 @@ export async function openWorkspace(
     insideFolder,
     insideWorkFolder: sandbox.workspacePath,
     sandbox: git.get,
+    isFull: () => room.isRecordFull,
   });
   const look = openLate(() =>
     provider.open({
@@ -96,6 +100,7 @@ export async function openWorkspace(
       limits,
     }),
   );
+  rooms.roomOpened(record.id, room);
   return {
     id: record.id,
     origin: record.origin,
@@ -119,10 +124,12 @@ export async function openWorkspace(
     },
     async diskBytes() {
       held?.check();
-      return (await room.freshUsage(MEASURE_LIMIT_MS)).bytes;
+      await room.freshUsage(MEASURE_LIMIT_MS);
+      return room.totalBytes;
     },
     async close() {
       room.save();
+      rooms.roomClosed(record.id, room);
       await sandbox.close();
       await git.close();
       await look.close();

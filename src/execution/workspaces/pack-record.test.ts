@@ -24,6 +24,7 @@ interface Place {
   workFolder: string;
   /** Kills the next command that packs, so many milliseconds after its start. */
   killAfterMs: number | null;
+  isFull: boolean;
 }
 
 async function makeRecord(): Promise<Place> {
@@ -37,7 +38,13 @@ async function makeRecord(): Promise<Place> {
     limits: DEFAULT_LIMITS,
   });
   sandboxes.push(sandbox);
-  const place: Place = { keep: undefined as never, folder, workFolder, killAfterMs: null };
+  const place: Place = {
+    keep: undefined as never,
+    folder,
+    workFolder,
+    killAfterMs: null,
+    isFull: false,
+  };
   const killing: Sandbox = {
     ...sandbox,
     run(command) {
@@ -54,6 +61,7 @@ async function makeRecord(): Promise<Place> {
     insideFolder: folder,
     insideWorkFolder: workFolder,
     sandbox: async () => killing,
+    isFull: () => place.isFull,
   });
   await place.keep.begin({ isEmpty: true, alternates: null, commit: null });
   return place;
@@ -120,6 +128,27 @@ describe("packing the record of a workspace", () => {
     expect(countFiles(place.folder)).toBeLessThan(350);
     expect(readdirSync(join(place.folder, "objects/pack")).join(" ")).not.toContain("tmp_");
     await expectWholeHistory(place, TURNS);
+  }, 120_000);
+
+  it("records nothing more when it takes up all it may, and goes on later", async () => {
+    const place = await makeRecord();
+    await playTurn(place, 0);
+    place.isFull = true;
+    await playTurn(place, 1);
+    const files = countFiles(place.folder);
+    await playTurn(place, 2);
+    // Only a mark: no new state.
+    expect(countFiles(place.folder)).toBeLessThanOrEqual(files + 1);
+    place.isFull = false;
+    await place.keep.mark("later");
+    expect(countFiles(place.folder)).toBeGreaterThan(files + 10);
+  }, 60_000);
+
+  it("stops packing when it is told to", async () => {
+    const place = await makeRecord();
+    for (let turn = 0; turn < TURNS; turn++) await playTurn(place, turn);
+    await place.keep.pack(AbortSignal.abort());
+    expect(countFiles(place.folder)).toBeGreaterThan(400);
   }, 120_000);
 
   it("makes way for a turn", async () => {

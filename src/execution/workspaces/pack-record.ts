@@ -6,13 +6,15 @@
  * until the next mark. When there are many packs, all are written into one. Git renames a finished
  * pack into place before it removes what the pack replaces, so a kill at any point loses nothing.
  */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** A record with fewer loose objects, marks and packs is left alone. */
 const LOOSE_LIMIT = 256;
 const MARK_LIMIT = 32;
 const PACK_LIMIT = 16;
+/** Larger packs are not joined with others: git's files have a limit in size. */
+const LARGE_PACK_BYTES = 512 * 1024 ** 2;
 
 const MARKS = "refs/muster/marks";
 
@@ -20,6 +22,7 @@ export interface RecordFiles {
   /** Object ids. */
   loose: string[];
   marks: number;
+  /** Those that are not large. */
   packs: number;
 }
 
@@ -35,13 +38,15 @@ export function listRecordFiles(folder: string): RecordFiles {
     .filter((name) => /^[0-9a-f]{2}$/.test(name))
     .flatMap((name) => namesIn(join(objects, name)).map((rest) => `${name}${rest}`))
     .filter((id) => /^[0-9a-f]{40,64}$/.test(id));
-  const packs = namesIn(join(objects, "pack")).filter((name) => name.endsWith(".pack")).length;
+  const packs = namesIn(join(objects, "pack"))
+    .filter((name) => name.endsWith(".pack"))
+    .filter((name) => sizeOf(join(objects, "pack", name)) < LARGE_PACK_BYTES).length;
   return { loose, packs, marks: namesIn(join(folder, MARKS)).length };
 }
 
 /** Quiet, on one core, with little memory; what it replaces is removed only after it is on the disk. */
 const GIT =
-  "nice -n 19 git -c core.fsync=all -c pack.threads=1 -c pack.windowMemory=64m -c pack.deltaCacheSize=32m";
+  "nice -n 19 git -c core.fsync=all -c pack.threads=1 -c pack.windowMemory=64m -c pack.deltaCacheSize=32m -c pack.packSizeLimit=1g";
 
 const PACK_LOOSE = `${GIT} pack-objects -q "$GIT_DIR/objects/pack/pack" >/dev/null || exit
 ${GIT} prune-packed -q || exit
@@ -85,6 +90,10 @@ export function readPackedRef(folder: string, ref: string): string | undefined {
   }
   const at = text.indexOf(` ${ref}\n`);
   return at < 0 ? undefined : text.slice(text.lastIndexOf("\n", at) + 1, at);
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function namesIn(folder: string): string[] {

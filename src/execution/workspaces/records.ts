@@ -11,6 +11,8 @@ const recordSchema = z.object({
   version: z.literal(1),
   id: z.string().regex(/^wsp_[0-9a-z]+$/),
   sessionId: z.string(),
+  /** The person whose session it is; their workspaces share a limit. */
+  ownerId: z.string().nullable().default(null),
   origin: z.enum(["empty", "folder", "git"]),
   /** The real path at the beginning; a folder that has since become another is not used. */
   projectDir: z.string().nullable(),
@@ -25,6 +27,8 @@ const recordSchema = z.object({
 export type WorkspaceRecord = z.infer<typeof recordSchema>;
 
 const FILE = "workspace.json";
+/** Begins the names of folders that are being deleted. A deletion that was cut short is finished later. */
+export const DELETING = ".deleting-";
 
 export async function writeRecord(folder: string, record: WorkspaceRecord): Promise<void> {
   const file = join(folder, FILE);
@@ -48,14 +52,14 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** All records below `folder`, and the names of folders that have none. */
+/** All records below `folder`, and the names of folders that have none or are being deleted. */
 export function scanRecords(folder: string): { records: WorkspaceRecord[]; unfinished: string[] } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const records: WorkspaceRecord[] = [];
   const unfinished: string[] = [];
   for (const name of readdirSync(folder)) {
     const file = join(folder, name, FILE);
-    if (!existsSync(file)) unfinished.push(name);
+    if (name.startsWith(DELETING) || !existsSync(file)) unfinished.push(name);
     else records.push(recordSchema.parse(JSON.parse(readFileSync(file, "utf8"))));
   }
   return { records, unfinished };

@@ -1,22 +1,18 @@
-/** Deletes a folder with all in it, also what was made read-only. */
-import { chmod, opendir, rm } from "node:fs/promises";
-import { join } from "node:path";
+/**
+ * Deletes a folder with all in it, also what was made read-only or is nested deeper than a path can
+ * say. Agents make such folders, so this is left to `rm`, which enters one folder after the other.
+ */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 export async function removeTree(folder: string): Promise<void> {
   try {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code !== "EACCES" && code !== "EPERM") throw error;
-    await openUp(folder);
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** What nobody may write to, nobody may delete from: caches of modules are made like that. */
-async function openUp(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for await (const entry of await opendir(folder)) {
-    if (entry.isDirectory()) await openUp(join(folder, entry.name));
+    await run("/bin/rm", ["-rf", "--", folder]);
+  } catch {
+    // Nobody may delete from what nobody may write to; caches of modules are made like that.
+    await run("/bin/chmod", ["-R", "u+rwX", "--", folder]).catch(() => undefined);
+    await run("/bin/rm", ["-rf", "--", folder]);
   }
 }

@@ -26,6 +26,8 @@ export interface GitResult {
   /** One character a byte, so that names in any encoding survive. */
   stdout: string;
   stderr: string;
+  /** Set when it was ended for want of room: in its own folder, or on the disk. */
+  endedFor?: { by: "quota" | "disk"; why: string };
 }
 
 /** What stands in place of git's last words, when git was not let finish. */
@@ -47,7 +49,10 @@ export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResu
   ]);
   if (killedBy === "timeout")
     return { exitCode, stdout, stderr: `${stderr}\n${tookTooLong(call.timeoutMs ?? TIMEOUT_MS)}` };
-  if (why !== undefined) return { exitCode, stdout, stderr: `${stderr}\n${why}` };
+  if (killedBy === "quota" || killedBy === "disk") {
+    const endedFor = { by: killedBy, why: why ?? "" };
+    return { exitCode, stdout, stderr: `${stderr}\n${endedFor.why}`, endedFor };
+  }
   if (killedBy === "abort") return { exitCode, stdout, stderr: `${stderr}\n${STOPPED}` };
   return { exitCode, stdout, stderr };
 }

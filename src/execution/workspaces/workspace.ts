@@ -15,6 +15,8 @@ import type { HeldFolder } from "./held-folder.ts";
 /** What the session asks for; all null: an empty folder. */
 export interface WorkspaceWish {
   sessionId: string;
+  /** The person whose session it is. */
+  ownerId?: string | null | undefined;
   repository: RepositoryAddress | null;
   branch: string | null;
   /** A folder of this machine, worked in as it is. */
@@ -119,10 +121,10 @@ export interface Workspaces {
   holds(sessionId: string): boolean;
   /** Stops what runs in it and keeps a snapshot; the next `open` goes on. */
   hibernate(sessionId: string): Promise<void>;
-  /** Takes it away; it can be brought back for 7 days. */
+  /** Takes it away; it can be brought back for 7 days, if its room is not needed before. */
   remove(sessionId: string): Promise<void>;
   restore(sessionId: string): Promise<boolean>;
-  /** Deletes for good what was removed more than 7 days ago. */
+  /** Deletes for good what was removed more than 7 days ago, or earlier where room is needed. */
   sweep(): Promise<void>;
   /** Prunes, packs and measures, for some seconds at most; to be called about once a minute. */
   tend(): Promise<void>;

@@ -75,6 +75,8 @@ class Shelf implements Workspaces {
   readonly #closing = new AbortController();
   readonly #open = new Map<string, Promise<OpenWorkspace>>();
   readonly #turns = new Map<string, Promise<void>>();
+  /** Workspaces that the runner has opened for itself; whoever needs one ends that. */
+  readonly #borrowed = new Map<string, AbortController>();
   /** The project folders that sessions have open. */
   readonly #claims = new Map<string, string>();
 
@@ -89,6 +91,21 @@ class Shelf implements Workspaces {
     }
     const disk = options.disk ?? new DiskGuard({ folder, settings: DEFAULT_DISK, log });
     this.#disk = disk;
+    const inTurn = createQueues();
+    this.#housekeeping = new Housekeeping({
+      liveFolder: this.#liveFolder,
+      removedFolder: this.#removedFolder,
+      mirrorsFolder,
+      disk,
+      clock,
+      log,
+      closing: this.#closing.signal,
+      inTurn,
+      live: () => [...this.#records.values()],
+      removed: () => this.#listRemoved(),
+      opened: async (sessionId) => (await this.#open.get(sessionId)?.catch(() => null)) ?? null,
+      borrow: (sessionId, use) => this.#borrow(sessionId, use),
+    });
     this.#make = {
       limits,
       allowedHosts,
@@ -101,47 +118,50 @@ class Shelf implements Workspaces {
         projectFolders: options.projectFolders ?? [],
         onlyWithin: options.onlyWithin,
       }),
-      inTurn: createQueues(),
+      inTurn,
       askTimeoutMs: options.askTimeoutMs,
       disk,
+      rooms: this.#housekeeping,
     };
     const { records, unfinished } = scanRecords(this.#liveFolder);
     this.#records = new Map(records.map((record) => [record.sessionId, record]));
     this.#unfinished = unfinished;
-    this.#housekeeping = new Housekeeping({
-      liveFolder: this.#liveFolder,
-      removedFolder: this.#removedFolder,
-      mirrorsFolder,
-      disk,
-      clock,
-      log,
-      closing: this.#closing.signal,
-      inTurn: this.#make.inTurn,
-      live: () => [...this.#records.values()],
-      removed: () => this.#listRemoved(),
-      opened: async (sessionId) => (await this.#open.get(sessionId)?.catch(() => null)) ?? null,
-      borrow: (sessionId, use) => this.#borrow(sessionId, use),
-    });
   }
 
   async clearUnfinished(): Promise<void> {
-    for (const name of this.#unfinished) await removeTree(join(this.#liveFolder, name));
+    for (const name of this.#unfinished)
+      await removeTree(join(this.#liveFolder, name)).catch((error: unknown) =>
+        this.#options.log.warn(
+          { err: error, folder: name },
+          "an unfinished workspace cannot be deleted",
+        ),
+      );
   }
 
   open(wish: WorkspaceWish): Promise<OpenWorkspace> {
     const { sessionId } = wish;
+    this.#borrowed.get(sessionId)?.abort();
     return this.#inTurn(sessionId, async () => {
       // A workspace that exists is refused too: an earlier version may have made it.
       requireGranted(wish, this.#options.onlyWithin);
       // One that was taken away, and whose session is there again, comes back.
       if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
       await this.#closeStale(sessionId);
-      const record = this.#records.get(sessionId);
+      const record = this.#withOwner(sessionId, wish.ownerId ?? null);
       const workspace = await (this.#open.get(sessionId) ??
         this.#remember(sessionId, record ? this.#reopen(record) : this.#makeNew(wish)));
       workspace.check();
       return workspace;
     });
+  }
+
+  /** Workspaces of earlier versions do not say whose they are. */
+  #withOwner(sessionId: string, ownerId: string | null): WorkspaceRecord | undefined {
+    const record = this.#records.get(sessionId);
+    if (!record || record.ownerId !== null || ownerId === null) return record;
+    const owned = { ...record, ownerId };
+    this.#records.set(sessionId, owned);
+    return owned;
   }
 
   /** One that was opened with a sandbox the machine has no longer is opened anew. */
@@ -200,6 +220,7 @@ class Shelf implements Workspaces {
   }
 
   hibernate(sessionId: string): Promise<void> {
+    this.#borrowed.get(sessionId)?.abort();
     return this.#inTurn(sessionId, () => this.#putToSleep(sessionId));
   }
 
@@ -220,6 +241,7 @@ class Shelf implements Workspaces {
   }
 
   remove(sessionId: string): Promise<void> {
+    this.#borrowed.get(sessionId)?.abort();
     return this.#inTurn(sessionId, () => this.#takeAway(sessionId));
   }
 
@@ -239,6 +261,7 @@ class Shelf implements Workspaces {
     renameSync(from, join(this.#removedFolder, record.id));
     await syncFolder(this.#removedFolder);
     this.#records.delete(sessionId);
+    this.#housekeeping.noteMoved();
   }
 
   restore(sessionId: string): Promise<boolean> {
@@ -249,9 +272,16 @@ class Shelf implements Workspaces {
     const [record] = this.#listRemoved().filter((removed) => removed.sessionId === sessionId);
     if (!record || this.#records.has(sessionId)) return false;
     const live = { ...record, removedAt: null };
-    renameSync(join(this.#removedFolder, record.id), this.#folderOf(record));
-    await writeRecord(this.#folderOf(record), live);
+    // Known before it is moved: a mirror that it rests on must not be deleted meanwhile.
     this.#records.set(sessionId, live);
+    try {
+      renameSync(join(this.#removedFolder, record.id), this.#folderOf(record));
+    } catch (error) {
+      this.#records.delete(sessionId);
+      throw error;
+    }
+    this.#housekeeping.noteMoved();
+    await writeRecord(this.#folderOf(record), live);
     return true;
   }
 
@@ -268,19 +298,25 @@ class Shelf implements Workspaces {
   }
 
   /** Opens a workspace that is asleep for the runner itself, and closes it again. */
-  #borrow(sessionId: string, use: (place: OpenPlace) => Promise<void>): Promise<void> {
+  #borrow(
+    sessionId: string,
+    use: (place: OpenPlace, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const stop = new AbortController();
+    this.#borrowed.set(sessionId, stop);
+    const signal = AbortSignal.any([stop.signal, this.#closing.signal]);
     return this.#inTurn(sessionId, async () => {
       const record = this.#records.get(sessionId);
-      if (!record || this.#open.has(sessionId) || this.#closing.signal.aborted) return;
+      if (!record || this.#open.has(sessionId) || signal.aborted) return;
       const workspace = await this.#remember(sessionId, this.#reopen(record));
       try {
-        await use(workspace);
+        await use(workspace, signal);
       } finally {
         this.#open.delete(sessionId);
         this.#claims.delete(sessionId);
         await workspace.close();
       }
-    });
+    }).finally(() => this.#borrowed.delete(sessionId));
   }
 
   async close(): Promise<void> {
@@ -325,6 +361,7 @@ class Shelf implements Workspaces {
     const id = ids.mint("wsp");
     const place = { id, folder: join(this.#liveFolder, id), now: clock.now() };
     const options = { ...this.#make, provider: this.#provider() };
+    await this.#housekeeping.requireRoom({ id, ownerId: wish.ownerId ?? null });
     const plan = planWorkspace(wish, options);
     try {
       if (plan.held) this.#claim(wish.sessionId, plan.held.path);

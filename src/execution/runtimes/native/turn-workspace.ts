@@ -120,10 +120,11 @@ export class TurnWorkspace {
   }
 
   async #open(): Promise<Workspace> {
-    const { sessionId, repository, branch, projectDir, mayUsePath, promptId } =
+    const { sessionId, ownerId, repository, branch, projectDir, mayUsePath, promptId } =
       this.#turn.assignment;
     const workspace = await this.#workspaces.open({
       sessionId,
+      ownerId,
       repository,
       branch,
       projectDir,
