@@ -36,13 +36,15 @@ export class MachineReports {
   async #reportDisk(runner: RunnerRow, report: DiskReport): Promise<void> {
     const { engine } = this.#host;
     const { id, boot_id: bootId } = runner;
-    const wasLow = this.isDiskLow;
     // At once, whether or not it can be stored: work must not go to a full disk.
-    this.isDiskLow = report.isLow;
+    if (report.isLow) this.isDiskLow = true;
     await engine.store.transaction((tx) =>
       setRunnerDisk(tx, { id, bootId, disk: storedDisk(report, tx.now) }),
     );
     engine.announcer.hint("runners", "runner", id);
+    // Only now: a report that could not be stored is sent again, and must still find it low.
+    const wasLow = this.isDiskLow;
+    this.isDiskLow = report.isLow;
     if (!wasLow || report.isLow) return;
     resumeSoon(this.#host, runner.org_id, DISK_LOW);
     this.#host.ready();
