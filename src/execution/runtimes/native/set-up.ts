@@ -23,14 +23,15 @@ export async function setUp(
   workspace: Workspace,
   { command, redact }: SetUp,
 ): Promise<void> {
-  const files = filesOf(workspace);
-  const isDone = await files.open(DONE).then(
-    async (opened) => {
-      await (opened.kind === "file" ? opened.handle : opened.folder.handle).close();
-      return true;
-    },
-    () => false,
-  );
+  const isDone = await filesOf(workspace)
+    .open(DONE)
+    .then(
+      async (opened) => {
+        await (opened.kind === "file" ? opened.handle : opened.folder.handle).close();
+        return true;
+      },
+      () => false,
+    );
   if (isDone) return;
   await turn.step();
   const output = new TailBuffer(SHOWN_BYTES);
@@ -39,19 +40,27 @@ export async function setUp(
     signal: AbortSignal.any([turn.signal, turn.killed]),
     timeoutMs: TIMEOUT_MS,
   });
-  const { exitCode, killedBy } = await readCommand(process, {
+  const { exitCode, killedBy, why } = await readCommand(process, {
     stdout: (chunk) => output.push(chunk),
     stderr: (chunk) => output.push(chunk),
   });
-  // Stopped with the turn, or for want of room on the disk: the next turn tries it again.
-  if (killedBy === "abort" || killedBy === "disk") return;
-  await files.replace(".muster/.gitignore", "*\n");
-  await files.replace(DONE, `${exitCode}\n`);
+  // Stopped with the turn: the next one tries it again.
+  if (killedBy === "abort") return;
+  // So does the next turn when there is room on the disk again.
+  if (killedBy !== "disk") await markDone(workspace, exitCode);
   if (exitCode === 0) return;
   const how = killedBy === null ? `with exit code ${exitCode}` : `by force (${killedBy})`;
+  const reason = why === undefined ? "" : ` ${why}`;
   await turn.append({
     type: "notice",
     entryId: turn.entryId(),
-    text: `The repository's setup command ended ${how}. Its last words: ${redact(output.contents().toString("utf8").trim())}`,
+    text: `The repository's setup command ended ${how}.${reason} Its last words: ${redact(output.contents().toString("utf8").trim())}`,
   });
+}
+
+/** Two files of a few bytes are written to a full workspace too: otherwise no turn could ever begin. */
+async function markDone(workspace: Workspace, exitCode: number | null): Promise<void> {
+  const files = filesOf({ ...workspace, room: undefined });
+  await files.replace(".muster/.gitignore", "*\n");
+  await files.replace(DONE, `${exitCode}\n`);
 }
