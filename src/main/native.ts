@@ -98,6 +98,7 @@ export async function createNative(
     disk: {
       look: () => disk.look(),
       onChange: (listener) => disk.onChange(listener),
+      isPressed: () => disk.isPressed,
       tend: () => workspaces.tend(),
       report: () => workspaces.diskReport(),
     },

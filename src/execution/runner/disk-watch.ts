@@ -6,6 +6,8 @@ import { Errand } from "./errand.ts";
 
 const LOOK_EVERY_MS = 2_000;
 const TEND_EVERY_MS = 60_000;
+/** A disk that runs full is tended more often, because tending makes room. */
+const PRESSED_TEND_EVERY_MS = 10_000;
 
 /** The part of the machine's disk that a runner needs. */
 export interface WatchedDisk {
@@ -13,6 +15,8 @@ export interface WatchedDisk {
   look(): void;
   /** Calls back when it has become almost full, or has room again. */
   onChange(listener: () => void): void;
+  /** True when little more than the floor is free. */
+  isPressed(): boolean;
   /** Prunes, packs and measures what the runner keeps. */
   tend(): Promise<void>;
   report(): DiskReport;
@@ -31,6 +35,7 @@ export class DiskWatch {
   readonly #options: DiskWatchOptions;
   readonly #reporting: Errand;
   #isWatching = false;
+  #isTending = false;
 
   constructor(options: DiskWatchOptions) {
     this.#options = options;
@@ -52,18 +57,29 @@ export class DiskWatch {
   }
 
   async #watch(): Promise<void> {
-    const { disk, clock, left, log } = this.#options;
-    let tendAt = clock.now() + TEND_EVERY_MS;
+    const { disk, clock, left } = this.#options;
+    let tendedAt = clock.now();
     while (!left.aborted) {
       await clock.sleep(LOOK_EVERY_MS, left);
       if (left.aborted) return;
       disk.look();
-      if (clock.now() < tendAt) continue;
-      await disk
-        .tend()
-        .catch((error: unknown) => log.warn({ err: error }, "the disk could not be tended"));
-      tendAt = clock.now() + TEND_EVERY_MS;
-      this.#report();
+      const every = disk.isPressed() ? PRESSED_TEND_EVERY_MS : TEND_EVERY_MS;
+      if (this.#isTending || clock.now() < tendedAt + every) continue;
+      tendedAt = clock.now();
+      void this.#tend();
     }
+  }
+
+  /** Takes minutes where much is deleted or packed; nobody waits for it, least of all the next look. */
+  async #tend(): Promise<void> {
+    const { disk, log } = this.#options;
+    this.#isTending = true;
+    try {
+      await disk.tend();
+    } catch (error) {
+      log.warn({ err: error }, "the disk could not be tended");
+    }
+    this.#isTending = false;
+    this.#report();
   }
 }

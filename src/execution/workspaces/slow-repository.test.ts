@@ -1,6 +1,6 @@
 /** Repositories whose servers do not answer, or answer with too much. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { silentLog } from "#base/log.ts";
+import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
+import { readSpace, type Space } from "#execution/disk/space.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxLimits } from "#execution/sandboxes/sandbox.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
@@ -16,6 +18,7 @@ import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
 import type { Workspaces, WorkspaceWish } from "./workspace.ts";
 import { createWorkspaces } from "./workspaces.ts";
 
+const FLOOR = 1024 ** 3;
 const TOKEN = "tok-Aa0-secret-0123456789";
 const top = mkdtempSync(join(tmpdir(), "muster-slow-"));
 const opened: Workspaces[] = [];
@@ -43,18 +46,23 @@ afterAll(async () => {
 
 async function start({ askTimeoutMs = 60_000, limits = DEFAULT_LIMITS } = {}) {
   const folder = mkdtempSync(join(top, "runner-"));
+  const space: Partial<Space> = { freeBytes: 100 * FLOOR };
+  const settings = { ...DEFAULT_DISK, floorBytes: FLOOR };
+  const read = (of: string) => ({ ...readSpace(of), ...space });
+  const disk = new DiskGuard({ folder, settings, log: silentLog, readSpace: read, tickMs: 20 });
   const workspaces = await createWorkspaces({
     folder,
     sandboxProvider: createLocal({ path: "/usr/local/bin:/usr/bin:/bin" }),
     limits,
     allowedHosts: [],
     askTimeoutMs,
+    disk,
     clock: new FakeClock(),
     ids: createIds(),
     log: silentLog,
   });
   opened.push(workspaces);
-  return { workspaces, folder };
+  return { workspaces, folder, space };
 }
 
 function wish(sessionId: string, repo: string, hasCredential = true): WorkspaceWish {
@@ -111,6 +119,29 @@ describe.each([
     await expect(workspaces.open(wish("ses_1", silentUrl, hasCredential))).rejects.toThrow(
       /took longer than 1 s and was given up/,
     );
+  });
+
+  it("is ended when the disk is almost full, and the turn waits for room", async () => {
+    const { workspaces, space } = await start();
+    const before = connections;
+    const waits = expect(
+      workspaces.open(wish("ses_1", silentUrl, hasCredential)),
+    ).rejects.toMatchObject({ code: "disk_low", kind: "unavailable" });
+    await expect.poll(() => connections).toBeGreaterThan(before);
+    space.freeBytes = FLOOR / 2;
+    await waits;
+    expect(workspaces.sessions()).toEqual([]);
+  });
+
+  it("keeps nothing of a fetch that was stopped", async () => {
+    const { workspaces, folder } = await start();
+    const repo = server.create(`acme/drafts-${name.replaceAll(" ", "-")}`);
+    await workspaces.open(wish("ses_1", repo));
+    const [mirror = ""] = readdirSync(join(folder, "mirrors"));
+    const packs = join(folder, "mirrors", mirror, "objects/pack");
+    writeFileSync(join(packs, "tmp_pack_abc"), "half");
+    await workspaces.open(wish("ses_2", repo));
+    expect(readdirSync(packs).join(" ")).not.toContain("tmp_");
   });
 
   it("does not keep a runner from closing", async () => {
