@@ -111,6 +111,22 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(body.items[0]?.disk).toMatchObject({ ...report(9 * GiB), at: expect.any(String) });
     });
 
+    it("lets the files of a session go that was ended, and not of one that was archived", async () => {
+      const [ended, archived] = [await begin(), await begin()];
+      const end = async (id: string, how: string, body: object) =>
+        expect(await platform.request("POST", `/api/sessions/${id}/${how}`, body)).toMatchObject({
+          status: 200,
+        });
+      await end(ended.sessionId, "terminate", {});
+      await end(archived.sessionId, "archive", { force: true });
+      const sessions = [ended.sessionId, archived.sessionId];
+      expect(await runner.ask({ op: "sessions", sessions })).toMatchObject({
+        op: "sessions",
+        gone: [ended.sessionId],
+        resting: [archived.sessionId],
+      });
+    });
+
     it("takes no figures that are none", async () => {
       for (const freeBytes of [-1, 1.5, 1e300, "x", null])
         expect(await tell({ ...report(1), freeBytes } as never)).toMatchObject({ op: "refused" });

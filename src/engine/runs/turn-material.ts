@@ -220,7 +220,9 @@ export function whatBecameOf(
       const session = byId.get(id);
       // Files that another machine took over are of no use here any more.
       const isElsewhere = session && session.runner_id !== null && session.runner_id !== runnerId;
-      if (!session || isElsewhere) gone.push(id);
+      // One that was ended does not come back either, so its files may go; orchestrators do.
+      const isEnded = session?.lifecycle === "terminated" && !session.kind.endsWith("orchestrator");
+      if (!session || isElsewhere || isEnded) gone.push(id);
       else if (session.lifecycle !== "active") resting.push(id);
     }
     return { resting, gone };

@@ -272,6 +272,7 @@ export async function listHeldAsleep(reader: Reader, limit: number): Promise<str
 export interface SessionLife {
   id: string;
   lifecycle: Lifecycle;
+  kind: SessionRow["kind"];
   /** The runner that holds its files. */
   runner_id: string | null;
 }
@@ -285,7 +286,7 @@ export async function listSessionLives(
   const query = builder<KernelTables>(reader.dialect)
     .selectFrom("sessions")
     .leftJoin("workspaces", "workspaces.session_id", "sessions.id")
-    .select(["sessions.id", "sessions.lifecycle", "workspaces.runner_id"])
+    .select(["sessions.id", "sessions.lifecycle", "sessions.kind", "workspaces.runner_id"])
     .where("sessions.org_id", "=", orgId)
     .where("sessions.id", "in", ids);
   return reader.query<SessionLife>(query.compile());

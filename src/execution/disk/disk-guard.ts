@@ -150,7 +150,7 @@ export class DiskGuard implements RoomHost {
     const figures = lacksFiles(space, floor)
       ? `only ${space.freeFiles} of its ${space.totalFiles} files (inodes) are free`
       : `${sizeText(space.freeBytes)} are free, and ${sizeText(floor)} must stay free`;
-    return `The disk of the runner${folder === this.#options.folder ? "" : " that holds this folder"} is almost full: ${figures}. Work waits and goes on by itself when there is room; remove sessions that are done, or make room on that machine.`;
+    return `The disk of the runner${folder === this.#options.folder ? "" : " that holds this folder"} is almost full: ${figures}. Work waits and goes on by itself when there is room; end sessions that are done, or make room on that machine.`;
   }
 
   /** Free space, floor and quota, for reports. */

@@ -358,7 +358,9 @@ export class WorkspaceRoom {
     return [
       `workspace_full: the workspace takes up ${sizeText(bytes)} in ${files} files, with /tmp and the home folder; it may take up ${sizeText(quota.bytes)} in ${quota.files} files.`,
       ...(isShared
-        ? ["The other sessions of the same person take up the rest; remove those that are done."]
+        ? [
+            "Other sessions of the same person take up the rest of what one person may have; end those that are done.",
+          ]
         : []),
       ...(isWhole
         ? []

@@ -2,22 +2,23 @@
 import { sqliteUse } from "#base/store/sqlite-use.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { formatBytes } from "../terminal.ts";
-import { type Finding, fail, ok } from "./finding.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
 
 export function checkRunnerDisks(runners: readonly Runner[]): Finding[] {
   return runners.flatMap(({ name, id, disk }) => {
     if (!disk) return [];
     const { freeBytes, floorBytes, workspaces, mirrors, removed, quota } = disk;
+    const { freeFiles = 0, totalFiles = 0 } = disk;
     const text = [
       `${name} (${id}): ${formatBytes(freeBytes)} free, ${formatBytes(floorBytes)} must stay free`,
+      ...(totalFiles > 0 ? [`${freeFiles} of ${totalFiles} files (inodes) free`] : []),
       `${workspaces.count} workspaces ${formatBytes(workspaces.bytes)} (each ${formatBytes(quota.bytes)} and ${quota.files} files at most)`,
       `${mirrors.count} mirrors ${formatBytes(mirrors.bytes)}`,
       `${removed.count} removed ${formatBytes(removed.bytes)}`,
     ].join(", ");
-    if (!disk.isLow) return [ok("runner disk", text)];
-    return [
-      fail("runner disk", text, "Make room on that machine; work waits and goes on by itself."),
-    ];
+    const mend = "End sessions that are done, or make room on that machine.";
+    if (disk.isLow) return [fail("runner disk", text, `${mend} Work waits and goes on by itself.`)];
+    return [disk.isPressed ? warn("runner disk", text, mend) : ok("runner disk", text)];
   });
 }
 

@@ -3,7 +3,7 @@ import { api } from "#surfaces/web/kit/api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
 import { useRunnerChanges } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
-import { databaseWords, diskWords, LOW_DISK } from "./disk-words.ts";
+import { databaseWords, diskProblem, diskWords } from "./disk-words.ts";
 import { List, Row, Section } from "./parts.tsx";
 
 /** The machines that work, and what their disks and the server's hold. */
@@ -23,7 +23,7 @@ export function MachinesTab() {
               key={id}
               name={name}
               text={disk ? `${state} · ${diskWords(disk)}` : state}
-              problem={disk?.isLow ? LOW_DISK : null}
+              problem={disk ? diskProblem(disk) : null}
             />
           )}
         </List>
