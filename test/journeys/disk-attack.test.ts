@@ -76,21 +76,24 @@ describe.skipIf(!disk)("an agent that fills the disk of all", { timeout: LIMIT_M
     }
     expect(new Set(ready)).toEqual(new Set([200]));
     expect(await platform.promptIn(attack.id, "settled")).toMatchObject({ outcome: "completed" });
-    expect((await errorsOf(attack)).join()).toMatch(/workspace_full|disk_low/);
+    expect((await errorsOf(attack)).join()).toContain("workspace_full");
     const lines = (await errorsOf({ ...attack, sessionId: victim.id })).join();
     for (let n = 0; n <= TURNS; n++) expect(lines).toContain(`turn ${n}`);
     expect(lines).not.toMatch(/workspace_full|disk_low/);
   });
 
   it("cannot take it by trying again and again", async () => {
+    const victim = await platform.createSession({ runtime: "native" });
+    const before = await platform.prompt(victim.id, bash("echo before >log"));
+    expect(await platform.promptIn(before.id, "settled")).toMatchObject({ outcome: "completed" });
     for (let n = 0; n < 3; n++) {
       const again = await begin(FILL);
-      // Ended by the guard, or waiting because the disk is almost full.
-      await Promise.race([
-        platform.promptIn(again.id, "settled").catch(() => undefined),
-        new Promise((resolve) => setTimeout(resolve, 10_000)),
-      ]);
+      // Ended by the guard, or refused because this person has all they may have.
+      await platform.promptIn(again.id, "settled");
       expect((await platform.request("GET", "/ready")).status).toBe(200);
     }
+    const after = await platform.prompt(victim.id, bash("cat log"));
+    expect(await platform.promptIn(after.id, "settled")).toMatchObject({ outcome: "completed" });
+    expect((await errorsOf(after)).join()).toContain("before");
   });
 });

@@ -230,9 +230,9 @@ export class DiskGuard implements RoomHost {
   }
 
   #isDue(room: WorkspaceRoom, now: number): boolean {
-    if (this.isPressed) return true;
-    const rest = room.mayBeOver ? 0 : room.measureTookMs * REST_TIMES;
-    return now >= room.measuredAt + room.measureTookMs + Math.max(MEASURE_EVERY_MS, rest);
+    if (this.isPressed || room.mayBeOver) return true;
+    const pause = Math.max(MEASURE_EVERY_MS, room.measureTookMs * REST_TIMES);
+    return now >= room.measuredAt + room.measureTookMs + pause;
   }
 
   #startWalk(room: WorkspaceRoom): Walk {
