@@ -20,6 +20,7 @@ import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { DiskGuard } from "./disk-guard.ts";
 import { measureFolders } from "./measure-folders.ts";
 import { floorOf, quotaOn, readSpace, type Space } from "./space.ts";
+import { readUsage } from "./usage-file.ts";
 
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
@@ -338,6 +339,24 @@ describe("the floor of free space", () => {
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     machine.space = { freeBytes: 0.5 * GiB };
     expect(await ended).toMatchObject({ killedBy: "disk" });
+  });
+});
+
+describe("many workspaces", () => {
+  it("measures each, and writes down at once what project folders held before", async () => {
+    const [, create] = providers[0] as (typeof providers)[number];
+    const { workspaces, folder } = await start(create(), { bytes: 10 * GiB, files: 10_000 });
+    const opening = [1, 2, 3, 4, 5].map((n) => {
+      const projectDir = join(projects, `many-${n}`);
+      mkdirSync(projectDir, { recursive: true });
+      writeFileSync(join(projectDir, "big"), "x".repeat(MiB));
+      return workspaces.open({ ...wish(`ses_${n}`), projectDir, mayUsePath: true });
+    });
+    for (const { id } of await Promise.all(opening)) {
+      const stored = () => readUsage(join(folder, "workspaces", id))?.before?.bytes ?? 0;
+      // Long before any of them is closed.
+      await expect.poll(stored).toBeGreaterThanOrEqual(MiB);
+    }
   });
 });
 

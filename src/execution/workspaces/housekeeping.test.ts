@@ -263,6 +263,17 @@ describe("housekeeping of a runner", () => {
     await workspaces.hibernate("ses_1");
   }, 30_000);
 
+  it("knows a workspace that comes back before its folder has moved", async () => {
+    const { workspaces, folder } = await start();
+    const { id } = await workspaces.open(wish("ses_1"));
+    await workspaces.remove("ses_1");
+    const restoring = workspaces.restore("ses_1");
+    while (!existsSync(join(folder, "workspaces", id))) await Promise.resolve();
+    // Otherwise the mirror that it rests on could be deleted now.
+    expect(workspaces.holds("ses_1")).toBe(true);
+    expect(await restoring).toBe(true);
+  });
+
   it("deletes removed workspaces early when the disk runs full", async () => {
     const { workspaces, folder, disk } = await start();
     await workspaces.open(wish("ses_1"));
