@@ -60,6 +60,8 @@ export interface CloneWish {
   signal: AbortSignal;
   /** Bytes that the person's other workspaces leave. */
   personLeft(): number;
+  /** Called with the name of the mirror before it is fetched. */
+  mirrorAsked(mirror: string): void;
 }
 
 export async function cloneRepository(options: CloneOptions, given: CloneWish): Promise<Cloned> {
@@ -69,16 +71,33 @@ export async function cloneRepository(options: CloneOptions, given: CloneWish): 
   const mirror = mirrorOf(source.url);
   const clone = async () => {
     options.disk.require();
+    wish.mirrorAsked(mirror);
     touchMirror(options.mirrorsFolder, mirror);
     const remote = source.held ? undefined : openRemote(await wish.access(), options.path);
     if (remote) await updateOpened(options, mirror, remote, signal);
-    else await updateMirror(options, wish, source, mirror);
-    return { commit: await checkOut(options, wish, source, mirror), mirror };
+    else
+      await cleanly(join(options.mirrorsFolder, mirror), () =>
+        updateMirror(options, wish, source, mirror),
+      );
+    const commit = await checkOut(options, wish, source, mirror);
+    // Again, because all of it may have taken long: the workspace is not known yet as one that needs it.
+    touchMirror(options.mirrorsFolder, mirror);
+    return { commit, mirror };
   };
   try {
     return await options.inTurn(mirror, clone, { signal, error: stopped });
   } finally {
     source.held?.close();
+  }
+}
+
+/** Fetches into a mirror, and leaves no half packs there: neither its own nor those of a kill. */
+async function cleanly(folder: string, fetch: () => Promise<void>): Promise<void> {
+  clearDrafts(folder);
+  try {
+    await fetch();
+  } finally {
+    clearDrafts(folder);
   }
 }
 
@@ -147,7 +166,6 @@ async function updateMirror(
   mirror: string,
 ): Promise<void> {
   const workspaceFolder = join(mirrorsFolder, mirror);
-  clearDrafts(workspaceFolder);
   const at = held === null || provider.kind === "local" ? url : `${INSIDE}/source`;
   const opened = await provider.open({
     workspaceFolder,
@@ -180,13 +198,10 @@ export async function updateOpened(
   signal: AbortSignal,
 ): Promise<void> {
   const folder = join(options.mirrorsFolder, mirror);
-  clearDrafts(folder);
   const room = options.disk.openRoom(folder, null);
-  await room.watchWork(
-    signal,
-    (ended) => fetchOpened(options, folder, remote, ended),
-    ({ by, why }) => endedFor("fetch", by, why),
-  );
+  const fetch = (ended: AbortSignal) => fetchOpened(options, folder, remote, ended);
+  const refuse = ({ by, why }: NonNullable<GitResult["endedFor"]>) => endedFor("fetch", by, why);
+  await cleanly(folder, () => room.watchWork(signal, fetch, refuse));
 }
 
 async function fetchOpened(

@@ -80,9 +80,9 @@ async function start(folder = join(top, String(count++))) {
   return { workspaces, folder, clock, disk, packing };
 }
 
-function makeRepository(): string {
+function makeRepository(bytes = 4): string {
   const folder = join(top, `repository-${count++}`);
-  const script = `git init -q "$1" && cd "$1" && echo one >a && git add . &&
+  const script = `git init -q "$1" && cd "$1" && head -c ${bytes} /dev/urandom >a && git add . &&
     git -c user.name=a -c user.email=a@b.invalid commit -qm first`;
   execFileSync("sh", ["-c", script, "sh", folder], { env: { PATH } });
   return folder;
@@ -193,6 +193,17 @@ describe("housekeeping of a runner", () => {
     await second.workspaces.tend();
     const { bytes } = second.workspaces.diskReport().workspaces;
     expect(bytes).toBeGreaterThan(3_000_000);
+  }, 30_000);
+
+  it("charges the copy of a repository to the person who works on it", async () => {
+    const { workspaces, clock, disk } = await start();
+    await workspaces.open(wish("ses_1", makeRepository(6_000_000)));
+    await workspaces.tend();
+    clock.advance(2_000);
+    // More than the workspace alone, less than both.
+    disk.totalBytes = 20_000_000;
+    await expect(workspaces.open(wish("ses_2"))).rejects.toMatchObject({ code: "workspace_full" });
+    await workspaces.open({ ...wish("ses_3"), ownerId: "usr_2" });
   }, 30_000);
 
   it("deletes what is nested too deep for a path, and what a deletion left behind", async () => {

@@ -25,7 +25,10 @@ export interface OpenPlace {
 }
 
 /** The part of it that an open workspace needs. */
-export type RoomRegister = Pick<Housekeeping, "roomOpened" | "roomClosed" | "personLeft">;
+export type RoomRegister = Pick<
+  Housekeeping,
+  "roomOpened" | "roomClosed" | "personLeft" | "mirrorAsked"
+>;
 
 export interface HousekeepingOptions {
   liveFolder: string;
@@ -52,7 +55,7 @@ export interface HousekeepingOptions {
 const REMOVED_KEPT_MS = 7 * 24 * 60 * 60_000;
 const MIRROR_KEPT_MS = 7 * 24 * 60 * 60_000;
 /** When the disk runs full, copies that can be fetched again go earlier. */
-const PRESSED_MIRROR_KEPT_MS = 60 * 60_000;
+const PRESSED_MIRROR_KEPT_MS = 5 * 60_000;
 const MEASURED_AGAIN_MS = 6 * 60 * 60_000;
 const MIRROR_MEASURED_AGAIN_MS = 60 * 60_000;
 /** Measuring stops for this minute after so long. */
@@ -80,6 +83,8 @@ export class Housekeeping {
   /** Rooms of open workspaces, by id. */
   readonly #rooms = new Map<string, WorkspaceRoom>();
   readonly #unpackableAt = new Map<string, number>();
+  /** Persons by mirror. */
+  readonly #askedFor = new Map<string, Set<string>>();
   #sweeping: Promise<void> | undefined;
   #people = { at: Number.NEGATIVE_INFINITY, bytes: new Map<string, number>() };
 
@@ -183,16 +188,38 @@ export class Housekeeping {
     return this.#rooms.get(id)?.totalBytes ?? this.#figures.get(id)?.bytes ?? 0;
   }
 
+  /** Bytes by person; a mirror counts once for each person who works on it or has asked for it. */
+  #sumUp(records: readonly WorkspaceRecord[]): Map<string, number> {
+    const held = new Map<string, Set<string>>();
+    const add = (ownerId: string | null, name: string | null) => {
+      if (ownerId === null || name === null) return;
+      const names = held.get(ownerId);
+      if (names) names.add(name);
+      else held.set(ownerId, new Set([name]));
+    };
+    for (const { id, ownerId, mirror } of records) {
+      add(ownerId, id);
+      add(ownerId, mirror);
+    }
+    for (const [mirror, owners] of this.#askedFor) for (const owner of owners) add(owner, mirror);
+    const sum = (names: ReadonlySet<string>) =>
+      [...names].reduce((total, name) => total + this.#bytesIn(name), 0);
+    return new Map([...held].map(([ownerId, names]) => [ownerId, sum(names)]));
+  }
+
+  /** Notes who has a mirror fetched: it may never become the base of a workspace. */
+  mirrorAsked(mirror: string, ownerId: string | null): void {
+    if (ownerId === null) return;
+    const owners = this.#askedFor.get(mirror) ?? new Set();
+    this.#askedFor.set(mirror, owners.add(ownerId));
+  }
+
   /** All workspaces of a person, also archived and removed ones. */
   #bytesOf(ownerId: string): number {
     const now = this.#options.clock.now();
     if (this.#people.at + PEOPLE_FOR_MS <= now) {
       this.#removed ??= this.#options.removed();
-      const bytes = new Map<string, number>();
-      for (const record of [...this.#options.live(), ...this.#removed])
-        if (record.ownerId !== null)
-          bytes.set(record.ownerId, (bytes.get(record.ownerId) ?? 0) + this.#bytesIn(record.id));
-      this.#people = { at: now, bytes };
+      this.#people = { at: now, bytes: this.#sumUp([...this.#options.live(), ...this.#removed]) };
     }
     return this.#people.bytes.get(ownerId) ?? 0;
   }
@@ -223,8 +250,10 @@ export class Housekeeping {
       renameSync(from, to);
     };
     await inTurn(name, deleteIt, { signal: closing, error: () => new Error("closing") });
+    if (!existsSync(to)) return;
     this.#figures.delete(name);
-    if (existsSync(to)) await removeTree(to);
+    this.#askedFor.delete(name);
+    await removeTree(to);
   }
 
   #mirrorsInUse(): Set<string> {

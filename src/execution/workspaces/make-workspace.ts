@@ -133,6 +133,7 @@ async function fetchWork(
     scratchFolder: join(folder, "git-scratch"),
     signal: signal ?? options.closing,
     personLeft: () => options.rooms.personLeft({ id, ownerId }),
+    mirrorAsked: (mirror: string) => options.rooms.mirrorAsked(mirror, ownerId),
   };
   return cloneRepository(options, wish);
 }

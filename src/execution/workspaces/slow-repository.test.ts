@@ -1,6 +1,6 @@
 /** Repositories whose servers do not answer, or answer with too much. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -122,15 +122,20 @@ describe.each([
   });
 
   it("is ended when the disk is almost full, and the turn waits for room", async () => {
-    const { workspaces, space } = await start();
+    const { workspaces, folder, space } = await start();
     const before = connections;
     const waits = expect(
       workspaces.open(wish("ses_1", silentUrl, hasCredential)),
     ).rejects.toMatchObject({ code: "disk_low", kind: "unavailable" });
     await expect.poll(() => connections).toBeGreaterThan(before);
+    const [mirror = ""] = readdirSync(join(folder, "mirrors"));
+    const packs = join(folder, "mirrors", mirror, "objects/pack");
+    mkdirSync(packs, { recursive: true });
+    writeFileSync(join(packs, "tmp_pack_abc"), "half");
     space.freeBytes = FLOOR / 2;
     await waits;
     expect(workspaces.sessions()).toEqual([]);
+    expect(readdirSync(packs)).toEqual([]);
   });
 
   it("keeps nothing of a fetch that was stopped", async () => {
