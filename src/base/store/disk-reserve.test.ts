@@ -102,4 +102,21 @@ describe.skipIf(!smallDisk)("SQLite on a disk that somebody fills", () => {
     expect(existsSync(join(folder, "db.reserve"))).toBe(true);
     await store.close();
   });
+
+  it("starts on a full disk with the reserve", async () => {
+    const folder = smallDisk as string;
+    const filler = join(folder, "filler");
+    expect(existsSync(join(folder, "db.reserve"))).toBe(true);
+    execFileSync("sh", ["-c", 'cat /dev/zero >"$1" 2>/dev/null || :', "sh", filler]);
+    const store = await openSqlite({
+      path: join(folder, "db"),
+      clock: systemClock,
+      log: silentLog,
+      reserveBytes: 2 * MiB,
+      onSyncFailure: (error) => expect.unreachable(String(error)),
+    });
+    await write(store, "stored");
+    await store.close();
+    rmSync(filler);
+  });
 });

@@ -16,6 +16,8 @@ export interface DiskReserveOptions {
 }
 
 const CHUNK_BYTES = 1024 ** 2;
+/** Opening a database takes a lock file, the index of its log and perhaps migrations. */
+const OPENING_BYTES = 4 * CHUNK_BYTES;
 /** Besides the reserve, as much again must be free. */
 const ROOM_TIMES = 2;
 
@@ -32,6 +34,12 @@ export class DiskReserve {
     const hadAny = this.#heldBytes() > 0;
     rmSync(this.#options.path, { force: true });
     return hadAny;
+  }
+
+  /** Gives the reserve up when a store could not even be opened without it. */
+  releaseIfFull(): void {
+    const { path, readFree = freeBytesAt } = this.#options;
+    if (readFree(path) < OPENING_BYTES) this.release();
   }
 
   /** Refuses while less is free, the reserve included, than twice its size. */

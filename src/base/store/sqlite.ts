@@ -70,9 +70,15 @@ interface Done {
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, clock } = options;
   const inMemory = path === ":memory:";
+  const { reserveBytes = 0 } = options;
+  const reserve =
+    inMemory || reserveBytes === 0
+      ? undefined
+      : new DiskReserve({ path: `${path}.reserve`, bytes: reserveBytes });
   let lock: FileLock | undefined;
   if (!inMemory) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    reserve?.releaseIfFull();
     // SQLite gives its log the rights of the database, so this covers both.
     ensurePrivateFile(path);
     closeSync(openSync(path, "a", 0o600));
@@ -97,11 +103,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       ? openGate
       : await fileGate(path, options.onSyncFailure);
   const reader = inMemory ? undefined : connect(path, true);
-  const { reserveBytes = 0 } = options;
-  const reserve =
-    inMemory || reserveBytes === 0
-      ? undefined
-      : new DiskReserve({ path: `${path}.reserve`, bytes: reserveBytes });
   return new SqliteStore({ path, clock, writer, reader, gate, lock, reserve });
 }
 
