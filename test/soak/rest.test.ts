@@ -5,7 +5,7 @@ import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Database } from "./database.ts";
 import type { GaugeName, Reading } from "./measure.ts";
-import { aboveBaseline, checkFailures, overdueOf } from "./rest.ts";
+import { aboveBaseline, checkFailures } from "./rest.ts";
 
 function reading(gauges: Partial<Record<GaugeName, number>>, parts: Partial<Reading> = {}) {
   const none = { turns: 0, failedTurns: new Map(), streams: new Map(), ...parts };
@@ -43,13 +43,6 @@ describe("at rest", () => {
     expect(checkFailures(before, reading({}, { failedTurns: failed }))).toEqual([
       "2 turns failed with runner_lost",
     ]);
-  });
-
-  it("removed workspaces are overdue once their runner has removed another", () => {
-    const aged = ["/a/removed/1", "/b/removed/2"];
-    expect(overdueOf(aged, aged)).toEqual([]);
-    expect(overdueOf(aged, [...aged, "/a/removed/3"])).toEqual(["/a/removed/1"]);
-    expect(overdueOf(aged, ["/a/removed/3", "/b/removed/2"])).toEqual([]);
   });
 });
 

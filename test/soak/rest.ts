@@ -3,7 +3,7 @@
  * sockets go back to where they were, and what was purged is gone.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Ledger } from "./load/ledger.ts";
 import type { SessionAger } from "./load/session-ager.ts";
 import { pause } from "./load/worker.ts";
@@ -94,7 +94,8 @@ export async function checkPurge(product: Product, ager: SessionAger): Promise<s
   const deadline = AbortSignal.timeout(PURGE_WITHIN_MS);
   for (;;) {
     const sessions = database.existing(ager.aged);
-    const folders = overdueOf(removed, removedWorkspaces(home));
+    const left = new Set(removedWorkspaces(home));
+    const folders = removed.filter((folder) => left.has(folder));
     const gone = ager.aged.filter((id) => !sessions.includes(id));
     const found = [...database.leftovers(gone)].map(
       ([table, count]) => `${count} rows of purged sessions are left in ${table}`,
@@ -105,12 +106,6 @@ export async function checkPurge(product: Product, ager: SessionAger): Promise<s
     if (found.length === 0 || deadline.aborted) return found;
     await pause(LOOK_EVERY_MS, deadline);
   }
-}
-
-/** Aged folders that are still there though their runner has removed another workspace since. */
-export function overdueOf(aged: readonly string[], now: readonly string[]): string[] {
-  const tidied = new Set(now.filter((folder) => !aged.includes(folder)).map(dirname));
-  return aged.filter((folder) => now.includes(folder) && tidied.has(dirname(folder)));
 }
 
 function ageRemoved(folder: string): void {

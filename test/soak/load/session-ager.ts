@@ -3,7 +3,8 @@ import type { Database } from "../database.ts";
 import type { Worker } from "./worker.ts";
 
 const ENDED_FOR_MS = 10_000;
-const AT_ONCE = 4;
+/** Every 15 s: more than are archived, and as many as a purge manages in a minute. */
+const AT_ONCE = 25;
 
 export class SessionAger {
   readonly aged: string[] = [];
