@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -226,6 +234,23 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
     await files.replace("more", "x".repeat(MiB));
     expect(await sh(workspace, "wc -c <more")).toMatchObject({ stdout: `${MiB}\n` });
   });
+});
+
+it("writes nothing into a folder that git fills, and believes nothing that lies there", async () => {
+  const { guard, folder } = await start(createLocal({ path: "/usr/local/bin:/usr/bin:/bin" }));
+  const filled = join(folder, "filled");
+  mkdirSync(filled);
+  const figures = { bytes: 1e12, files: 1e9, recordBytes: 0, before: null };
+  writeFileSync(join(filled, "usage.json"), JSON.stringify(figures));
+  const planted = guard.openRoom(filled, null, { isKept: false });
+  expect(planted.usage.bytes).toBe(0);
+  const empty = join(folder, "empty");
+  mkdirSync(empty);
+  const room = guard.openRoom(empty, null, { isKept: false });
+  await guard.measure(room);
+  room.save();
+  expect(room.isKnown).toBe(true);
+  expect(readdirSync(empty)).toEqual([]);
 });
 
 describe("the floor of free space", () => {

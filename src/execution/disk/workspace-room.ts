@@ -56,6 +56,8 @@ const RECORD_SHARE = 0.5;
 export interface RoomOptions {
   /** Bytes that the person's other workspaces leave. */
   personLeft?: () => number;
+  /** False for a folder that git fills: nothing of ours is written into it, and what lies there is not believed. */
+  isKept?: boolean;
 }
 
 export class WorkspaceRoom {
@@ -92,7 +94,7 @@ export class WorkspaceRoom {
     this.#projectFolder = projectFolder;
     this.#host = host;
     this.#options = options;
-    const stored = readUsage(folder);
+    const stored = options.isKept === false ? null : readUsage(folder);
     this.#before = stored?.before ?? null;
     this.#hidden = stored?.hidden ?? { bytes: 0, files: 0 };
     this.#recordBytes = stored?.recordBytes ?? 0;
@@ -373,7 +375,7 @@ export class WorkspaceRoom {
 
   /** Writes the figures down for the next start. */
   save(): void {
-    if (!this.#isKnown) return;
+    if (!this.#isKnown || this.#options.isKept === false) return;
     this.#savedAt = performance.now();
     const { bytes, files } = this.#usage;
     const kept = { recordBytes: this.#recordBytes, hidden: this.#hidden, before: this.#before };

@@ -177,7 +177,7 @@ async function updateMirror(
     }),
   });
   // A mirror may become as large as a workspace.
-  const room = disk.openRoom(workspaceFolder, null);
+  const room = disk.openRoom(workspaceFolder, null, { isKept: false });
   await within(room.watch(opened), async (sandbox) => {
     held?.check();
     // A server's answer must not lead git to a folder of this machine.
@@ -198,7 +198,7 @@ export async function updateOpened(
   signal: AbortSignal,
 ): Promise<void> {
   const folder = join(options.mirrorsFolder, mirror);
-  const room = options.disk.openRoom(folder, null);
+  const room = options.disk.openRoom(folder, null, { isKept: false });
   const fetch = (ended: AbortSignal) => fetchOpened(options, folder, remote, ended);
   const refuse = ({ by, why }: NonNullable<GitResult["endedFor"]>) => endedFor("fetch", by, why);
   await cleanly(folder, () => room.watchWork(signal, fetch, refuse));
@@ -255,7 +255,7 @@ async function checkOut(
     allowedHosts: [],
     readOnly: [mount],
   });
-  const room = disk.openRoom(workFolder, null, { personLeft });
+  const room = disk.openRoom(workFolder, null, { personLeft, isKept: false });
   return within(room.watch(opened), async (sandbox) => {
     const author = [identity?.name ?? "", identity?.email ?? ""];
     const args = [mount.to, url, branch ?? "", newBranch, ...author];
