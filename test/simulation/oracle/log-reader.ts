@@ -8,6 +8,7 @@ import { createCallReader } from "./call-reader.ts";
 import {
   authorKey,
   type Batch,
+  isOrchestrator,
   type Model,
   must,
   type PromptModel,
@@ -121,6 +122,11 @@ export function createLogReader(world: World, model: Model) {
   /** One command may wake a session and begin its next turn. */
   function updated(batch: Batch, event: EventRow): void {
     const { lifecycle } = JSON.parse(event.data ?? "{}") as { lifecycle?: string };
+    const { id, lifecycle: before } = batch.session;
+    must(
+      before !== "terminated" || (lifecycle ?? before) === before || isOrchestrator(id),
+      () => `${id} was terminated, and is ${lifecycle} again`,
+    );
     batch.session.lifecycle = lifecycle ?? batch.session.lifecycle;
     asleep(batch, event);
   }

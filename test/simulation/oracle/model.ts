@@ -85,6 +85,11 @@ export interface SessionModel {
   keepers: Set<string>;
 }
 
+/** Orchestrators keep their id when they are begun anew. */
+export function isOrchestrator(sessionId: string): boolean {
+  return sessionId.startsWith("orchestrator:");
+}
+
 /** One commit, as far as it is about one session. */
 export interface Batch {
   tx: Tx;

@@ -13,7 +13,7 @@ import type { World } from "../world.ts";
 import { decisionsText } from "./call-reader.ts";
 import { createLogReader } from "./log-reader.ts";
 import { Losses } from "./losses.ts";
-import { Model, must, type RunModel } from "./model.ts";
+import { isOrchestrator, Model, must, type RunModel } from "./model.ts";
 import { createRowChecks } from "./row-checks.ts";
 
 /** From the end of a lease until the run is taken away: a sweep, and a slow store. */
@@ -350,7 +350,12 @@ export class Oracle {
       for (const id of sessions) {
         const session = this.model.sessions.get(id);
         const isElsewhere = session && [...session.keepers].some((keeper) => keeper !== runnerId);
-        must(!session || isElsewhere, () => `${runnerId} is to throw away the files of ${id}`);
+        // The log's reader sees to it that these do not come back.
+        const isEnded = session?.lifecycle === "terminated" && !isOrchestrator(id);
+        must(
+          !session || isElsewhere || isEnded,
+          () => `${runnerId} is to throw away the files of ${id}`,
+        );
       }
     });
   }
