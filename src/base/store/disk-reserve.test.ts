@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -56,6 +56,22 @@ describe("the reserve", () => {
     await reserve.tend();
     expect(statSync(path).size).toBe(3 * MiB);
     expect(() => reserve.require()).not.toThrow();
+  });
+
+  it("that is given up while it is made is not written on", async () => {
+    const path = join(top, "b.reserve");
+    const reserve = new DiskReserve({ path, bytes: 64 * MiB, readFree: () => 1024 * MiB });
+    const making = reserve.tend();
+    while (!existsSync(path)) await new Promise(setImmediate);
+    // The file has no name any more; a link keeps its size readable.
+    const link = join(top, "b.link");
+    linkSync(path, link);
+    reserve.release();
+    await making;
+    expect(statSync(link).size).toBeLessThan(16 * MiB);
+    expect(existsSync(path)).toBe(false);
+    await reserve.tend();
+    expect(statSync(path).size).toBe(64 * MiB);
   });
 });
 

@@ -24,6 +24,7 @@ const ROOM_TIMES = 2;
 export class DiskReserve {
   readonly #options: DiskReserveOptions;
   #making: Promise<void> | undefined;
+  #isReleased = false;
 
   constructor(options: DiskReserveOptions) {
     this.#options = options;
@@ -32,6 +33,7 @@ export class DiskReserve {
   /** Gives the reserve up; false when there is none. Synchronous, because a write waits for it. */
   release(): boolean {
     const hadAny = this.#heldBytes() > 0;
+    this.#isReleased = true;
     rmSync(this.#options.path, { force: true });
     return hadAny;
   }
@@ -76,9 +78,11 @@ export class DiskReserve {
   async #make(): Promise<void> {
     const { path, bytes } = this.#options;
     const chunk = randomFillSync(Buffer.allocUnsafe(CHUNK_BYTES));
+    this.#isReleased = false;
     const file = await open(path, "w", 0o600);
     try {
-      for (let left = bytes; left > 0; left -= CHUNK_BYTES)
+      // Given up meanwhile: what is written on through the open file takes the room that a write waits for.
+      for (let left = bytes; left > 0 && !this.#isReleased; left -= CHUNK_BYTES)
         await file.write(chunk, 0, Math.min(left, CHUNK_BYTES));
     } catch (error) {
       // Full before it was whole: half a reserve helps nobody.

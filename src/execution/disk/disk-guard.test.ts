@@ -367,6 +367,24 @@ describe("the floor of free space", () => {
   });
 });
 
+it("goes by what it saw last when the runner's own folder cannot be read", () => {
+  const seen = { freeBytes: 5 * GiB, totalBytes: 50 * GiB, freeFiles: 10, totalFiles: 100 };
+  let isGone = false;
+  const guard = new DiskGuard({
+    folder: top,
+    settings: { workspace: { bytes: MiB, files: 1 }, floorBytes: GiB },
+    log: quiet,
+    readSpace: () => {
+      if (isGone) throw new Error("ENOENT");
+      return seen;
+    },
+  });
+  isGone = true;
+  expect(guard.space("/other")).toEqual(seen);
+  expect(() => guard.look()).not.toThrow();
+  guard.close();
+});
+
 describe("many workspaces", () => {
   it("measures each, and writes down at once what project folders held before", async () => {
     const [, create] = providers[0] as (typeof providers)[number];

@@ -80,6 +80,7 @@ export class DiskGuard implements RoomHost {
   #walking = 0;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
+  #lastSpace: Space | undefined;
   #isLow = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -93,12 +94,19 @@ export class DiskGuard implements RoomHost {
     this.#listeners.add(listener);
   }
 
+  /** Of the runner's own disk where a folder cannot be read; as last seen where that cannot be either. */
   space(folder: string): Space {
-    try {
-      return (this.#options.readSpace ?? readSpace)(folder);
-    } catch {
-      return (this.#options.readSpace ?? readSpace)(this.#options.folder);
+    const { folder: own, readSpace: read = readSpace } = this.#options;
+    for (const asked of [folder, own]) {
+      try {
+        const space = read(asked);
+        if (asked === own) this.#lastSpace = space;
+        return space;
+      } catch (error) {
+        if (asked === own && !this.#lastSpace) throw error;
+      }
     }
+    return this.#lastSpace as Space;
   }
 
   quota(folder: string): Quota {

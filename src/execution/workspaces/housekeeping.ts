@@ -264,6 +264,8 @@ export class Housekeeping {
   async #pack(): Promise<void> {
     const { live, liveFolder, closing, disk, clock, log } = this.#options;
     let packed = 0;
+    const ids = new Set(live().map(({ id }) => id));
+    for (const id of this.#packed) if (!ids.has(id)) this.#packed.delete(id);
     for (const record of live()) {
       // A pack needs room for a while.
       if (closing.aborted || packed >= MAX_PACKED || disk.isPressed) return;
