@@ -37,7 +37,7 @@ export function memoryOf(pids: readonly number[]): Memory {
   let rss = 0;
   let pss = 0;
   for (const pid of pids) {
-    const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+    const text = readProcess(pid, "smaps_rollup") ?? "";
     rss += Number(/^Rss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
     pss += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
   }
@@ -46,9 +46,14 @@ export function memoryOf(pids: readonly number[]): Memory {
 
 /** The fields behind the program's name, which may hold anything; undefined when the process is gone. */
 function readStat(pid: number): string[] | undefined {
+  const text = readProcess(pid, "stat");
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ");
+}
+
+/** Undefined when the process has ended since it was listed. */
+function readProcess(pid: number, file: "stat" | "smaps_rollup"): string | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
   } catch {
     return undefined;
   }

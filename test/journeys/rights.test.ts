@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRunTokens } from "#engine/runs/run-tokens.ts";
+import { LEASE_MS } from "#protocol/frames.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -231,7 +232,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return id;
     }
 
-    /** A turn that some machine holds, until it is noticed that there is no such machine. */
+    /** A turn that some machine holds. A lease of more than the usual time would be taken away at once. */
     async function putAgentToWork(): Promise<{ own: string; parent: string }> {
       const parentSessionId = await annSession();
       await ann.request("POST", `/api/orchestration/sessions/${parentSessionId}/enable`, {});
@@ -246,7 +247,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
       const runId = admitted.prompt.runId ?? "";
       await execute(
-        `update runs set state = 'running', fence = 1, runner_id = 'rnr_none', lease_until = 9999999999999 where id = '${runId}'`,
+        `update runs set state = 'running', fence = 1, runner_id = 'rnr_none', lease_until = ${Date.now() + LEASE_MS - 1_000} where id = '${runId}'`,
       );
       const token = createRunTokens(SECRET_KEY).mint({ runId, fence: 1 });
       headers.agent = { authorization: `Bearer ${token}` };
