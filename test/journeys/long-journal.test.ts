@@ -40,8 +40,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     async function begin(): Promise<{ session: string; turn: Assignment }> {
       const fields = { runtime: "native", model: "lab/small", prompt: "go" };
       const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", fields);
-      return { session: body.session.id, turn: await runner.assigned() };
+      const turn = await runner.assigned();
+      runner.keep(turn);
+      return { session: body.session.id, turn };
     }
+    /** Ends a turn, so that it is not given to the runner again in another test. */
+    const end = ({ run, fence }: Assignment, firstOrdinal: number) => {
+      const settle = { outcome: "completed" };
+      return runner.ask({ op: "journal", run, fence, firstOrdinal, items: [], settle });
+    };
     const messages = (from: number, count: number) =>
       Array.from({ length: count }, (_none, at) => ({
         type: "message",
@@ -80,6 +87,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await runner.ask(frame(60))).toMatchObject({ lastOrdinal: 60 });
       expect(await runner.ask(frame(130))).toMatchObject({ lastOrdinal: 130 });
       expect(await linesOf(session)).toEqual(messages(1, 130).map(({ text }) => text));
+      await end(turn, 131);
     });
 
     it("is refused when a frame has more items than are looked at", async () => {
@@ -87,8 +95,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { run, fence } = turn;
       const frame = { op: "journal", run, fence, firstOrdinal: 1, items: messages(1, 501) };
       expect(await runner.ask(frame)).toMatchObject({ op: "refused", code: "frame_invalid" });
-      const settle = { outcome: "completed" };
-      await runner.ask({ ...frame, items: [], settle });
+      await end(turn, 1);
     });
 
     it("lets others work between its pieces", async () => {
@@ -106,6 +113,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await written).toMatchObject({ op: "journaled", lastOrdinal: 500 });
       const between = [...lengths].filter((at) => at > before && at < before + 500);
       expect(between.length).toBeGreaterThan(0);
+      await end(turn, 501);
     });
 
     it("ends at a limit for one turn, with a reason", async () => {
@@ -159,9 +167,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(JSON.stringify(first)).toContain("left out here");
       expect(JSON.stringify(again.journal.at(-1))).toContain(long);
       expect(again.journal.at(-3)).toMatchObject({ text: `said 29 ${long}` });
-      const settle = { outcome: "completed" };
-      const end = { op: "journal", run, fence: again.fence, firstOrdinal: 1, items: [], settle };
-      expect(await runner.ask(end)).toMatchObject({ op: "journaled" });
+      expect(await end(again, 1)).toMatchObject({ op: "journaled" });
     });
 
     it("answers calls that are left open when the turn is stopped, of very many the newest", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { WebSocket } from "ws";
-import { type Assignment, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
+import { type Assignment, LEASE_MS, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
 import type { Platform } from "#test/platform.ts";
 import { openSocket } from "./people-clients.ts";
 
@@ -52,7 +52,13 @@ export async function connectRunner(platform: Platform, token: string, name = "o
     await expect.poll(() => frames.some(isAnswer), PATIENT).toBe(true);
     return frames.find(isAnswer) as ServerFrame;
   };
-  return { socket, frames, send, ask, assigned };
+  /** Renews the lease of a turn from now on, as a runner does that works on it. */
+  const keep = ({ run, fence }: Assignment): void => {
+    const renew = () => send({ op: "renew", id: `renew_${++last}`, runs: [{ run, fence }] });
+    const timer = setInterval(renew, LEASE_MS / 5);
+    socket.once("close", () => clearInterval(timer));
+  };
+  return { socket, frames, send, ask, assigned, keep };
 }
 
 let last = 0;
