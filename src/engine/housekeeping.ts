@@ -120,7 +120,7 @@ export class Housekeeping {
       const kept = this.#due.get(rule.kind);
       const keys = kept ?? (await this.#look(rule));
       if (!keys) continue;
-      // What fails, or is done, is looked for anew.
+      // A rule that failed, or is done, is looked at anew.
       this.#due.delete(rule.kind);
       let pruned = 0;
       const pause = await this.#pace.step((rows) =>

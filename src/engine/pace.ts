@@ -21,7 +21,7 @@ const LIMITS = {
 /** The pause after a step, in multiples of what the step took and of what it had waited. */
 const PAUSE_PER_TOOK = 20;
 const PAUSE_PER_WAITED = 4;
-/** What is written also has to be copied from the log into the file: faster is felt by others. */
+/** Every write is also copied from the log into the file: faster is felt by others. */
 const MIN_PAUSE_MS = 40;
 const MAX_PAUSE_MS = 250;
 

@@ -39,7 +39,7 @@ export function keptDays(
 ): number | null {
   const days = set.get(rule.kind);
   if (days === undefined) return rule.defaultDays;
-  // Who can write to the table alone must not have the server remove more than an admin could.
+  // Somebody who can only write to the table must not have the server remove more than an admin could.
   return days === null ? null : Math.max(days, rule.minDays);
 }
 
@@ -54,7 +54,7 @@ export function keptSince(
 }
 
 export interface RetentionSettings {
-  /** What admins have set, by kind. */
+  /** Days that admins have set, by kind. */
   days: ReadonlyMap<string, number | null>;
   /** Nothing goes before this instant, because the database was restored. */
   heldUntil: number;

@@ -10,7 +10,7 @@ const BELIEVED_AFTER_MS = 60 * 60_000;
 
 export function createTrustedTime(clock: Clock): () => number {
   const steady = () => clock.steady?.() ?? clock.now();
-  /** What the wall clock shows when the steady one shows zero. */
+  /** Time of the wall clock when the steady one shows zero. */
   let believed = clock.now() - steady();
   let doubted: { offset: number; since: number } | undefined;
   return () => {

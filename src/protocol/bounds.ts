@@ -11,7 +11,7 @@ import * as z from "zod";
 export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
 export const MAX_PLAIN_FRAME_BYTES = 4 * 1024 * 1024;
 export const RUNNER_FRAME_BOUNDS = { depth: 64, values: 40_000 } as const;
-/** What one transaction writes of a journal: a frame with more is written in pieces of this size. */
+/** Items of a journal that one transaction writes: a frame with more is written in pieces of this size. */
 export const JOURNAL_PIECE = { items: 50, chars: 500_000 } as const;
 /** Items in one frame of a journal: each is looked at, whatever it is. */
 export const MAX_FRAME_ITEMS = 500;

@@ -20,7 +20,7 @@ export const ATTACKS = [
 export interface Target {
   kind: (typeof ATTACKS)[number];
   url: string;
-  /** Who the attacker is. */
+  /** The attacker's credentials. */
   headers: Record<string, string>;
   /** With a long log that the attacker may read. */
   session: string;

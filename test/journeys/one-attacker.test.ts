@@ -25,7 +25,7 @@ const MOMENTS = 4;
 const MAX_GROWTH_BYTES = 256 * MB;
 const MAX_KEPT_BYTES = 32 * MB;
 
-/** What Ben does, and how long the slowest of each took. */
+/** Requests that Ben makes, and how long the slowest of each took. */
 type Slowest = Record<"read" | "search" | "prompt" | "news" | "loop", number>;
 
 /** How long this machine takes for a fixed piece of work. */
@@ -173,7 +173,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
 const OF_LONG_LOGS: ReadonlySet<string> = new Set(["streams", "subscriptions", "stalled sockets"]);
 
-/** What the attacker must have met, so that an attack that did nothing is no success. */
+/** Answers that the attacker must have met, so that an attack that did nothing is no success. */
 const EXPECTED: Record<Target["kind"], (counts: Record<string, number>) => void> = {
   requests: (counts) => expect(counts).toHaveProperty("429"),
   searches: (counts) => expect(counts["200"]).toBeGreaterThan(10),

@@ -19,7 +19,7 @@ const SECRET = "the salaries of everybody";
 /** A blob of the victim's, as it is sent. */
 const SECRET_DATA = Buffer.from("a picture of the salaries").toString("base64");
 const PATIENT = { timeout: 30_000, interval: 50 };
-/** What the victim's log says of its own work; anything else was written by somebody else. */
+/** Entries of the victim's own work in its log; anything else was written by somebody else. */
 const OWN_TEXT = /^victim \d+$/;
 
 interface Turn {

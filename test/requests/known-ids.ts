@@ -43,7 +43,7 @@ export class KnownIds {
     return found && this.find(random, found[1]);
   }
 
-  /** What an answer of this route shows. */
+  /** Content that an answer of this route shows. */
   read(path: string, text: string): void {
     if (!text.startsWith("{") || text.length > 200_000) return;
     const answer = JSON.parse(text) as Record<string, unknown>;

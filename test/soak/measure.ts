@@ -180,7 +180,7 @@ function logBytes(home: string): number {
   return logFiles(home).reduce((sum, file) => sum + statSync(file).size, 0);
 }
 
-/** What vanishes while it is being counted is not counted. */
+/** Files that vanish while they are counted do not count. */
 async function addFolder(folder: string, sum: { files: number; bytes: number }): Promise<void> {
   const entries = await opendir(folder).catch(() => undefined);
   if (!entries) return;

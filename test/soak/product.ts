@@ -38,7 +38,7 @@ export interface Soak {
   ledger: Ledger;
   workers: Worker[];
   ager: SessionAger;
-  /** What the processes said last. */
+  /** Last lines that the processes wrote. */
   logTail(): string;
   close(): Promise<void>;
 }

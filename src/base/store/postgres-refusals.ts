@@ -1,4 +1,4 @@
-/** What callers are told when PostgreSQL, or the way to it, cannot do what was asked. */
+/** Refusals for callers when PostgreSQL, or the way to it, cannot do what was asked. */
 import { Refusal } from "../refusal.ts";
 
 export function isDiskFull(error: unknown): boolean {

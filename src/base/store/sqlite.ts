@@ -37,7 +37,7 @@ const BUSY_RETRY_MS = 20;
 /** How long a command waits for a foreign process that holds the file, before it is refused. */
 const BUSY_LIMIT_MS = 12_000;
 const CHECKPOINT_PAGES = 2_000;
-/** What the log keeps of its size when it begins anew. */
+/** Size that the log keeps when it begins anew. */
 const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
 
 export interface SqliteOptions {

@@ -54,7 +54,7 @@ export class DeadServers {
     this.#missing = new Map(
       missing.map(({ server_id: id, confirmed_at: confirmedAt }) => {
         const known = before.get(id);
-        // Who confirms runners lives, and only cannot get its lock back: its leases tell of the rest.
+        // A server that confirms runners lives, and only cannot get its lock back: leases tell of the rest.
         const since = known && known.confirmedAt === confirmedAt ? known.since : now;
         return [id, { confirmedAt, since }];
       }),

@@ -1,4 +1,4 @@
-/** What a connected runner reports about its machine: its sandbox and its disk. Turns that waited go on. */
+/** Reports of a connected runner about its machine: its sandbox and its disk. Turns that waited go on. */
 import { DISK_LOW, type DiskReport } from "#protocol/disk-report.ts";
 import type { RunnerFrame, RunnerProfile } from "#protocol/frames.ts";
 import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";

@@ -39,7 +39,7 @@ describe.skipIf(!postgresUrl)("a purge beside others", () => {
     );
     return Number(row?.n);
   }
-  /** What is left of a session that is gone. */
+  /** Rows that are left of a session that is gone. */
   const leave = (id: string) =>
     execute(`insert into session_remains values ('${id}', 'org_1', null, 1)`);
   /** Begins `second` while `first` has done its work and not committed yet. */

@@ -72,7 +72,7 @@ const LEFT = (dialect: Reader["dialect"]) => {
      and seq < ${results} and (type = 'post_tool' or seq < ${all}) order by seq`;
 };
 
-/** What a turn has journaled, in order. Of a very long one, older contents are named and not read. */
+/** Entries that a turn has journaled, in order. Of a very long turn, older contents are named and not read. */
 export async function listTurnEntries(reader: Reader, turn: TurnSpan): Promise<EventRow[]> {
   const parameters = [turn.sessionId, turn.after, turn.promptId];
   const sizes = await reader.query<{ seq: number; type: string; bytes: number }>({

@@ -94,7 +94,7 @@ export class DiskGuard implements RoomHost {
     this.#listeners.add(listener);
   }
 
-  /** Of the runner's own disk where a folder cannot be read; as last seen where that cannot be either. */
+  /** Space of a folder's disk, or of the runner's own where that cannot be read, or as it was last seen. */
   space(folder: string): Space {
     const { folder: own, readSpace: read = readSpace } = this.#options;
     for (const asked of [folder, own]) {

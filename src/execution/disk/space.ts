@@ -43,7 +43,7 @@ export function isBelow(space: Space, floorBytes: number, times = 1): boolean {
   return space.totalFiles > 0 && space.freeFiles < space.totalFiles * FLOOR_FILES_SHARE * times;
 }
 
-/** What a file weighs besides its bytes: file systems also run out of files. */
+/** Weight of a file besides its bytes: file systems also run out of files. */
 export const BYTES_PER_FILE = 4096;
 
 /** True when files, not bytes, are what is missing. */

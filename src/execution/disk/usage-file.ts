@@ -10,7 +10,7 @@ const usageSchema = z.object({
   recordBytes: z.number().default(0),
   /** Taken to be in folders that cannot be measured; counted in `bytes` and `files`. */
   hidden: z.object({ bytes: z.number(), files: z.number() }).default({ bytes: 0, files: 0 }),
-  /** What a project folder took up before the session began; none of it counts. */
+  /** Space that a project folder took up before the session began; none of it counts. */
   before: z.object({ bytes: z.number(), files: z.number() }).nullable(),
 });
 export type StoredUsage = z.infer<typeof usageSchema>;

@@ -67,7 +67,7 @@ export interface CommandEnd {
   signal: string | null;
   /** Set when it did not end by itself: `quota` for a full workspace, `disk` for a full disk. */
   killedBy: "timeout" | "abort" | "memory" | "processes" | "quota" | "disk" | null;
-  /** What whoever killed it says about that. */
+  /** Reason that was given for killing it. */
   why?: string;
 }
 

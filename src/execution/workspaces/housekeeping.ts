@@ -1,5 +1,5 @@
 /**
- * What a runner does for its disk when there is time: deletes what nobody needs, packs records, and
+ * Upkeep of a runner's disk when there is time: deletes what nobody needs, packs records, and
  * measures what it holds, one thing at a time. Called about once a minute.
  */
 import { existsSync, readdirSync, renameSync, statSync } from "node:fs";

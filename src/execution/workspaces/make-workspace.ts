@@ -47,7 +47,7 @@ export async function makeWorkspace(
     return await fill(place, wish, plan, options);
   } catch (error) {
     plan.held?.close();
-    // What cannot be deleted now is deleted at the next start; the reason matters more.
+    // Files that cannot be deleted now are deleted at the next start; the reason matters more.
     await removeTree(place.folder).catch(() => undefined);
     throw error;
   }

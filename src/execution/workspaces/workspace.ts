@@ -58,7 +58,7 @@ export interface Workspace {
   /** Keeps the present state where the agent cannot reach it; done before anything is stopped or removed. */
   snapshot(): Promise<void>;
   diskBytes(): Promise<number>;
-  /** What it takes up and may take up; to be asked before the runner itself writes into it. */
+  /** Space that it takes up and may take up; to be asked before the runner itself writes into it. */
   readonly room?: Pick<WorkspaceRoom, "require" | "note"> | undefined;
   /** True when the machine's sandbox has changed: it must be opened again. */
   isStale(): boolean;

@@ -24,7 +24,7 @@ const MAX_CHANGES = 32;
 export const MAX_CHARS = 24_000;
 export const MERGED_PAGES = 16;
 
-/** What may leave the index in the next transaction. */
+/** Number of rows that may leave the index in the next transaction. */
 export interface DropLimit {
   room: number;
 }

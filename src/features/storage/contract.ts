@@ -1,4 +1,4 @@
-/** What takes room in the database, and how long what is kept, as the wire says it. */
+/** Room taken in the database, and how long each kind is kept, as the wire says it. */
 import * as z from "zod";
 import { isoTime } from "#protocol/page.ts";
 

@@ -45,7 +45,7 @@ export const SUMMED = [
 ] as const satisfies readonly (keyof UsageRow)[];
 export type Amounts = Pick<UsageRow, (typeof SUMMED)[number]>;
 
-/** What sessions that are gone have used on a day, added up. */
+/** Usage of sessions that are gone, added up by day. */
 export type UsageDayRow = Omit<UsageRow, "session_id">;
 
 export interface UsageTables {

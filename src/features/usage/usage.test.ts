@@ -199,7 +199,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const members = await read("by=day", member);
       const before = await Promise.all(groups.map((by) => read(`by=${by}&limit=200`)));
       await execute(`delete from sessions where id in (${list})`);
-      // What is not due is looked at again after a minute.
+      // A rule that is not due is looked at again after a minute.
       world.clock.advance(120_000);
       await world.kernel.housekeeping.round();
       expect(await item("session", gone[0] ?? "")).toBeUndefined();

@@ -213,7 +213,7 @@ function parseFrame(bytes: Buffer): { frame?: RunnerFrame; id?: string; op?: unk
     if (bytes.length > MAX_PLAIN_FRAME_BYTES && op !== "blob") return known;
     // Before the schema looks at each of them, and tells of each what is wrong.
     if (Array.isArray(items) && items.length > MAX_FRAME_ITEMS) return known;
-    // What agents, tools and models wrote is kept as far as it can be stored.
+    // Text of agents, tools and models is kept as far as it can be stored.
     const value = mayHoldUnstorable(text) ? cleanValue(json) : json;
     const parsed = runnerFrameSchema.safeParse(value);
     return parsed.success ? { frame: parsed.data } : known;

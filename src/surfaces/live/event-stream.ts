@@ -15,7 +15,7 @@ const END_WITHIN_MS = 2_000;
 export interface EventStream {
   sessionId: string;
   after: number;
-  /** Who reads; see `Sink`. */
+  /** Party that reads; see `Sink`. */
   party: string;
   stillGood(): Promise<boolean>;
   /** Called once, when the stream is over. */

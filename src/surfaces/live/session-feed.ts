@@ -26,7 +26,7 @@ export type PreparedDelta = Pick<PreparedEvent, "json" | "payload" | "streamed">
 
 /** Where a follower's frames go. */
 export interface Sink {
-  /** Who reads: replays of one party take turns with those of others. */
+  /** Party that reads: replays of one party take turns with those of others. */
   readonly party: string;
   /** While true, nothing more is sent until `drained` resolves. */
   isFull(): boolean;
@@ -247,7 +247,7 @@ class SessionFeed {
   #goLive(follower: Follower): void {
     follower.live = true;
     for (const partial of this.#partials.values()) {
-      // What does not fit now is resent whole by its runner, or comes as a finished entry.
+      // A delta that does not fit now is resent whole by its runner, or comes as a finished entry.
       if (follower.sink.isFull()) return;
       follower.sink.delta({ json: JSON.stringify({ ...partial, offset: 0 }) });
     }

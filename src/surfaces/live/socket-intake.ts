@@ -49,7 +49,7 @@ export interface IntakeRate {
   owesItself(): number;
 }
 
-/** What all sockets together have worked in this turn of the event loop. */
+/** Time that all sockets together have worked in this turn of the event loop. */
 const slice = { workedMs: 0, isEnding: false };
 
 function work(ms: number): void {
@@ -144,7 +144,7 @@ export class SocketIntake {
   }
 
   async #waitForRate(owedMs: number): Promise<void> {
-    // What its owner's other sockets have sent slows this one, but does not close it.
+    // Messages of its owner's other sockets slow this one, but do not close it.
     if (this.#options.rate.owesItself() === 0)
       return this.#sleep(Math.min(owedMs, LONGEST_WAIT_MS));
     const now = performance.now();

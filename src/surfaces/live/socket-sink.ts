@@ -1,4 +1,4 @@
-/** What leaves a live socket, and when it has room for more. */
+/** Output of a live socket, and when it has room for more. */
 import type { WebSocket } from "ws";
 import type { LiveServerFrame } from "#protocol/live.ts";
 import type { PreparedDelta, Sink } from "./session-feed.ts";

@@ -22,7 +22,7 @@ export function checkRunnerDisks(runners: readonly Runner[]): Finding[] {
   });
 }
 
-/** Of a SQLite database; `path` is its file. */
+/** Files of a SQLite database; `path` is the main one. */
 export function describeDatabaseFiles(path: string): Finding {
   const { databaseBytes, logBytes, reserveBytes, backups } = sqliteUse(path);
   return ok(
