@@ -31,7 +31,9 @@ export interface RuntimeChoice {
 }
 
 export interface SessionFilter {
+  /** One or several, with commas between. */
   lifecycle?: string | undefined;
+  parent?: string | undefined;
   status?: string | undefined;
   q?: string | undefined;
 }

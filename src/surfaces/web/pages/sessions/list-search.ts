@@ -25,6 +25,13 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
   return read;
 }
 
+/** Sessions that are not put away. */
+const OPEN_LIFECYCLES = "active,hibernated";
+
+export function openChildrenOf(parentId: string): SessionFilter {
+  return { lifecycle: OPEN_LIFECYCLES, parent: parentId };
+}
+
 export function filterFor(search: ListSearch): SessionFilter {
   const q = search.q?.trim() || undefined;
   switch (search.view ?? "open") {
@@ -38,19 +45,18 @@ export function filterFor(search: ListSearch): SessionFilter {
       return { lifecycle: "hibernated", q };
     case "archived":
       return { lifecycle: "archived", q };
-    default:
+    case "all":
       return { q };
+    default:
+      return { lifecycle: OPEN_LIFECYCLES, q };
   }
-}
-
-/** The open view hides what is put away; every other view shows what the server found. */
-export function isShown(session: Session, view: View): boolean {
-  return view !== "open" || session.lifecycle === "active" || session.lifecycle === "hibernated";
 }
 
 /** Undefined when only the server can tell. */
 export function matchesFilter(session: Session, filter: SessionFilter): boolean | undefined {
-  if (filter.lifecycle !== undefined && filter.lifecycle !== session.lifecycle) return false;
+  const lifecycles = filter.lifecycle?.split(",");
+  if (lifecycles && !lifecycles.includes(session.lifecycle)) return false;
+  if (filter.parent !== undefined && filter.parent !== session.parentSessionId) return false;
   const isStatus = session.activity === filter.status || session.status === filter.status;
   if (filter.status !== undefined && !isStatus) return false;
   return filter.q === undefined ? true : undefined;

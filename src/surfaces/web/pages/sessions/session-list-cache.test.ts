@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Session } from "#protocol/sessions.ts";
-import { filterFor, isShown, readListSearch } from "./list-search.ts";
+import { filterFor, matchesFilter, openChildrenOf, readListSearch } from "./list-search.ts";
 import { listedSessions, placeSession, type SessionPages } from "./session-list-cache.ts";
 
 const session = (id: string, fields: Partial<Session> = {}) =>
@@ -59,6 +59,27 @@ test("the address says what is listed, and nonsense in it is ignored", () => {
   expect(readListSearch({ view: "toString", q: 3 })).toEqual({});
   expect(filterFor({ view: "archived", q: " x " })).toEqual({ lifecycle: "archived", q: "x" });
   expect(filterFor({ view: "needs_you" })).toEqual({ status: "needs_you", q: undefined });
-  expect(isShown(session("a", { lifecycle: "archived" }), "open")).toBe(false);
-  expect(isShown(session("a", { lifecycle: "hibernated" }), "open")).toBe(true);
+  expect(filterFor({ view: "all" })).toEqual({ q: undefined });
+});
+
+test("the open view asks for what is not put away, so no page is full of archived sessions", () => {
+  const open = filterFor({});
+  expect(open.lifecycle).toBe("active,hibernated");
+  expect(matchesFilter(session("a", { lifecycle: "archived" }), open)).toBe(false);
+  expect(matchesFilter(session("a", { lifecycle: "hibernated" }), open)).toBe(true);
+});
+
+test("children belong to the list of their parent alone", () => {
+  const children = openChildrenOf("p");
+  expect(matchesFilter(session("a", { parentSessionId: "p" }), children)).toBe(true);
+  expect(matchesFilter(session("a", { parentSessionId: "other" }), children)).toBe(false);
+});
+
+test("a change of a session on a page that was not read yet reads nothing again", () => {
+  const pages: SessionPages = {
+    pages: [{ items: [session("a")], next: "cursor" }],
+    pageParams: [undefined],
+  };
+  const older = session("b", { createdAt: "2026-02-01T10:00:00.000Z" });
+  expect(placeSession(pages, {}, older)).toBe(pages);
 });

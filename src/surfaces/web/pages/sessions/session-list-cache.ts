@@ -24,7 +24,7 @@ export function placeSession(
   const isListed = pages.pages.some((page) => page.items.some((item) => item.id === session.id));
   const belongs = matchesFilter(session, filter);
   if (!isListed && belongs === true && isNewest(pages, session)) return putFirst(pages, session);
-  if (!isListed) return belongs === false ? pages : undefined;
+  if (!isListed) return belongs === false || isOnLaterPage(pages, session) ? pages : undefined;
   if (belongs === false) return removeSession(pages, session.id);
   return mapItems(pages, (items) => items.map((item) => (item.id === session.id ? session : item)));
 }
@@ -33,6 +33,13 @@ export function placeSession(
 function isNewest(pages: SessionPages, session: Session): boolean {
   const first = pages.pages.find(({ items }) => items.length > 0)?.items[0];
   return first !== undefined && session.createdAt > first.createdAt;
+}
+
+/** Older than everything that was read: it comes with a page that nobody has asked for yet. */
+function isOnLaterPage({ pages }: SessionPages, session: Session): boolean {
+  const last = pages.at(-1);
+  const oldest = last?.items.at(-1);
+  return last?.next != null && oldest !== undefined && session.createdAt < oldest.createdAt;
 }
 
 function putFirst({ pages, ...rest }: SessionPages, session: Session): SessionPages {

@@ -9,7 +9,7 @@ import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
 import { useOpenSearch } from "#surfaces/web/pages/search/use-open-search.ts";
 import { SessionTree } from "#surfaces/web/pages/tree/session-tree.tsx";
-import { filterFor, isShown, type ListSearch, VIEWS, type View } from "./list-search.ts";
+import { filterFor, type ListSearch, VIEWS, type View } from "./list-search.ts";
 import { SessionItem } from "./session-item.tsx";
 import { listedSessions } from "./session-list-cache.ts";
 import { useSessionList } from "./use-session-lists.ts";
@@ -19,10 +19,7 @@ export function SessionList({ onCreate }: { onCreate: () => void }) {
   const list = useSessionList(filterFor(useDeferredValue(search)));
   const now = useNow(30_000);
   const view = search.view ?? "open";
-  const sessions = useMemo(
-    () => listedSessions(list.data).filter((session) => isShown(session, view)),
-    [list.data, view],
-  );
+  const sessions = useMemo(() => listedSessions(list.data), [list.data]);
   const isFiltered = search.q !== undefined || view !== "open";
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const end = useReachedEnd(() => {

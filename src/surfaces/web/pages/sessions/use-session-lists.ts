@@ -16,8 +16,9 @@ import { placeSession, removeSession, type SessionPages } from "./session-list-c
 const GATHER_MS = 300;
 const READ_ONE_BY_ONE = 6;
 
-export function useSessionList(filter: SessionFilter) {
+export function useSessionList(filter: SessionFilter, isWanted = true) {
   return useInfiniteQuery({
+    enabled: isWanted,
     queryKey: keys.sessionList(filter),
     queryFn: ({ pageParam, signal }) => api.listSessions(filter, pageParam, signal),
     initialPageParam: undefined as string | undefined,

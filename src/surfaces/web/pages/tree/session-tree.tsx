@@ -1,12 +1,21 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { Identity } from "#features/orchestrators/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
+import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useMyOrchestrator, useOrchestratorSession } from "#surfaces/web/kit/use-orchestrator.ts";
 import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
@@ -14,20 +23,23 @@ import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { doingWords } from "./doing-words.ts";
 import { TreeItem } from "./tree-item.tsx";
 import { moveBy } from "./tree-keys.ts";
-import { buildTree, missingParents, type TreeRow } from "./tree-rows.ts";
+import { buildTree, missingAncestors, type TreeRow } from "./tree-rows.ts";
 import { useChildren } from "./use-families.ts";
 import { useFolded } from "./use-folded.ts";
 import { useNodeActions } from "./use-node-actions.tsx";
+import { useOpenChildren } from "./use-open-children.ts";
 
-/** Asked for one by one; whatever else is missing comes with the next page of the list. */
-const MAX_ASKED_PARENTS = 20;
+/** Read one by one; whatever else is missing comes with the next page of the list. */
+const MAX_READ_ANCESTORS = 20;
 
 /** One's orchestrator with its children, and all other sessions with theirs. */
-export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
+export function SessionTree({ sessions: listed }: { sessions: readonly Session[] }) {
   const orchestrator = useOrchestratorSession();
   const identity = useMyOrchestrator().data?.identity ?? null;
   const [folded, fold] = useFolded();
-  const parents = useMissingParents(sessions, orchestrator?.id);
+  const { sessionId: openId = orchestrator?.id } = useParams({ strict: false });
+  const sessions = useWithOpen(listed, openId, orchestrator?.id);
+  const parents = useMissingAncestors(sessions, orchestrator?.id);
   const rows = useMemo(
     () => buildTree({ sessions, orchestrator, parents, folded }),
     [sessions, orchestrator, parents, folded],
@@ -38,7 +50,12 @@ export function SessionTree({ sessions }: { sessions: readonly Session[] }) {
   const asked = useAsked();
   const now = useNow(30_000);
   const { act, questions } = useNodeActions();
-  const { tree, reachable, setFocused, onKeyDown } = useTreeKeys(rows, fold, orchestrator?.id);
+  const { tree, reachable, setFocused, onKeyDown } = useTreeKeys(rows, fold, openId);
+  useScrolledTo(
+    tree,
+    openId,
+    rows.findIndex(({ session }) => session.id === openId),
+  );
   return (
     <>
       <div
@@ -85,8 +102,37 @@ function useAsked(): ReadonlyMap<string, Approval> {
   return useMemo(() => new Map(items?.toReversed().map((item) => [item.sessionId, item])), [items]);
 }
 
-function useMissingParents(sessions: readonly Session[], orchestratorId: string | undefined) {
-  const missing = missingParents(sessions, orchestratorId).slice(0, MAX_ASKED_PARENTS);
+/**
+ * The listed sessions, and before them what the list may not have come to: the session that is open,
+ * its children, and the children of the orchestrator.
+ */
+function useWithOpen(
+  listed: readonly Session[],
+  openId: string | undefined,
+  orchestratorId: string | undefined,
+): readonly Session[] {
+  const open = useQuery({
+    queryKey: keys.session(openId ?? ""),
+    queryFn: ({ signal }) => api.getSession(openId ?? "", signal),
+    enabled: openId !== undefined,
+  }).data?.session;
+  const me = useMe()?.user.id;
+  // An admin may have opened somebody else's; the list is of one's own.
+  const mine = open?.ownerId === me ? open : undefined;
+  const ofOpen = useOpenChildren(mine?.id);
+  const ofOrchestrator = useOpenChildren(orchestratorId);
+  return useMemo(
+    () => [...(mine ? [mine] : []), ...ofOpen, ...ofOrchestrator, ...listed],
+    [mine, ofOpen, ofOrchestrator, listed],
+  );
+}
+
+function useMissingAncestors(sessions: readonly Session[], orchestratorId: string | undefined) {
+  const queryClient = useQueryClient();
+  const find = (id: string) =>
+    queryClient.getQueryData<{ session: Session }>(keys.session(id))?.session;
+  // Each answer renders this again, and with it the parent of what came is looked for.
+  const missing = missingAncestors(sessions, orchestratorId, find).slice(0, MAX_READ_ANCESTORS);
   return useQueries({
     queries: missing.map((id) => ({
       queryKey: keys.session(id),
@@ -100,15 +146,33 @@ function combineSessions(found: readonly { data?: { session: Session } | undefin
   return found.flatMap(({ data }) => (data ? [data.session] : []));
 }
 
+/** The list comes in pieces, and each may push the row out of sight again. */
+const SETTLES_MS = 5_000;
+
+/** Brings the row of the open session into sight when it is opened, unless the list is being used. */
+function useScrolledTo(
+  tree: RefObject<HTMLDivElement | null>,
+  openId: string | undefined,
+  place: number,
+): void {
+  const opened = useRef<{ id: string | undefined; at: number }>(undefined);
+  useEffect(() => {
+    if (opened.current?.id !== openId) opened.current = { id: openId, at: performance.now() };
+    const isSettling = performance.now() - (opened.current?.at ?? 0) < SETTLES_MS;
+    if (openId === undefined || place < 0 || !isSettling || tree.current?.matches(":hover")) return;
+    const row = tree.current?.querySelector(`[data-node="${CSS.escape(openId)}"]`);
+    row?.scrollIntoView({ block: "nearest" });
+  }, [tree, openId, place]);
+}
+
 /** Arrows walk and fold, Enter opens, Tab leads to the menu of the line and out of the tree. */
 function useTreeKeys(
   rows: readonly TreeRow[],
   fold: (id: string, isFolded: boolean) => void,
-  orchestratorId: string | undefined,
+  open: string | undefined,
 ) {
   const tree = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState<string>();
-  const { sessionId: open = orchestratorId } = useParams({ strict: false });
   const ids = new Set(rows.map(({ session }) => session.id));
   const reachable = [focused, open, rows[0]?.session.id].find((id) => id && ids.has(id));
   const onKeyDown = useCallback(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Session } from "#protocol/sessions.ts";
 import { moveBy } from "./tree-keys.ts";
-import { buildTree, missingParents } from "./tree-rows.ts";
+import { buildTree, missingAncestors } from "./tree-rows.ts";
 
 let minute = 0;
 
@@ -48,7 +48,8 @@ describe("the tree of sessions", () => {
   it("shows a child by itself until its parent is known, and asks for the parent", () => {
     const leader = session("leader");
     const worker = session("worker", { parentSessionId: "leader" });
-    expect(missingParents([worker, second], orchestrator.id)).toEqual(["leader"]);
+    const find = () => undefined;
+    expect(missingAncestors([worker, second], orchestrator.id, find)).toEqual(["leader"]);
     const without = buildTree({
       sessions: [worker],
       orchestrator: null,
@@ -66,6 +67,25 @@ describe("the tree of sessions", () => {
       ["leader", 1],
       ["worker", 2],
     ]);
+  });
+
+  it("follows parents that were read to their own parents, the first session's first", () => {
+    const top = session("top");
+    const middle = session("middle", { parentSessionId: "top" });
+    const deep = session("deep", { parentSessionId: "middle" });
+    const other = session("other", { parentSessionId: "elsewhere" });
+    const read = new Map([top, middle].map((one) => [one.id, one]));
+    const find = (id: string) => read.get(id);
+    expect(missingAncestors([deep, other], undefined, find)).toEqual([
+      "middle",
+      "top",
+      "elsewhere",
+    ]);
+    expect(missingAncestors([deep, middle], undefined, find)).toEqual(["top"]);
+    const circle = new Map([["a", session("a", { parentSessionId: "b" })]]);
+    circle.set("b", session("b", { parentSessionId: "a" }));
+    const start = session("start", { parentSessionId: "a" });
+    expect(missingAncestors([start], undefined, (id) => circle.get(id))).toEqual(["a", "b"]);
   });
 
   it("loses nobody and loops for nobody, whatever the rows say", () => {

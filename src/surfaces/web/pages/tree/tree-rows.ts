@@ -1,6 +1,7 @@
 /**
- * The list of sessions as a tree, line by line. The server lists the newest first, and no child is
- * older than its parent: whoever is listed has all its children listed. Pure.
+ * Turns the list of sessions into the rows of a tree. The list is read page by page, newest first,
+ * so three things may be missing from it and are read apart: the session that is open, its ancestors,
+ * and its children. Pure.
  */
 import type { Session } from "#protocol/sessions.ts";
 
@@ -22,7 +23,7 @@ export interface TreeInput {
   sessions: readonly Session[];
   /** Stands at the top, also when the list has not come so far. */
   orchestrator: Session | null;
-  /** Parents that the list has not come to. */
+  /** Ancestors that the list has not come to. */
   parents: readonly Session[];
   folded: ReadonlySet<string>;
 }
@@ -44,15 +45,27 @@ export function buildTree({ sessions, orchestrator, parents, folded }: TreeInput
   return rows;
 }
 
-/** Parents that have to be asked for one by one, so that their children stand under them. */
-export function missingParents(
+/** Longer chains of parents are followed no further. */
+const MAX_ANCESTORS = 20;
+
+/**
+ * Ids of the ancestors that no page has brought. `find` gives a session that was read before; its own
+ * parent is then looked for too. Ancestors of the first sessions come first.
+ */
+export function missingAncestors(
   sessions: readonly Session[],
   orchestratorId: string | undefined,
+  find: (id: string) => Session | undefined,
 ): string[] {
   const listed = new Set(sessions.map(({ id }) => id));
   const missing = new Set<string>();
-  for (const { parentSessionId: id } of sessions) {
-    if (id !== null && id !== orchestratorId && !listed.has(id)) missing.add(id);
+  for (const session of sessions) {
+    let id = session.parentSessionId;
+    for (let step = 0; step < MAX_ANCESTORS && id !== null; step++) {
+      if (id === orchestratorId || listed.has(id) || missing.has(id)) break;
+      missing.add(id);
+      id = find(id)?.parentSessionId ?? null;
+    }
   }
   return [...missing];
 }
