@@ -18,6 +18,8 @@ const listSchema = z.object({
       name: z.string(),
       kind: z.enum(["anthropic", "openai", "openai-chat", "openai-compatible"]),
       models: z.array(z.string()).nullable(),
+      /** Servers of the version before do not say it. */
+      answered: z.boolean().default(true),
     }),
   ),
 });
@@ -51,13 +53,13 @@ export class ServerModels {
       if (this.#added.has(item.name) || !own.has(item.name)) this.#add(item);
   }
 
-  #add({ name, kind, models }: ServerProvider): void {
+  #add({ name, kind, models, answered }: ServerProvider): void {
     const { serverUrl, token } = this.#gateway;
     const baseUrl = `${serverUrl}/api/gateway/${name}`;
     try {
       // Else the names that were given before would stay.
       if (models === null) this.#models.forget(name);
-      const reach = { kind, baseUrl, apiKey: token, viaServer: true };
+      const reach = { kind, baseUrl, apiKey: token, viaServer: true, isUntried: !answered };
       this.#models.configure(name, { ...reach, ...(models ? { models } : {}) });
       this.#added.add(name);
     } catch (error) {

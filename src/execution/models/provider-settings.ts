@@ -19,6 +19,8 @@ export interface ProviderSettings {
   models: readonly string[] | null;
   /** It is reached through the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean;
+  /** Nobody answered when it was set up: not chosen by itself while another model is there. */
+  isUntried?: boolean;
   /** The variable its key is taken from; null when it may do without one. */
   keyName: string | null;
   /** Why it cannot be used yet; null when it can. */
@@ -117,6 +119,7 @@ export interface ProviderChange {
   kind?: ProviderKind | undefined;
   models?: readonly string[] | undefined;
   viaServer?: boolean | undefined;
+  isUntried?: boolean | undefined;
 }
 
 /** Settings as a person changes them, of a provider that is known or not; refused when they make no sense. */
@@ -151,6 +154,7 @@ export function changedProvider(
     baseUrl: normalBaseUrl(change.baseUrl ?? kept.baseUrl),
     models: change.models ?? kept.models,
     viaServer: change.viaServer ?? false,
+    isUntried: change.isUntried ?? false,
     ...withKey(change.apiKey ?? kept.apiKey),
     // A key that was given now is meant instead of the token that was there.
     ...(authToken && change.apiKey === undefined ? { authToken } : {}),

@@ -105,6 +105,20 @@ describe("with settings", () => {
     expect(await models.defaultModel()).toEqual({ id: "anthropic/claude-sonnet-5-5" });
   });
 
+  it("chooses a provider that was never tried only when there is no other", async () => {
+    const models = createModels({
+      environment: {},
+      fetch: () => Promise.reject(new Error("nobody there")),
+    });
+    const reach = { apiKey: "sk", viaServer: true };
+    models.configure("anthropic", { ...reach, isUntried: true });
+    expect(await models.defaultModel()).toEqual({ id: "anthropic/claude-sonnet-5-5" });
+    models.configure("openai", { ...reach, isUntried: false });
+    expect(await models.defaultModel()).toEqual({ id: "openai/gpt-6.1-sol" });
+    models.configure("anthropic", reach);
+    expect(await models.defaultModel()).toEqual({ id: "anthropic/claude-sonnet-5-5" });
+  });
+
   it("finds an Ollama by itself and takes its model", async () => {
     const models = createModels({
       environment: {},

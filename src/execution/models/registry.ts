@@ -141,8 +141,8 @@ export function createModels(options: ModelsOptions): Models {
       entries.set(name, { settings: changedProvider(name, change, before), provider: null });
       forgetFound(name);
       // The same account by another of its interfaces.
-      const { baseUrl, apiKey, viaServer } = change;
-      if (name === "openai") models.configure("openai-chat", { baseUrl, apiKey, viaServer });
+      const { kind: _, models: __, ...reach } = change;
+      if (name === "openai") models.configure("openai-chat", reach);
     },
     forget(name) {
       const settings = given.get(name);
@@ -159,10 +159,12 @@ function chooseDefault(
   offers: readonly ModelOffer[],
   entries: ReadonlyMap<string, Entry>,
 ): DefaultModel {
-  const id = offers.find((offer) => offer.usable)?.id ?? DEMO_ID;
-  if (id !== DEMO_ID) return { id };
+  const usable = offers.filter((offer) => offer.usable && offer.id !== DEMO_ID);
+  const tried = usable.find(({ provider }) => !entries.get(provider)?.settings.isUntried);
+  const id = (tried ?? usable[0])?.id;
+  if (id !== undefined) return { id };
   const silent = offers.find(({ usable, provider }) => !usable && isSetUp(entries.get(provider)));
-  return silent ? { silent: silent.why ?? silent.provider } : { id };
+  return silent ? { silent: silent.why ?? silent.provider } : { id: DEMO_ID };
 }
 
 /** Somebody gave it an address; what is merely looked for on this machine does not count. */

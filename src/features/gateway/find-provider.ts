@@ -54,7 +54,12 @@ export async function listProviders(
   const own = environment.filter(({ name }) => !names.has(name));
   return [
     ...stored,
-    ...own.map(({ name, kind, models }) => ({ name, kind, models: models && [...models] })),
+    ...own.map(({ name, kind, models }) => ({
+      name,
+      kind,
+      models: models && [...models],
+      answered: true,
+    })),
   ];
 }
 

@@ -31,7 +31,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           orgId === "org_1" && provider === "lab"
             ? { kind: "openai-compatible", baseUrl: "http://lab/v1", apiKey: "k" }
             : undefined,
-        list: async () => [{ name: "lab", kind: "openai-compatible", models: ["small", "big"] }],
+        list: async () => [
+          { name: "lab", kind: "openai-compatible", models: ["small", "big"], answered: true },
+        ],
       },
       environment: [
         { name: "anthropic", kind: "anthropic", baseUrl: "http://a/v1", apiKey: "e", models: null },

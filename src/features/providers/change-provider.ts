@@ -1,9 +1,11 @@
 /** Setting and removing a provider. A stored key goes only to the address it was given for. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
+import type { ProviderAnswer } from "./ask-provider.ts";
 import { normalBaseUrl, USUAL_BASE_URL } from "./base-url.ts";
 import { PROVIDER_NAME, type ProviderChange } from "./contract.ts";
 import { deleteProvider, listProviders, lockProvider, saveProvider } from "./queries.ts";
+import type { ReachableProvider } from "./reachable-provider.ts";
 import type { ProviderRow } from "./schema.ts";
 import type { KeySealer } from "./seal-key.ts";
 
@@ -11,20 +13,42 @@ const MAX_PROVIDERS = 100;
 /** Built in, and reached without settings. */
 const TAKEN_NAMES = new Set(["demo"]);
 
+/** Refuses a name that no provider may have. */
+export function requireName(name: string): void {
+  if (PROVIDER_NAME.test(name) && !TAKEN_NAMES.has(name)) return;
+  throw new Refusal(
+    "invalid",
+    "provider_name_invalid",
+    "This name cannot be used. Begin with a small letter; take up to 41 small letters, digits and dashes, but not demo.",
+  );
+}
+
+/** How the provider is reached after a change, with the key that is given or was kept. */
+export function reachAfter(
+  sealer: KeySealer,
+  key: { orgId: string; name: string },
+  change: ProviderChange,
+  before: ProviderRow | undefined,
+): ReachableProvider {
+  const { kind, apiKey } = change;
+  const baseUrl = baseUrlAfter(change, before);
+  if (apiKey !== undefined) return { kind, baseUrl, apiKey };
+  const secret = keptSecret(change, baseUrl, before);
+  return {
+    kind,
+    baseUrl,
+    apiKey: secret === null ? null : sealer.open(secret, { ...key, baseUrl }),
+  };
+}
+
 export async function setProvider(
   work: Work,
   sealer: KeySealer,
   principal: Principal,
   name: string,
   change: ProviderChange,
+  answer: ProviderAnswer,
 ): Promise<ProviderRow> {
-  if (!PROVIDER_NAME.test(name) || TAKEN_NAMES.has(name)) {
-    throw new Refusal(
-      "invalid",
-      "provider_name_invalid",
-      "This name cannot be used. Begin with a small letter; take up to 41 small letters, digits and dashes, but not demo.",
-    );
-  }
   const { orgId } = principal;
   const before = await lockProvider(work.tx, { orgId, name });
   if (!before) await requireRoom(work, orgId);
@@ -39,6 +63,7 @@ export async function setProvider(
         ? keptSecret(change, baseUrl, before)
         : sealer.seal(change.apiKey, { orgId, name, baseUrl }),
     models: modelsAfter(change, before),
+    answered: answer === "answered" ? 1 : 0,
     created_by: before?.created_by ?? authorOf(principal),
     updated_at: work.now,
   };

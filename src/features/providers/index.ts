@@ -3,27 +3,24 @@
  * the server, which speaks to them for its runners.
  */
 import type { Engine, Feature } from "#engine/index.ts";
+import type { Fetch } from "./ask-provider.ts";
 import type { ProviderKind } from "./contract.ts";
 import { findProvider, listProviders } from "./queries.ts";
+import type { ReachableProvider } from "./reachable-provider.ts";
 import { modelsOf, providerRoutes } from "./routes.ts";
 import { providerMigrations } from "./schema.ts";
 import { createKeySealer } from "./seal-key.ts";
 
+export type { ReachableProvider } from "./reachable-provider.ts";
 export { providerKeyColumn } from "./seal-key.ts";
-
-/** How to reach a provider. For the server alone: it holds the key. */
-export interface ReachableProvider {
-  kind: ProviderKind;
-  baseUrl: string;
-  /** Null: it wants none. */
-  apiKey: string | null;
-}
 
 /** What a runner needs to know to offer its models. */
 export interface OfferedProvider {
   name: string;
   kind: ProviderKind;
   models: string[] | null;
+  /** False: nobody answered when it was saved; it is not chosen while another model is there. */
+  answered: boolean;
 }
 
 export interface Providers {
@@ -33,13 +30,22 @@ export interface Providers {
   list(engine: Engine, orgId: string): Promise<OfferedProvider[]>;
 }
 
-export function createProviders({ secretKey }: { secretKey: string }): Providers {
+export interface ProvidersOptions {
+  secretKey: string;
+  /** How providers are asked whether they take a key. */
+  fetch?: Fetch;
+}
+
+export function createProviders({
+  secretKey,
+  fetch = globalThis.fetch,
+}: ProvidersOptions): Providers {
   const sealer = createKeySealer(secretKey);
   return {
     feature: {
       name: "providers",
       migrations: providerMigrations,
-      routes: providerRoutes(sealer),
+      routes: providerRoutes(sealer, fetch),
     },
     async resolve({ store }, orgId, name) {
       const row = await store.read((reader) => findProvider(reader, { orgId, name }));
@@ -50,7 +56,12 @@ export function createProviders({ secretKey }: { secretKey: string }): Providers
     },
     async list({ store }, orgId) {
       const rows = await store.read((reader) => listProviders(reader, orgId));
-      return rows.map((row) => ({ name: row.name, kind: row.kind, models: modelsOf(row) }));
+      return rows.map((row) => ({
+        name: row.name,
+        kind: row.kind,
+        models: modelsOf(row),
+        answered: row.answered === 1,
+      }));
     },
   };
 }

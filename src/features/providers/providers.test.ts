@@ -26,6 +26,24 @@ const runner: Principal = {
   name: "box",
 };
 
+/** Stands in for the providers' own servers. */
+class Vendors {
+  /** Paths and credentials in the order in which they were asked. */
+  asked: { url: string; headers: Record<string, string> }[] = [];
+  status = 200;
+  body = "{}";
+  isAway = false;
+
+  fetch: typeof globalThis.fetch = async (input, init) => {
+    this.asked.push({
+      url: String(input),
+      headers: (init?.headers ?? {}) as Record<string, string>,
+    });
+    if (this.isAway) throw new TypeError("fetch failed");
+    return new Response(this.body, { status: this.status });
+  };
+}
+
 interface Place {
   url: string;
   discard(): Promise<void>;
@@ -37,12 +55,14 @@ function suite(title: string, place: () => Promise<Place>): void {
     let store: Store;
     let kernel: Kernel;
     let providers: Providers;
+    let vendors = new Vendors();
 
     beforeAll(async () => {
       at = await place();
       const base = { clock: systemClock, log: silentLog };
       store = await openStore({ ...base, url: at.url, onSyncFailure: () => {} });
-      providers = createProviders({ secretKey: SECRET_KEY });
+      const ask: typeof globalThis.fetch = (input, init) => vendors.fetch(input, init);
+      providers = createProviders({ secretKey: SECRET_KEY, fetch: ask });
       kernel = await createKernel({
         ...base,
         store,
@@ -56,7 +76,10 @@ function suite(title: string, place: () => Promise<Place>): void {
         features: [providers.feature],
       });
     });
-    afterEach(() => rewrite("delete from provider_settings"));
+    afterEach(async () => {
+      vendors = new Vendors();
+      await rewrite("delete from provider_settings");
+    });
     afterAll(async () => {
       await kernel.stop();
       await store.close();
@@ -143,7 +166,7 @@ function suite(title: string, place: () => Promise<Place>): void {
       await set("mine", { kind: "openai", apiKey: OTHER_KEY, models: null });
       expect(await resolve("mine")).toEqual({ kind: "openai", baseUrl, apiKey: OTHER_KEY });
       expect(await providers.list(kernel.engine, "org_1")).toEqual([
-        { name: "mine", kind: "openai", models: null },
+        { name: "mine", kind: "openai", models: null, answered: true },
       ]);
       expect((await rows())[0]?.created_by).toBe("usr_admin");
     });
@@ -187,7 +210,10 @@ function suite(title: string, place: () => Promise<Place>): void {
     it("says what to do when the secret key is another, and goes on with the rest", async () => {
       await set("mine", { kind: "openai", apiKey: API_KEY });
       await set("local", { kind: "openai-compatible", baseUrl: "http://127.0.0.1:11434" });
-      const later = createProviders({ secretKey: `${SECRET_KEY}-another` });
+      const later = createProviders({
+        secretKey: `${SECRET_KEY}-another`,
+        fetch: vendors.fetch,
+      });
       const refusal = await resolve("mine", "org_1", later).catch((error: Error) => error);
       expect(refusal).toMatchObject({ kind: "unavailable", code: "secret_key_changed" });
       expect(String((refusal as Error).message)).toMatch(/MUSTER_SECRET_KEY.*give.*key again/);
@@ -277,6 +303,88 @@ function suite(title: string, place: () => Promise<Place>): void {
         });
       }
       expect((await resolve("mine"))?.apiKey).toBe(API_KEY);
+    });
+
+    it.each([
+      ["anthropic", 401, "{}"],
+      ["openai", 401, "{}"],
+      [
+        "openai",
+        400,
+        '[{"error": {"message": "API key not valid. Please pass a valid API key."}}]',
+      ],
+    ])("saves no key that %s refuses with %i", async (kind, status, body) => {
+      vendors.status = status;
+      vendors.body = body;
+      const refusal = await set("mine", { kind, apiKey: "sk-wrong" }).catch((e: Error) => e);
+      expect(refusal).toMatchObject({ kind: "invalid", code: "provider_key_refused" });
+      expect(String(refusal)).not.toContain("sk-wrong");
+      expect(await rows()).toEqual([]);
+      expect(await providers.list(kernel.engine, "org_1")).toEqual([]);
+    });
+
+    it("keeps the key that works when a new one is refused", async () => {
+      await set("mine", { kind: "openai", apiKey: API_KEY });
+      vendors.status = 401;
+      const wrong = { kind: "openai", apiKey: "sk-wrong" };
+      await expect(set("mine", wrong)).rejects.toMatchObject({ code: "provider_key_refused" });
+      expect((await resolve("mine"))?.apiKey).toBe(API_KEY);
+    });
+
+    it("asks with the credential of its kind, and the stored one when none is given", async () => {
+      await set("a", { kind: "anthropic", apiKey: API_KEY });
+      await set("o", { kind: "openai", apiKey: OTHER_KEY });
+      const openrouter = { kind: "openai-compatible", baseUrl: "https://openrouter.ai/api/v1" };
+      await set("r", { ...openrouter, apiKey: OTHER_KEY });
+      await set("a", { kind: "anthropic", models: ["m"] });
+      const version = { "anthropic-version": "2023-06-01" };
+      const bearer = { authorization: `Bearer ${OTHER_KEY}` };
+      expect(vendors.asked).toEqual([
+        {
+          url: "https://api.anthropic.com/v1/models",
+          headers: { "x-api-key": API_KEY, ...version },
+        },
+        { url: "https://api.openai.com/v1/models", headers: bearer },
+        // Its list of models is for everybody.
+        { url: "https://openrouter.ai/api/v1/key", headers: bearer },
+        {
+          url: "https://api.anthropic.com/v1/models",
+          headers: { "x-api-key": API_KEY, ...version },
+        },
+      ]);
+    });
+
+    it.each([
+      ["does not answer", { isAway: true }],
+      ["is in trouble", { status: 503 }],
+    ])("marks a provider that %s as never tried", async (_how, trouble) => {
+      Object.assign(vendors, trouble);
+      expect(await set("mine", { kind: "openai", apiKey: API_KEY })).toMatchObject({
+        answered: false,
+      });
+      expect(await providers.list(kernel.engine, "org_1")).toMatchObject([{ answered: false }]);
+      vendors = new Vendors();
+      expect(await set("mine", { kind: "openai" })).toMatchObject({ answered: true });
+    });
+
+    it.each([403, 404])("takes %i as no word about the key", async (status) => {
+      vendors.status = status;
+      expect(await set("mine", { kind: "openai", apiKey: API_KEY })).toMatchObject({
+        answered: true,
+      });
+    });
+
+    it("says that a key is missing where the provider wants one", async () => {
+      vendors.status = 401;
+      const house = { kind: "openai-compatible", baseUrl: "http://10.0.0.5:8000" };
+      await expect(set("house", house)).rejects.toMatchObject({ code: "key_required" });
+    });
+
+    it("asks nobody for those who may not change providers, or by a bad name", async () => {
+      const body = { kind: "openai", apiKey: API_KEY };
+      await expect(set("mine", body, user("member"))).rejects.toThrow();
+      await expect(set("Bad name", body)).rejects.toThrow();
+      expect(vendors.asked).toEqual([]);
     });
 
     it("keeps address and key together when two change at once", async () => {

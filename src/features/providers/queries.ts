@@ -50,6 +50,7 @@ const upsert = prepare<ProviderRow, unknown>((db, p) =>
       base_url: p("base_url"),
       secret: p("secret"),
       models: p("models"),
+      answered: p("answered"),
       created_by: p("created_by"),
       updated_at: p("updated_at"),
     })
@@ -59,6 +60,7 @@ const upsert = prepare<ProviderRow, unknown>((db, p) =>
         base_url: eb.ref("excluded.base_url"),
         secret: eb.ref("excluded.secret"),
         models: eb.ref("excluded.models"),
+        answered: eb.ref("excluded.answered"),
         updated_at: eb.ref("excluded.updated_at"),
       })),
     ),

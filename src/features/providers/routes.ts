@@ -9,16 +9,17 @@ import {
   requireMay,
 } from "#engine/index.ts";
 import { pageOf } from "#protocol/page.ts";
-import { removeProvider, setProvider } from "./change-provider.ts";
+import { askProvider, type Fetch } from "./ask-provider.ts";
+import { reachAfter, removeProvider, requireName, setProvider } from "./change-provider.ts";
 import { type Provider, providerChangeSchema, providerSchema } from "./contract.ts";
-import { listProviders } from "./queries.ts";
+import { findProvider, listProviders } from "./queries.ts";
 import type { ProviderRow } from "./schema.ts";
 import type { KeySealer } from "./seal-key.ts";
 
 const TAG = "Providers";
 const one = z.object({ provider: providerSchema });
 
-export function providerRoutes(sealer: KeySealer): readonly Route[] {
+export function providerRoutes(sealer: KeySealer, fetch: Fetch): readonly Route[] {
   return [
     defineRoute({
       method: "get",
@@ -36,14 +37,20 @@ export function providerRoutes(sealer: KeySealer): readonly Route[] {
       method: "put",
       path: "/api/providers/{name}",
       summary:
-        "Add a model provider, or change it (admins); its key stays on the server, encrypted",
+        "Add a model provider, or change it (admins); it is asked first whether it takes the key, which stays on the server, encrypted",
       tag: TAG,
       body: providerChangeSchema,
       response: one,
       async handle({ engine, principal, params, body }) {
         requireMay(principal, "provider.manage");
+        const { name = "" } = params;
+        requireName(name);
+        const key = { orgId: principal.orgId, name };
+        const before = await engine.store.read((reader) => findProvider(reader, key));
+        // Outside the transaction: the provider may take its time.
+        const answer = await askProvider(reachAfter(sealer, key, body, before), fetch);
         const row = await command(engine, (work) =>
-          setProvider(work, sealer, principal, params.name ?? "", body),
+          setProvider(work, sealer, principal, name, body, answer),
         );
         return { provider: viewFor(principal, sealer, row) };
       },
@@ -79,6 +86,7 @@ function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Pro
     hasKey: row.secret !== null,
     keyEnd: manages ? keyEnd : null,
     models: modelsOf(row),
+    answered: row.answered === 1,
     problem,
     updatedAt: new Date(row.updated_at).toISOString(),
   };

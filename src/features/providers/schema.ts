@@ -12,6 +12,8 @@ export interface ProviderRow {
   secret: string | null;
   /** A JSON array; null: the provider is asked. */
   models: string | null;
+  /** 1: it answered when these settings were saved. 0: nobody did, so the key was never tried. */
+  answered: number;
   created_by: string;
   updated_at: number;
 }
@@ -27,6 +29,10 @@ create table provider_settings (
 )
 `;
 
+/** Providers of older databases were not asked; they have been in use since. */
+const answered = "alter table provider_settings add column answered integer not null default 1";
+
 export const providerMigrations: readonly Migration[] = [
   { id: "providers-0001-settings", statements: (dialect) => ddl(dialect, tables) },
+  { id: "providers-0025-answered", statements: (dialect) => ddl(dialect, answered) },
 ];

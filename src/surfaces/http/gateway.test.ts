@@ -149,7 +149,9 @@ async function startGateway(limits: Partial<ExchangeLimits> = {}): Promise<void>
     gateway: {
       find: async ({ orgId }, name) => resolve(orgId, name),
       list: async ({ orgId }) =>
-        orgId === "org_1" ? [{ name: "claude", kind: "anthropic", models: ["m"] }] : [],
+        orgId === "org_1"
+          ? [{ name: "claude", kind: "anthropic", models: ["m"], answered: true }]
+          : [],
       async open({ orgId }, { provider: name, readBody }) {
         const provider = resolve(orgId, name);
         if (!provider) throw notFound("provider");

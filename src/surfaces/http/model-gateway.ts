@@ -20,6 +20,8 @@ export interface OfferedProvider {
   name: string;
   kind: ProviderKind;
   models: string[] | null;
+  /** False: nobody answered when it was saved. */
+  answered: boolean;
 }
 
 /** Reads an answer as it passes, and counts what it used. */

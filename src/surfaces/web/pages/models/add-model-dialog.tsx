@@ -46,9 +46,14 @@ export function AddModelDialog({
   onAdded,
 }: AddModelDialogProps) {
   const toasts = useToasts();
-  const ready = (models: ModelOffer[]) => {
+  const ready = (models: ModelOffer[], saved: Provider) => {
     const [model] = models;
-    if (model)
+    if (!saved.answered)
+      toasts.say(
+        `${saved.name} is saved, but did not answer`,
+        "Its key was not tried, so its models are not chosen by themselves. Save it again once it can be reached.",
+      );
+    else if (model)
       toasts.say(
         `${model.provider} is set up`,
         models.length === 1 ? model.id : `${plural(models.length, "model")} to choose from`,
@@ -75,7 +80,7 @@ export function AddModelDialog({
 interface SetupProps {
   first: Preset;
   provider: Provider | undefined;
-  onReady: (models: ModelOffer[]) => void;
+  onReady: (models: ModelOffer[], saved: Provider) => void;
   onClose: () => void;
 }
 
@@ -148,7 +153,9 @@ function Waiting({ phase, title }: { phase: SetupPhase; title: string }) {
       <LoaderCircle size={26} aria-hidden className="animate-spin text-accent" />
       <div>
         <p className="font-medium">
-          {phase.at === "saving" ? "Saving…" : `Asking ${title} for its models…`}
+          {phase.at === "saving"
+            ? `Asking ${title} whether it takes the key…`
+            : `Asking ${title} for its models…`}
         </p>
         <p className="mt-1 text-xs text-ink-faint">
           {phase.at === "saving"

@@ -17,6 +17,7 @@ const provider = (name: string, problem: string | null = null): Provider => ({
   hasKey: true,
   keyEnd: null,
   models: null,
+  answered: true,
   problem,
   updatedAt: "2026-03-01T10:00:00.000Z",
 });

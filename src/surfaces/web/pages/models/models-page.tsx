@@ -131,7 +131,12 @@ function originWords({ name, provider, usable }: ModelGroup): string {
       ? `key ending in ${provider.keyEnd}`
       : "with a key"
     : "without a key";
-  return provider.baseUrl === null ? key : `${provider.baseUrl} · ${key}`;
+  const facts = [
+    provider.baseUrl,
+    key,
+    provider.answered ? null : "did not answer when it was saved",
+  ];
+  return facts.filter((fact) => fact !== null).join(" · ");
 }
 
 const SHOWN_AT_FIRST = 8;

@@ -9,6 +9,7 @@ const HOUSE: Provider = {
   hasKey: true,
   keyEnd: "abcd",
   models: ["a", "b"],
+  answered: true,
   problem: null,
   updatedAt: "2026-03-01T10:00:00.000Z",
 };

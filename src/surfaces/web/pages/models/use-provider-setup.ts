@@ -18,7 +18,7 @@ export type SetupPhase =
 
 const LOOK_EVERY_MS = 400;
 
-export function useProviderSetup(onReady: (models: ModelOffer[]) => void) {
+export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider) => void) {
   const queryClient = useQueryClient();
   const [phase, setPhase] = useState<SetupPhase>({ at: "form" });
   const [saved, setSaved] = useState<Provider>();
@@ -41,7 +41,7 @@ export function useProviderSetup(onReady: (models: ModelOffer[]) => void) {
       setPhase({ at: "waiting", provider });
       const judged = await untilJudged(queryClient, name, before, signal);
       if (signal.aborted || judged.is === "waiting") return;
-      if (judged.is === "ready") onReady(judged.models);
+      if (judged.is === "ready") onReady(judged.models, provider);
       else setPhase({ at: "failed", provider, why: judged.why });
     } catch (error) {
       if (signal.aborted) return;
