@@ -45,6 +45,7 @@ function rowOf(at: number): LetterRow {
     context_session_id: `ses_${at % 500}`,
     context_task_id: null,
     context_ref: null,
+    decision: null,
     hops: 0,
     fate: "delivered",
     fate_reason: null,

@@ -12,7 +12,7 @@ export { fallAsleep } from "./fall-asleep.ts";
 export { changeLifecycle, endSession, revive, terminateTree } from "./lifecycle.ts";
 export { listOverseen, openSession } from "./oversee.ts";
 export { findPrompt } from "./prompt-queries.ts";
-export { admitFrom } from "./prompts.ts";
+export { admitFrom, isRetryable } from "./prompts.ts";
 export { purgeEnded } from "./purge.ts";
 export { findSession, listActiveOwners, listChildren } from "./queries.ts";
 export { requireReadable } from "./reading.ts";

@@ -1,12 +1,13 @@
 /** Prompts as their callers use them: admission, and changes to what still waits. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { Author, Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
+import type { Attachment, Author, Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
 import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
 import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { PromptRow, SessionRow } from "../schema.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { type Admission, admitPrompt, type BlobInput } from "./admit-prompt.ts";
+import { findBlob } from "./blob-queries.ts";
 import { editPrompt, promotePrompt, withdrawPrompt } from "./change-queue.ts";
 import { findPrompt } from "./prompt-queries.ts";
 import { createPromptReads } from "./prompt-reads.ts";
@@ -72,6 +73,26 @@ export function createPrompts(engine: Engine) {
       return promptView(row);
     },
 
+    /**
+     * Sends a prompt whose turn failed or was stopped once more, with its attachments, to the same
+     * thread. Repeated calls give back the prompt that the first one admitted.
+     */
+    async retry(principal: Principal, id: string): Promise<Prompt> {
+      const fresh = { id: ids.mint("pmt"), runId: ids.mint("run") };
+      const row = await command(engine, async (work) => {
+        const failed = await findPrompt(work.tx, id);
+        const session = failed && (await work.family(failed.session_id));
+        if (!session || !may(principal, "session.prompt", sessionThing(session.row))) {
+          throw notFound("prompt");
+        }
+        if (!mayChange(principal, failed)) throw notYours();
+        requireRetryable(failed);
+        const request = { ...(await requestOf(work, failed)), ...fresh };
+        return (await admitFrom(work, session, principal, request)).prompt;
+      });
+      return promptView(row);
+    },
+
     withdraw: (principal: Principal, id: string) => change(principal, id, withdrawPrompt),
     edit: (principal: Principal, id: string, content: string) =>
       change(principal, id, (work, session, prompt) => editPrompt(work, session, prompt, content)),
@@ -91,6 +112,50 @@ function notYours(): Refusal {
     "not_your_prompt",
     "Somebody else sent this prompt. Only what you sent yourself can be changed or taken back.",
   );
+}
+
+/** What the platform began with somebody else's words must not come back as the words of a person. */
+export function isRetryable({ state, outcome, author_kind }: PromptRow): boolean {
+  const isUnfinished = outcome === "failed" || outcome === "aborted";
+  return state === "settled" && isUnfinished && author_kind !== "system";
+}
+
+function requireRetryable(prompt: PromptRow): void {
+  if (isRetryable(prompt)) return;
+  throw prompt.author_kind === "system"
+    ? new Refusal(
+        "conflict",
+        "prompt_not_retryable",
+        "The platform began this turn itself, so there are no words of yours to send again. Say in a new prompt how to go on.",
+      )
+    : new Refusal(
+        "conflict",
+        "prompt_not_failed",
+        "Only a prompt whose turn failed or was stopped can be sent again. Send a new prompt.",
+      );
+}
+
+/** The same words, place and attachments; once, however often it is asked for. */
+async function requestOf(
+  work: Work,
+  prompt: PromptRow,
+): Promise<Omit<PromptRequest, "id" | "runId">> {
+  const attachments: BlobInput[] = [];
+  for (const { name, mediaType, sha256 } of JSON.parse(prompt.attachments) as Attachment[]) {
+    const blob = await findBlob(work.tx, prompt.session_id, sha256);
+    if (blob) attachments.push({ name, mediaType, data: blob.data });
+  }
+  return {
+    content: prompt.content,
+    thread: prompt.thread,
+    mode: "followup",
+    dispatchId: `retry:${prompt.id}`,
+    attachments,
+    origin: JSON.parse(prompt.origin) as Origin,
+    ...(prompt.run_options === null
+      ? {}
+      : { runOptions: JSON.parse(prompt.run_options) as RunOptions }),
+  };
 }
 
 /** Admits what a principal sends. */

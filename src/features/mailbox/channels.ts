@@ -3,7 +3,12 @@
  * otherwise, what somebody has, and which of it this server can do at all.
  */
 import type { Engine, Work } from "#engine/index.ts";
-import { LETTER_CHANNELS, type LetterChannel, type LetterType } from "./contract.ts";
+import {
+  LETTER_CHANNELS,
+  type LetterChannel,
+  type LetterEvent,
+  type LetterType,
+} from "./contract.ts";
 import { findPreferences } from "./preference-queries.ts";
 import type { LetterRow, PreferenceRow } from "./schema.ts";
 
@@ -14,6 +19,17 @@ export const DEFAULT_CHANNELS: Readonly<Record<LetterType, readonly LetterChanne
   approval: ["slack"],
   escalation: LETTER_CHANNELS,
 };
+
+/** What goes elsewhere than its type when nobody has said otherwise. */
+const DEFAULT_EVENT_CHANNELS: Partial<Record<LetterEvent, readonly LetterChannel[]>> = {
+  // It asks for nothing; whoever wants to hear of it switches the digest on.
+  "session.completed": [],
+};
+
+/** True when this person has sessions that are done collected in one unread letter. */
+export function wantsDigest(set: readonly PreferenceRow[]): boolean {
+  return set.some(({ event_type, digest }) => event_type === "session.completed" && digest === 1);
+}
 
 /** Who brings letters somewhere delivers outbox rows of this kind. */
 export function outboxKind(channel: LetterChannel): string {
@@ -43,6 +59,6 @@ export function channelsFor(
   const row =
     ofType.find(({ event_type }) => event !== null && event_type === event) ??
     ofType.find(({ event_type }) => event_type === "");
-  if (!row) return DEFAULT_CHANNELS[type];
+  if (!row) return (event && DEFAULT_EVENT_CHANNELS[event]) ?? DEFAULT_CHANNELS[type];
   return LETTER_CHANNELS.filter((channel) => row[channel] === 1);
 }

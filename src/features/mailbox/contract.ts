@@ -21,6 +21,8 @@ export const LETTER_EVENTS = [
   "session.failed",
   "session.question",
   "session.approval",
+  /** One letter for several sessions that are done, for those who switched it on. */
+  "session.digest",
   "mail.loop_cut",
 ] as const;
 export type LetterEvent = (typeof LETTER_EVENTS)[number];
@@ -50,6 +52,17 @@ export const LETTER_FATES = [
 ] as const;
 export type LetterFate = (typeof LETTER_FATES)[number];
 
+/** How an approval, question or plan was closed. */
+export const LETTER_DECISIONS = [
+  "allowed",
+  "denied",
+  "revised",
+  "answered",
+  "expired",
+  "cancelled",
+] as const;
+export type LetterDecision = (typeof LETTER_DECISIONS)[number];
+
 const partySchema = z
   .object({
     kind: z.enum(["session", "user"]),
@@ -76,8 +89,10 @@ export const letterSchema = z
     content: z.string(),
     contextSessionId: z.string().nullable(),
     contextTaskId: z.string().nullable(),
-    /** Such as `github:acme/api:pr:42`, or `approval:gat_…`. */
+    /** Such as `github:acme/api:pr:42`, `approval:gat_…`, or `prompt:pmt_…` of a turn that failed. */
     contextRef: z.string().nullable(),
+    /** Of an approval, question or plan: how it was closed; null while it is open. */
+    decision: z.enum(LETTER_DECISIONS).nullable(),
     fate: z.enum(LETTER_FATES),
     fateReason: z.string().nullable(),
     read: z.boolean(),
@@ -199,6 +214,8 @@ export const preferenceSchema = z
     deliverTelegram: z.boolean(),
     deliverEmail: z.boolean(),
     deliverPush: z.boolean(),
+    /** Sessions that are done are collected in one unread letter; off: their letters come read. */
+    digest: z.boolean(),
     /** Nobody has set it. */
     isDefault: z.boolean(),
   })
@@ -219,6 +236,8 @@ export const preferenceChangeSchema = z.strictObject({
   deliverTelegram: z.boolean().optional(),
   deliverEmail: z.boolean().optional(),
   deliverPush: z.boolean().optional(),
+  /** Only for `notification` about `session.completed`. */
+  digest: z.boolean().optional(),
 });
 export type PreferenceChange = z.infer<typeof preferenceChangeSchema>;
 

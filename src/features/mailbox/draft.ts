@@ -36,6 +36,8 @@ export interface LetterDraft {
   fateReason?: string | null;
   /** The prompt by which its agent is told. */
   promptId?: string | null;
+  /** It asks for nothing, so it comes read. */
+  isRead?: boolean;
   /** The same cause writes one letter: a second gives back the first. */
   causeKey?: string | null;
 }
@@ -58,7 +60,8 @@ export function rowOf(draft: LetterDraft, id: string, now: number): LetterRow {
     fate,
     fate_reason: draft.fateReason ?? null,
     prompt_id: draft.promptId ?? null,
-    read_at: putAwayAt,
+    decision: null,
+    read_at: draft.isRead === true ? now : putAwayAt,
     archived_at: putAwayAt,
     snoozed_until: null,
     surfaced_at: now,

@@ -78,6 +78,28 @@ function equalsOf(filter: LetterFilter): [Equal, string][] {
   return wanted.filter((one): one is [Equal, string] => one[1] !== undefined);
 }
 
+/** Letters to a person about sessions that are done, newest first, since an instant. */
+export function listDoneSince(
+  reader: Reader,
+  { orgId, userId }: Person,
+  { since, limit }: { since: number; limit: number },
+): Promise<Pick<LetterRow, "id" | "from_name">[]> {
+  return reader.query(
+    builder<MailboxTables>(reader.dialect)
+      .selectFrom("letters")
+      .select(["id", "from_name"])
+      .where("to_user_id", "=", userId)
+      .where("org_id", "=", orgId)
+      .where("message_type", "=", "notification")
+      .where("event_type", "=", "session.completed")
+      .where("surfaced_at", ">=", since)
+      .orderBy("surfaced_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit)
+      .compile(),
+  );
+}
+
 /** What of an exchange is between this person or their agents and anybody, oldest first. */
 export function listThread(
   reader: Reader,

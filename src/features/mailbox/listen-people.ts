@@ -1,8 +1,10 @@
 /** What the kernel tells that the owner of a session should read of. */
 import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
+import { isRetryable } from "#engine/sessions/index.ts";
 import { findCompletionOf } from "#features/delegation/index.ts";
 import {
   ownerSpoke,
+  settleFailure,
   tellCompleted,
   tellFailed,
   tellGateClosed,
@@ -47,27 +49,35 @@ async function promptAdmitted(
 }
 
 /** The ends of a child's turns are its parent's news; of an orchestrator's, what it says itself. */
-function promptSettled(work: Work, { session, prompt, run }: EventOf<"prompt_settled">): void {
+async function promptSettled(
+  work: Work,
+  { session, prompt, run }: EventOf<"prompt_settled">,
+): Promise<void> {
   const { row } = session;
   if (!isOwned(row) || !run) return;
   const { thread, error_message: why } = prompt;
   if (prompt.outcome === "failed") {
-    tellFailed(work, row, why ?? "", thread);
+    const promptId = isRetryable(prompt) ? prompt.id : null;
+    tellFailed(work, row, why ?? "", { thread, promptId });
     return;
   }
   const isOver = prompt.outcome === "completed" && row.run_state === null && row.waiting === 0;
   const isAlone = row.parent_session_id === null && !row.kind.endsWith("orchestrator");
   if (isOver && isAlone && row.lifecycle === "active")
     tellCompleted(work, row, run.result ?? "", thread);
+  else if (prompt.outcome === "completed") await settleFailure(work, row);
 }
 
-/** It was put away because it has said itself that it is done. */
+/** What was put away asks for nothing; if it said itself that it is done, its owner hears that. */
 async function lifecycleChanged(
   work: Work,
   { session }: EventOf<"session_lifecycle">,
 ): Promise<void> {
   const { row } = session;
-  if (row.lifecycle !== "archived" || !isOwned(row)) return;
+  const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
+  if (!isPutAway || !isOwned(row)) return;
+  await settleFailure(work, row);
+  if (row.lifecycle !== "archived") return;
   const completion = await findCompletionOf(work.tx, row.id);
   if (completion) tellCompleted(work, row, completion.summary, "main");
 }

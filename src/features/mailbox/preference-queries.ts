@@ -33,6 +33,7 @@ const upsertPreference = prepare<PreferenceRow, unknown>((db, p) =>
       telegram: p("telegram"),
       email: p("email"),
       push: p("push"),
+      digest: p("digest"),
     })
     .onConflict((conflict) =>
       conflict.columns(["org_id", "user_id", "message_type", "event_type"]).doUpdateSet({
@@ -40,6 +41,7 @@ const upsertPreference = prepare<PreferenceRow, unknown>((db, p) =>
         telegram: p("telegram"),
         email: p("email"),
         push: p("push"),
+        digest: p("digest"),
       }),
     ),
 );

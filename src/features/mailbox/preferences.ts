@@ -1,7 +1,7 @@
 /** How people want to hear of their letters, besides in their inbox. */
 import { Refusal } from "#base/refusal.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
-import { channelsFor, wiredChannels } from "./channels.ts";
+import { channelsFor, wantsDigest, wiredChannels } from "./channels.ts";
 import {
   LETTER_TYPES,
   type LetterChannel,
@@ -35,6 +35,13 @@ export async function changePreference(
       "web_always",
       "What is written to you is always in your inbox. Leave deliverWeb out, and read or archive what you do not need.",
     );
+  const isDone = wish.messageType === "notification" && wish.eventType === "session.completed";
+  if (wish.digest !== undefined && !isDone)
+    throw new Refusal(
+      "invalid",
+      "digest_not_offered",
+      "Only sessions that are done can be collected in a digest. Send it with messageType notification and eventType session.completed.",
+    );
   const { orgId, userId } = person;
   const set = await command(engine, async (work) => {
     const known = await findPreferences(work.tx, person);
@@ -48,6 +55,7 @@ export async function changePreference(
       telegram: flag(wish.deliverTelegram ?? now.includes("telegram")),
       email: flag(wish.deliverEmail ?? now.includes("email")),
       push: flag(wish.deliverPush ?? now.includes("push")),
+      digest: flag(wish.digest ?? (isDone && wantsDigest(known))),
     });
     return findPreferences(work.tx, person);
   });
@@ -84,6 +92,7 @@ function preference(
     deliverTelegram: channels.includes("telegram"),
     deliverEmail: channels.includes("email"),
     deliverPush: channels.includes("push"),
+    digest: eventType === "session.completed" && wantsDigest(set),
     isDefault,
   };
 }

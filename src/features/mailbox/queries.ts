@@ -28,6 +28,7 @@ const COLUMNS = [
   "context_session_id",
   "context_task_id",
   "context_ref",
+  "decision",
   "hops",
   "fate",
   "fate_reason",
@@ -141,7 +142,14 @@ export function saveState(
 
 export type LetterNews = Pick<
   LetterRow,
-  "id" | "message_type" | "event_type" | "from_thread" | "content" | "surfaced_at" | "created_at"
+  | "id"
+  | "message_type"
+  | "event_type"
+  | "from_thread"
+  | "context_ref"
+  | "content"
+  | "surfaced_at"
+  | "created_at"
 >;
 const updateNews = prepare<LetterNews, unknown>((db, p) =>
   db
@@ -150,6 +158,7 @@ const updateNews = prepare<LetterNews, unknown>((db, p) =>
       message_type: p("message_type"),
       event_type: p("event_type"),
       from_thread: p("from_thread"),
+      context_ref: p("context_ref"),
       content: p("content"),
       surfaced_at: p("surfaced_at"),
       created_at: p("created_at"),
@@ -158,9 +167,23 @@ const updateNews = prepare<LetterNews, unknown>((db, p) =>
 );
 /** It says something newer now. */
 export function saveNews(tx: Tx, row: LetterNews): Promise<number> {
-  const { id, message_type, event_type, from_thread, content, surfaced_at, created_at } = row;
-  const said = { message_type, event_type, from_thread, content };
+  const { id, message_type, event_type, from_thread, context_ref, content } = row;
+  const { surfaced_at, created_at } = row;
+  const said = { message_type, event_type, from_thread, context_ref, content };
   return tx.run(updateNews, { id, ...said, surfaced_at, created_at });
+}
+
+const updateDecision = prepare<Pick<LetterRow, "id" | "decision">, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ decision: p("decision") })
+    .where("id", "=", p("id")),
+);
+export function saveDecision(
+  tx: Tx,
+  { id, decision }: Pick<LetterRow, "id" | "decision">,
+): Promise<number> {
+  return tx.run(updateDecision, { id, decision });
 }
 
 const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>

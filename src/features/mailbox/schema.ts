@@ -5,7 +5,7 @@
  */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
-import type { LetterEvent, LetterFate, LetterType } from "./contract.ts";
+import type { LetterDecision, LetterEvent, LetterFate, LetterType } from "./contract.ts";
 
 export interface LetterRow {
   id: string;
@@ -35,6 +35,8 @@ export interface LetterRow {
   context_ref: string | null;
   /** How often it has gone from one person's to another's, since a person wrote. */
   hops: number;
+  /** How the approval, question or plan it tells of was closed; null: open, or there is none. */
+  decision: LetterDecision | null;
   fate: LetterFate;
   fate_reason: string | null;
   /** The prompt by which its agent is told. */
@@ -67,6 +69,8 @@ export interface PreferenceRow {
   telegram: number;
   email: number;
   push: number;
+  /** 1: an unread digest collects what the row is about. Only for sessions that are done. */
+  digest: number;
 }
 
 /** Whose agents may write to this person's. */
@@ -157,8 +161,26 @@ create index letters_settled on letters ((coalesce(archived_at, read_at)))
   where coalesce(archived_at, read_at) is not null
 `;
 
+const decisions = `
+alter table letters add column decision ID;
+alter table notification_preferences add column digest integer not null default 0;
+`;
+
+/** Notices that a session is done ask for nothing; those that nobody read are read from now on. */
+const quietDone = `
+update letters set read_at = created_at
+  where event_type = 'session.completed' and read_at is null and to_user_id is not null;
+update inboxes set unread = (
+  select count(*) from letters where letters.org_id = inboxes.org_id
+    and letters.to_user_id = inboxes.user_id and letters.read_at is null
+    and letters.archived_at is null and letters.snoozed_until is null
+);
+`;
+
 export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
   { id: "mailbox-0002-room", statements: (dialect) => ddl(dialect, room) },
   { id: "mailbox-0003-settled", statements: (dialect) => ddl(dialect, settled) },
+  { id: "mailbox-0025-decisions", statements: (dialect) => ddl(dialect, decisions) },
+  { id: "mailbox-0025-quiet-done", statements: (dialect) => ddl(dialect, quietDone) },
 ];

@@ -8,7 +8,7 @@ import { FakeFamily } from "#features/fake-family/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Letter } from "./contract.ts";
+import type { Letter, NotificationPreference } from "./contract.ts";
 import { createMailbox } from "./index.ts";
 import { tellCompleted } from "./session-letters.ts";
 
@@ -46,10 +46,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.settle(turn, { outcome: "completed", result });
     };
 
-    it("tells that a session by itself has come to an end, once for all that nobody read", async () => {
+    it("tells that a session by itself is done in one letter, which asks for nothing", async () => {
       const id = await alone("Count files");
+      const before = await count();
       await end(id, "count", "There are 7.");
-      const [first, ...none] = await about(id);
+      expect(await count()).toBe(before);
+      expect(await about(id)).toEqual([]);
+      const [first, ...none] = await about(id, "box=inbox");
       expect(none).toEqual([]);
       expect(first).toMatchObject({
         messageType: "notification",
@@ -58,18 +61,74 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         to: { kind: "user", id: owner.userId },
         contextSessionId: id,
         content: "Count files is done.\n\nThere are 7.",
+        read: true,
       });
-      // Whoever speaks to it has seen it.
-      const turn = await at.prompt(id, "again");
-      expect(await about(id)).toEqual([]);
-      await at.settle(turn, { outcome: "completed", result: "x".repeat(5_000) });
-      const [second] = await about(id);
-      expect(second?.id).not.toBe(first?.id);
+      await end(id, "again", "x".repeat(5_000));
+      const [second, ...more] = await about(id, "box=all");
+      expect(more).toEqual([]);
+      expect(second?.id).toBe(first?.id);
       expect(second?.content.length).toBeLessThan(700);
+      // What its person put away stays as it is.
+      await at.world.call(owner, "PATCH", `/api/me/inbox/${first?.id}`, { archived: true });
+      await end(id, "once more", "There are 8.");
       expect(await about(id, "box=all")).toHaveLength(2);
+      expect(await count()).toBe(before);
     });
 
-    it("puts news in the place of what nobody has read", async () => {
+    it("leaves nothing unread when an afternoon of sessions is done", async () => {
+      const before = await count();
+      for (let n = 0; n < 20; n++) await end(await alone(`Errand ${n}`), "go", "Done.");
+      expect(await count()).toBe(before);
+    });
+
+    it("collects what is done in one unread digest for whoever switched it on", async () => {
+      const settle = (digest: boolean) =>
+        at.world.call<{ items: NotificationPreference[] }>(
+          owner,
+          "PUT",
+          "/api/me/notification-preferences",
+          { messageType: "notification", eventType: "session.completed", digest },
+        );
+      const digests = async (query = "unreadOnly=true") =>
+        (
+          await at.world.call<{ items: Letter[] }>(
+            owner,
+            "GET",
+            `/api/me/inbox?messageType=notification&${query}`,
+          )
+        ).items.filter(({ eventType }) => eventType === "session.digest");
+      const { items } = await settle(true);
+      expect(items.find(({ eventType }) => eventType === "session.completed")?.digest).toBe(true);
+      const before = await count();
+      at.world.clock.advance(1_000);
+      await end(await alone("Count files"), "go", "7");
+      at.world.clock.advance(1_000);
+      await end(await alone("Write\nthe report"), "go", "Here.");
+      const [digest, ...none] = await digests();
+      expect(none).toEqual([]);
+      expect(digest?.content).toBe("2 sessions are done:\n\n- Write the report\n- Count files");
+      expect(await count()).toBe(before + 1);
+      await at.world.call(owner, "PUT", `/api/me/inbox/${digest?.id}/read`);
+      at.world.clock.advance(1_000);
+      await end(await alone("Tidy up"), "go", "Tidy.");
+      const [next] = await digests();
+      expect(next?.id).not.toBe(digest?.id);
+      expect(next?.content).toBe("1 session is done:\n\n- Tidy up");
+      await settle(false);
+      await at.world.call(owner, "PUT", "/api/me/inbox/read-all");
+      await end(await alone("Quiet again"), "go", "Yes.");
+      expect(await digests()).toEqual([]);
+      expect(await digests("box=all")).toHaveLength(2);
+    });
+
+    it("offers a digest of nothing else", async () => {
+      const wish = { messageType: "escalation", eventType: "session.failed", digest: true };
+      await expect(
+        at.world.call(owner, "PUT", "/api/me/notification-preferences", wish),
+      ).rejects.toMatchObject({ code: "digest_not_offered" });
+    });
+
+    it("tells of a failure until it is made good, with the prompt that can be sent again", async () => {
       const id = await alone("Build");
       const before = await count();
       const turn = await at.prompt(id, "one");
@@ -78,18 +137,45 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       // Something is still to be done.
       expect(await about(id)).toEqual([]);
       const error = { code: "model_unavailable", message: "The model did not answer." };
-      await at.settle(await at.turnOf(id), { outcome: "failed", error });
+      const second = await at.turnOf(id);
+      await at.settle(second, { outcome: "failed", error });
       const [failed] = await about(id);
-      expect(failed).toMatchObject({ messageType: "escalation", eventType: "session.failed" });
+      expect(failed).toMatchObject({
+        messageType: "escalation",
+        eventType: "session.failed",
+        contextRef: `prompt:${second.assignment.promptId}`,
+      });
       expect(failed?.content).toContain("The model did not answer.");
       expect(await count()).toBe(before + 1);
       await at.act(id, async (work, session) => {
         tellCompleted(work, { ...session.row, owner_id: owner.userId }, "it went well", "main");
       });
-      const [last, ...none] = await about(id);
+      expect(await about(id)).toEqual([]);
+      const [last, ...none] = await about(id, "box=inbox");
       expect(none).toEqual([]);
-      expect(last).toMatchObject({ id: failed?.id, eventType: "session.completed" });
-      expect(await count()).toBe(before + 1);
+      expect(last).toMatchObject({
+        id: failed?.id,
+        eventType: "session.completed",
+        contextRef: null,
+        read: true,
+      });
+      expect(await count()).toBe(before);
+    });
+
+    it("asks nothing more about a failure whose session went on or was put away", async () => {
+      const error = { code: "model_unavailable", message: "The model did not answer." };
+      const { childId, turn } = await at.family();
+      await at.settle(turn, { outcome: "failed", error });
+      expect(await about(childId)).toHaveLength(1);
+      // Its parent speaks to it, and it goes well.
+      const again = await at.prompt(childId, "again");
+      await at.settle(again, { outcome: "completed", result: "fine" });
+      expect(await about(childId)).toEqual([]);
+      const id = await alone("Given up");
+      await at.settle(await at.prompt(id, "go"), { outcome: "failed", error });
+      expect(await about(id)).toHaveLength(1);
+      await at.world.kernel.sessions.archive(owner, id, false);
+      expect(await about(id)).toEqual([]);
     });
 
     it("tells of a question and of its end", async () => {
@@ -103,7 +189,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.world.call(owner, "POST", `/api/approvals/${gateId}`, { answers: ["prod"] });
       expect(await about(id)).toEqual([]);
       const [read] = await about(id, "box=inbox");
-      expect(read).toMatchObject({ id: asked?.id, read: true });
+      expect(asked?.decision).toBeNull();
+      expect(read).toMatchObject({ id: asked?.id, read: true, decision: "answered" });
     });
 
     it("tells of a child only what its parent cannot settle, and when it is done", async () => {
@@ -113,7 +200,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const more = await at.prompt(childId, "the rest");
       await more.tool("complete_session", { summary: "All 7 files are counted." });
       await at.settle(more, { outcome: "completed", result: "" });
-      const [done, ...none] = await about(childId);
+      const [done, ...none] = await about(childId, "box=inbox");
       expect(none).toEqual([]);
       expect(done?.eventType).toBe("session.completed");
       expect(done?.content).toContain("All 7 files are counted.");

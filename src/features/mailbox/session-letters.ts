@@ -1,14 +1,17 @@
 /**
- * What sessions do, as letters to their owners: a question, something to be allowed, a failure, an
- * end. Of how it stands with a session there is at most one unread letter: news takes the place of
- * what nobody has read.
+ * Letters to the owners of sessions: a question, something to be allowed, a failure, an end. Each
+ * session has at most one letter about how it stands; newer news takes the place of older. Only what
+ * asks for something is unread. "Done" comes read, and is collected in a digest for those who want it.
  */
+
+import type { GateDecision } from "#engine/gates/index.ts";
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
 import { keep } from "./change-letter.ts";
-import type { LetterEvent, LetterType } from "./contract.ts";
+import type { LetterDecision, LetterEvent, LetterType } from "./contract.ts";
+import { addToDigest } from "./digest.ts";
 import { gateWords } from "./gate-words.ts";
 import { findGuest, GUEST_ASKS } from "./guest.ts";
-import { findByCause, forgetCause, saveNews } from "./queries.ts";
+import { findByCause, forgetCause, saveDecision, saveNews } from "./queries.ts";
 import type { LetterRow } from "./schema.ts";
 import { sessionSide, userSide } from "./sides.ts";
 import { hintLetter, isCounted, post, withInbox, writeLetter } from "./write-letter.ts";
@@ -45,9 +48,22 @@ export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void 
   });
 }
 
-/** There is nothing left to answer, so it is nothing new any more. */
+/** There is nothing left to answer: the letter says how it was decided, and is read. */
 export function tellGateClosed(work: Work, session: Owned, gate: GateRow): void {
-  withInbox(work, personOf(session), () => readByCause(work, session, gateCause(gate.id)));
+  withInbox(work, personOf(session), async () => {
+    const row = await findByCause(work.tx, gateCause(gate.id));
+    if (row) await saveDecision(work.tx, { id: row.id, decision: decisionOf(gate) });
+    await readByCause(work, session, gateCause(gate.id));
+  });
+}
+
+function decisionOf({ state, decision }: GateRow): LetterDecision {
+  if (state === "expired") return "expired";
+  if (state !== "decided" || decision === null) return "cancelled";
+  const { allowed, answers, revise = false } = JSON.parse(decision) as GateDecision;
+  if (answers) return "answered";
+  if (revise) return "revised";
+  return allowed ? "allowed" : "denied";
 }
 
 /** Whoever speaks to a session knows how it stands with it. */
@@ -59,38 +75,73 @@ export async function ownerSpoke(work: Work, session: Owned): Promise<void> {
     withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
 }
 
+/** A failure that was made good, or whose session was put away, asks for nothing any more. */
+export async function settleFailure(work: Work, session: Owned): Promise<void> {
+  const causeKey = standingCause(session.id);
+  const last = await findByCause(work.tx, causeKey);
+  if (last?.event_type === "session.failed" && last.read_at === null)
+    withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
+}
+
+/** Asks for nothing: the letter comes read, in the place of the one before. */
 export function tellCompleted(work: Work, session: Owned, said: string, thread: string): void {
   const content = withSaid(`${headOf(session)} is done.`, said);
-  tellStanding(work, session, thread, {
-    type: "notification",
-    event: "session.completed",
-    content,
+  const news: News = { type: "notification", event: "session.completed", content };
+  const causeKey = standingCause(session.id);
+  const person = personOf(session);
+  withInbox(work, person, async () => {
+    const last = await findByCause(work.tx, causeKey);
+    const isReplaced = last && last.archived_at === null && mayReplace(last);
+    if (isReplaced) {
+      await replace(work, last, { thread, contextRef: null }, news);
+      const read = { ...last, surfaced_at: work.now, read_at: work.now, snoozed_until: null };
+      await keep(work, person, last, read);
+    } else {
+      if (last) await forgetCause(work.tx, last.id);
+      await write(work, session, news, { causeKey, contextRef: null, thread, isRead: true });
+    }
+    await addToDigest(work, session);
   });
 }
 
-export function tellFailed(work: Work, session: Owned, why: string, thread: string): void {
-  const content = withSaid(`${headOf(session)} failed.`, why);
-  tellStanding(work, session, thread, { type: "escalation", event: "session.failed", content });
+/** A failure that its person has seen stays in the inbox as it is. */
+function mayReplace({ event_type, read_at }: LetterRow): boolean {
+  return event_type === "session.completed" || read_at === null;
 }
 
-function tellStanding(work: Work, session: Owned, thread: string, news: News): void {
+/** `promptId`: the prompt that can be sent again; null: there is none. */
+export function tellFailed(
+  work: Work,
+  session: Owned,
+  why: string,
+  { thread, promptId }: { thread: string; promptId: string | null },
+): void {
+  const content = withSaid(`${headOf(session)} failed.`, why);
+  const news: News = { type: "escalation", event: "session.failed", content };
   const causeKey = standingCause(session.id);
+  const contextRef = promptId === null ? null : `prompt:${promptId}`;
   withInbox(work, personOf(session), async () => {
     const last = await findByCause(work.tx, causeKey);
-    if (last && isCounted(last)) return replace(work, last, thread, news);
+    if (last && isCounted(last)) return replace(work, last, { thread, contextRef }, news);
     // What was read stays as it is, and no longer stands in for this session.
     if (last) await forgetCause(work.tx, last.id);
-    await write(work, session, news, { causeKey, contextRef: null, thread });
+    await write(work, session, news, { causeKey, contextRef, thread });
   });
 }
 
-async function replace(work: Work, last: LetterRow, thread: string, news: News): Promise<void> {
+async function replace(
+  work: Work,
+  last: LetterRow,
+  { thread, contextRef }: { thread: string; contextRef: string | null },
+  news: News,
+): Promise<void> {
   const row: LetterRow = {
     ...last,
     message_type: news.type,
     event_type: news.event,
     // An answer is read where this happened, which may be another conversation than before.
     from_thread: thread,
+    context_ref: contextRef,
     content: news.content,
     surfaced_at: work.now,
     created_at: work.now,
@@ -105,9 +156,9 @@ async function write(
   work: Work,
   session: Owned,
   { type, event, content }: News,
-  about: { causeKey: string; contextRef: string | null; thread: string },
+  about: { causeKey: string; contextRef: string | null; thread: string; isRead?: boolean },
 ): Promise<void> {
-  const { causeKey, contextRef, thread } = about;
+  const { causeKey, contextRef, thread, isRead = false } = about;
   await writeLetter(work, {
     orgId: session.org_id,
     from: await sessionSide(work.tx, session, thread),
@@ -117,6 +168,7 @@ async function write(
     content,
     contextSessionId: session.id,
     contextRef,
+    isRead,
     causeKey,
   });
 }

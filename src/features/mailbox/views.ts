@@ -21,6 +21,7 @@ export function letterView(row: LetterRow, { userId }: { userId: string }): Lett
     contextSessionId: row.context_session_id,
     contextTaskId: row.context_task_id,
     contextRef: row.context_ref,
+    decision: row.decision,
     fate: row.fate,
     fateReason: row.fate_reason,
     read: readAt !== null,

@@ -16,9 +16,9 @@ export async function writeLetter(work: Work, draft: LetterDraft): Promise<Lette
   const row = rowOf({ ...draft, content: cleanText(draft.content) }, id, work.now);
   if (!(await insertLetter(work.tx, row)))
     return (await findByCause(work.tx, row.cause_key ?? "")) as LetterRow;
-  if (row.to_user_id !== null && isCounted(row)) {
+  if (row.to_user_id !== null && row.archived_at === null) {
     const person = { orgId: row.org_id, userId: row.to_user_id };
-    withInbox(work, person, () => countUnread(work.tx, person, 1));
+    if (isCounted(row)) withInbox(work, person, () => countUnread(work.tx, person, 1));
     await post(work, row);
     hintLetter(work, person.userId, row.id);
   }

@@ -16,6 +16,7 @@ const letter: Letter = {
   contextSessionId: "ses_1",
   contextTaskId: null,
   contextRef: null,
+  decision: null,
   fate: "delivered",
   fateReason: null,
   read: false,

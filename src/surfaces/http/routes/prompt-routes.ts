@@ -125,7 +125,27 @@ export function promptRoutes(app: App, { prompts }: Kernel): void {
       prompt: await prompts.promote(principalOf(c), requireId(c.req.param("id"), "prompt")),
     }),
   );
+  retryRoute(app, prompts);
   attachmentRoute(app, prompts);
+}
+
+function retryRoute(app: App, prompts: Kernel["prompts"]): void {
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/prompts/{id}/retry",
+      summary:
+        "Send a prompt whose turn failed or was stopped once more; asked again, it gives back the same prompt",
+      tag: TAG,
+      body: z.strictObject({}),
+      status: 202,
+      response: one,
+    },
+    async ({ c }) => ({
+      prompt: await prompts.retry(principalOf(c), requireId(c.req.param("id"), "prompt")),
+    }),
+  );
 }
 
 function attachmentRoute(app: App, prompts: Kernel["prompts"]): void {

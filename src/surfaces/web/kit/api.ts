@@ -133,6 +133,9 @@ export const api = {
     callApi<{ session: Session }>(session(id), withSignal(signal)),
   renameSession: (id: string, title: string) =>
     callApi<{ session: Session }>(session(id), { method: "PATCH", body: { title } }),
+  /** Null: chosen automatically. */
+  changeModel: (id: string, model: string | null) =>
+    callApi<{ session: Session }>(session(id), { method: "PATCH", body: { model } }),
   /** Without a prompt: the turn that runs. */
   stopSession: (id: string, promptId?: string) =>
     callApi<{ stopped: string[] }>(`${session(id)}/stop`, { method: "POST", body: { promptId } }),
@@ -155,6 +158,12 @@ export const api = {
       query: { state: "running,gated", limit: 200 },
       ...withSignal(signal),
     }),
+  /** The newest prompts that are over. */
+  listSettled: (id: string, limit: number, signal?: AbortSignal) =>
+    callApi<Page<Prompt>>(`${session(id)}/prompts`, {
+      query: { state: "settled", limit },
+      ...withSignal(signal),
+    }),
   sendPrompt: (id: string, body: NewPrompt) =>
     callApi<{ prompt: Prompt }>(`${session(id)}/prompts`, { method: "POST", body }),
   getPrompt: (id: string, signal?: AbortSignal) =>
@@ -164,6 +173,9 @@ export const api = {
   withdrawPrompt: (id: string) => callApi<unknown>(prompt(id), { method: "DELETE" }),
   promotePrompt: (id: string) =>
     callApi<{ prompt: Prompt }>(`${prompt(id)}/promote`, { method: "POST", body: {} }),
+  /** Sends it again; a second call gives back the same prompt. */
+  retryPrompt: (id: string) =>
+    callApi<{ prompt: Prompt }>(`${prompt(id)}/retry`, { method: "POST", body: {} }),
 
   listPendingApprovals: (signal?: AbortSignal) =>
     callApi<Page<Approval>>("/api/approvals", {

@@ -44,6 +44,8 @@ export interface PreferenceChange {
   deliverTelegram?: boolean;
   deliverEmail?: boolean;
   deliverPush?: boolean;
+  /** Only for sessions that are done. */
+  digest?: boolean;
 }
 
 export interface MailContact {

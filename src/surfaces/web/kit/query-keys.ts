@@ -29,6 +29,8 @@ export const keys = {
   queue: (id: string) => ["queue", id] as const,
   /** Below the queue: stale whenever that is. */
   running: (id: string) => ["queue", id, "running"] as const,
+  /** Below the queue: stale whenever that is. */
+  failed: (id: string) => ["queue", id, "failed"] as const,
   prompt: (id: string) => ["prompt", id] as const,
   approvals: ["approvals"] as const,
   pendingApprovals: ["approvals", "pending"] as const,

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestionMark, ShieldQuestion } from "lucide-react";
+import { useState } from "react";
+import type { Letter } from "#features/mailbox/contract.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { type Approval, questionsOf, shownOf } from "#surfaces/web/kit/approval.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
@@ -9,6 +11,7 @@ import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { ago } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
+import { Escalation, useEscalations } from "./escalation.tsx";
 import { usePendingApprovals } from "./use-approvals.ts";
 
 const LISTED = 6;
@@ -17,18 +20,32 @@ const LISTED = 6;
 export function NeedsYou() {
   const found = usePendingApprovals();
   const items = found.data?.items ?? [];
+  const escalations = useEscalations();
   const now = useNow(30_000);
   return (
     <>
       <p role="status" className="sr-only">
         {items.length > 0 && `${plural(items.length, "question")} for you`}
+        {items.length > 0 && escalations.length > 0 && ", "}
+        {escalations.length > 0 && `${plural(escalations.length, "problem")} for you`}
       </p>
-      {items.length > 0 && <WaitingList items={items} now={now} />}
+      {items.length + escalations.length > 0 && (
+        <WaitingList items={items} escalations={escalations} now={now} />
+      )}
     </>
   );
 }
 
-function WaitingList({ items, now }: { items: readonly Approval[]; now: number }) {
+interface WaitingListProps {
+  items: readonly Approval[];
+  escalations: readonly Letter[];
+  now: number;
+}
+
+function WaitingList({ items, escalations, now }: WaitingListProps) {
+  const [isWhole, setIsWhole] = useState(false);
+  const count = items.length + escalations.length;
+  const shown = isWhole ? count : LISTED;
   return (
     <nav
       aria-label="Needs you"
@@ -36,17 +53,24 @@ function WaitingList({ items, now }: { items: readonly Approval[]; now: number }
     >
       <h2 className="flex items-center gap-2 px-2.5 pt-2 pb-1 text-xs font-semibold text-warn">
         Needs you
-        <span className="rounded-full bg-warn px-1.5 text-2xs text-page tabular-nums">
-          {items.length}
-        </span>
+        <span className="rounded-full bg-warn px-1.5 text-2xs text-page tabular-nums">{count}</span>
       </h2>
       <ul className="max-h-[34dvh] overflow-y-auto px-1 pb-1">
-        {items.slice(0, LISTED).map((approval) => (
+        {items.slice(0, shown).map((approval) => (
           <Waiting key={approval.id} approval={approval} now={now} />
         ))}
+        {escalations.slice(0, Math.max(0, shown - items.length)).map((letter) => (
+          <Escalation key={letter.id} letter={letter} now={now} />
+        ))}
       </ul>
-      {items.length > LISTED && (
-        <p className="px-2.5 pb-2 text-2xs text-ink-soft">and {items.length - LISTED} more</p>
+      {count > shown && (
+        <button
+          type="button"
+          onClick={() => setIsWhole(true)}
+          className="px-2.5 pb-2 text-2xs text-ink-soft underline underline-offset-2"
+        >
+          Show {count - shown} more
+        </button>
       )}
     </nav>
   );

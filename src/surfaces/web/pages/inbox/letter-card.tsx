@@ -1,11 +1,24 @@
+import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { ArrowRight, Hourglass, Send, TriangleAlert } from "lucide-react";
 import type { Letter, LetterParty } from "#features/mailbox/contract.ts";
+import { api } from "#surfaces/web/kit/api.ts";
 import { Markdown } from "#surfaces/web/kit/markdown.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, dayName, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { FailureActions } from "#surfaces/web/pages/session/failure-actions.tsx";
 import { LetterContext, SenderLink } from "./letter-context.tsx";
 import { LetterGate, useIsPending } from "./letter-gate.tsx";
-import { bodyOf, eventWords, fateWords, gateOf, partyName, TYPES } from "./letter-words.ts";
+import {
+  bodyOf,
+  decisionWords,
+  eventWords,
+  failedPromptOf,
+  fateWords,
+  gateOf,
+  partyName,
+  TYPES,
+} from "./letter-words.ts";
 import { TypeMark } from "./type-mark.tsx";
 
 interface LetterCardProps {
@@ -37,6 +50,11 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
           {eventWords(letter) !== null && (
             <span className="text-ink-soft">{eventWords(letter)}</span>
           )}
+          {decisionWords(letter) !== null && (
+            <span className="rounded-full bg-hover px-1.5 text-2xs text-ink-soft">
+              {decisionWords(letter)}
+            </span>
+          )}
           {to.id !== myId && (
             <>
               <ArrowRight size={12} aria-label="to" className="self-center text-ink-faint" />
@@ -59,6 +77,7 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
           <LetterGate gateId={gateId} sessionId={letter.contextSessionId ?? from.id} />
         </div>
       )}
+      {letter.eventType === "session.failed" && <Failed letter={letter} />}
       <div className="mt-2 space-y-1 empty:hidden">
         <LetterContext letter={letter} />
         {to.id !== myId && <Fate letter={letter} />}
@@ -67,13 +86,30 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
   );
 }
 
+/** As long as the session stands where the letter says. */
+function Failed({ letter }: { letter: Letter }) {
+  const sessionId = letter.contextSessionId ?? letter.from.id;
+  const session = useQuery({
+    queryKey: keys.session(sessionId),
+    queryFn: ({ signal }) => api.getSession(sessionId, signal),
+  }).data?.session;
+  if (session?.status !== "error") return null;
+  return (
+    <div className="mt-2 flex flex-wrap gap-2">
+      <FailureActions session={session} promptId={failedPromptOf(letter)} />
+    </div>
+  );
+}
+
 /** People and agents write markdown; what the platform writes is meant as it stands. */
+const SAID_BY_AGENTS: ReadonlySet<string> = new Set(["session.completed", "session.digest"]);
+
 function Body({ letter }: { letter: Letter }) {
   const { from, eventType } = letter;
   const text = bodyOf(letter);
   // Who types a letter means each line as a line.
   const typed = from.kind === "user" ? text.replace(/(?<!\n)\n(?!\n)/g, "  \n") : text;
-  const isSaid = eventType === null || eventType === "session.completed";
+  const isSaid = eventType === null || SAID_BY_AGENTS.has(eventType);
   if (text === "") return null;
   return (
     <div className="mt-2 [overflow-wrap:anywhere]">

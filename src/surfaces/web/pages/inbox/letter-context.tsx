@@ -9,13 +9,14 @@ import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
-import { gateOf } from "./letter-words.ts";
+import { failedPromptOf, gateOf } from "./letter-words.ts";
 
 /** What a letter is about, to go to. What only the platform can point at is no plain words. */
 export function LetterContext({ letter }: { letter: Letter }) {
   const { contextSessionId, contextTaskId, contextRef, from } = letter;
   const sessionId = contextSessionId === from.id ? null : contextSessionId;
-  const words = gateOf(letter) === null ? contextRef : null;
+  const isOurs = gateOf(letter) !== null || failedPromptOf(letter) !== null;
+  const words = isOurs ? null : contextRef;
   if (sessionId === null && contextTaskId === null && words === null) return null;
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-ink-faint">

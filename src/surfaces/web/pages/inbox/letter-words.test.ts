@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { bodyOf, eventWords, fateWords, gateOf, lineOf, partyName } from "./letter-words.ts";
+import {
+  bodyOf,
+  decisionWords,
+  eventWords,
+  failedPromptOf,
+  fateWords,
+  gateOf,
+  lineOf,
+  partyName,
+} from "./letter-words.ts";
 import { letter, SESSION } from "./samples.ts";
 
 describe("a letter in words", () => {
@@ -18,6 +27,23 @@ describe("a letter in words", () => {
     expect(told("It presents a plan:\n\nFirst")).toBe("presents a plan");
     expect(told("It asks to be allowed bash: ls")).toBe("asks to be allowed something");
     expect(eventWords(letter({ content: "It presents a plan:" }))).toBeNull();
+  });
+
+  it("says how a question was decided instead of asking on", () => {
+    const content = "Otters\n\nIt asks to be allowed bash: ls";
+    const asked = letter({ eventType: "session.approval", messageType: "approval", content });
+    expect(decisionWords(asked)).toBeNull();
+    const decided = { ...asked, decision: "denied" as const };
+    expect(decisionWords(decided)).toBe("Not allowed");
+    expect(eventWords(decided)).toBe("asked to be allowed something");
+    expect(lineOf(decided)).toMatch(/^Not allowed: /);
+  });
+
+  it("finds the prompt to send again in the platform's letters only", () => {
+    const contextRef = "prompt:pmt_1";
+    expect(failedPromptOf(letter({ eventType: "session.failed", contextRef }))).toBe("pmt_1");
+    expect(failedPromptOf(letter({ eventType: "session.failed" }))).toBeNull();
+    expect(failedPromptOf(letter({ contextRef }))).toBeNull();
   });
 
   it("says the end alone when nothing was said with it", () => {

@@ -1,5 +1,11 @@
 /** Letters in words: what kind they are, what became of them, and a line to tell them by. Pure. */
-import type { Letter, LetterEvent, LetterParty, LetterType } from "#features/mailbox/contract.ts";
+import type {
+  Letter,
+  LetterDecision,
+  LetterEvent,
+  LetterParty,
+  LetterType,
+} from "#features/mailbox/contract.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 
 export const TYPES: Record<LetterType, string> = {
@@ -22,7 +28,10 @@ const EVENTS: Partial<Record<LetterEvent, string>> = {
 const PLAN = /^It presents a plan:$/m;
 
 /** Said behind the name of the sender; null when the letter says all itself. */
-export function eventWords({ eventType, content }: Letter): string | null {
+export function eventWords({ eventType, content, decision }: Letter): string | null {
+  if (decision !== null && eventType === "session.question") return "asked you";
+  if (decision !== null && eventType === "session.approval")
+    return PLAN.test(content) ? "presented a plan" : "asked to be allowed something";
   if (eventType === "session.approval" && PLAN.test(content)) return "presents a plan";
   return (eventType && EVENTS[eventType]) ?? null;
 }
@@ -49,7 +58,8 @@ export function lineOf(letter: Letter): string {
     .replace(/`+|\*\*/g, "")
     .replace(/\s+/g, " ")
     .trim();
-  const end = letter.eventType === null ? undefined : ENDS[letter.eventType];
+  const event = letter.eventType === null ? undefined : ENDS[letter.eventType];
+  const end = decisionWords(letter) ?? event;
   return revealLine([end, words.slice(0, LINE_CHARS)].filter(Boolean).join(": "));
 }
 
@@ -75,6 +85,29 @@ export function fateWords({ fate, fateReason, to }: Letter): string {
 
 function reasonWords(reason: string): string {
   return revealLine(/\s/.test(reason) ? reason : reason.replaceAll("_", " "));
+}
+
+const DECISIONS: Record<LetterDecision, string> = {
+  allowed: "Allowed",
+  denied: "Not allowed",
+  revised: "Sent back",
+  answered: "Answered",
+  expired: "Expired",
+  cancelled: "No longer needed",
+};
+
+/** How what it asked was decided; null: it is open, or asks for no decision. */
+export function decisionWords({ decision, messageType }: Letter): string | null {
+  if (decision === "denied" && messageType === "question") return "Left unanswered";
+  return decision === null ? null : DECISIONS[decision];
+}
+
+const PROMPT = "prompt:";
+
+/** The prompt that can be sent again, of a letter about a failure that the platform wrote. */
+export function failedPromptOf({ eventType, contextRef }: Letter): string | null {
+  if (eventType !== "session.failed") return null;
+  return contextRef?.startsWith(PROMPT) ? contextRef.slice(PROMPT.length) : null;
 }
 
 const APPROVAL = "approval:";

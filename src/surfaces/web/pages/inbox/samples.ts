@@ -17,6 +17,7 @@ export function letter(change: Partial<Letter> = {}): Letter {
     contextSessionId: null,
     contextTaskId: null,
     contextRef: null,
+    decision: null,
     fate: "delivered",
     fateReason: null,
     read: false,

@@ -99,7 +99,9 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
               This exchange goes on; only its first {letters.length} letters are shown.
             </p>
           )}
-          <div ref={end}>{last && !isAsked && <ReplyForm letter={last} />}</div>
+          <div ref={end}>
+            {last && !isAsked && last.eventType !== "session.digest" && <ReplyForm letter={last} />}
+          </div>
           {!last && <p className="text-center text-xs text-ink-faint">{endWords(letters, myId)}</p>}
         </div>
       </div>

@@ -3,6 +3,7 @@ import {
   Bell,
   CircleAlert,
   CircleCheck,
+  ListChecks,
   type LucideIcon,
   Mail,
   MessageCircleQuestionMark,
@@ -11,7 +12,7 @@ import {
   TriangleAlert,
 } from "lucide-react";
 import type { Letter, LetterEvent, LetterType } from "#features/mailbox/contract.ts";
-import { TYPES } from "./letter-words.ts";
+import { decisionWords, TYPES } from "./letter-words.ts";
 
 const ICONS: Record<LetterType, LucideIcon> = {
   message: Mail,
@@ -25,6 +26,7 @@ const ICONS: Record<LetterType, LucideIcon> = {
 const EVENT_ICONS: Partial<Record<LetterEvent, LucideIcon>> = {
   "session.completed": CircleCheck,
   "session.failed": CircleAlert,
+  "session.digest": ListChecks,
   "mail.loop_cut": Repeat,
 };
 
@@ -38,13 +40,16 @@ const TONES: Record<LetterType, string> = {
 
 export function TypeMark({ letter, className }: { letter: Letter; className?: string }) {
   const { messageType, eventType } = letter;
-  const Icon = (eventType && EVENT_ICONS[eventType]) ?? ICONS[messageType];
+  const decided = decisionWords(letter);
+  const Icon =
+    decided === null ? ((eventType && EVENT_ICONS[eventType]) ?? ICONS[messageType]) : CircleCheck;
+  const label = decided === null ? TYPES[messageType] : `${TYPES[messageType]}: ${decided}`;
   return (
     <span
       role="img"
-      aria-label={TYPES[messageType]}
-      title={TYPES[messageType]}
-      className={clsx("shrink-0", TONES[messageType], className)}
+      aria-label={label}
+      title={label}
+      className={clsx("shrink-0", decided ? "text-ink-faint" : TONES[messageType], className)}
     >
       <Icon size={16} aria-hidden />
     </span>

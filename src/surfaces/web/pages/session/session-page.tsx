@@ -9,7 +9,6 @@ import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useDocumentTitle } from "#surfaces/web/kit/use-document-title.ts";
 import { useSessionApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
-import { useReadStanding } from "#surfaces/web/pages/inbox/use-read-standing.ts";
 import { OrchestrationPanel } from "#surfaces/web/pages/orchestration/orchestration-panel.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { ChangesAside } from "./changes-aside.tsx";
@@ -19,6 +18,7 @@ import { QueuePanel } from "./queue-panel.tsx";
 import { buildRows, type Row } from "./rows.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { Transcript } from "./transcript.tsx";
+import { TroubleBar } from "./trouble-bar.tsx";
 import { useSessionFeed } from "./use-session-feed.ts";
 import { useSubmissions } from "./use-submissions.ts";
 
@@ -80,7 +80,6 @@ interface OpenSessionProps extends Omit<OneSessionProps, "sessionId"> {
 function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
   const { transcript, entries, drafts } = useSessionFeed(session.id);
   const submissions = useSubmissions(session.id);
-  useReadStanding(session.id);
   const approvals = useSessionApprovals(session.id).data?.items;
   const [isReviewing, setIsReviewing] = useState(false);
   const [isOrchestrating, setIsOrchestrating] = useState(false);
@@ -103,6 +102,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
           isOrchestrating={isOrchestrating}
           onOrchestrate={() => setIsOrchestrating(!isOrchestrating)}
         />
+        <TroubleBar session={session} />
         {isOrchestrating && <OrchestrationPanel session={session} />}
         {notice}
         {transcript.isError ? (

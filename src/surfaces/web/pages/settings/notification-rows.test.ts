@@ -10,6 +10,7 @@ const preference = (change: Partial<NotificationPreference>): NotificationPrefer
   deliverTelegram: false,
   deliverEmail: false,
   deliverPush: false,
+  digest: false,
   isDefault: true,
   ...change,
 });

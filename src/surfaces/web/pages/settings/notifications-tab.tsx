@@ -24,8 +24,41 @@ export function NotificationsTab() {
         {found.isPending && <p className="text-ink-faint">Loading…</p>}
         {found.data && <PreferenceTable preferences={found.data} />}
       </Section>
+      {found.data && <DigestSection preferences={found.data} />}
       <MailConsent />
     </>
+  );
+}
+
+const DONE = { messageType: "notification", eventType: "session.completed" } as const;
+
+function DigestSection({ preferences }: { preferences: Preferences }) {
+  const save = useChange((body: PreferenceChange) => inboxApi.changePreference(body), {
+    stale: keys.notificationPreferences,
+    failed: "The setting was not changed",
+  });
+  const isOn = preferences.items.some((item) => item.eventType === DONE.eventType && item.digest);
+  return (
+    <Section
+      title="Sessions that are done"
+      text="They are in your inbox, marked as read: nothing is asked of you."
+    >
+      <label className="flex items-start gap-2.5 text-sm">
+        <input
+          type="checkbox"
+          checked={isOn}
+          disabled={save.isPending}
+          onChange={({ target }) => save.mutate({ ...DONE, digest: target.checked })}
+          className="mt-0.5 size-4 accent-accent"
+        />
+        <span>
+          Collect them in a digest
+          <span className="block text-xs text-ink-faint">
+            One unread letter that names every session that is done since you last read one.
+          </span>
+        </span>
+      </label>
+    </Section>
   );
 }
 

@@ -1,0 +1,46 @@
+/** Trouble of a session in words: its last turn failed, or its model cannot be used. Pure. */
+import type { ModelOffer } from "#protocol/models.ts";
+import type { Prompt, Session } from "#protocol/sessions.ts";
+
+export interface Trouble {
+  title: string;
+  /** What went wrong and what to do. */
+  text: string;
+  /** The prompt that can be sent again; null: there is none. */
+  promptId: string | null;
+}
+
+/** `failed`: the newest prompt that is over, if its turn failed. */
+export function troubleOf(
+  session: Session,
+  failed: Prompt | undefined,
+  models: readonly ModelOffer[],
+): Trouble | null {
+  if (failed?.error) {
+    const isModel = /^(?:model_|context_too_long)/.test(failed.error.code);
+    return {
+      title: isModel ? modelTitle(session) : "The last turn failed",
+      text: failed.error.message,
+      promptId: failed.author.kind === "system" ? null : failed.id,
+    };
+  }
+  const why = modelProblem(session, models);
+  return why === null ? null : { title: modelTitle(session), text: why, promptId: null };
+}
+
+function modelTitle({ model }: Session): string {
+  return model === null ? "The model does not work" : `${model} does not work`;
+}
+
+/** Runners tell which models they reach; a model is known as usable, as unusable, or not at all. */
+function modelProblem({ model, runtime }: Session, models: readonly ModelOffer[]): string | null {
+  if (model === null || runtime !== "native" || models.length === 0) return null;
+  if (models.some(({ id, usable }) => id === model && usable)) return null;
+  const provider = model.slice(0, model.indexOf("/"));
+  const ofProvider = models.filter((offer) => offer.provider === provider);
+  const why = ofProvider.find(({ usable, why: reason }) => !usable && reason !== null)?.why;
+  if (why) return why;
+  // A provider that is usable may have models that it does not list.
+  if (ofProvider.some(({ usable }) => usable)) return null;
+  return `No machine offers a model of ${provider} any more. Choose another model, or set ${provider} up again.`;
+}
