@@ -17,6 +17,36 @@ describe("the doors", () => {
   const post = (path: string, body: unknown, headers?: Record<string, string>) =>
     platform.request("POST", path, body, headers);
 
+  it.each([
+    ["an API answer", "/api/me", 200],
+    ["a refusal", "/api/sessions/ses_none", 404],
+    ["an address that is none", "/api/nothing", 404],
+    ["the API document", "/api/openapi.json", 200],
+    ["the health route", "/health", 200],
+    ["the readiness route", "/ready", 200],
+    ["the metrics", "/metrics", 200],
+  ])(
+    "%s is read as its type, kept by no cache and shown in no frame",
+    async (_what, path, status) => {
+      const answer = await fetch(platform.url + path, {
+        headers: { authorization: `Bearer ${platform.key}` },
+      });
+      await answer.body?.cancel();
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("x-frame-options")).toBe("DENY");
+      expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    },
+  );
+
+  it("a stranger's refusal carries the same headers", async () => {
+    const answer = await fetch(`${platform.url}/api/me`);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("x-frame-options")).toBe("DENY");
+  });
+
   const bad: [string, () => Promise<{ status: number; body: unknown }>, number, string][] = [
     ["broken JSON", () => post("/api/sessions", '{"title": '), 400, "invalid_json"],
     [

@@ -73,6 +73,7 @@ export function createApp(options: AppOptions): App {
     ),
   );
   app.use(async (c, next) => {
+    setSafeHeaders(c);
     const { remoteAddress, localAddress } = c.env.incoming.socket;
     const forwarded = c.req.header("x-forwarded-for");
     proxies?.look(remoteAddress, forwarded !== undefined);
@@ -98,9 +99,6 @@ export function createApp(options: AppOptions): App {
     await next();
   });
   app.use("/api/*", async (c, next) => {
-    // On Node's own response, so that every kind of answer carries them.
-    c.env.outgoing.setHeader("Cache-Control", "no-store");
-    c.env.outgoing.setHeader("X-Content-Type-Options", "nosniff");
     const changes = !READING.has(c.req.method);
     const known = !isPublic(c.req.path);
     const toGateway = isGatewayPath(c.req.path);
@@ -115,6 +113,19 @@ export function createApp(options: AppOptions): App {
     await next();
   });
   return { hono: app, specs: [] };
+}
+
+/**
+ * Headers that every answer begins with, refusals too: kept by no cache, read as the type it says, and
+ * shown in no frame. On Node's own response, so that every kind of answer carries them; pages and files
+ * set their own in their place. Previews are made for a frame of our own page.
+ */
+function setSafeHeaders({ req, env: { outgoing } }: Context<AppEnv>): void {
+  outgoing.setHeader("Cache-Control", "no-store");
+  outgoing.setHeader("X-Content-Type-Options", "nosniff");
+  if (req.path.startsWith("/preview/")) return;
+  outgoing.setHeader("X-Frame-Options", "DENY");
+  outgoing.setHeader("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
 }
 
 function askedOf(c: Context<AppEnv>) {

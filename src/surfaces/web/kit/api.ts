@@ -12,6 +12,7 @@ import type { SessionChanges } from "#protocol/workspaces.ts";
 import { callApi, fetchFile } from "./api-client.ts";
 import type { Approval, Scope } from "./approval.ts";
 import { dropPageKey } from "./page-key.ts";
+import { announceSignOut, forgetContent, noteSignedInHere } from "./tab-person.ts";
 
 export interface Me {
   user: { id: string; name: string; email: string | null; role: string };
@@ -88,18 +89,24 @@ const prompt = (id: string) => `/api/prompts/${encodeURIComponent(id)}`;
 
 export const api = {
   me: (signal?: AbortSignal) => callApi<Me>("/api/me", withSignal(signal)),
-  signIn: (secret: SignInSecret) =>
-    callApi<unknown>("/api/auth/sign-in", { method: "POST", body: secret }),
+  signIn: async (secret: SignInSecret) => {
+    await callApi<unknown>("/api/auth/sign-in", { method: "POST", body: secret });
+    noteSignedInHere();
+  },
   inspectLink: (token: string, signal: AbortSignal) =>
     callApi<InspectedLink>("/api/auth/links/inspect", { method: "POST", body: { token }, signal }),
-  join: (token: string, body: { name: string; email: string; password: string }) =>
-    callApi<unknown>(`/api/invitations/${encodeURIComponent(token)}/accept`, {
+  join: async (token: string, body: { name: string; email: string; password: string }) => {
+    await callApi<unknown>(`/api/invitations/${encodeURIComponent(token)}/accept`, {
       method: "POST",
       body,
-    }),
+    });
+    noteSignedInHere();
+  },
   signOut: async () => {
     await callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} });
     dropPageKey();
+    forgetContent();
+    announceSignOut();
   },
 
   listModels: () => callApi<{ items: ModelOffer[] }>("/api/models"),

@@ -17,3 +17,13 @@ export function keepDraft(sessionId: string, text: string): void {
     // Storage may be full or forbidden; the text is still on the page.
   }
 }
+
+/** Removes the drafts of this tab. */
+export function forgetDrafts(): void {
+  try {
+    for (const key of Object.keys(sessionStorage))
+      if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+  } catch {
+    // Nothing could be kept.
+  }
+}

@@ -7,16 +7,19 @@ import { Button } from "#surfaces/web/kit/button.tsx";
 import { LiveProvider } from "#surfaces/web/kit/live-context.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { DrawerOpener, SideDrawer } from "#surfaces/web/kit/side-drawer.tsx";
 import { useMedia } from "#surfaces/web/kit/use-media.ts";
 import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
 import { useLetterCount } from "#surfaces/web/pages/inbox/use-letters.ts";
 import { useSearchShortcut } from "#surfaces/web/pages/search/use-open-search.ts";
+import { OutboxProvider } from "#surfaces/web/pages/session/outbox-context.tsx";
 import { SandboxCard } from "#surfaces/web/pages/sessions/sandbox-card.tsx";
 import { useRunnerChanges } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
 import { Sidebar } from "#surfaces/web/pages/sessions/sidebar.tsx";
 import { useMyChanges } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { SignedOut } from "#surfaces/web/pages/sign-in/signed-out.tsx";
+import { useSignOutElsewhere, useTabPerson } from "./use-tab-person.ts";
 
 async function readMe(signal: AbortSignal): Promise<Me | null> {
   try {
@@ -34,10 +37,14 @@ export function AppFrame() {
     queryFn: ({ signal }) => readMe(signal),
     staleTime: 60_000,
   });
+  const before = useTabPerson(me.data);
+  if (me.data && before) return <PersonChanged before={before} now={me.data} />;
   if (me.data) {
     return (
       <LiveProvider>
-        <Panes me={me.data} />
+        <OutboxProvider userId={me.data.user.id}>
+          <Panes me={me.data} />
+        </OutboxProvider>
       </LiveProvider>
     );
   }
@@ -55,10 +62,26 @@ export function AppFrame() {
   return <div role="status" aria-label="Loading" className="h-full" />;
 }
 
+/** Another tab of this browser signed somebody else in; what this tab showed is gone. */
+function PersonChanged({ before, now }: { before: Me; now: Me }) {
+  return (
+    <PageMessage title="Somebody else is signed in now">
+      <p role="alert">
+        This tab showed what belongs to {revealLine(before.user.name)}. This browser is signed in as{" "}
+        {revealLine(now.user.name)} since, so it was cleared.
+      </p>
+      <Button look="primary" className="mt-4" onClick={() => location.assign("/")}>
+        Go on as {revealLine(now.user.name)}
+      </Button>
+    </PageMessage>
+  );
+}
+
 const WIDE = "(min-width: 48rem)";
 
 function Panes({ me }: { me: Me }) {
   useMyChanges();
+  useSignOutElsewhere();
   useRunnerChanges();
   useSearchShortcut();
   usePendingApprovals();

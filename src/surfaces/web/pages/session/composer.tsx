@@ -52,11 +52,13 @@ export function Composer({ session, isFresh, isWorking, submissions }: ComposerP
     setChosenMode(null);
     box.current?.focus();
     const refused = await submissions.send(content, mode);
-    if (refused === undefined) return;
+    // Whoever has gone elsewhere finds it in the queue, with the reason.
+    if (refused === undefined || box.current === null) return;
     setRefusal(messageOf(refused.error));
+    submissions.discard(refused.prompt);
     // What was written meanwhile is kept after it.
     const meanwhile = readDraft(session.id);
-    write(meanwhile === "" ? refused.content : `${refused.content}\n${meanwhile}`);
+    write(meanwhile === "" ? content : `${content}\n${meanwhile}`);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "." && (event.metaKey || event.ctrlKey) && isWorking) {

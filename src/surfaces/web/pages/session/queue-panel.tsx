@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
+import { clsx } from "clsx";
 import { LoaderCircle, TriangleAlert } from "lucide-react";
 import { api } from "#surfaces/web/kit/api.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
+import type { OutboxItem } from "#surfaces/web/kit/prompt-outbox.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { orderQueue } from "./queue.ts";
 import { QueuedPrompt } from "./queued-prompt.tsx";
-import type { Submission, Submissions } from "./use-submissions.ts";
+import type { Submissions } from "./use-submissions.ts";
 
 /** What waits to be run, and what is still on its way to the server. */
 export function QueuePanel({
@@ -37,55 +39,42 @@ export function QueuePanel({
         {queue.map((prompt) => (
           <QueuedPrompt key={prompt.id} prompt={prompt} />
         ))}
-        {submissions.items.map((submission) => (
-          <OnItsWay key={submission.dispatchId} submission={submission} submissions={submissions} />
+        {submissions.items.map((item) => (
+          <OnItsWay key={item.dispatchId} item={item} submissions={submissions} />
         ))}
       </ul>
     </section>
   );
 }
 
-function OnItsWay({
-  submission,
-  submissions,
-}: {
-  submission: Submission;
-  submissions: Submissions;
-}) {
-  const toasts = useToasts();
-  const retry = async () => {
-    const refused = await submissions.retry(submission);
-    if (refused) toasts.fail("The prompt was refused", refused.error);
-  };
+function OnItsWay({ item, submissions }: { item: OutboxItem; submissions: Submissions }) {
+  const { content, problem, isStuck } = item;
   return (
     <li className="flex items-center gap-2.5 px-3 py-2">
-      {submission.problem === null ? (
-        <LoaderCircle size={14} aria-hidden className="shrink-0 animate-spin text-ink-faint" />
-      ) : (
+      {isStuck ? (
         <TriangleAlert size={14} aria-hidden className="shrink-0 text-bad" />
+      ) : (
+        <LoaderCircle size={14} aria-hidden className="shrink-0 animate-spin text-ink-faint" />
       )}
       <div className="min-w-0 flex-1">
-        <p className="truncate">{submission.content}</p>
-        <p
-          role="status"
-          className={submission.problem === null ? "text-2xs text-ink-faint" : "text-2xs text-bad"}
-        >
-          {submission.problem === null ? "Sending…" : `Not confirmed. ${submission.problem}`}
+        <p className="truncate">{revealLine(content)}</p>
+        <p role="status" className={clsx("text-2xs", isStuck ? "text-bad" : "text-ink-faint")}>
+          {isStuck && problem}
+          {!isStuck &&
+            (problem === null
+              ? "Sending…"
+              : "Kept here. It is sent as soon as the server answers.")}
         </p>
       </div>
-      {submission.problem !== null && (
-        <>
-          <Button size="small" onClick={() => void retry()}>
-            Retry
-          </Button>
-          <Button
-            size="small"
-            look="ghost"
-            onClick={() => submissions.discard(submission.dispatchId)}
-          >
-            Discard
-          </Button>
-        </>
+      {isStuck && (
+        <Button size="small" onClick={() => submissions.retry(item)}>
+          Send
+        </Button>
+      )}
+      {problem !== null && (
+        <Button size="small" look="ghost" onClick={() => submissions.discard(item)}>
+          Discard
+        </Button>
       )}
     </li>
   );

@@ -1,0 +1,155 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  type OutboxOptions,
+  PromptOutbox,
+  type SendResult,
+  type UnsentPrompt,
+} from "./prompt-outbox.ts";
+
+const KEY = "muster.unsent.usr_1";
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A browser and a server that a test leads: what is kept, what is sent, and what is answered. */
+class Desk {
+  readonly kept = new Map<string, string>();
+  readonly sent: string[] = [];
+  readonly timers: { run: () => void; afterMs: number }[] = [];
+  answer: SendResult = { is: "sent" };
+  now = 1_000_000;
+
+  open(change: Partial<OutboxOptions> = {}): PromptOutbox {
+    return new PromptOutbox({
+      storage: {
+        getItem: (key) => this.kept.get(key) ?? null,
+        setItem: (key, text) => void this.kept.set(key, text),
+        removeItem: (key) => void this.kept.delete(key),
+      },
+      key: KEY,
+      send: async ({ dispatchId }) => {
+        this.sent.push(dispatchId);
+        return this.answer;
+      },
+      now: () => this.now,
+      setTimer: (run, afterMs) => this.timers.push({ run, afterMs }),
+      clearTimer: () => {},
+      ...change,
+    });
+  }
+
+  prompt(dispatchId: string, sessionId = "ses_1"): UnsentPrompt {
+    return { dispatchId, sessionId, content: `Do ${dispatchId}`, mode: "followup", at: this.now };
+  }
+
+  get stored(): string[] {
+    const kept = JSON.parse(this.kept.get(KEY) ?? "[]") as UnsentPrompt[];
+    return kept.map(({ dispatchId }) => dispatchId);
+  }
+}
+
+const AWAY: SendResult = { is: "lost", why: "The server did not answer." };
+const idle = () => new Promise((resolve) => setTimeout(resolve));
+
+describe("prompts on their way", () => {
+  let desk: Desk;
+  beforeEach(() => {
+    desk = new Desk();
+  });
+
+  it("are kept until the server has answered", async () => {
+    let release: (result: SendResult) => void = () => {};
+    const send = () => new Promise<SendResult>((resolve) => (release = resolve));
+    const outbox = desk.open({ send });
+    const answered = outbox.add(desk.prompt("a"));
+    expect(desk.stored).toEqual(["a"]);
+    expect(outbox.items("ses_1")).toMatchObject([{ content: "Do a", problem: null }]);
+    release({ is: "sent" });
+    expect(await answered).toBeUndefined();
+    expect(desk.kept.size).toBe(0);
+    expect(outbox.items("ses_1")).toEqual([]);
+  });
+
+  it("are sent by themselves once the server is back, in order and with the same id", async () => {
+    desk.answer = AWAY;
+    const outbox = desk.open();
+    void outbox.add(desk.prompt("a"));
+    void outbox.add(desk.prompt("b"));
+    await idle();
+    expect(desk.sent).toEqual(["a"]);
+    expect(outbox.items("ses_1")[0]).toMatchObject({ problem: AWAY.why, isStuck: false });
+    desk.timers.at(-1)?.run();
+    await idle();
+    expect(desk.sent).toEqual(["a", "a"]);
+    expect(desk.timers.map(({ afterMs }) => afterMs)).toEqual([600, 1_200]);
+    desk.answer = { is: "sent" };
+    outbox.wake();
+    await idle();
+    expect(desk.sent).toEqual(["a", "a", "a", "b"]);
+    expect(desk.kept.size).toBe(0);
+  });
+
+  it("survive a reload", async () => {
+    desk.answer = AWAY;
+    const before = desk.open();
+    void before.add(desk.prompt("a"));
+    void before.add(desk.prompt("b", "ses_2"));
+    await idle();
+    before.stop();
+    desk.answer = { is: "sent" };
+    desk.sent.length = 0;
+    const after = desk.open();
+    expect(after.items("ses_1")).toMatchObject([{ dispatchId: "a", content: "Do a" }]);
+    after.wake();
+    await idle();
+    expect(desk.sent.sort()).toEqual(["a", "b"]);
+    expect(desk.kept.size).toBe(0);
+  });
+
+  it("stay with the reason when they are refused, and do not hold up the next one", async () => {
+    desk.answer = { is: "refused", error: new Error("This session is archived.") };
+    const outbox = desk.open();
+    const first = outbox.add(desk.prompt("a"));
+    expect((await first)?.message).toBe("This session is archived.");
+    expect(outbox.items("ses_1")).toMatchObject([
+      { problem: "This session is archived.", isStuck: true },
+    ]);
+    desk.answer = { is: "sent" };
+    await outbox.add(desk.prompt("b"));
+    expect(desk.sent).toEqual(["a", "b"]);
+    outbox.wake();
+    await idle();
+    expect(desk.sent).toEqual(["a", "b"]);
+    outbox.retry(desk.prompt("a"));
+    await idle();
+    expect(desk.sent).toEqual(["a", "b", "a"]);
+    expect(desk.kept.size).toBe(0);
+  });
+
+  it("are not sent without asking when they are more than a day old", async () => {
+    desk.kept.set(KEY, JSON.stringify([desk.prompt("old")]));
+    desk.now += DAY_MS + 1;
+    const outbox = desk.open();
+    outbox.wake();
+    await idle();
+    expect(desk.sent).toEqual([]);
+    expect(outbox.items("ses_1")).toMatchObject([{ isStuck: true }]);
+    outbox.discard(desk.prompt("old"));
+    expect(desk.kept.size).toBe(0);
+  });
+
+  it("leave alone what another tab keeps", async () => {
+    desk.answer = AWAY;
+    const one = desk.open();
+    const other = desk.open();
+    void one.add(desk.prompt("a"));
+    void other.add(desk.prompt("b", "ses_2"));
+    await idle();
+    expect(desk.stored.sort()).toEqual(["a", "b"]);
+    one.discard(desk.prompt("a"));
+    expect(desk.stored).toEqual(["b"]);
+  });
+
+  it.each(["nonsense", '{"a": 1}', '[{"dispatchId": 3}]'])("ignore %s in the storage", (text) => {
+    desk.kept.set(KEY, text);
+    expect(desk.open().items("ses_1")).toEqual([]);
+  });
+});

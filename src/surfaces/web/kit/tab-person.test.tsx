@@ -1,0 +1,55 @@
+import { afterEach, expect, it } from "vitest";
+import { keepDraft, readDraft } from "./session-draft.ts";
+import {
+  forgetContent,
+  noteSignedInHere,
+  onPersonChange,
+  takeOver,
+  takeSignedInHere,
+  unsentKey,
+} from "./tab-person.ts";
+
+afterEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
+
+it("forgets drafts and unsent prompts, and nothing else", () => {
+  keepDraft("ses_1", "half a thought");
+  localStorage.setItem(unsentKey("usr_1"), "[]");
+  localStorage.setItem("muster.folded", "[]");
+  forgetContent();
+  expect(readDraft("ses_1")).toBe("");
+  expect(Object.keys(localStorage)).toEqual(["muster.folded"]);
+});
+
+it("keeps a person's own drafts, and drops those that somebody else has left", () => {
+  takeOver("usr_1");
+  keepDraft("ses_1", "mine");
+  localStorage.setItem(unsentKey("usr_1"), "[]");
+  takeOver("usr_1");
+  expect(readDraft("ses_1")).toBe("mine");
+  expect(localStorage.getItem(unsentKey("usr_1"))).toBe("[]");
+  takeOver("usr_2");
+  expect(readDraft("ses_1")).toBe("");
+  expect(localStorage.getItem(unsentKey("usr_1"))).toBeNull();
+});
+
+it("hears what other tabs say about who is signed in", () => {
+  const heard: (string | null)[] = [];
+  const stop = onPersonChange((id) => heard.push(id));
+  const say = (key: string | null, newValue: string | null) =>
+    window.dispatchEvent(new StorageEvent("storage", { key, newValue }));
+  say("muster.person", "usr_2");
+  say("something else", "usr_3");
+  say("muster.person", null);
+  say(null, null);
+  stop();
+  say("muster.person", "usr_4");
+  expect(heard).toEqual(["usr_2", null, null]);
+});
+
+it("knows once that this tab signed somebody in", () => {
+  noteSignedInHere();
+  expect([takeSignedInHere(), takeSignedInHere()]).toEqual([true, false]);
+});

@@ -1,0 +1,79 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import type { Page } from "#protocol/page.ts";
+import type { Prompt } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api.ts";
+import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { useConnection } from "#surfaces/web/kit/live-context.tsx";
+import {
+  PromptOutbox,
+  type SendResult,
+  type UnsentPrompt,
+} from "#surfaces/web/kit/prompt-outbox.ts";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { unsentKey } from "#surfaces/web/kit/tab-person.ts";
+import { placePrompt } from "./queue.ts";
+
+const OutboxContext = createContext<PromptOutbox | undefined>(undefined);
+
+function createOutbox(queryClient: QueryClient, userId: string): PromptOutbox {
+  return new PromptOutbox({
+    storage: localStorage,
+    key: unsentKey(userId),
+    send: (prompt) => sendPrompt(queryClient, prompt),
+    now: Date.now,
+    setTimer: (run, afterMs) => window.setTimeout(run, afterMs),
+    clearTimer: (timer) => window.clearTimeout(timer as number | undefined),
+  });
+}
+
+async function sendPrompt(
+  queryClient: QueryClient,
+  { sessionId, content, mode, dispatchId }: UnsentPrompt,
+): Promise<SendResult> {
+  try {
+    const { prompt } = await api.sendPrompt(sessionId, { content, mode, dispatchId });
+    queryClient.setQueryData(keys.prompt(prompt.id), { prompt });
+    queryClient.setQueryData<Page<Prompt>>(
+      keys.queue(sessionId),
+      (page) => page && placePrompt(page, prompt),
+    );
+    // It may have started before the answer came: ask what is still queued.
+    void queryClient.invalidateQueries({ queryKey: keys.queue(sessionId) });
+    void queryClient.invalidateQueries({ queryKey: keys.session(sessionId) });
+    return { is: "sent" };
+  } catch (error) {
+    if (error instanceof ApiError && error.isUncertain)
+      return { is: "lost", why: messageOf(error) };
+    return { is: "refused", error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+/** Holds what one person has written and the server has not confirmed, for as long as they are shown. */
+export function OutboxProvider({ userId, children }: { userId: string; children: ReactNode }) {
+  const queryClient = useQueryClient();
+  const [outbox, setOutbox] = useState<PromptOutbox>();
+  const connection = useConnection();
+  useEffect(() => {
+    const made = createOutbox(queryClient, userId);
+    setOutbox(made);
+    made.wake();
+    const wake = () => made.wake();
+    window.addEventListener("online", wake);
+    return () => {
+      window.removeEventListener("online", wake);
+      made.stop();
+    };
+  }, [queryClient, userId]);
+  useEffect(() => {
+    if (connection === "live") outbox?.wake();
+  }, [connection, outbox]);
+  if (!outbox) return null;
+  return <OutboxContext value={outbox}>{children}</OutboxContext>;
+}
+
+export function useOutbox(): PromptOutbox {
+  const outbox = useContext(OutboxContext);
+  if (outbox === undefined) throw new Error("useOutbox needs an OutboxProvider above it");
+  return outbox;
+}

@@ -1,0 +1,60 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import type { Me } from "#surfaces/web/kit/api.ts";
+import { useConnection } from "#surfaces/web/kit/live-context.tsx";
+import { keys } from "#surfaces/web/kit/query-keys.ts";
+import {
+  announceSignOut,
+  forgetContent,
+  onPersonChange,
+  takeOver,
+  takeSignedInHere,
+} from "#surfaces/web/kit/tab-person.ts";
+
+/**
+ * Clears what this tab holds when its person signs out anywhere or somebody else signs in. Returns the
+ * person who was shown before, when another tab has signed somebody else in since.
+ */
+export function useTabPerson(me: Me | null | undefined): Me | null {
+  const queryClient = useQueryClient();
+  const [shown, setShown] = useState<Me | null>(null);
+  if (me && shown?.user.id !== me.user.id && (shown === null || takeSignedInHere())) setShown(me);
+  const before = me && shown && shown.user.id !== me.user.id ? shown : null;
+  const id = me?.user.id;
+  const isSignedOut = me === null;
+  useEffect(() => {
+    if (id === undefined) return;
+    takeOver(id);
+    return onPersonChange((other) => {
+      if (other === id) return;
+      forgetContent();
+      forgetAnswers(queryClient);
+      if (other === null) queryClient.setQueryData(keys.me, null);
+      else void queryClient.resetQueries({ queryKey: keys.me });
+    });
+  }, [id, queryClient]);
+  useEffect(() => {
+    if (!isSignedOut) return;
+    forgetContent();
+    forgetAnswers(queryClient);
+    announceSignOut();
+    // Another tab may sign in while this one waits.
+    return onPersonChange((other) => {
+      if (other !== null) void queryClient.resetQueries({ queryKey: keys.me });
+    });
+  }, [isSignedOut, queryClient]);
+  return before;
+}
+
+function forgetAnswers(queryClient: QueryClient): void {
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.me[0] });
+}
+
+/** The server ends the connection of whoever was signed out: then it is asked who this is. */
+export function useSignOutElsewhere(): void {
+  const queryClient = useQueryClient();
+  const isCut = useConnection() === "reconnecting";
+  useEffect(() => {
+    if (isCut) void queryClient.invalidateQueries({ queryKey: keys.me });
+  }, [isCut, queryClient]);
+}
