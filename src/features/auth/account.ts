@@ -196,7 +196,11 @@ async function requirePerson(tx: Tx, userId: string): Promise<PersonRow> {
 async function emailOf(tx: Tx, user: PersonRow, wanted: string | undefined): Promise<string> {
   const email = wanted ?? user.email;
   if (email === null)
-    throw new Refusal("invalid", "email_missing", "Say with which e-mail address you sign in.");
+    throw new Refusal(
+      "invalid",
+      "email_missing",
+      "Say with which e-mail address you sign in: give it as `email`, in the terminal with --email you@example.com.",
+    );
   const other = await findUserByEmail(tx, email);
   if (other && other.id !== user.id) throw emailTaken();
   return email;

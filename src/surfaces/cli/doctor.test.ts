@@ -104,6 +104,13 @@ describe("muster doctor", () => {
     expect(of("sandbox")?.text).toContain(said);
   });
 
+  it("says in its last line that agents work without a sandbox", async () => {
+    const host = createFakeHost({ env: { ...folder.env, MUSTER_SANDBOX: "local" } });
+    await runCommand(host, "doctor");
+    expect(host.out).toMatch(/\nAgents run commands without a sandbox\. .*to look at\.\n$/);
+    expect(host.out).not.toContain("Nothing is broken");
+  });
+
   it("names machines of a server that works without a sandbox, or has none", async () => {
     const server = await new FakeServer().start();
     const runner = { id: "rnr_1", name: "bench", state: "online", unsandboxed: null };

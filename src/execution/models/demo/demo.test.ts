@@ -253,6 +253,8 @@ describe("other stories", () => {
   it.each([
     ["What can you do?", "otters"],
     ["hello", "otters"],
+    ["Say hello", "Hello!"],
+    ["please say hi", "Hello!"],
     ["What is a session?", "A session is"],
     ["what's a runner?", "A runner is"],
     ["What is a sandbox?", "A sandbox is"],

@@ -8,7 +8,7 @@ import { checkRunnerDisks, describeDatabaseFiles } from "../doctor/check-disks.t
 import { checkModels } from "../doctor/check-models.ts";
 import { checkPort } from "../doctor/check-port.ts";
 import { checkGit, checkNode } from "../doctor/check-programs.ts";
-import { checkSandbox } from "../doctor/check-sandbox.ts";
+import { checkSandbox, SANDBOX } from "../doctor/check-sandbox.ts";
 import { type Finding, fail, ok } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { CliHost } from "../host.ts";
@@ -33,7 +33,9 @@ async function examine(invocation: Invocation): Promise<Ending> {
   const warned = findings.filter((finding) => finding.level === "warn").length;
   const style = styleFor(host.stdout, host.env);
   const lines = findings.flatMap((finding) => findingLines(finding, style));
-  invocation.print({ ok: failed === 0, findings }, [...lines, "", summaryOf(failed, warned)]);
+  const isOpen = findings.some(({ name, level }) => name === SANDBOX && level === "warn");
+  const summary = summaryOf(failed, warned, isOpen);
+  invocation.print({ ok: failed === 0, sandboxed: !isOpen, findings }, [...lines, "", summary]);
   return failed === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -104,7 +106,10 @@ function findingLines({ name, level, text, mend }: Finding, style: Style): strin
   ];
 }
 
-function summaryOf(failed: number, warned: number): string {
-  if (failed > 0) return `${failed} to mend${warned > 0 ? `, ${warned} to look at` : ""}.`;
+/** `isOpen`: agents work without a sandbox, which is somebody's wish and still the first thing to know. */
+function summaryOf(failed: number, warned: number, isOpen: boolean): string {
+  const open = isOpen ? "Agents run commands without a sandbox. " : "";
+  if (failed > 0) return `${open}${failed} to mend${warned > 0 ? `, ${warned} to look at` : ""}.`;
+  if (isOpen) return `${open}${warned} to look at.`;
   return warned > 0 ? `Nothing is broken; ${warned} to look at.` : "All is well.";
 }

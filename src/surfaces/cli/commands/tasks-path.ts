@@ -1,6 +1,8 @@
 /** Where boards and tasks are. */
+import { ORCHESTRATOR } from "#protocol/session-ids.ts";
 import type { Api } from "../client/api.ts";
 import { findSessionId } from "./find-session.ts";
+import { ensureOrchestrator } from "./orchestrator-path.ts";
 import { sessionPath } from "./session-path.ts";
 
 /** Whose board, for all commands of the group. */
@@ -11,13 +13,15 @@ export interface BoardOptions {
 export const BOARD_OPTION = [
   "--session <session>",
   "any session of the tree whose board it is: its id, the end of it, or its title",
-  "orchestrator",
+  ORCHESTRATOR,
 ] as const;
 
 /** What takes something away where a name is asked for. */
 export const NONE = "none";
 
 export async function tasksPath(api: Api, { session }: BoardOptions): Promise<string> {
+  // The first task may come before the first conversation.
+  if (session === ORCHESTRATOR) await ensureOrchestrator(api);
   return `${sessionPath(await findSessionId(api, session))}/tasks`;
 }
 

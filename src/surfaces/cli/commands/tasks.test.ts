@@ -3,6 +3,7 @@ import { createFakeHost, runCommand } from "../testing/fake-host.ts";
 import { FakeServer, reply } from "../testing/fake-server.ts";
 
 const TASKS = "/api/sessions/orchestrator/tasks";
+const ORCHESTRATOR = "/api/me/orchestrator";
 const task = {
   id: "tsk_1",
   boardId: "orchestrator:usr_1",
@@ -34,6 +35,7 @@ const task = {
 let server: FakeServer;
 beforeEach(async () => {
   server = await new FakeServer().start();
+  answers("GET", ORCHESTRATOR, { session: { id: "orchestrator:usr_1" }, needsRestart: false });
   server.answer("POST", TASKS, (_seen, response) => reply(response, 201, { task }));
   list(TASKS, [task]);
   server.answer("PUT", `${TASKS}/tsk_1`, (_seen, response) =>
@@ -73,6 +75,16 @@ describe("muster tasks", () => {
     expect(JSON.parse((await run("ls", "--json")).out)).toMatchObject({ items: [{ id: "tsk_1" }] });
     list(`${TASKS}/ready`, []);
     expect((await run("ready")).out).toContain("Nothing is ready");
+  });
+
+  it("makes the orchestrator whose board it is, when there is none yet", async () => {
+    answers("GET", ORCHESTRATOR, { session: null, needsRestart: false });
+    answers("POST", ORCHESTRATOR, { session: { id: "orchestrator:usr_1" } });
+    expect((await run("add", "Count otters")).out).toBe("tsk_1 is on the board, blocked.\n");
+    expect(server.requests("POST", ORCHESTRATOR)).toHaveLength(1);
+    list("/api/sessions/ses_1/tasks", []);
+    await run("ls", "--session", "ses_1");
+    expect(server.requests("GET", ORCHESTRATOR)).toHaveLength(1);
   });
 
   it("adds with all that can be said", async () => {

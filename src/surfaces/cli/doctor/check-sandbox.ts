@@ -5,7 +5,8 @@ import type { Runner } from "#protocol/runs.ts";
 import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/sandboxes.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-const NAME = "sandbox";
+/** The name of its findings. */
+export const SANDBOX = "sandbox";
 const OTHER_WAYS =
   "Then reload the page, or let agents work without a sandbox: muster runners allow-unsandboxed ID";
 
@@ -18,7 +19,7 @@ export async function checkSandbox(
     .filter(({ sandbox: report }) => isUnsandboxed(report))
     .map((runner) =>
       warn(
-        NAME,
+        SANDBOX,
         `agents work without a sandbox on ${runner.name} (${runner.id})`,
         runner.unsandboxed === null
           ? "Leave out MUSTER_SANDBOX there to use bubblewrap."
@@ -32,7 +33,7 @@ export async function checkSandbox(
   if (here.level === "ok" && elsewhere.length > 0)
     return [
       here,
-      fail(NAME, `no sandbox on ${elsewhere.join(", ")}`, "See: muster runners ls"),
+      fail(SANDBOX, `no sandbox on ${elsewhere.join(", ")}`, "See: muster runners ls"),
       ...open,
     ];
   return [here, ...open];
@@ -41,14 +42,14 @@ export async function checkSandbox(
 async function checkHere(sandbox: Config["sandbox"], path: string): Promise<Finding> {
   if (sandbox === "local")
     return warn(
-      NAME,
+      SANDBOX,
       "MUSTER_SANDBOX is local: agents run commands on this machine without a sandbox",
       "Leave it out to use bubblewrap.",
     );
   const trial = await tryBubblewrap(path);
-  if (trial.works) return ok(NAME, "bubblewrap works");
+  if (trial.works) return ok(SANDBOX, "bubblewrap works");
   const mend = trial.fix
     ? `${SANDBOX_FIXES[trial.fix]}\n${OTHER_WAYS}`
     : "Install bubblewrap and allow unprivileged user namespaces, or run a runner on another machine.";
-  return fail(NAME, `${trial.why} Agents cannot run commands on this machine.`, mend);
+  return fail(SANDBOX, `${trial.why} Agents cannot run commands on this machine.`, mend);
 }

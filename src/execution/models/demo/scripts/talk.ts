@@ -74,15 +74,16 @@ export const aboutMuster: Script = {
   next: ({ said }) => end(ANSWERS.find(({ about }) => about.test(said))?.text ?? ""),
 };
 
+const IS_GREETING = /^\s*(?:(?:please\s+)?say\s+)?(?:hello|hi|hey|good (?:morning|day|evening))\b/i;
 const IS_WELCOME =
-  /what (can|do) you (do|offer)|what else can|who are you|what are you|\bhelp\b|^\s*(hello|hi|hey|good (morning|day|evening))\b|^\s*$/i;
+  /what (can|do) you (do|offer)|what else can|who are you|what are you|\bhelp\b|^\s*$/i;
 
 export const welcome: Script = {
   name: "welcome",
-  fits: ({ said }) => IS_WELCOME.test(said),
+  fits: ({ said }) => IS_GREETING.test(said) || IS_WELCOME.test(said),
   next: (scene) =>
     end(
-      `In Muster, agents work for you in sandboxes, ask when they need your word, and write everything down. I can show you that for real, with real files and real commands. Try one of these:\n\n${abilitiesOf(scene)}`,
+      `${IS_GREETING.test(scene.said) ? "Hello! " : ""}In Muster, agents work for you in sandboxes, ask when they need your word, and write everything down. I can show you that for real, with real files and real commands. Try one of these:\n\n${abilitiesOf(scene)}`,
     ),
 };
 
