@@ -335,7 +335,7 @@ describe("a request through the gateway", () => {
     const ask = (key: string) =>
       fetch(`${url}/api/gateway`, { headers: { authorization: `Bearer ${key}` } });
     expect(await (await ask(RUNNER_TOKEN)).json()).toEqual({
-      items: [{ name: "claude", kind: "anthropic", models: ["m"] }],
+      items: [{ name: "claude", kind: "anthropic", models: ["m"], answered: true }],
     });
     expect(await (await ask(OTHER_RUNNER_TOKEN)).json()).toEqual({ items: [] });
     expect(await errorOf(await ask(USER_KEY))).toEqual({ status: 403, code: "runners_only" });

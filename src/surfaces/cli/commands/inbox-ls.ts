@@ -97,12 +97,12 @@ async function list(invocation: Invocation, options: LsOptions): Promise<Ending>
 }
 
 function rowOf(letter: Letter, box: LetterBox): string[] {
-  const { id, createdAt, messageType, from, to, content, read } = letter;
+  const { id, createdAt, messageType, decision, from, to, content, read } = letter;
   return [
     read || box === "sent" ? " " : "*",
     id,
     timeAgo(createdAt),
-    messageType,
+    decision === null ? messageType : `${messageType}, ${decision}`,
     shorten(nameOf(box === "sent" ? to : from), NAME_WIDTH),
     shorten(content, TEXT_WIDTH),
   ];

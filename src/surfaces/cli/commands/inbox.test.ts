@@ -46,12 +46,13 @@ const bodies = (method: string, path: string) =>
 
 describe("muster inbox", () => {
   it("lists letters by what is asked for, with nothing that commands a terminal", async () => {
-    answers("GET", INBOX, { items: [letter, { ...letter, id: "ltr_2", read: true }], next: "x" });
+    const decided = { ...letter, id: "ltr_2", read: true, decision: "answered" };
+    answers("GET", INBOX, { items: [letter, decided], next: "x" });
     const listed = await run([]);
     expect(listed.out).toMatch(
       /\* +ltr_1 +just now +question +Counter<U\+001B>\[31m +Which server\?/,
     );
-    expect(listed.out).toMatch(/^ +ltr_2 /m);
+    expect(listed.out).toMatch(/^ +ltr_2 +just now +question, answered /m);
     expect(listed.out).toContain("There are more");
     expect(listed.out).not.toContain("\u001b");
     const filters = ["--type", "question", "--unread", "--session", "ses_1", "--limit", "5"];
