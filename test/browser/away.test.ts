@@ -144,9 +144,10 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
   it("says so when another tab signed somebody else in", async () => {
     visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
+    await platform.createSession({ runtime: "echo", title: "Secret herons" });
+    // This tab itself has signed the first one in, and was not loaded again since.
     await visitor.signIn();
-    const session = await platform.createSession({ runtime: "echo", title: "Secret herons" });
-    await visitor.open(session.id);
+    await page.getByRole("treeitem", { name: /^Secret herons/ }).click();
     await visitor.prompt.fill("half a thought");
     const other = await page.context().newPage();
     await other.goto(`${platform.url}/join#token=${await inviteToken(platform)}`);

@@ -60,5 +60,9 @@ async function setProvider(
   invocation.print(answer, [
     `${provider.name} is set: ${provider.kind} at ${provider.baseUrl ?? "its address"}, ${key}.`,
   ]);
+  if (!provider.answered)
+    invocation.note(
+      "It did not answer, so its key was not tried. Its models are not chosen by themselves until you set it again.",
+    );
   return DONE;
 }

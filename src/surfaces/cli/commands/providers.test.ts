@@ -11,6 +11,7 @@ const provider = {
   hasKey: true,
   keyEnd: "WXYZ",
   models: ["a", "b"],
+  answered: true,
   problem: null,
   updatedAt: new Date().toISOString(),
 };
@@ -44,6 +45,15 @@ describe("muster providers", () => {
     ]);
     expect(out).toBe("mine is set: openai at https://api.openai.com/v1, with a key.\n");
     expect(out + err).not.toContain(API_KEY);
+  });
+
+  it("says that a provider did not answer", async () => {
+    const silent = { ...provider, answered: false };
+    server.answer("PUT", PATH, (_seen, response) => reply(response, 200, { provider: silent }));
+    const words = ["set", "mine", "--kind", "openai", "--key-stdin"];
+    const { code, err } = await run(words, { input: `${API_KEY}\n` });
+    expect(code).toBe(0);
+    expect(err).toContain("its key was not tried");
   });
 
   it("asks for the key on a terminal, without showing it", async () => {

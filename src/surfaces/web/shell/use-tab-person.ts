@@ -18,7 +18,11 @@ import {
 export function useTabPerson(me: Me | null | undefined): Me | null {
   const queryClient = useQueryClient();
   const [shown, setShown] = useState<Me | null>(null);
-  if (me && shown?.user.id !== me.user.id && (shown === null || takeSignedInHere())) setShown(me);
+  if (me && shown?.user.id !== me.user.id) {
+    // Taken in any case: it says nothing about whoever comes after.
+    const isByThisTab = takeSignedInHere();
+    if (shown === null || isByThisTab) setShown(me);
+  }
   const before = me && shown && shown.user.id !== me.user.id ? shown : null;
   const id = me?.user.id;
   const isSignedOut = me === null;
