@@ -16,7 +16,7 @@ export interface EnvironmentProvider extends ReachedProvider {
 }
 
 export interface ProviderSources {
-  providers: Pick<Providers, "resolve" | "list">;
+  providers: Pick<Providers, "resolve" | "list" | "noteAnswered">;
   environment: readonly EnvironmentProvider[];
 }
 
@@ -24,6 +24,8 @@ export interface FoundProvider {
   reach: ReachedProvider;
   /** What the organisation offers of it; null when the provider is asked. */
   models: readonly string[] | null;
+  /** False: nobody has reached it yet. */
+  answered: boolean;
 }
 
 /** Settings go before what the environment has by the same name. */
@@ -36,11 +38,16 @@ export async function findProvider(
   const stored = await providers.resolve(engine, orgId, name);
   if (stored) {
     const all = await providers.list(engine, orgId);
-    return { reach: stored, models: all.find((one) => one.name === name)?.models ?? null };
+    const offered = all.find((one) => one.name === name);
+    return {
+      reach: stored,
+      models: offered?.models ?? null,
+      answered: offered?.answered ?? true,
+    };
   }
   if (!(await offersEnvironment(engine, orgId))) return undefined;
   const own = environment.find((one) => one.name === name);
-  return own && { reach: own, models: null };
+  return own && { reach: own, models: null, answered: true };
 }
 
 export async function listProviders(

@@ -25,6 +25,9 @@ const counted = (input: number, output: number) =>
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
+    /** Of the provider `lab`: somebody has reached it before. */
+    let isTried = true;
+    const answered: string[] = [];
     const gateway = createGateway({
       providers: {
         resolve: async (_engine, orgId, provider) =>
@@ -32,8 +35,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
             ? { kind: "openai-compatible", baseUrl: "http://lab/v1", apiKey: "k" }
             : undefined,
         list: async () => [
-          { name: "lab", kind: "openai-compatible", models: ["small", "big"], answered: true },
+          { name: "lab", kind: "openai-compatible", models: ["small", "big"], answered: isTried },
         ],
+        noteAnswered: async (_engine, _orgId, name) => void answered.push(name),
       },
       environment: [
         { name: "anthropic", kind: "anthropic", baseUrl: "http://a/v1", apiKey: "e", models: null },
@@ -115,6 +119,21 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(more).toEqual([]);
       expect(event?.data).toMatchObject({ model: "lab/small", inputTokens: 100, priceId: "p" });
       expect((await world.kernel.sessions.get(owner, id)).cost).toMatchObject({});
+    });
+
+    it("tells that a provider answered which nobody had reached, and of no other", async () => {
+      const { turn } = await begin();
+      await use(turn, 1, 1);
+      expect(answered).toEqual([]);
+      isTried = false;
+      const failed = await passes(turn);
+      await failed.fail();
+      await failed.end(true);
+      expect(answered).toEqual([]);
+      await use(turn, 1, 1);
+      expect(answered).toEqual(["lab"]);
+      isTried = true;
+      await turn.end("done");
     });
 
     it("leaves a row in the trail without a word of what was said", async () => {

@@ -88,8 +88,14 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
         const id = engine.ids.mint("gwc");
         const asked = { id, provider, model, offered, requestBytes: sent.length };
         const opening = await openCall(parts, { runId, fence }, asked);
-        if ("call" in opening)
-          return createPassage({ parts, call: opening.call, provider: reach, route, body, over });
+        if ("call" in opening) {
+          const { call } = opening;
+          const passage = createPassage({ parts, call, provider: reach, route, body, over });
+          if (found.answered) return passage;
+          return noting(passage, () =>
+            sources.providers.noteAnswered(engine, agent.orgId, provider),
+          );
+        }
         over();
         return { spent: SENTENCES[opening.spent], kind: reach.kind };
       } catch (error) {
@@ -100,6 +106,24 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
 
     /** True while the attempt holds its run. */
     isStillHeld: (agent: AgentPrincipal) => isStillHeld(engine, runOf(agent)),
+  };
+}
+
+type LetThrough = ReturnType<typeof createPassage>;
+
+/** Notes that the provider answered, once its answer is over. */
+function noting(passage: LetThrough, note: () => Promise<void>): LetThrough {
+  let isAnswered = false;
+  return {
+    ...passage,
+    meter(isEventStream) {
+      isAnswered = true;
+      return passage.meter(isEventStream);
+    },
+    async end(isCut) {
+      await passage.end(isCut);
+      if (isAnswered) await note();
+    },
   };
 }
 

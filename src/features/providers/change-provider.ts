@@ -4,7 +4,13 @@ import { type Principal, principalKey, type SettingChange, type Work } from "#en
 import type { ProviderAnswer } from "./ask-provider.ts";
 import { normalBaseUrl, USUAL_BASE_URL } from "./base-url.ts";
 import { PROVIDER_NAME, type ProviderChange } from "./contract.ts";
-import { deleteProvider, listProviders, lockProvider, saveProvider } from "./queries.ts";
+import {
+  deleteProvider,
+  listProviders,
+  lockProvider,
+  saveAnswered,
+  saveProvider,
+} from "./queries.ts";
 import type { ReachableProvider } from "./reachable-provider.ts";
 import type { ProviderRow } from "./schema.ts";
 import type { KeySealer } from "./seal-key.ts";
@@ -71,6 +77,11 @@ export async function setProvider(
   await work.tell(changeOf(principal, before ? "changed" : "added"));
   announce(work, name);
   return row;
+}
+
+/** A turn was answered by a provider that nobody had reached when it was saved. */
+export async function noteAnswered(work: Work, orgId: string, name: string): Promise<void> {
+  if ((await saveAnswered(work.tx, { orgId, name })) > 0) announce(work, name);
 }
 
 export async function removeProvider(

@@ -2,8 +2,9 @@
  * Providers: model providers that were given in settings. Their keys are kept encrypted and stay on
  * the server, which speaks to them for its runners.
  */
-import type { Engine, Feature } from "#engine/index.ts";
+import { command, type Engine, type Feature } from "#engine/index.ts";
 import type { Fetch } from "./ask-provider.ts";
+import { noteAnswered } from "./change-provider.ts";
 import type { ProviderKind } from "./contract.ts";
 import { findProvider, listProviders } from "./queries.ts";
 import type { ReachableProvider } from "./reachable-provider.ts";
@@ -28,6 +29,8 @@ export interface Providers {
   /** Refuses with `secret_key_changed` when the stored key cannot be read. */
   resolve(engine: Engine, orgId: string, name: string): Promise<ReachableProvider | undefined>;
   list(engine: Engine, orgId: string): Promise<OfferedProvider[]>;
+  /** A turn was answered by it: it is no longer one that was never tried. */
+  noteAnswered(engine: Engine, orgId: string, name: string): Promise<void>;
 }
 
 export interface ProvidersOptions {
@@ -63,5 +66,7 @@ export function createProviders({
         answered: row.answered === 1,
       }));
     },
+    noteAnswered: (engine, orgId, name) =>
+      command(engine, (work) => noteAnswered(work, orgId, name)),
   };
 }

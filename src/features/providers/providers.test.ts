@@ -367,6 +367,19 @@ function suite(title: string, place: () => Promise<Place>): void {
       expect(await set("mine", { kind: "openai" })).toMatchObject({ answered: true });
     });
 
+    it("takes a provider for tried once a turn was answered by it, and tells runners once", async () => {
+      vendors.isAway = true;
+      await set("mine", { kind: "openai", apiKey: API_KEY });
+      const told: string[] = [];
+      const leave = kernel.engine.announcer.onHint("providers", ({ id }) => told.push(id));
+      for (let turn = 0; turn < 2; turn++)
+        await providers.noteAnswered(kernel.engine, "org_1", "mine");
+      await providers.noteAnswered(kernel.engine, "org_2", "mine");
+      expect(await list()).toMatchObject([{ answered: true }]);
+      await expect.poll(() => told).toEqual(["mine"]);
+      leave();
+    });
+
     it.each([403, 404])("takes %i as no word about the key", async (status) => {
       vendors.status = status;
       expect(await set("mine", { kind: "openai", apiKey: API_KEY })).toMatchObject({

@@ -75,3 +75,16 @@ const deleteOne = prepare<ProviderKey, unknown>((db, p) =>
 export function deleteProvider(tx: Tx, key: ProviderKey): Promise<number> {
   return tx.run(deleteOne, key);
 }
+
+const updateAnswered = prepare<ProviderKey, unknown>((db, p) =>
+  db
+    .updateTable("provider_settings")
+    .set({ answered: 1 })
+    .where("org_id", "=", p("orgId"))
+    .where("name", "=", p("name"))
+    .where("answered", "=", 0),
+);
+/** How many rows that changed: none when it had answered before. */
+export function saveAnswered(tx: Tx, key: ProviderKey): Promise<number> {
+  return tx.run(updateAnswered, key);
+}
