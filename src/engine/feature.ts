@@ -46,14 +46,20 @@ export interface Route {
   method: "get" | "post" | "put" | "patch" | "delete";
   /** With `{name}` for parameters, under `/api/`. */
   path: string;
+  /** Other paths with the same parameters that are served too, and not documented. */
+  aliases?: readonly string[];
   summary: string;
   tag: string;
   query?: z.ZodType;
   body?: z.ZodType;
   response: z.ZodType;
   status?: number;
-  /** When the answer says which status it has; then `status` is only what the document says. */
+  /** Further statuses of success, which `statusOf` gives. */
+  otherStatuses?: readonly number[];
+  /** Reads the status from the answer: `status`, or one of `otherStatuses`. */
   statusOf?(answer: never): number;
+  /** Media type of a raw answer. */
+  mediaType?: string;
   handle(request: RouteRequest<never, never>): Promise<unknown>;
 }
 

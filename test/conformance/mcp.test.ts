@@ -40,6 +40,7 @@ const SCHEMA_2020 = {
 const toolbox: Toolbox = {
   instructions: "For the suite.",
   mayWait: () => false,
+  isRepeatable: () => true,
   list: async () => [
     ...["test_simple_text", "test_error_handling", "test_tool_with_progress"].map((name) => ({
       name,

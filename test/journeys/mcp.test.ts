@@ -1,4 +1,5 @@
 /** The tools over MCP, with the protocol's own client: an agent's by its run token, a person's by a key. */
+import { deflateRawSync } from "node:zlib";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -206,6 +207,50 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           answer: "There are 7.",
         });
         expect(heard).toEqual(["has begun", "uses glob"]);
+      });
+
+      it("resumes a stream that was lost by the id of its priming event, and does nothing twice", async () => {
+        const secret = await apiKey(platform, READ_WRITE);
+        const { id: sessionId } = await platform.createSession({ runtime: "native" });
+        const headers = {
+          ...bearer(secret),
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-protocol-version": "2025-11-25",
+          "mcp-session-id": "resuming",
+        };
+        const send = async (body: unknown, more: Record<string, string> = {}) => {
+          const init = { method: "POST", headers: { ...headers, ...more } };
+          const answer = await fetch(`${platform.url}/mcp`, {
+            ...init,
+            body: JSON.stringify(body),
+          });
+          return answer.text();
+        };
+        const resume = (lastEventId: string) =>
+          fetch(`${platform.url}/mcp`, {
+            headers: { ...headers, "last-event-id": lastEventId },
+          });
+        const call = calling("prompt_session", { sessionId, content: "once" }, 7);
+        const first = await send(call);
+        const [, id = ""] = /^id: (\S+)\nretry: 1000\ndata: \n\n/.exec(first) ?? [];
+        expect(id).toMatch(/^m1\./);
+        const resumed = await (await resume(id)).text();
+        const promptOf = (text: string) => /pmt_\w+/.exec(text)?.[0];
+        expect(promptOf(resumed)).toMatch(/^pmt_/);
+        expect(promptOf(resumed)).toBe(promptOf(first));
+        const path = `/api/sessions/${sessionId}/prompts`;
+        const { body } = await platform.request<{ items: Prompt[] }>("GET", path);
+        expect(body.items).toHaveLength(1);
+        // What would be done twice is not resumed, and neither is what was made up.
+        const stopped = await send(calling("stop_session", { sessionId }, 8));
+        expect(stopped).toMatch(/^id: once\nretry: 1000\ndata: \n\n/);
+        const bomb = `m1.${deflateRawSync(Buffer.alloc(50_000_000)).toString("base64url")}`;
+        for (const lost of ["once", "m1.AAAA", "made up", bomb.slice(0, 5_000)])
+          expect((await resume(lost)).status).toBe(409);
+        // Clients of earlier versions take every event for a message.
+        const old = await send(call, { "mcp-protocol-version": "2025-06-18" });
+        expect(old).not.toMatch(/^id:/);
       });
 
       it("waits on while the orchestrator waits for its children, and gives the answer of the end", async () => {

@@ -66,7 +66,8 @@ function lookingRoutes(base: string): Route[] {
     }),
     defineRoute({
       method: "get",
-      path: `${base}/threads/{threadId}`,
+      path: `${base.replace(/s$/, "")}-threads/{threadId}`,
+      aliases: [`${base}/threads/{threadId}`],
       summary: "An exchange of letters, oldest first; what in it is to you counts as read",
       tag: TAG,
       query: threadQuery,

@@ -248,8 +248,7 @@ async function callRoute<T>(
   const url = new URL(path, "http://localhost");
   for (const route of kernel.routes) {
     const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
-    const pattern = new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, "([^/]+)")}$`);
-    const match = pattern.exec(url.pathname);
+    const match = matchOf([route.path, ...(route.aliases ?? [])], url.pathname);
     if (!match || route.method.toUpperCase() !== method) continue;
     return (await route.handle({
       engine: kernel.engine,
@@ -261,6 +260,14 @@ async function callRoute<T>(
     })) as T;
   }
   throw new Error(`no route ${method} ${url.pathname}`);
+}
+
+function matchOf(paths: readonly string[], pathname: string): RegExpExecArray | undefined {
+  for (const path of paths) {
+    const match = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "([^/]+)")}$`).exec(pathname);
+    if (match) return match;
+  }
+  return undefined;
 }
 
 let entries = 0;

@@ -134,7 +134,7 @@ function askedOf(c: Context<AppEnv>) {
 }
 
 /** Signing in and joining is how one gets an identity, so it cannot need one. */
-function isPublic(path: string): boolean {
+export function isPublic(path: string): boolean {
   return (
     path === "/api/auth/sign-in" ||
     path === "/api/auth/links/inspect" ||

@@ -31,7 +31,10 @@ export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType 
 ): void {
   app.specs.push(spec);
   const status = spec.status ?? 200;
-  app.hono.on(spec.method.toUpperCase(), spec.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
+  const paths = [spec.path, ...(spec.aliases ?? [])].map((path) =>
+    path.replaceAll(/\{(\w+)\}/g, ":$1"),
+  );
+  app.hono.on(spec.method.toUpperCase(), paths, async (c) => {
     const query = spec.query ? meant(c, requireStorable(check(spec.query, queryOf(c)))) : {};
     const body = spec.body ? meant(c, storable(c, check(spec.body, c.get("json") ?? {}))) : {};
     const answer = await handle({ c, query: query as z.infer<Q>, body: body as z.infer<B> });

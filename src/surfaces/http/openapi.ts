@@ -3,17 +3,25 @@
  * made when somebody asks for it, so a server that nobody asks does not carry it.
  */
 import * as z from "zod";
+import { operationId, tagsOf } from "./openapi-names.ts";
+import { REFUSAL_CODES, type RefusalStatus } from "./refusal-codes.ts";
 
 export interface EndpointSpec {
   method: "get" | "post" | "patch" | "delete" | "put";
   /** With `{name}` for parameters. */
   path: string;
+  /** Served too, and not documented: paths that a document could not tell from others. */
+  aliases?: readonly string[];
   summary: string;
   tag: string;
   query?: z.ZodType;
   body?: z.ZodType;
   status?: 200 | 201 | 202;
+  /** Further statuses of success, such as 200 when the thing was there already. */
+  otherStatuses?: readonly number[];
   response: z.ZodType;
+  /** Media type of an answer that is a file or a stream. */
+  mediaType?: string;
 }
 
 type Json = Record<string, unknown>;
@@ -21,48 +29,154 @@ type Json = Record<string, unknown>;
 const errorSchema = z
   .object({
     error: z.object({
-      code: z.string(),
-      message: z.string(),
+      code: z.string().describe("Stable; programs act on it."),
+      message: z.string().describe("Says what to do next; its words may change."),
       details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     }),
   })
   .meta({ id: "Error" });
 
-export function openApiDocument(specs: readonly EndpointSpec[], version: string): Json {
+const ABOUT =
+  "Orchestrates AI agents on your own machines. One thing comes as `{<name>: …}`, a list as `{items, next}`: send `next` back as `cursor` for the page after. Bodies with unknown fields are refused. Whatever is refused has a stable code.";
+
+/** `isPublic`: tells which paths need no credential. */
+export function openApiDocument(
+  specs: readonly EndpointSpec[],
+  version: string,
+  isPublic: (path: string) => boolean,
+): Json {
   const components: Json = {};
   const paths: Record<string, Json> = {};
+  jsonSchema(errorSchema, "output", components);
   for (const spec of specs) {
-    paths[spec.path] = { ...paths[spec.path], [spec.method]: operation(spec, components) };
+    const described = operation(spec, components, isPublic(spec.path));
+    paths[spec.path] = { ...paths[spec.path], [spec.method]: described };
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Muster", version },
+    info: {
+      title: "Muster",
+      version,
+      description: ABOUT,
+      license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
+    },
+    servers: [{ url: "/", description: "The server that gave out this document" }],
     security: [{ bearer: [] }],
+    tags: tagsOf(specs),
     paths,
     components: {
       schemas: components,
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      responses: Object.fromEntries(
+        REFUSALS.map(([status, name, words]) => [name, refusal(status, words)]),
+      ),
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key (`muster keys add`), or the key of the owner.",
+        },
+      },
     },
   };
 }
 
-function operation(spec: EndpointSpec, components: Json): Json {
-  const content = (schema: z.ZodType, io: "input" | "output") => ({
-    "application/json": { schema: jsonSchema(schema, io, components) },
-  });
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "Names this request: sent again within seven days with the same body, it answers with what it made the first time and makes nothing new.",
+  schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,200}$" },
+};
+
+const REFUSALS: readonly [RefusalStatus, name: string, words: string][] = [
+  [400, "BadRequest", "The request is not valid"],
+  [401, "Unauthorized", "There is no credential, or it is not good any more"],
+  [403, "Forbidden", "Known to you, but not allowed"],
+  [404, "NotFound", "Missing, deleted or not yours, which answer alike"],
+  [409, "Conflict", "It does not fit the present state"],
+  [413, "TooLarge", "Too large"],
+  [415, "UnsupportedMediaType", "Not of a type that is understood here"],
+  [429, "TooManyRequests", "A limit is reached"],
+  [503, "Unavailable", "The server cannot do it now"],
+];
+const WITH_RETRY: ReadonlySet<RefusalStatus> = new Set([429, 503]);
+
+/** Codes are an open list: a program must bear one that it does not know. */
+function refusal(status: RefusalStatus, description: string): Json {
+  const retry = {
+    "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } },
+  };
+  const code = { type: "string", "x-extensible-enum": REFUSAL_CODES[status] };
+  const error = { type: "object", properties: { code } };
   return {
-    summary: spec.summary,
-    tags: [spec.tag],
-    parameters: [...pathParameters(spec.path), ...queryParameters(spec.query, components)],
-    ...(spec.body ? { requestBody: { content: content(spec.body, "input") } } : {}),
-    responses: {
-      [spec.status ?? 200]: { description: "Done", content: content(spec.response, "output") },
-      default: {
-        description: "A refusal with a stable code",
-        content: content(errorSchema, "output"),
+    description: `${description}. Codes: ${REFUSAL_CODES[status].join(", ")}.`,
+    ...(WITH_RETRY.has(status) ? { headers: retry } : {}),
+    content: {
+      "application/json": {
+        schema: {
+          allOf: [
+            { $ref: "#/components/schemas/Error" },
+            { type: "object", properties: { error } },
+          ],
+        },
       },
     },
   };
+}
+
+function operation(spec: EndpointSpec, components: Json, isPublic: boolean): Json {
+  const content = (schema: z.ZodType, io: "input" | "output") => ({
+    [(io === "output" && spec.mediaType) || "application/json"]: {
+      schema: jsonSchema(schema, io, components),
+    },
+  });
+  const done = { description: "Done", content: content(spec.response, "output") };
+  const statuses = [spec.status ?? 200, ...(spec.otherStatuses ?? [])];
+  return {
+    operationId: operationId(spec),
+    summary: spec.summary,
+    tags: [spec.tag],
+    ...(isPublic ? { security: [] } : {}),
+    parameters: [
+      ...pathParameters(spec.path),
+      ...queryParameters(spec.query, components),
+      ...(spec.method === "post" ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+    ],
+    ...(spec.body
+      ? { requestBody: { required: needsBody(spec.body), content: content(spec.body, "input") } }
+      : {}),
+    responses: {
+      ...Object.fromEntries(statuses.map((status) => [status, done])),
+      ...refusals(spec, isPublic),
+    },
+  };
+}
+
+/** An empty body is as good as none where nothing in it must be said. */
+function needsBody(body: z.ZodType): boolean {
+  return !body.safeParse({}).success;
+}
+
+function refusals({ path, method, query, body }: EndpointSpec, isPublic: boolean): Json {
+  const isRead = method === "get";
+  const hasInput = query !== undefined || body !== undefined;
+  const possible: Record<RefusalStatus, boolean> = {
+    400: hasInput || !isRead,
+    401: true,
+    403: !isPublic || !isRead,
+    404: path.includes("{"),
+    409: !isRead || path.includes("{"),
+    413: body !== undefined,
+    415: body !== undefined,
+    429: true,
+    503: true,
+  };
+  const named = REFUSALS.filter(([status]) => possible[status]);
+  return Object.fromEntries(
+    named.map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+  );
 }
 
 function pathParameters(path: string): Json[] {
@@ -80,10 +194,11 @@ function queryParameters(query: z.ZodType | undefined, components: Json): Json[]
     properties?: Record<string, Json>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, schema]) => ({
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
     required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
     schema,
   }));
 }

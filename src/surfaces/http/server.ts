@@ -14,7 +14,7 @@ import type { MetricFamily } from "#features/metrics/contract.ts";
 import { SessionFeeds, streamEvents } from "#surfaces/live/index.ts";
 import { type Coordination, mcpRoutes, type PromptOrchestrator } from "#surfaces/mcp/index.ts";
 import { createAgentRefusals } from "./agent-refusals.ts";
-import { type App, createApp, principalOf, requireCaller, sessionIdOf } from "./app.ts";
+import { type App, createApp, isPublic, principalOf, requireCaller, sessionIdOf } from "./app.ts";
 import { type Authenticator, type Callers, createCallers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
 import { featureRoutes } from "./feature-routes.ts";
@@ -144,7 +144,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     promptOrchestrator,
     coordination,
   });
-  app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, version)));
+  app.hono.get("/api/openapi.json", (c) => c.json(openApiDocument(app.specs, version, isPublic)));
   fileRoutes(app, options.filesFolder);
 
   const server = listener(app, metrics);
@@ -213,7 +213,8 @@ function eventRoute(app: App, { kernel, feeds, callers, clock, streams }: EventR
         "Its log as server-sent events: replayed after a seq, then live, with deltas in between",
       tag: "Sessions",
       query: z.strictObject({ after: z.coerce.number().int().min(0).optional() }),
-      response: z.unknown(),
+      response: z.string(),
+      mediaType: "text/event-stream",
     },
     async ({ c, query }) => {
       const id = sessionIdOf(c);

@@ -20,6 +20,8 @@ export function agentToolbox(agents: Kernel["agents"], agent: Agent): Toolbox {
   return {
     instructions: INSTRUCTIONS,
     mayWait: () => false,
+    // Answers are kept under the call's id.
+    isRepeatable: () => true,
     async list() {
       const offers = await agents.listTools(agent);
       return offers.map(({ name, description, inputSchema }) => ({

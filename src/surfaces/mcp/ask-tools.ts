@@ -40,6 +40,7 @@ export const askTools: readonly PersonTool[] = [
     schema: z.strictObject({ message: content, ...waiting }),
     action: "session.prompt",
     readOnly: false,
+    repeatable: true,
     waits: true,
     async handle(call, { message, wait = true, timeoutSeconds }) {
       const prompt = await call.parts.promptOrchestrator(call.person, message, call.callId);
@@ -59,6 +60,7 @@ export const askTools: readonly PersonTool[] = [
     }),
     action: "session.prompt",
     readOnly: false,
+    repeatable: true,
     waits: true,
     async handle(call, { sessionId, content: text, mode, wait = false, timeoutSeconds }) {
       const { parts, person, callId: dispatchId } = call;

@@ -31,7 +31,14 @@ export const coordinationTools: readonly PersonTool[] = [
         .max(200)
         .optional()
         .describe("A session of the tree whose board it is; the orchestrator's if not said."),
-      status: z.array(z.enum(TASK_STATUSES)).min(1).max(TASK_STATUSES.length).optional(),
+      status: z
+        .union([
+          z.enum(TASK_STATUSES),
+          z.array(z.enum(TASK_STATUSES)).min(1).max(TASK_STATUSES.length),
+        ])
+        .transform((given) => (typeof given === "string" ? [given] : given))
+        .optional()
+        .describe("Only tasks in this state, or in one of these."),
       limit,
       cursor: z.string().max(1_000).optional().describe("From the answer before."),
     }),

@@ -8,6 +8,7 @@ import type { Caller, Callers } from "#surfaces/http/callers.ts";
 import type { StreamSlots } from "#surfaces/http/stream-slots.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { clientIdOf, type Messages } from "./messages.ts";
+import { primingEvent } from "./resume.ts";
 import { messageKey, type Toolbox } from "./toolbox.ts";
 
 export interface McpRouteOptions {
@@ -69,7 +70,31 @@ export async function exchange(
   // With the answer, or with the client's leaving, everything of this request ends.
   c.env.outgoing.once("close", () => void server.close());
   if (c.env.outgoing.destroyed) await server.close();
-  const response = await transport.handleRequest(c.req.raw, { parsedBody: messages.body });
+  const response = await transport.handleRequest(postOf(c), { parsedBody: messages.body });
   if (messages.isInitialize && response.ok) response.headers.set("Mcp-Session-Id", ids.mint("mcp"));
-  return response;
+  const isRepeatable =
+    clientId !== undefined && messages.called.every((name) => toolbox.isRepeatable(name));
+  const spoken = c.req.header("mcp-protocol-version");
+  return primed(response, primingEvent(messages.body, { version: spoken, isRepeatable }));
+}
+
+/** The transport sees every request as a POST: one that resumes a stream carries its body in its id. */
+function postOf({ req }: Context<AppEnv>): Request {
+  if (req.method === "POST") return req.raw;
+  const headers = new Headers(req.raw.headers);
+  headers.set("content-type", "application/json");
+  headers.set("accept", "application/json, text/event-stream");
+  headers.delete("last-event-id");
+  return new Request(req.raw.url, { method: "POST", headers });
+}
+
+/** Puts the priming event before what is streamed. */
+function primed(response: Response, event: string | undefined): Response {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  if (event === undefined || !isStream || !response.body) return response;
+  const first = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(event)),
+  });
+  const { status, headers } = response;
+  return new Response(response.body.pipeThrough(first), { status, headers });
 }

@@ -7,6 +7,8 @@ export interface Messages {
   isInitialize: boolean;
   /** Something may have to be waited for. */
   hasCalls: boolean;
+  /** The tools that are called. */
+  called: string[];
   /** Requests whose answers are no longer wanted. */
   cancelled: (string | number)[];
 }
@@ -32,6 +34,9 @@ export function checkMessages(body: unknown, version: string | undefined): Messa
     isBatch,
     isInitialize: messages.some(({ method }) => method === "initialize"),
     hasCalls: messages.some(({ method }) => method === "tools/call"),
+    called: messages.flatMap(({ method, params }) =>
+      method === "tools/call" ? [String((params as { name?: unknown } | null)?.name)] : [],
+    ),
     cancelled: messages.flatMap(({ method, params }) =>
       method === "notifications/cancelled" ? cancelledBy(params) : [],
     ),

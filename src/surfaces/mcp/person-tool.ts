@@ -58,6 +58,8 @@ export interface PersonTool<S extends z.ZodType = z.ZodType> {
   /** What the key must be good for; without it the tool is not there. */
   action: Action;
   readOnly: boolean;
+  /** It changes something, but the same `callId` changes it once. */
+  repeatable?: true;
   waits?: true;
   handle(call: PersonCall, input: z.infer<S>): Promise<CallToolResult>;
 }

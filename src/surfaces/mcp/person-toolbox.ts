@@ -29,6 +29,10 @@ export function personToolbox(parts: PersonParts, person: Person): Toolbox {
   return {
     instructions: INSTRUCTIONS,
     mayWait: (name) => find(name)?.waits === true,
+    isRepeatable(name) {
+      const tool = find(name);
+      return tool === undefined || tool.readOnly || tool.repeatable === true;
+    },
     list: async () => TOOLS.filter(isOffered).map(describe),
     async call(name, input, context) {
       const tool = find(name);

@@ -1,7 +1,7 @@
 /**
  * `/mcp`: Streamable HTTP without state. Every request gets a server and a transport of its own and
  * says by its bearer token alone who it is, so any server may answer it and no answer can reach
- * somebody else. A client is given a name when it begins (`Mcp-Session-Id`); nothing is kept under
+ * somebody else. A stream that was lost is resumed with GET and `Last-Event-ID` (`resume.ts`). A client is given a name when it begins (`Mcp-Session-Id`); nothing is kept under
  * it, it only tells the messages of two clients apart that use the same key.
  */
 import type { Context } from "hono";
@@ -11,6 +11,7 @@ import { refusalStatus } from "#surfaces/http/errors.ts";
 import { MAX_BODY_BYTES, parseJson } from "#surfaces/http/guard.ts";
 import type { McpRouteOptions } from "./exchange.ts";
 import { checkMessages } from "./messages.ts";
+import { resumedBody } from "./resume.ts";
 
 export function mcpRoute(app: App, options: McpRouteOptions): void {
   app.hono.all("/mcp", async (c) => {
@@ -37,12 +38,23 @@ async function answer(c: Context<AppEnv>, options: McpRouteOptions): Promise<Res
       "forbidden",
       "This credential has no tools here. Use an API key, or the token of a run.",
     );
-  if (c.req.method !== "POST") return notAllowed(c);
-  const body = await readBytes(c, MAX_BODY_BYTES);
+  const lost = c.req.method === "GET" ? c.req.header("last-event-id") : undefined;
+  if (c.req.method !== "POST" && lost === undefined) return notAllowed(c);
+  const body = lost === undefined ? await readBytes(c, MAX_BODY_BYTES) : requireResumable(lost);
   const messages = checkMessages(parseJson(body), c.req.header("mcp-protocol-version"));
   // The protocol's library takes long to load, and most servers are never asked.
   const { exchange } = await import("./exchange.ts");
   return exchange(c, messages, { ...options, caller, headers, toolbox });
+}
+
+function requireResumable(eventId: string): Buffer {
+  const body = resumedBody(eventId);
+  if (body) return body;
+  throw new Refusal(
+    "conflict",
+    "not_resumable",
+    "This stream cannot be resumed. Look at what became of the call, and make it again if it was not done.",
+  );
 }
 
 /** There is nothing to listen to between requests, and no state that could be deleted. */

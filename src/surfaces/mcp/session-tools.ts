@@ -15,6 +15,13 @@ const sessionId = z.string().max(200).describe("An id, or orchestrator for the p
 const limit = (usual: number) =>
   z.number().int().min(1).max(MAX_LIMIT).optional().describe(`How many; ${usual} if not said.`);
 
+/** The words of other clients. */
+const STATUS_WORDS = {
+  active: ["working", "needs_you", "waiting", "recovering"],
+  idle: ["idle", "asleep"],
+  completed: ["finished"],
+} as const;
+
 export const sessionTools: readonly PersonTool[] = [
   personTool({
     name: "list_sessions",
@@ -22,6 +29,10 @@ export const sessionTools: readonly PersonTool[] = [
     description:
       "Lists the person's sessions, newest first, with what each is doing. Terminated ones are not listed unless asked for.",
     schema: z.strictObject({
+      status: z
+        .enum(["active", "idle", "completed"])
+        .optional()
+        .describe("Only those with something under way, at rest, or whose last turn completed."),
       activity: z.array(z.enum(ACTIVITIES)).max(ACTIVITIES.length).optional(),
       lifecycle: z.array(z.enum(LIFECYCLES)).max(LIFECYCLES.length).optional(),
       parent: sessionId.optional().describe("Only the children of this session."),
@@ -33,7 +44,7 @@ export const sessionTools: readonly PersonTool[] = [
     readOnly: true,
     async handle({ parts, person }, input) {
       const { items, next } = await parts.kernel.sessions.list(person, {
-        status: input.activity,
+        status: input.activity ?? (input.status && STATUS_WORDS[input.status]),
         lifecycle: input.lifecycle ?? ["active", "hibernated", "archived"],
         parent: input.parent === undefined ? undefined : meantSession(input.parent, person),
         q: input.search,

@@ -20,6 +20,8 @@ export interface Toolbox {
   list(): Promise<Tool[]>;
   /** Whether calls of this tool wait for something, and so can be cancelled. */
   mayWait(name: string): boolean;
+  /** True when a call that is made again with the same `callId` does nothing twice. */
+  isRepeatable(name: string): boolean;
   call(name: string, input: unknown, context: CallContext): Promise<CallToolResult>;
 }
 

@@ -156,7 +156,8 @@ function attachmentRoute(app: App, prompts: Kernel["prompts"]): void {
       path: "/api/prompts/{id}/attachments/{sha256}",
       summary: "One attachment",
       tag: TAG,
-      response: z.unknown(),
+      response: z.string(),
+      mediaType: "application/octet-stream",
     },
     async ({ c }) => {
       const { name, mediaType, data } = await prompts.attachment(

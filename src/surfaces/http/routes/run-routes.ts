@@ -50,6 +50,7 @@ export function runRoutes(app: App, kernel: Kernel, streams: StreamSlots): void 
       tag: TAG,
       body: newRun,
       status: 201,
+      otherStatuses: [202],
       response: one,
     },
     async ({ c, body }) => {

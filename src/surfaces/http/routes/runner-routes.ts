@@ -188,7 +188,8 @@ function tokenRoutes(app: App, { dispatcher }: Kernel, tokens: RunnerTokens): vo
     app,
     {
       method: "delete",
-      path: "/api/runners/tokens/{id}",
+      path: "/api/runner-tokens/{id}",
+      aliases: ["/api/runners/tokens/{id}"],
       summary: "Revoke a token; runners that came with it are let go at once",
       tag: TAG,
       response: z.object({ token: runnerTokenSchema }),

@@ -1,0 +1,45 @@
+/**
+ * Streams that can be resumed without keeping anything. A stream begins with a priming event whose id
+ * holds the call itself; a client that lost the stream sends the id back with GET, and the call is
+ * made again. That is safe because repeated calls are known by their client, id and arguments: what
+ * was performed is answered, what is still waited for is waited for again.
+ */
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+
+/** Milliseconds after which a client that lost its stream asks again. */
+const RETRY_MS = 1_000;
+/** Clients of earlier versions read every event as a message, and fail at an empty one. */
+const FIRST_VERSION = "2025-11-25";
+const FORM = "m1.";
+/** Headers of a request have 16 KB in all. */
+const MAX_ID_CHARS = 6_000;
+const MAX_BODY_CHARS = 32_000;
+/** Id of a call that must not be made again: a reconnect is told so. */
+const ONCE = "once";
+
+/** Undefined for clients that do not know priming events. `isRepeatable`: see above. */
+export function primingEvent(
+  body: unknown,
+  { version, isRepeatable }: { version: string | undefined; isRepeatable: boolean },
+): string | undefined {
+  if (version === undefined || version < FIRST_VERSION) return undefined;
+  const id = isRepeatable ? (idOf(JSON.stringify(body)) ?? ONCE) : ONCE;
+  return `id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`;
+}
+
+function idOf(text: string): string | undefined {
+  if (text.length > MAX_BODY_CHARS) return undefined;
+  const id = `${FORM}${deflateRawSync(text).toString("base64url")}`;
+  return id.length <= MAX_ID_CHARS ? id : undefined;
+}
+
+/** The request that an id holds; undefined for one that cannot be resumed. */
+export function resumedBody(eventId: string): Buffer | undefined {
+  if (!eventId.startsWith(FORM) || eventId.length > MAX_ID_CHARS) return undefined;
+  try {
+    const packed = Buffer.from(eventId.slice(FORM.length), "base64url");
+    return inflateRawSync(packed, { maxOutputLength: MAX_BODY_CHARS * 4 });
+  } catch {
+    return undefined;
+  }
+}
