@@ -238,6 +238,8 @@ export interface RunRow {
   model: string | null;
   /** Of the last attempt that used the model gateway: there the server counts, not the runner. */
   metered_fence: number;
+  /** Why the model stopped writing, the last time it was asked: a word of its provider. */
+  model_stop: string | null;
   error_code: string | null;
   error_message: string | null;
   result: string | null;

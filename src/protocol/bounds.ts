@@ -19,6 +19,8 @@ export const MAX_FRAME_ITEMS = 500;
 export const MAX_CALL_ID_CHARS = 8_000;
 /** One piece of an entry being written; longer ones are shown when they are finished. */
 export const MAX_DELTA_CHARS = 1_000_000;
+/** Name of a tool in such a piece. A model may make up any; no tool of ours has a longer one. */
+export const MAX_DELTA_TOOL_CHARS = 200;
 
 /** Places in a log, fences, ordinals, sizes in bytes. */
 export const placeSchema = z.number().int().min(0).max(1e15);

@@ -9,6 +9,7 @@ import {
   durationSchema,
   exitCodeSchema,
   MAX_CALL_ID_CHARS,
+  MAX_DELTA_TOOL_CHARS,
   microsSchema,
   placeSchema,
 } from "./bounds.ts";
@@ -83,10 +84,14 @@ export const deltaSchema = z.object({
   entryId: z.string(),
   thread: z.string(),
   kind: z.enum(["text", "reasoning", "tool_call"]),
+  /** Of a call whose arguments are being written: the name of its tool. */
+  toolName: z.string().max(MAX_DELTA_TOOL_CHARS).optional(),
   offset: z.number().int(),
   text: z.string(),
 });
 export type Delta = z.infer<typeof deltaSchema>;
+/** A piece as a runtime writes it; where it goes and its offset are added on the way. */
+export type DeltaPiece = Pick<Delta, "entryId" | "kind" | "toolName" | "text">;
 
 /** The answer to a tool call whose attempt was lost while it was under way. */
 export const INTERRUPTED = "interrupted, outcome unknown";

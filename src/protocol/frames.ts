@@ -14,6 +14,7 @@ import {
   durationSchema,
   MAX_CALL_ID_CHARS,
   MAX_DELTA_CHARS,
+  MAX_DELTA_TOOL_CHARS,
   MAX_FRAME_ITEMS,
   placeSchema,
 } from "./bounds.ts";
@@ -155,6 +156,8 @@ export interface Material {
   brief?: BriefText & { register?: string | null };
   /** The newest page before the turn. */
   history?: HistoryPage;
+  /** When the turn was claimed, and where the session's person is. */
+  time?: { at: number; timezone: string; locale: string };
 }
 
 /** All a runner needs to work one turn. */
@@ -258,6 +261,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     ...runRef,
     entryId: z.string().max(200),
     kind: z.enum(["text", "reasoning", "tool_call"]),
+    toolName: z.string().max(MAX_DELTA_TOOL_CHARS).optional(),
     offset: placeSchema,
     text: z.string().max(MAX_DELTA_CHARS),
   }),

@@ -9,6 +9,8 @@ export function orchestratorId(userId: string): string {
 
 /** A form in which every life of an orchestrator has an ending of its own. */
 const ROTATED = /^orchestrator:(?!org:)([^:]+):.+$/;
+/** `{channel}:{userId}`: a person's conversation in a channel, which is with their orchestrator. */
+const IN_CHANNEL = /^(?:web|cli|api|slack|github|telegram|linear|email):(usr_[^:]+)$/;
 
 /**
  * The id of the session that a caller means. `orchestrator` is their own; nobody's, if they are no
@@ -16,6 +18,6 @@ const ROTATED = /^orchestrator:(?!org:)([^:]+):.+$/;
  */
 export function sessionIdMeant(given: string, userId: string | null): string {
   if (given === ORCHESTRATOR && userId !== null) return orchestratorId(userId);
-  const rotated = ROTATED.exec(given)?.[1];
-  return rotated === undefined ? given : orchestratorId(rotated);
+  const owner = (ROTATED.exec(given) ?? IN_CHANNEL.exec(given))?.[1];
+  return owner === undefined ? given : orchestratorId(owner);
 }

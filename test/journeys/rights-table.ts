@@ -84,6 +84,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "POST /api/approvals/{id}": { who: "401 403 403 404 404 404 200", body: { decision: "deny" } },
   "DELETE /api/policy/rules/{id}": { who: "401 403 403 403 404 404 200" },
   // What every member may do, with a credential that reaches so far.
+  "GET /api/tasks": { who: "401 403 403 403 200 200 200", query: "?ids=tsk_none" },
   "GET /api/sessions": { who: "401 403 403 403 200 200 200" },
   "POST /api/sessions": { who: "401 403 403 403 201 201 201", body: { runtime: "echo" } },
   "GET /api/runs": { who: "401 404 404 404 404 404 404", query: "?session=ses_none" },
@@ -111,7 +112,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/orgs/{orgId}/members": { who: "401 403 403 403 200 200 200" },
   "POST /api/runners/tokens": { who: "401 403 403 403 201 201 201", body: { name: "r" } },
   "GET /api/runners/tokens": { who: "401 403 403 403 200 200 200" },
-  "DELETE /api/runners/tokens/{id}": { who: "401 403 403 403 404 200 200" },
+  "DELETE /api/runner-tokens/{id}": { who: "401 403 403 403 404 200 200" },
   // The machine of the table is a person's own, and offline.
   "POST /api/runners/{id}/unsandboxed": { who: "401 403 403 403 404 403 200", body: {} },
   "DELETE /api/runners/{id}/unsandboxed": { who: "401 403 403 403 404 200 200" },
@@ -165,6 +166,8 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     body: { queueMode: "collect" },
   },
   "POST /api/prompt": { who: "401 403 403 403 202 202 202", body: { content: "x" } },
+  // Nobody here has uploaded an image.
+  "GET /api/agents/{userId}/avatar": { who: "401 403 403 403 404 404 404" },
   "GET /api/me/org-agents": { who: "401 403 403 403 200 200 200" },
   "GET /api/orgs/{orgId}/agents": { who: "401 403 403 403 200 200 200" },
   "GET /api/orgs/{orgId}/orchestrator-settings": { who: "401 403 403 403 200 200 200" },
@@ -185,7 +188,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   // The narrow key is one for mail, of the very person.
   "GET /api/me/inbox": { who: "401 403 403 200 200 200 200" },
   "GET /api/me/inbox/count": { who: "401 403 403 200 200 200 200" },
-  "GET /api/me/inbox/threads/{threadId}": { who: "401 403 403 200 404 404 200" },
+  "GET /api/me/inbox-threads/{threadId}": { who: "401 403 403 200 404 404 200" },
   "PUT /api/me/inbox/read-all": { who: "401 403 403 200 200 200 200" },
   "PUT /api/me/inbox/read-non-actionable": { who: "401 403 403 200 200 200 200" },
   "GET /api/me/inbox/{id}": { who: "401 403 403 200 404 404 200" },
@@ -194,7 +197,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "POST /api/me/inbox/{id}/reply": { who: "401 403 403 201 404 404 201", body: { content: "x" } },
   "GET /api/me/notifications": { who: "401 403 403 200 200 200 200" },
   "GET /api/me/notifications/count": { who: "401 403 403 200 200 200 200" },
-  "GET /api/me/notifications/threads/{threadId}": { who: "401 403 403 200 404 404 200" },
+  "GET /api/me/notification-threads/{threadId}": { who: "401 403 403 200 404 404 200" },
   "PUT /api/me/notifications/read-all": { who: "401 403 403 200 200 200 200" },
   "PUT /api/me/notifications/read-non-actionable": { who: "401 403 403 200 200 200 200" },
   "GET /api/me/notifications/{id}": { who: "401 403 403 200 404 404 200" },

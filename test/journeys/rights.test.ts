@@ -171,7 +171,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ],
       [/^\/api\/runners\/\{id\}/, runnerOfAnn],
       [
-        /^\/api\/runners\/tokens\/\{id\}/,
+        /^\/api\/runner-tokens\/\{id\}/,
         async () =>
           (await ann.request<{ id: string }>("POST", "/api/runners/tokens", { name: "t" })).body.id,
       ],
@@ -184,7 +184,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         /^\/api\/me\/memories\/\{id\}/,
         () => idFrom(ann, "memory", "/api/me/memories", { content: "x", title: `t${count}` }),
       ],
-      [/^\/api\/me\/(inbox|notifications)\/(threads\/)?\{/, letterToAnn],
+      [/^\/api\/me\/(inbox|notifications|inbox-threads|notification-threads)\/\{/, letterToAnn],
       [
         /\/invitations\/\{id\}/,
         () => idFrom(platform, "invitation", `/api/orgs/${orgId}/invitations`, {}),

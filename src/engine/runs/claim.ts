@@ -190,7 +190,6 @@ function addMaterial(
   { briefing }: Terms,
 ): void {
   const needs = { brief: assignment.hasBrief, history: !assignment.isFirst };
-  if (!needs.brief && !needs.history) return;
   work.tx.whileSyncing(async (reader) => {
     const rows = { session: session.row, run, prompt };
     assignment.material = await readMaterial(reader, briefing, rows, needs);

@@ -80,6 +80,7 @@ const heldRun: RunRow = {
   unpriced: 0,
   model: null,
   metered_fence: 0,
+  model_stop: null,
   error_code: null,
   error_message: null,
   result: null,

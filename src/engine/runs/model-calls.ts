@@ -3,6 +3,7 @@
  * For such an attempt the gateway's record is the truth: what the runner reports of the same
  * requests is neither counted nor logged.
  */
+import { cleanText } from "#base/text.ts";
 import type { ModelCallItem } from "#protocol/events.ts";
 import type { RunRow } from "../schema.ts";
 import { added, addUsage } from "../sessions/turns.ts";
@@ -42,8 +43,12 @@ export async function meterModelCall(
   await work.emit({ type: "model_called", session, run, call });
 }
 
-/** Adds what a request took to its run and session. */
+/** Longer words are none of a provider's. */
+const MAX_STOP_CHARS = 64;
+
+/** Adds what a request took to its run and session, and notes why the model stopped. */
 export function countModelCall(session: SessionWriter, run: RunRow, call: ModelCallItem): void {
   run.worked_ms = added(run.worked_ms, call.durationMs);
+  run.model_stop = cleanText(call.stopReason).slice(0, MAX_STOP_CHARS);
   addUsage(session, run, call);
 }

@@ -317,11 +317,11 @@ export class RunnerConnection {
     if (this.held.get(run)?.fence === fence) this.held.delete(run);
   }
 
-  #delta({ run, fence, entryId, kind, offset, text }: Frame<"delta">): void {
+  #delta({ run, fence, op: _op, ...piece }: Frame<"delta">): void {
     const held = this.held.get(run);
     if (held?.fence !== fence) return;
     const { sessionId, thread } = held;
-    this.#host.engine.announcer.delta(sessionId, { entryId, thread, kind, offset, text });
+    this.#host.engine.announcer.delta(sessionId, { ...piece, thread });
   }
 
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {

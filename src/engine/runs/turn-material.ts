@@ -8,6 +8,7 @@ import type { Briefer, Registrar } from "../feature.ts";
 import type { EventRow, PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import { findBlob, keepBlob } from "../sessions/blob-queries.ts";
 import { listHistory } from "../sessions/event-queries.ts";
+import { findTimePlace } from "../sessions/person-queries.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
 import { findSession, findThread, listSessionLives } from "../sessions/queries.ts";
 import type { Engine } from "../work.ts";
@@ -149,16 +150,20 @@ export async function readMaterial(
   { session, run, prompt }: { session: SessionRow; run: RunRow; prompt: PromptRow },
   needs: { brief: boolean; history: boolean },
 ): Promise<Material> {
-  const place = { sessionId: session.id, thread: run.thread, before: run.first_seq };
+  const before = { sessionId: session.id, thread: run.thread, before: run.first_seq };
   const history = needs.history
     ? await pageBefore(
         reader,
-        { ...place, limit: MAX_HISTORY },
+        { ...before, limit: MAX_HISTORY },
         MAX_GIVEN_CHARS,
         run.claimed_at ?? 0,
       )
     : null;
-  const material: Material = history ? { history } : {};
+  const place = session.owner_id === null ? null : await findTimePlace(reader, session.owner_id);
+  const material: Material = {
+    ...(history && { history }),
+    ...(place && { time: { at: run.claimed_at ?? 0, ...place } }),
+  };
   if (!needs.brief) return material;
   const brief = await briefOf(reader, briefers, session, prompt);
   if (charsOfBrief(brief) > MAX_GIVEN_CHARS) return material;

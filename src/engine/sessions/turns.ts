@@ -144,6 +144,7 @@ function newRun(
     unpriced: 0,
     model: null,
     metered_fence: 0,
+    model_stop: null,
     error_code: null,
     error_message: null,
     result: null,

@@ -11,7 +11,7 @@ import { openGate } from "../gates/gates.ts";
 import { listPendingGates } from "../gates/queries.ts";
 import type { GateRow } from "../schema.ts";
 import { command, type Engine, type Work } from "../work.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { type Catalogue, toolUserOf } from "./catalogue.ts";
 import type { Bench } from "./judge.ts";
 import { type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
 import { answering, failed, findCaller, LOST, perform, type ToolAnswer } from "./tools.ts";
@@ -41,7 +41,7 @@ export function callAsAgent(
   return answering(async () => {
     try {
       return await command(parts.engine, async (work) => {
-        const tool = parts.catalogue.findTool(call.name);
+        const tool = parts.catalogue.findTool(call.name, call.input);
         const caller = await findCaller(work, ref, call.callId, tool, call.input);
         return caller ? judgeAndPerform(parts, work, caller, call) : LOST;
       });
@@ -70,7 +70,7 @@ async function judgeAndPerform(
   const judged = { callId, tool: name, verdict };
   await work.emit({ type: "call_judged", session, run, call: judged });
   if (verdict === "deny" || verdict === "invalid") return failed(reason ?? "It is not allowed.");
-  const tool = catalogue.findTool(name);
+  const tool = catalogue.findTool(name, input, toolUserOf(session.row));
   if (!tool) {
     const known = catalogue.toolsFor(session.row).map((one) => one.name);
     return failed(unknownTool(name, known));

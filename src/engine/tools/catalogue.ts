@@ -15,10 +15,14 @@ import type { SessionRow } from "../schema.ts";
 import type { Tool } from "./tool.ts";
 
 export interface Catalogue {
-  /** By its name, or by one it is known by elsewhere. */
-  find(name: string): ToolSpec | undefined;
-  /** Those that live on the server. */
-  findTool(name: string): Tool | undefined;
+  /**
+   * Resolves a name or alias. Where several tools share it (`send_message` is the message to a child
+   * and the mail of other products), those that `user` has come first, and of them the one whose
+   * schema fits `input`; else the one that owns the name.
+   */
+  find(name: string, input?: unknown, user?: ToolUser): ToolSpec | undefined;
+  /** The same among the tools that live on the server. */
+  findTool(name: string, input?: unknown, user?: ToolUser): Tool | undefined;
   /** The names of all an agent has. */
   namesFor(session: SessionRow): readonly string[];
   /** Those of the server's that an agent has. */
@@ -32,8 +36,8 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
   const serverTools = byName(tools);
   const names = new Map<string, readonly string[]>();
   return {
-    find: (name) => specs.get(name),
-    findTool: (name) => serverTools.get(name),
+    find: (name, input, user) => pick(specs.get(name), input, user),
+    findTool: (name, input, user) => pick(serverTools.get(name), input, user),
     namesFor(session) {
       const user = toolUserOf(session);
       const key = `${user.role} ${user.hasRepo} ${user.hasMemory}`;
@@ -49,10 +53,24 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
   };
 }
 
-function byName<T extends ToolSpec>(tools: readonly T[]): Map<string, T> {
-  return new Map(
-    tools.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])),
-  );
+/** All tools under each name, the one that owns it first. */
+function byName<T extends ToolSpec>(tools: readonly T[]): Map<string, T[]> {
+  const named = new Map<string, T[]>();
+  for (const tool of tools) named.set(tool.name, [tool]);
+  for (const tool of tools)
+    for (const alias of tool.aliases ?? []) named.set(alias, [...(named.get(alias) ?? []), tool]);
+  return named;
+}
+
+function pick<T extends ToolSpec>(
+  tools: readonly T[] = [],
+  input: unknown,
+  user: ToolUser | undefined,
+): T | undefined {
+  if (tools.length < 2) return tools[0];
+  const own = user ? tools.filter((tool) => isOffered(tool, user)) : tools;
+  const choice = own.length > 0 ? own : tools;
+  return choice.find(({ schema }) => schema.safeParse(input).success) ?? choice[0];
 }
 
 function offered(tools: readonly ToolSpec[], user: ToolUser): string[] {

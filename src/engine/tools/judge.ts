@@ -79,9 +79,10 @@ function readCall(
   run: RunRow,
   { callId, tool: name, input, cwd = null }: CallOnRecord,
 ): ReadCall | { invalid: string } {
-  const tool = catalogue.find(name);
+  const user = toolUserOf(session.row);
+  const tool = catalogue.find(name, input, user);
   // Of one that others have, no more is said than of one that nobody has.
-  if (!tool || !isOffered(tool, toolUserOf(session.row)))
+  if (!tool || !isOffered(tool, user))
     return { invalid: unknownTool(name, catalogue.namesFor(session.row)) };
   if (typeof input === "string") return { invalid: NOT_JSON };
   const parsed = tool.schema.safeParse(input);

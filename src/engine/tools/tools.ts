@@ -10,7 +10,7 @@ import { findRun, HELD_STATES } from "../runs/queries.ts";
 import type { RunRow } from "../schema.ts";
 import { lockOrg } from "../sessions/queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { type Catalogue, toolUserOf } from "./catalogue.ts";
 import { findJudgedCall, findToolResult, type JournaledCall, keepToolResult } from "./queries.ts";
 import { invalidInput, type Tool, type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
 
@@ -33,11 +33,13 @@ export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
     call: ({ runId, fence, runnerId, callId }, name) =>
       answering(() =>
         command(engine, async (work) => {
-          const tool = catalogue.findTool(name);
-          const caller = await findCaller(work, { runId, fence }, callId, tool);
+          // A journaled call never changes, so it can be read before the session is locked.
+          const found = await findRun(work.tx, runId);
+          const judged = found && (await findJudgedCall(work.tx, found, callId));
+          const tool = catalogue.findTool(name, judged?.input);
+          const caller = await findCaller(work, { runId, fence }, callId, tool, judged?.input);
           if (caller?.run.runner_id !== runnerId) return LOST;
           const { session, run } = caller;
-          const judged = await findJudgedCall(work.tx, run, callId);
           const isAllowed = judged?.tool === name && (await wasAllowed(work, run, judged));
           if (!isAllowed) return failed(NOT_JUDGED);
           const denial = await findDenialUnlessDone(work, caller, judged);
@@ -66,14 +68,11 @@ export async function findCaller(
   work: Work,
   { runId, fence }: { runId: string; fence: number },
   callId: string,
-  /** What is to be called, if it is one of the server's. */
+  /** The tool to be called, if it lives on the server. */
   tool: Tool | undefined,
-  /** With what; none: as it was journaled. */
-  given?: unknown,
+  input?: unknown,
 ): Promise<ToolCaller | undefined> {
   const found = await findRun(work.tx, runId);
-  const journaled = tool?.reaches && found && given === undefined;
-  const input = journaled ? (await findJudgedCall(work.tx, found, callId))?.input : given;
   const session = found && (await lockCaller(work, found, tool, input));
   const run = session && (await findRun(work.tx, runId));
   if (!session || run?.fence !== fence || !isHeld(run)) return undefined;
@@ -127,7 +126,7 @@ export async function perform(
   const { run, callId } = caller;
   const kept = await findToolResult(work.tx, run.prompt_id, callId);
   if (kept) return kept;
-  const tool = catalogue.findTool(name);
+  const tool = catalogue.findTool(name, input, toolUserOf(caller.session.row));
   if (!tool) return failed(unknownTool(name, catalogue.namesFor(caller.session.row)));
   const parsed = tool.schema.safeParse(input);
   if (!parsed.success) return failed(invalidInput(name, parsed.error));

@@ -4,7 +4,8 @@
  * all in the end. The first piece of an entry leaves at once, later ones are gathered.
  */
 import type { Clock } from "#base/clock.ts";
-import type { Delta } from "#protocol/events.ts";
+import { MAX_DELTA_TOOL_CHARS } from "#protocol/bounds.ts";
+import type { Delta, DeltaPiece } from "#protocol/events.ts";
 
 const GATHER_MS = 50;
 const RESEND_WHOLE_MS = 2000;
@@ -12,6 +13,7 @@ const RESEND_WHOLE_MS = 2000;
 export interface OpenEntry {
   readonly entryId: string;
   kind: Delta["kind"];
+  toolName: string | undefined;
   text: string;
   /** How much of the text the other side has, if nothing was skipped. */
   sentLength: number;
@@ -33,15 +35,21 @@ export class DeltaStream {
     this.#clock = clock;
   }
 
-  push({ entryId, kind, text }: Pick<Delta, "entryId" | "kind" | "text">): void {
-    if (text === "" || this.#closed.has(entryId)) return;
+  /** A call shows its tool's name before any of its arguments; other empty pieces are dropped. */
+  push({ entryId, kind, toolName, text }: DeltaPiece): void {
+    if (this.#closed.has(entryId)) return;
     const now = this.#clock.now();
+    const name = toolName?.slice(0, MAX_DELTA_TOOL_CHARS);
     let entry = this.#open.get(entryId);
+    if (text === "" && (name === undefined || entry?.toolName === name)) return;
     if (!entry) {
-      entry = { entryId, kind, text: "", sentLength: 0, sentAt: -Infinity, wholeAt: now };
+      const sent = { sentLength: 0, sentAt: -Infinity, wholeAt: now };
+      entry = { entryId, kind, toolName: undefined, text: "", ...sent };
       this.#open.set(entryId, entry);
     }
     entry.kind = kind;
+    // A request that was made again may call another tool in the same place.
+    entry.toolName = name ?? entry.toolName;
     entry.text += text;
     const waitMs = entry.sentAt + GATHER_MS - now;
     if (waitMs <= 0) this.#flush(entry, now);
@@ -81,10 +89,11 @@ export class DeltaStream {
 
   #flush(entry: OpenEntry, now: number): void {
     const offset = entry.sentLength;
-    const { entryId, kind, text } = entry;
+    const { entryId, kind, toolName, text } = entry;
     const sent = this.#send({
       entryId,
       kind,
+      ...(toolName === undefined ? {} : { toolName }),
       offset,
       text: offset === 0 ? text : text.slice(offset),
     });

@@ -23,7 +23,7 @@ import {
   type TurnParked,
   type Verdicts,
 } from "#execution/runtimes/runtime.ts";
-import type { Delta, JournalItem, Settlement } from "#protocol/events.ts";
+import type { DeltaPiece, JournalItem, Settlement } from "#protocol/events.ts";
 import {
   type Assignment,
   type CancelReason,
@@ -138,7 +138,7 @@ export class HeldRun implements Turn {
     return this.#options.ids.mint("ent");
   }
 
-  delta(piece: Pick<Delta, "entryId" | "kind" | "text">): void {
+  delta(piece: DeltaPiece): void {
     if (this.#state === "working") this.#deltas.push(piece);
   }
 

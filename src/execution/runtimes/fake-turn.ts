@@ -1,6 +1,6 @@
 /** A turn for the tests of runtimes: it keeps what the runtime did and can be made to go wrong. */
 import { createHash } from "node:crypto";
-import type { Delta, JournalItem } from "#protocol/events.ts";
+import type { DeltaPiece, JournalItem } from "#protocol/events.ts";
 import { type Assignment, DEFAULT_TURN_LIMITS, type ExecutorBinding } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { type ToolOffer, workspaceTools } from "#protocol/tools.ts";
@@ -30,7 +30,7 @@ export class FakeTurn implements Turn {
   readonly log = { info() {}, warn() {}, error() {} };
   /** Everything in the order in which it happened. */
   readonly acts: Act[] = [];
-  readonly deltas: Pick<Delta, "entryId" | "kind" | "text">[] = [];
+  readonly deltas: DeltaPiece[] = [];
   readonly bindings: ExecutorBinding[] = [];
   readonly blobs = new Map<string, Blob>();
   earlier: History = { items: [], more: false, summary: null };
@@ -132,7 +132,7 @@ export class FakeTurn implements Turn {
     return `ent_${this.assignment.fence}_${this.#lastEntry}`;
   }
 
-  delta(piece: Pick<Delta, "entryId" | "kind" | "text">): void {
+  delta(piece: DeltaPiece): void {
     this.deltas.push(piece);
   }
 

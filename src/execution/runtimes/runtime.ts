@@ -19,7 +19,7 @@
  * - When `turn.killed` aborts the runner has given the turn up: every process that works for it must
  *   be killed at once, and nothing more can be written.
  */
-import type { Delta, JournalItem, Settlement } from "#protocol/events.ts";
+import type { DeltaPiece, JournalItem, Settlement } from "#protocol/events.ts";
 import type {
   Assignment,
   CancelReason,
@@ -105,7 +105,7 @@ export interface Turn {
   /** Mints the id of an entry, to be used by its deltas and its journal item. */
   entryId(): string;
   /** Sends a piece of an entry to whoever watches. Never waits. */
-  delta(piece: Pick<Delta, "entryId" | "kind" | "text">): void;
+  delta(piece: DeltaPiece): void;
   /** Takes back what was shown of an entry that is not journaled yet: it begins again. */
   retract(entryId: string): void;
   /** Appends to the session's log; resolves when it is durable. Throws `LeaseLost` if the run is gone. */

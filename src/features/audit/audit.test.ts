@@ -160,8 +160,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         by: "usr_1",
       });
       expect(of("message_error")[0]).toMatchObject({
-        severity: "error",
-        metadata: { requestId, code: "runtime_error" },
+        severity: "warning",
+        metadata: { requestId, channel: "api", code: "runtime_error" },
       });
     });
 
@@ -179,7 +179,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         },
       });
       const [complete] = (await list(`?session=${sessionId}&action=message_complete`)).items;
-      expect(complete?.metadata).toMatchObject({ stopReason: "completed", attempts: 1 });
+      expect(complete?.metadata).toMatchObject({
+        channel: "api",
+        stopReason: "end_turn",
+        outcome: "completed",
+        attempts: 1,
+      });
       expect(complete?.metadata.usage).toMatchObject({ outputTokens: expect.any(Number) });
       const called = (await list(`?session=${sessionId}&category=provider`)).items;
       expect(called.map(({ metadata }) => metadata.model).toSorted()).toEqual(

@@ -16,6 +16,7 @@ export const AUDIT_CATEGORIES = [
   /** Leading others: supervisors, orchestrators and their children. */
   "orchestration",
 ] as const;
+/** `error` stands in trails of earlier versions only, where a failed turn had it. */
 export const AUDIT_SEVERITIES = ["info", "warning", "error"] as const;
 export const AUDIT_ACTIONS = [
   "session_created",

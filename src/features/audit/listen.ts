@@ -5,6 +5,7 @@ import type {
   JudgedCall,
   KernelEvent,
   Listener,
+  PromptRow,
   SessionRow,
   Work,
 } from "#engine/index.ts";
@@ -18,6 +19,7 @@ import {
   runtimeName,
   stopReason,
   toolName,
+  turnStop,
 } from "./names.ts";
 import { listOffers } from "./queries.ts";
 import { type AuditEntry, record, recordAt } from "./record.ts";
@@ -107,18 +109,23 @@ function createdEntry(row: SessionRow): AuditEntry {
 }
 
 function receivedEntry({ prompt }: EventOf<"prompt_admitted">): AuditEntry {
-  const { channelType } = JSON.parse(prompt.origin) as { channelType?: string };
   return {
     action: "message_received",
-    channel: channelName(channelType),
+    channel: channelOf(prompt),
     authorKind: prompt.author_kind,
     chars: prompt.content.length,
   };
 }
 
+function channelOf({ origin }: Pick<PromptRow, "origin">): string {
+  const { channelType } = JSON.parse(origin) as { channelType?: string };
+  return channelName(channelType);
+}
+
 function settledEntry({ prompt, run }: EventOf<"prompt_settled">): AuditEntry {
   const from = prompt.started_at ?? prompt.accepted_at;
   const shared = {
+    channel: channelOf(prompt),
     durationMs: prompt.settled_at === null ? null : Math.max(0, prompt.settled_at - from),
     usage: {
       inputTokens: count(run?.input_tokens ?? null),
@@ -128,7 +135,10 @@ function settledEntry({ prompt, run }: EventOf<"prompt_settled">): AuditEntry {
   };
   if (prompt.outcome === "failed")
     return { action: "message_error", ...shared, code: codeName(prompt.error_code) };
-  return { action: "message_complete", ...shared, stopReason: outcomeName(prompt.outcome) };
+  const outcome = outcomeName(prompt.outcome);
+  // A turn that was cut says so; one that ended by itself says why its model stopped.
+  const stop = outcome === "completed" ? turnStop(run?.model_stop) : outcome;
+  return { action: "message_complete", ...shared, stopReason: stop, outcome };
 }
 
 async function modelEntry(work: Work, { call, run }: EventOf<"model_called">): Promise<AuditEntry> {

@@ -9,6 +9,7 @@ import {
   runtimeName,
   stopReason,
   toolName,
+  turnStop,
 } from "./names.ts";
 
 const SENTENCES = [
@@ -27,10 +28,23 @@ const catalogue = { toolName: (name: string) => (name === "bash" ? name : undefi
 describe("words that get into the trail", () => {
   it.each(SENTENCES)("is never a sentence: %j", (text) => {
     expect(toolName(catalogue, text)).toBe("unknown");
-    for (const name of [stopReason, outcomeName, channelName, codeName, runtimeName])
+    for (const name of [stopReason, turnStop, outcomeName, channelName, codeName, runtimeName])
       expect(["unknown", "other"]).toContain(name(text));
     expect(modelName(text, [{ id: text, provider: text }])).toBe("unknown");
     expect(idName(text)).toBeNull();
+  });
+
+  it.each([
+    ["end", "end_turn"],
+    ["stop", "end_turn"],
+    ["end_turn", "end_turn"],
+    ["tool_calls", "tool_use"],
+    ["length", "max_tokens"],
+    ["refusal", "refusal"],
+    ["made up", "other"],
+    [null, "end_turn"],
+  ])("says of a turn whose model stopped by %j: %s", (reason, said) => {
+    expect(turnStop(reason)).toBe(said);
   });
 
   it("is what is known", () => {
@@ -38,6 +52,8 @@ describe("words that get into the trail", () => {
     expect(toolName(catalogue, "made_up_tool")).toBe("unknown");
     expect(stopReason("end_turn")).toBe("end_turn");
     expect(outcomeName("aborted")).toBe("aborted");
+    for (const channel of ["web", "api", "slack", "github", "telegram", "linear", "mail", "wake"])
+      expect(channelName(channel)).toBe(channel);
     expect(codeName("attempts_exhausted")).toBe("attempts_exhausted");
     expect(runtimeName("native")).toBe("native");
     expect(idName("ses_01m7")).toBe("ses_01m7");

@@ -23,7 +23,11 @@ const STOP_REASONS: ReadonlySet<string> = new Set([
 const OUTCOME_NAMES: ReadonlySet<string> = new Set(OUTCOMES);
 /** Those that there are; another word was typed by somebody. */
 const RUNTIMES: ReadonlySet<string> = new Set(["native", "echo", "scripted", "opencode"]);
-const CHANNELS: ReadonlySet<string> = new Set(["web", "api", "session", "system", "slack"]);
+/** Where people speak from, and what the platform itself sends prompts as. */
+const CHANNELS: ReadonlySet<string> = new Set([
+  ...["web", "api", "slack", "github", "telegram", "linear"],
+  ...["session", "system", "runner", "wake", "mail", "tasks"],
+]);
 
 const one = (known: ReadonlySet<string>, other: string) => (name: string | null | undefined) =>
   name != null && known.has(name) ? name : other;
@@ -34,6 +38,23 @@ export function toolName({ toolName: known }: Pick<Work, "toolName">, name: stri
 }
 
 export const stopReason = one(STOP_REASONS, "other");
+
+/** Words of providers for the same, as the trail has them. */
+const TURN_STOPS: Readonly<Record<string, string>> = {
+  end: "end_turn",
+  stop: "end_turn",
+  tool_calls: "tool_use",
+  "tool-calls": "tool_use",
+  summary: "end_turn",
+  length: "max_tokens",
+  "content-filter": "refusal",
+};
+
+/** Why a completed turn ended. One that asked no model, such as a script, just ended. */
+export function turnStop(reason: string | null | undefined): string {
+  if (reason == null) return "end_turn";
+  return TURN_STOPS[reason] ?? stopReason(reason);
+}
 export const outcomeName = one(OUTCOME_NAMES, "unknown");
 export const channelName = one(CHANNELS, "other");
 export const runtimeName = one(RUNTIMES, "other");

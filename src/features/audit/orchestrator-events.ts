@@ -1,4 +1,4 @@
-/** The events of an agent's loop, as other systems name them, and what the trail calls them. */
+/** Names that other systems have for the events of an agent's loop; the trail can be asked by them. */
 import type { AuditAction } from "./contract.ts";
 
 export const ORCHESTRATOR_EVENTS = [
@@ -9,6 +9,13 @@ export const ORCHESTRATOR_EVENTS = [
   "error",
 ] as const;
 export type OrchestratorEvent = (typeof ORCHESTRATOR_EVENTS)[number];
+
+/** Resolves a name of either kind. */
+export function actionsNamed(name: AuditAction | OrchestratorEvent): readonly AuditAction[] {
+  return Object.hasOwn(ACTIONS_OF, name)
+    ? ACTIONS_OF[name as OrchestratorEvent]
+    : [name as AuditAction];
+}
 
 /** A call is recorded once, when it has ended or was refused; until then the session's log has it. */
 export const ACTIONS_OF: Readonly<Record<OrchestratorEvent, readonly AuditAction[]>> = {

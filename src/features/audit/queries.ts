@@ -213,7 +213,7 @@ export interface AuditFilter {
   /** Only what happened in this person's sessions. */
   userId?: string | undefined;
   sessionId?: string | undefined;
-  action?: AuditRow["action"] | undefined;
+  actions?: readonly AuditRow["action"][] | undefined;
   category?: AuditRow["category"] | undefined;
   /** Inclusive. */
   from?: number | undefined;
@@ -224,14 +224,14 @@ export interface AuditFilter {
 }
 /** Newest first. */
 export function listAuditRows(reader: Reader, filter: AuditFilter): Promise<AuditRow[]> {
-  const { userId, sessionId, action, category, from, to, before } = filter;
+  const { userId, sessionId, actions, category, from, to, before } = filter;
   let query = builder<AuditTables>(reader.dialect)
     .selectFrom("audit_events")
     .selectAll()
     .where("org_id", "=", filter.orgId);
   if (userId !== undefined) query = query.where("user_id", "=", userId);
   if (sessionId !== undefined) query = query.where("session_id", "=", sessionId);
-  if (action !== undefined) query = query.where("action", "=", action);
+  if (actions !== undefined) query = query.where("action", "in", actions);
   if (category !== undefined) query = query.where("category", "=", category);
   if (from !== undefined) query = query.where("at", ">=", from);
   if (to !== undefined) query = query.where("at", "<", to);

@@ -20,13 +20,16 @@ export type AuditEntry =
   | { action: "message_received"; channel: string; authorKind: string; chars: number }
   | {
       action: "message_complete";
+      channel: string;
       durationMs: number | null;
       usage: Tokens;
       stopReason: string;
+      outcome: string;
       attempts: number | null;
     }
   | {
       action: "message_error";
+      channel: string;
       durationMs: number | null;
       usage: Tokens;
       code: string;
@@ -107,6 +110,7 @@ const CATEGORY: Readonly<Record<AuditEntry["action"], Category>> = {
 };
 
 const WARNINGS: ReadonlySet<AuditEntry["action"]> = new Set([
+  "message_error",
   "tool_denied",
   "sign_in_failed",
   "sign_in_locked",
@@ -114,7 +118,6 @@ const WARNINGS: ReadonlySet<AuditEntry["action"]> = new Set([
 ]);
 
 function severityOf(entry: AuditEntry): AuditEvent["severity"] {
-  if (entry.action === "message_error") return "error";
   return WARNINGS.has(entry.action) ? "warning" : "info";
 }
 

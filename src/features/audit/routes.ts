@@ -10,6 +10,7 @@ import {
   verificationSchema,
 } from "./contract.ts";
 import type { HeadKeeper } from "./kept-head.ts";
+import { actionsNamed, ORCHESTRATOR_EVENTS } from "./orchestrator-events.ts";
 import { listAuditRows } from "./queries.ts";
 import type { AuditRow } from "./schema.ts";
 import { verifyTrail } from "./verify.ts";
@@ -25,7 +26,11 @@ const instant = z.iso
 
 const listQuery = z.strictObject({
   session: z.string().max(200).optional(),
-  action: z.enum(AUDIT_ACTIONS).optional(),
+  action: z
+    .enum([...AUDIT_ACTIONS, ...ORCHESTRATOR_EVENTS])
+    .transform(actionsNamed)
+    .optional()
+    .describe("An action, or an event of an agent's loop such as tool_call."),
   category: z.enum(AUDIT_CATEGORIES).optional(),
   from: instant,
   to: instant,
@@ -42,10 +47,11 @@ export const auditRoutes = (keeper: HeadKeeper): readonly Route[] => [
     query: listQuery,
     response: pageOf(auditEventSchema),
     async handle({ engine, principal, query }) {
-      const { session, cursor, limit, ...rest } = query;
+      const { session, action: actions, cursor, limit, ...rest } = query;
       const rows = await engine.store.read((reader) =>
         listAuditRows(reader, {
           ...rest,
+          actions,
           orgId: principal.orgId,
           userId: readerOf(principal),
           sessionId: session,

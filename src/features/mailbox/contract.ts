@@ -93,6 +93,8 @@ export const letterSchema = z
     contextRef: z.string().nullable(),
     /** Of an approval, question or plan: how it was closed; null while it is open. */
     decision: z.enum(LETTER_DECISIONS).nullable(),
+    /** Where `contextRef` leads on the web: a pull request or an issue. */
+    contextUrl: z.string().nullable(),
     fate: z.enum(LETTER_FATES),
     fateReason: z.string().nullable(),
     read: z.boolean(),
@@ -114,7 +116,7 @@ const to = kept(MAX_TO_CHARS)
   .transform((text) => text.trim())
   .refine((text) => text !== "", "is empty")
   .describe(
-    "Whom: a session's id, orchestrator, @handle of an orchestrator, @user:name of a person, or a person's id.",
+    "Whom: a session's id, orchestrator, @handle of an orchestrator, or a person: their name if it is unique, @user:name, or their id.",
   );
 const id = z.string().min(1).max(MAX_TO_CHARS).transform(cleanText);
 
@@ -165,6 +167,7 @@ export const inboxQuery = z.strictObject({
   fromUserId: id.optional(),
   contextSessionId: id.optional(),
   contextTaskId: id.optional(),
+  contextRef: kept(MAX_REF_CHARS).optional(),
   limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
   cursor: z.string().max(1_000).optional(),
 });

@@ -16,6 +16,7 @@ export interface LetterFilter {
   fromUserId?: string | undefined;
   contextSessionId?: string | undefined;
   contextTaskId?: string | undefined;
+  contextRef?: string | undefined;
 }
 
 type Instant = "surfaced_at" | "snoozed_until" | "archived_at" | "created_at";
@@ -65,7 +66,7 @@ export function listLetters(
 }
 
 type Equal = "message_type" | "from_session_id" | "from_user_id" | ContextColumn;
-type ContextColumn = "context_session_id" | "context_task_id";
+type ContextColumn = "context_session_id" | "context_task_id" | "context_ref";
 
 function equalsOf(filter: LetterFilter): [Equal, string][] {
   const wanted: [Equal, string | undefined][] = [
@@ -74,6 +75,7 @@ function equalsOf(filter: LetterFilter): [Equal, string][] {
     ["from_user_id", filter.fromUserId],
     ["context_session_id", filter.contextSessionId],
     ["context_task_id", filter.contextTaskId],
+    ["context_ref", filter.contextRef],
   ];
   return wanted.filter((one): one is [Equal, string] => one[1] !== undefined);
 }

@@ -103,6 +103,49 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await office.letter(up.letterId)).toMatchObject({ to_session_id: lead });
     });
 
+    it("takes send_message with `to` and `content` as mail, from whoever has mail", async () => {
+      const { who, a, b, boss, turnA, turnB } = await crew("Sol");
+      const alone = await office.turn(who, await office.world.createSession({}, who));
+      const shape = { content: "for you", messageType: "notification", contextTaskId: "tsk_1" };
+      for (const [turn, to] of [
+        [turnA, b],
+        [turnB, a],
+        [boss, "@user:Sol"],
+        [alone, "orchestrator"],
+      ] as const) {
+        const { output, error } = await turn.tool("send_message", { to, ...shape });
+        expect(error).toBeNull();
+        const { letterId } = output as SentOutput;
+        expect(await office.letter(letterId)).toMatchObject({
+          message_type: "notification",
+          context_task_id: "tsk_1",
+          content: "for you",
+        });
+      }
+      // The message to a child stays what it was, and stays its parent's.
+      const told = await boss.tool("send_message", { sessionId: a, message: "go on" });
+      expect(told).toMatchObject({ error: null, output: { sessionId: a } });
+      const beside = await turnB.tool("send_message", { sessionId: a, message: "go on" });
+      expect(beside.error).toMatch(/does not fit send_message/);
+      // What is wrong with mail is told of mail.
+      expect((await turnA.tool("send_message", { to: b, content: " " })).error).toMatch(/content/);
+      await alone.end("ok");
+    });
+
+    it("finds a person by their name alone, when nobody else is called so", async () => {
+      const { who, boss, turnA } = await crew("Ottilie Frey");
+      await office.person("Una");
+      const { letterId } = await send(boss, { to: "una", content: "hello" });
+      expect(await office.letter(letterId)).toMatchObject({ to_name: "Una" });
+      const own = await send(turnA, { to: "Ottilie Frey", content: "done" });
+      expect(await office.letter(own.letterId)).toMatchObject({ to_user_id: who.userId });
+      // A child writes to its own person only, and learns of nobody else.
+      expect(await refused(turnA, { to: "Una", content: "hello" })).toBe("recipient_not_found");
+      await office.person("Una");
+      expect(await refused(boss, { to: "Una", content: "hello" })).toBe("recipient_ambiguous");
+      expect(await refused(boss, { to: "Unbekannt", content: "x" })).toBe("recipient_not_found");
+    });
+
     it("gives letters that were not told yet to an agent that looks, and takes them from its queue", async () => {
       const { b, turnA, turnB } = await crew("Tim");
       const first = await send(turnA, { to: b, content: "one" });

@@ -41,7 +41,9 @@ export async function findMeant(reader: Reader, asker: Asker, to: string): Promi
     const user = await findUser(reader, to);
     return user && user.org_id === orgId && isHere(user) ? { kind: "user", id: to } : NOBODY;
   }
-  return SESSION_ID.test(to) ? { kind: "session", id: sessionIdMeant(to, ownerId) } : NOBODY;
+  const id = sessionIdMeant(to, ownerId);
+  if (SESSION_ID.test(id)) return { kind: "session", id };
+  return findPerson(reader, asker, to);
 }
 
 /** Who leads it, or else its person's own. */
@@ -94,6 +96,6 @@ export function recipientNotFound(to: string): Refusal {
   return new Refusal(
     "not_found",
     "recipient_not_found",
-    `There is nobody called ${JSON.stringify(to)} whom you can write to. Use a session's id, orchestrator, @handle for somebody's agent, or @user:name for a person.`,
+    `There is nobody called ${JSON.stringify(to)} whom you can write to. Use a session's id, orchestrator, @handle for somebody's agent, or a person's name, @user:name or id.`,
   );
 }

@@ -177,10 +177,16 @@ update inboxes set unread = (
 );
 `;
 
+const references = `
+create index letters_to_user_ref on letters (to_user_id, context_ref, surfaced_at, id)
+  where to_user_id is not null and context_ref is not null
+`;
+
 export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
   { id: "mailbox-0002-room", statements: (dialect) => ddl(dialect, room) },
   { id: "mailbox-0003-settled", statements: (dialect) => ddl(dialect, settled) },
   { id: "mailbox-0025-decisions", statements: (dialect) => ddl(dialect, decisions) },
   { id: "mailbox-0025-quiet-done", statements: (dialect) => ddl(dialect, quietDone) },
+  { id: "mailbox-0024-references", statements: (dialect) => ddl(dialect, references) },
 ];

@@ -38,8 +38,10 @@ function nextOf({ recipient }: Sent, isQuestion: boolean): string {
 
 const mailboxSend = defineTool({
   name: "mailbox_send",
+  // To an orchestrator `send_message` is its message to a child, unless it has the shape of mail.
+  aliases: ["send_message"],
   description:
-    "Writes a letter: to a person (@user:name, or their id), to the session that leads you or to your person's agent (orchestrator), to another session by its id, or to another person's agent (@handle). To answer a letter give its id as replyToId and leave `to` out. A person reads it in their inbox; an agent reads it when it is free. Use it for what somebody should know or answer later: a finding for a session that works beside you, a result, a question (messageType question), something urgent (escalation). Write it complete in itself. It is not for your own answer, which you simply give, and not for giving work to child sessions.",
+    "Writes a letter: to a person (their name if it is unique, @user:name, or their id), to the session that leads you or to your person's agent (orchestrator), to another session by its id, or to another person's agent (@handle). To answer a letter give its id as replyToId and leave `to` out. A person reads it in their inbox; an agent reads it when it is free. Use it for what somebody should know or answer later: a finding for a session that works beside you, a result, a question (messageType question), something urgent (escalation). Write it complete in itself. It is not for your own answer, which you simply give, and not for giving work to child sessions.",
   readOnly: false,
   target: ({ to, replyToId }) => to ?? replyToId ?? null,
   schema: newLetterSchema,

@@ -1,5 +1,6 @@
 /** Letters as they are shown to somebody. */
 import { isoTime } from "#engine/sessions/index.ts";
+import { contextUrl } from "./context-url.ts";
 import type { Letter, LetterParty } from "./contract.ts";
 import type { LetterRow } from "./schema.ts";
 
@@ -22,6 +23,7 @@ export function letterView(row: LetterRow, { userId }: { userId: string }): Lett
     contextTaskId: row.context_task_id,
     contextRef: row.context_ref,
     decision: row.decision,
+    contextUrl: contextUrl(row.context_ref),
     fate: row.fate,
     fateReason: row.fate_reason,
     read: readAt !== null,

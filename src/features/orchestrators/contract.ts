@@ -9,6 +9,7 @@ import {
   SESSION_STATUSES,
   sessionSchema,
 } from "#protocol/sessions.ts";
+import { MAX_AVATAR_CHARS } from "./avatar-limits.ts";
 import { HANDLE, isPlatformName, MAX_HANDLE_CHARS } from "./handles.ts";
 
 export const STYLES = ["professional", "casual", "terse", "custom"] as const;
@@ -47,6 +48,13 @@ export const handleSchema = z
       ),
   );
 
+const MAX_ADDRESS_CHARS = 2_000;
+/** The form only; images are looked at when they are stored. */
+function isAvatar(text: string): boolean {
+  if (text.length <= 16 || text.startsWith("data:")) return true;
+  return text.length <= MAX_ADDRESS_CHARS && /^(?:https:\/\/|\/api\/agents\/)\S+$/.test(text);
+}
+
 const model = z
   .string()
   .max(200)
@@ -57,12 +65,14 @@ const identityFields = {
     .refine((text) => !/\p{Cf}/u.test(text), "must not contain characters that are not seen")
     .refine((text) => !isPlatformName(text), "must not be the name of the platform"),
   handle: handleSchema,
-  /** An emoji, or the address of an image. */
-  avatar: line(2_000)
-    .refine((text) => text.length <= 16 || /^https:\/\/\S+$/.test(text), {
-      error: "must be an emoji, or an address that begins with https://",
+  avatar: line(MAX_AVATAR_CHARS)
+    .refine(isAvatar, {
+      error: "must be an emoji, an address that begins with https://, or a base64 data: URL",
     })
-    .nullable(),
+    .nullable()
+    .describe(
+      "An emoji, an https address, or an image as a base64 data: URL, which the server keeps and shows at /api/agents/{userId}/avatar.",
+    ),
   style: z.enum(STYLES),
   customInstructions: z.string().max(MAX_INSTRUCTION_CHARS).transform(cleanText).nullable(),
 };

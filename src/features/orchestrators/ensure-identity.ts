@@ -3,6 +3,7 @@ import { cleanText } from "#base/text.ts";
 import type { Person, SessionWriter, Work } from "#engine/index.ts";
 import { lockOrg } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
+import { settleAvatar } from "./avatar.ts";
 import { type Handed, requireFreeHandle } from "./claim-handle.ts";
 import type { IdentityChange } from "./contract.ts";
 import { freeHandle, handleFrom, handleKey, handleStem, usableHandle } from "./handles.ts";
@@ -47,7 +48,7 @@ async function ensureIdentity(
   const made = await lockIdentity(work.tx, person);
   if (made) return { identity: made, isNew: false };
   const identity = { ...blank(person, work.now), ...(await firstHandle(work, person, wish)) };
-  applyWish(identity, wish);
+  await applyWish(work, person, identity, wish);
   await insertIdentity(work.tx, identity);
   return { identity, isNew: true };
 }
@@ -61,15 +62,21 @@ export async function changeIdentity(
 ): Promise<void> {
   if (wish.handle !== undefined && handleKey(wish.handle) !== identity.handle_key)
     await requireFreeHandle(work.tx, person, wish.handle);
-  applyWish(identity, wish);
+  await applyWish(work, person, identity, wish);
   identity.updated_at = work.now;
   await saveIdentity(work.tx, identity);
 }
 
-function applyWish(identity: IdentityRow, wish: IdentityChange): void {
+async function applyWish(
+  work: Work,
+  person: Person,
+  identity: IdentityRow,
+  wish: IdentityChange,
+): Promise<void> {
   if (wish.handle !== undefined) Object.assign(identity, handed(wish.handle));
   if (wish.name !== undefined) identity.name = wish.name;
-  if (wish.avatar !== undefined) identity.avatar = wish.avatar;
+  if (wish.avatar !== undefined)
+    identity.avatar = await settleAvatar(work.tx, person, wish.avatar, identity.avatar);
   if (wish.style !== undefined) identity.style = wish.style;
   if (wish.customInstructions !== undefined)
     identity.custom_instructions = wish.customInstructions || null;

@@ -127,6 +127,46 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(second.identity.handle).toBe("ann-2");
     });
 
+    it("have an image that their person uploaded, and that only the org sees", async () => {
+      const ida = await newPerson("Ida");
+      await start(ida);
+      const change = (avatar: unknown) =>
+        world.call<{ identity: Identity }>(ida, "PUT", `${ONE}/identity`, { avatar });
+      const png = Buffer.from("\x89PNG\r\n\x1a\nand the rest", "latin1");
+      const url = (type: string, bytes: Buffer) =>
+        `data:image/${type};base64,${bytes.toString("base64")}`;
+      const { identity } = await change(url("png", png));
+      expect(identity.avatar).toMatch(
+        new RegExp(`^/api/agents/${ida.userId}/avatar\\?v=[0-9a-f]{16}$`),
+      );
+      const path = `/api/agents/${ida.userId}/avatar`;
+      const read = (who: User) =>
+        world.call<{ raw: { body: Uint8Array; headers: Record<string, string> } }>(
+          who,
+          "GET",
+          path,
+        );
+      const { raw } = await read(member);
+      expect(Buffer.from(raw.body)).toEqual(png);
+      expect(raw.headers).toMatchObject({ "Content-Type": "image/png" });
+      const missing = { code: "not_found" };
+      await expect(read(stranger)).rejects.toMatchObject(missing);
+      // What was shown may be sent back as it is.
+      expect((await change(identity.avatar)).identity.avatar).toBe(identity.avatar);
+      const script = Buffer.from("<svg onload=alert(1)>");
+      for (const bad of [
+        url("svg+xml", script),
+        url("png", script),
+        url("png", Buffer.concat([png, Buffer.alloc(64 * 1024)])),
+        "data:text/html;base64,PHA+",
+        "/api/agents/usr_1/avatar?v=0",
+      ])
+        await expect(change(bad)).rejects.toMatchObject({ code: "avatar_invalid" });
+      expect(Buffer.from((await read(ida)).raw.body)).toEqual(png);
+      await change("🦉");
+      await expect(read(ida)).rejects.toMatchObject(missing);
+    });
+
     it("have one handle each, whatever its capitals", async () => {
       const bea = await newPerson("Bea");
       const { identity } = await start(bea, {

@@ -3,7 +3,13 @@ import { builder, inserter, type Reader, statements, type Tx } from "#base/store
 import type { KernelTables, Person, SessionRow } from "#engine/index.ts";
 import type { PersonRow } from "#features/auth/index.ts";
 import { handleKey } from "./handles.ts";
-import type { IdentityRow, OrchestratorTables, PreferencesRow, SettingsRow } from "./schema.ts";
+import type {
+  AvatarRow,
+  IdentityRow,
+  OrchestratorTables,
+  PreferencesRow,
+  SettingsRow,
+} from "./schema.ts";
 
 type Tables = OrchestratorTables & Omit<KernelTables, "users"> & { users: PersonRow };
 const prepare = statements<Tables>();
@@ -71,6 +77,49 @@ const updateIdentity = prepare<IdentityRow, unknown>((db, p) =>
 );
 export function saveIdentity(tx: Tx, row: IdentityRow): Promise<number> {
   return tx.run(updateIdentity, row);
+}
+
+const upsertAvatar = prepare<AvatarRow, unknown>((db, p) =>
+  db
+    .insertInto("orchestrator_avatars")
+    .values({
+      org_id: p("org_id"),
+      user_id: p("user_id"),
+      media_type: p("media_type"),
+      data: p("data"),
+      updated_at: p("updated_at"),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["org_id", "user_id"]).doUpdateSet((eb) => ({
+        media_type: eb.ref("excluded.media_type"),
+        data: eb.ref("excluded.data"),
+        updated_at: eb.ref("excluded.updated_at"),
+      })),
+    ),
+);
+export function saveAvatar(tx: Tx, row: AvatarRow): Promise<number> {
+  return tx.run(upsertAvatar, row);
+}
+
+const selectAvatar = prepare<Person, AvatarRow>((db, p) =>
+  db
+    .selectFrom("orchestrator_avatars")
+    .selectAll()
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+export function findAvatar(reader: Reader, person: Person): Promise<AvatarRow | undefined> {
+  return reader.first(selectAvatar, person);
+}
+
+const deleteAvatarRow = prepare<Person, unknown>((db, p) =>
+  db
+    .deleteFrom("orchestrator_avatars")
+    .where("org_id", "=", p("orgId"))
+    .where("user_id", "=", p("userId")),
+);
+export function deleteAvatar(tx: Tx, { orgId, userId }: Person): Promise<number> {
+  return tx.run(deleteAvatarRow, { orgId, userId });
 }
 
 const selectByHandle = prepare<{ orgId: string; key: string }, IdentityRow>((db, p) =>
@@ -141,6 +190,7 @@ const deletePreferences = prepare<Person, unknown>((db, p) =>
     .where("user_id", "=", p("userId")),
 );
 export async function deleteAllOf(tx: Tx, person: Person): Promise<void> {
+  await deleteAvatar(tx, person);
   await tx.run(deleteIdentity, person);
   await tx.run(deletePreferences, person);
 }

@@ -6,6 +6,7 @@ import {
   command,
   defineRoute,
   type Principal,
+  type RawAnswer,
   type Route,
   type RouteRequest,
   requireMay,
@@ -33,7 +34,7 @@ import {
 } from "./contract.ts";
 import { ensureRunning, type Running, type Wish } from "./ensure-running.ts";
 import { changePreferences, changeSettings, readPreferences, readSettings } from "./preferences.ts";
-import { findIdentity, listIdentities, listSessionsById } from "./queries.ts";
+import { findAvatar, findIdentity, listIdentities, listSessionsById } from "./queries.ts";
 import { renameOrchestrator } from "./rename.ts";
 import { agentView, identityView, orchestratorView, overseenView } from "./views.ts";
 
@@ -87,6 +88,7 @@ const lifeRoutes: readonly Route[] = [
     tag: TAG,
     body: newOrchestratorSchema,
     status: 201,
+    otherStatuses: [200],
     statusOf: startStatus,
     response: startedSchema,
     handle: (request) => start(request, { identity: request.body }),
@@ -107,6 +109,7 @@ const lifeRoutes: readonly Route[] = [
     tag: TAG,
     body: nothing,
     status: 201,
+    otherStatuses: [200],
     statusOf: startStatus,
     response: startedSchema,
     handle: (request) => start(request, {}),
@@ -138,6 +141,27 @@ const identityRoutes: readonly Route[] = [
       const person = personFor(principal, "session.manage");
       const identity = await command(engine, (work) => renameOrchestrator(work, person, body));
       return { identity: identityView(identity) };
+    },
+  }),
+  defineRoute({
+    method: "get",
+    path: "/api/agents/{userId}/avatar",
+    summary: "The image that somebody uploaded for their agent",
+    tag: TAG,
+    response: z.string(),
+    mediaType: "image/*",
+    async handle({ engine, principal, params }): Promise<RawAnswer> {
+      requireMay(principal, "session.read");
+      const person = { orgId: principal.orgId, userId: params.userId ?? "" };
+      const image = await engine.store.read((reader) => findAvatar(reader, person));
+      if (!image) throw notFound("avatar");
+      const headers = {
+        "Content-Type": image.media_type,
+        // Somebody else's file must not become a page of ours.
+        "Content-Disposition": "attachment",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+      };
+      return { raw: { body: image.data, headers } };
     },
   }),
   defineRoute({

@@ -37,7 +37,17 @@ export interface SettingsRow {
   model: string | null;
 }
 
+/** An uploaded image, one a person. */
+export interface AvatarRow {
+  org_id: string;
+  user_id: string;
+  media_type: string;
+  data: Uint8Array;
+  updated_at: number;
+}
+
 export interface OrchestratorTables {
+  orchestrator_avatars: AvatarRow;
   orchestrator_identities: IdentityRow;
   orchestrator_preferences: PreferencesRow;
   orchestrator_settings: SettingsRow;
@@ -58,6 +68,14 @@ create table orchestrator_preferences (
 create table orchestrator_settings (org_id ID primary key, model text);
 `;
 
+const avatarTable = `
+create table orchestrator_avatars (
+  org_id ID not null, user_id ID not null, media_type text not null, data BYTES not null,
+  updated_at bigint not null, primary key (org_id, user_id)
+);
+`;
+
 export const orchestratorMigrations: readonly Migration[] = [
   { id: "orchestrators-0001-identities", statements: (dialect) => ddl(dialect, tables) },
+  { id: "orchestrators-0024-avatars", statements: (dialect) => ddl(dialect, avatarTable) },
 ];

@@ -1,4 +1,7 @@
-/** One line in the log for everything that is done in leading others, when it is certain. */
+/**
+ * Writes one log line per orchestration action after its commit, under the names operators search
+ * for: `orchestration-inbox-enqueued`, `orchestration-wake-delivered`, `orchestration-wake-failed`.
+ */
 import type { Log } from "#base/log.ts";
 import type { Listener } from "#engine/index.ts";
 import { ORCHESTRATION } from "#features/delegation/index.ts";
@@ -15,7 +18,7 @@ export function logLines(log: Log): Listener {
       ...(subjectId === null ? {} : { workerId: subjectId }),
       ...(detail === undefined ? {} : { type: detail }),
     };
-    const words = `orchestration ${action.replaceAll("_", " ")}`;
+    const words = `orchestration-${action.replaceAll("_", "-")}`;
     work.tx.afterCommit(() =>
       action === FAILED ? log.warn(fields, words) : log.info(fields, words),
     );

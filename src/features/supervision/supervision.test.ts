@@ -532,11 +532,11 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       const words = lines.map(([level, text]) => `${level} ${text}`);
       expect(words).toEqual([
-        "info orchestration supervisor enabled",
-        "info orchestration worker spawned",
-        "info orchestration inbox enqueued",
-        "info orchestration wake delivered",
-        "warn orchestration wake failed",
+        "info orchestration-supervisor-enabled",
+        "info orchestration-worker-spawned",
+        "info orchestration-inbox-enqueued",
+        "info orchestration-wake-delivered",
+        "warn orchestration-wake-failed",
       ]);
       expect(lines[2]?.[2]).toMatchObject({ sessionId: leadId, workerId, type: "ended" });
       expect(JSON.stringify(lines)).not.toMatch(/secret|do w/);

@@ -1,6 +1,7 @@
 /** What others rely on of tasks: their shape, what may be asked of them, and the words they are in. */
 import * as z from "zod";
 import { cleanText } from "#base/text.ts";
+import { isLocalTime } from "#base/zoned-time.ts";
 import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "blocked", "completed", "failed"] as const;
@@ -179,7 +180,12 @@ const fields = {
     .describe("Tasks that must be completed first; it is blocked until the last of them is."),
   priority: z.enum(TASK_PRIORITIES).describe("normal if not said."),
   labels: z.array(label).max(MAX_LABELS),
-  dueAt: z.iso.datetime({ offset: true }).describe("Until when, such as 2030-01-31T12:00:00Z."),
+  dueAt: z.iso
+    .datetime({ offset: true })
+    .or(z.string().max(40).refine(isLocalTime, "must be a time such as 2030-01-31T12:00"))
+    .describe(
+      "Until when: 2030-01-31T12:00:00Z; without a zone, 2030-01-31T12:00 or the day alone, it is where the person is.",
+    ),
   position: z
     .number()
     .min(-1e12)
@@ -251,6 +257,9 @@ export const taskListQuery = z.object({
   cursor: z.string().max(500).optional(),
   limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
 });
+
+/** Tasks by id, on whatever board. */
+export const tasksByIdQuery = z.strictObject({ ids });
 
 export const readyQuery = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),

@@ -1,7 +1,10 @@
 /** A new task: where it belongs, what it waits for, who has it. */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
+import { isLocalTime, type TimePlace, UTC_PLACE, zonedInstant } from "#base/zoned-time.ts";
+import type { SessionRow, Work } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
+import { findUser } from "#features/auth/index.ts";
 import { causeOf, type Doing, hint, requireAssignee } from "./board.ts";
 import { requireCheckable } from "./check-task.ts";
 import { type NewTask, TASK_PRIORITIES, type TaskPriority } from "./contract.ts";
@@ -27,7 +30,7 @@ export async function createTask(doing: Doing, id: string, input: NewTask): Prom
   const blockers = await requireBlockers(work.tx, board.row.id, null, blockedBy);
   const isBlocked = blockers.some(({ status }) => status !== "completed");
   const failed = blockers.filter(({ status }) => status === "failed");
-  const dueAt = instant(input.dueAt);
+  const dueAt = await dueInstant(doing, input.dueAt);
   const row: TaskRow = {
     id,
     org_id: board.row.org_id,
@@ -111,8 +114,22 @@ export function labelsText(labels: readonly string[]): string {
   return each.length === 0 ? "" : `\n${each.join("\n")}\n`;
 }
 
-export function instant(dueAt: string | null | undefined): number | null {
-  return dueAt == null ? null : Date.parse(dueAt);
+/** A time that names no zone is where the person is whose board it is. */
+export async function dueInstant(
+  { work, board }: Pick<Doing, "work" | "board">,
+  dueAt: string | null | undefined,
+): Promise<number | null> {
+  if (dueAt == null) return null;
+  const place = isLocalTime(dueAt) ? await placeOf(work, board.row) : UTC_PLACE;
+  return zonedInstant(dueAt, place);
+}
+
+/** Time zone and locale of the person whose session it is. */
+export async function placeOf(
+  { tx }: Pick<Work, "tx">,
+  { owner_id }: Pick<SessionRow, "owner_id">,
+): Promise<TimePlace> {
+  return (owner_id === null ? undefined : await findUser(tx, owner_id)) ?? UTC_PLACE;
 }
 
 export function dueKey(dueAt: number | null): number {

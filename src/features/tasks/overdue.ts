@@ -1,6 +1,8 @@
 /** A task whose time is over: who has it is told, once. */
+import { localTimeText } from "#base/zoned-time.ts";
 import type { TimerHandler } from "#engine/index.ts";
 import { causeOf, openBoard, SYSTEM } from "./board.ts";
+import { placeOf } from "./create-task.ts";
 import { nameOf, newsForHolder, sendNews } from "./notify.ts";
 import { findTask } from "./queries.ts";
 import { saveChanged } from "./record-changes.ts";
@@ -18,6 +20,7 @@ export const taskIsDue: TimerHandler = async (work, { subject }) => {
   const due = new Date(task.due_at).toISOString();
   const row = { ...task, overdue_told_at: work.now };
   await saveChanged(doing, task, row, [{ field: "overdue", from: "", to: due }]);
-  const line = `Task ${nameOf(row)} was due ${due} and is ${row.status}. Finish it, set another dueAt, or say what holds it up.`;
+  const told = localTimeText(task.due_at, await placeOf(work, session.row));
+  const line = `Task ${nameOf(row)} was due ${told} and is ${row.status}. Finish it, set another dueAt, or say what holds it up.`;
   await sendNews(work, [newsForHolder(row, line)], causeOf(SYSTEM));
 };

@@ -5,6 +5,8 @@ import { type Engine, may, type Principal, type SessionRow, sessionThing } from 
 import { findSession, treeTop } from "#engine/sessions/index.ts";
 import type { Page } from "#protocol/page.ts";
 import type { TaskCard } from "./contract.ts";
+import { listTasksById } from "./queries.ts";
+import type { TaskRow } from "./schema.ts";
 import { readCards } from "./views.ts";
 
 export type BoardFilter = Omit<Parameters<typeof readCards>[1], "boardId">;
@@ -18,6 +20,22 @@ export async function requireBoardOf(
   const session = await findSession(reader, sessionId);
   if (!session || !may(principal, "task.read", sessionThing(session))) throw notFound("session");
   return session;
+}
+
+/** The tasks with these ids whose boards the principal may see. */
+export async function listReadableTasks(
+  reader: Reader,
+  principal: Principal,
+  ids: readonly string[],
+): Promise<TaskRow[]> {
+  const rows = await listTasksById(reader, [...new Set(ids)]);
+  const readable = new Map<string, boolean>();
+  for (const { session_id: boardId } of rows) {
+    if (readable.has(boardId)) continue;
+    const board = await findSession(reader, boardId);
+    readable.set(boardId, board !== undefined && may(principal, "task.read", sessionThing(board)));
+  }
+  return rows.filter(({ session_id: boardId }) => readable.get(boardId));
 }
 
 export function readBoard(

@@ -10,6 +10,7 @@ import {
   type Principal,
   principalKey,
   type Route,
+  requireMay,
   type SessionRow,
   sessionThing,
   type Work,
@@ -25,12 +26,13 @@ import {
   taskListQuery,
   taskPageSchema,
   taskSchema,
+  tasksByIdQuery,
 } from "./contract.ts";
 import { createTask } from "./create-task.ts";
 import { deleteTask } from "./delete-task.ts";
-import { readBoard, requireBoardOf } from "./read-board.ts";
+import { listReadableTasks, readBoard, requireBoardOf } from "./read-board.ts";
 import { updateTask } from "./update-task.ts";
-import { readPage, readReady, readTaskPage, viewTask, viewTasks } from "./views.ts";
+import { readPage, readReady, readTaskPage, viewCards, viewTask, viewTasks } from "./views.ts";
 
 const TAG = "Tasks";
 const TASKS = "/api/sessions/{id}/tasks";
@@ -176,8 +178,26 @@ const deleteRoute = defineRoute({
   },
 });
 
+/** Whoever names a task somewhere else, such as a message, names no board. */
+const byIdRoute = defineRoute({
+  method: "get",
+  path: "/api/tasks",
+  summary: "Tasks by id on any board that you may see; those you may not see are left out",
+  tag: TAG,
+  query: tasksByIdQuery,
+  response: cards,
+  async handle({ engine, principal, query }) {
+    requireMay(principal, "task.read");
+    return engine.store.read(async (reader) => {
+      const rows = await listReadableTasks(reader, principal, query.ids);
+      return { items: await viewCards(reader, rows, engine.clock.now()), next: null };
+    });
+  },
+});
+
 /** What is fixed in a path goes before what is not. */
 export const taskRoutes: readonly Route[] = [
+  byIdRoute,
   listRoute,
   createRoute,
   readyRoute,

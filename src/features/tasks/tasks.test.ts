@@ -396,6 +396,64 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(cards(`?cursor=${last.next}`)).rejects.toMatchObject({ code: "cursor_invalid" });
     });
 
+    it("takes one status as a word, and the person's time where no zone is named", async () => {
+      const lead = await at.parent();
+      const boss = await at.prompt(lead);
+      const child = await at.spawn(lead, { title: "api" });
+      const turn = await at.turnOf(child);
+      const mine = await use(boss, "create_task", { title: "one", sessionId: child });
+      await use(boss, "create_task", { title: "two", sessionId: child });
+      await use(turn, "task_update", { taskId: mine.task.id, status: "completed" });
+      const titles = async (who: Turn, tool: string, input: object) =>
+        (await use(who, tool, input)).items.map(({ title }) => title);
+      expect(await titles(boss, "list_tasks", { status: "pending" })).toEqual(["two"]);
+      expect(await titles(boss, "list_tasks", { status: ["pending", "completed"] })).toEqual([
+        "one",
+        "two",
+      ]);
+      expect(await titles(turn, "my_tasks", { status: "completed" })).toEqual(["one"]);
+      expect(await titles(turn, "my_tasks", {})).toEqual(["two"]);
+      expect((await turn.tool("my_tasks", { status: "finished" })).error).toMatch(/does not fit/);
+
+      await engine().store.transaction((tx) =>
+        tx.execute({
+          sql: `insert into users (id, org_id, name, role, timezone, locale, created_at)
+                values ('${owner.userId}', 'org_1', 'Olga', 'admin', 'Europe/Berlin', 'de-DE', 1)`,
+          parameters: [],
+        }),
+      );
+      const due = async (dueAt: string) => (await create(lead, "due", { dueAt })).dueAt;
+      expect(await due("2030-01-31T12:00")).toBe("2030-01-31T11:00:00.000Z");
+      expect(await due("2030-07-01")).toBe("2030-07-01T21:59:59.000Z");
+      expect(await due("2030-01-31T12:00:00Z")).toBe("2030-01-31T12:00:00.000Z");
+      await expect(due("2030-02-31")).rejects.toThrow();
+      const late = await create(lead, "late", { dueAt: "2020-02-01T10:00" });
+      const run = () =>
+        runDueTimers(engine(), { task_due: taskIsDue }, engine().clock.now() + 60_000);
+      await at.settle(boss, { outcome: "completed" });
+      await run();
+      const told = await at.turnOf(lead);
+      expect(told.assignment.content).toContain("was due 01.02.2020, 10:00 (Europe/Berlin)");
+      await put(late, { status: "completed" });
+      await at.settle(told, { outcome: "completed" });
+      await engine().store.transaction((tx) =>
+        tx.execute({ sql: "delete from users", parameters: [] }),
+      );
+    });
+
+    it("finds tasks by id on any board that one may see, and on no other", async () => {
+      const [one, two] = [await at.parent(), await at.parent()];
+      const made = [await create(one, "a"), await create(two, "b")];
+      const path = `/api/tasks?ids=${made.map(({ id }) => id).join(",")},tsk_none`;
+      const { items } = await at.world.call<Page>(owner, "GET", path);
+      expect(items.map(({ title, boardId }) => [title, boardId]).toSorted()).toEqual([
+        ["a", one],
+        ["b", two],
+      ]);
+      for (const who of [member, stranger])
+        expect((await at.world.call<Page>(who, "GET", path)).items).toEqual([]);
+    });
+
     it("tells once that a task is overdue", async () => {
       const board = await at.parent();
       const due = new Date(engine().clock.now() - 1_000).toISOString();

@@ -63,13 +63,19 @@ const taskCreate = defineTool({
   },
 });
 
+/** One status, or a list of them. */
+const statusInput = z
+  .union([z.enum(TASK_STATUSES), z.array(z.enum(TASK_STATUSES)).min(1).max(TASK_STATUSES.length)])
+  .transform((given) => (typeof given === "string" ? [given] : given))
+  .describe("Only tasks in this state, or in one of these.");
+
 const listInput = z.strictObject({
   taskId: z.string().max(100).optional().describe("One task, whole, with its checks and changes."),
   ready: z
     .boolean()
     .optional()
     .describe("Only what anybody could begin now: pending, and nobody has it; most urgent first."),
-  status: z.array(z.enum(TASK_STATUSES)).min(1).max(TASK_STATUSES.length).optional(),
+  status: statusInput.optional(),
   sessionId: z.string().max(200).optional().describe("Only tasks of this session; none: nobody's."),
   parentTaskId: z.string().max(100).optional().describe("Only parts of this task."),
   label: z.string().max(50).optional(),
@@ -159,16 +165,19 @@ const taskUpdate = defineTool({
 
 const myTasks = defineTool({
   name: "my_tasks",
-  description: "Lists the tasks that are yours and not settled, whole; with settled, those too.",
+  description:
+    "Lists your tasks, whole: those that are not settled, or those in the states you name, or with settled all of them.",
   readOnly: true,
   target: () => null,
   schema: z.strictObject({
+    status: statusInput.optional(),
     settled: z.boolean().optional().describe("Also those that are completed or failed."),
     cursor: z.string().max(500).optional().describe("`next` of the answer before."),
   }),
-  async handle(work, { session }, { settled = false, cursor }) {
-    const page = await readPage(work.tx, { ...ownTasks(session, settled), cursor }, work.now);
-    const next = page.items.length === 0 ? NOTHING : undefined;
+  async handle(work, { session }, { status, settled = false, cursor }) {
+    const statuses = status ?? (settled ? undefined : UNSETTLED);
+    const page = await readPage(work.tx, { ...ownTasks(session), statuses, cursor }, work.now);
+    const next = page.items.length === 0 ? (status ? NONE_SUCH : NOTHING) : undefined;
     return done({
       items: page.items.map((task) => brief(task, true)),
       next: page.next,
@@ -177,10 +186,11 @@ const myTasks = defineTool({
   },
 });
 const NOTHING = "You have no tasks. task_list with ready shows what you could take.";
+const NONE_SUCH = "You have no tasks in this state.";
+const UNSETTLED = ["pending", "in_progress", "blocked"] as const;
 
-function ownTasks({ row }: SessionWriter, settled: boolean) {
-  const statuses = settled ? undefined : (["pending", "in_progress", "blocked"] as const);
-  return { boardId: treeTop(row), assigneeId: row.id, statuses, limit: LIST_LIMIT };
+function ownTasks({ row }: SessionWriter) {
+  return { boardId: treeTop(row), assigneeId: row.id, limit: LIST_LIMIT };
 }
 
 export const taskTools: readonly Tool[] = [taskCreate, taskList, taskUpdate, myTasks];

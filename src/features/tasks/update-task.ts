@@ -8,7 +8,7 @@ import { cleanJson, cleanText } from "#base/text.ts";
 import { causeOf, type Doing, requireAssignee } from "./board.ts";
 import { checkTask, requireCheckable } from "./check-task.ts";
 import type { TaskChange } from "./contract.ts";
-import { cleaned, dueKey, givenTo, instant, labelsText, priorityNumber } from "./create-task.ts";
+import { cleaned, dueInstant, dueKey, givenTo, labelsText, priorityNumber } from "./create-task.ts";
 import { factsOf, statusChanged } from "./dependents.ts";
 import { requireBlockers, requireParent } from "./graph.ts";
 import { sendNews } from "./notify.ts";
@@ -31,7 +31,7 @@ export async function updateTask(
 ): Promise<Updated | { refused: Refusal }> {
   const { work, actor } = doing;
   requireChange(actor, before, change);
-  const row = withFields(doing, before, change);
+  const row = await withFields(doing, before, change);
   const blockers = await blockersFor(doing, row, change);
   if (change.parentTaskId != null)
     await requireParent(work.tx, row.session_id, row.id, change.parentTaskId);
@@ -51,7 +51,8 @@ export async function updateTask(
   return { task: row, unblocked };
 }
 
-function withFields({ actor }: Doing, before: TaskRow, change: TaskChange): TaskRow {
+async function withFields(doing: Doing, before: TaskRow, change: TaskChange): Promise<TaskRow> {
+  const { actor } = doing;
   const row = { ...before };
   const { title, description, result, parentTaskId, priority, labels, position, check } = change;
   if (title !== undefined) row.title = cleanText(title);
@@ -62,7 +63,7 @@ function withFields({ actor }: Doing, before: TaskRow, change: TaskChange): Task
   if (labels !== undefined) row.labels = labelsText(labels);
   if (position !== undefined) row.position = position;
   if (change.dueAt !== undefined) {
-    row.due_at = instant(change.dueAt);
+    row.due_at = await dueInstant(doing, change.dueAt);
     row.due_key = dueKey(row.due_at);
     if (row.due_at !== before.due_at) row.overdue_told_at = null;
   }

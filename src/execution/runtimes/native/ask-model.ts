@@ -8,7 +8,6 @@ import type {
   ModelRequest,
   ModelResponse,
 } from "#execution/models/model.ts";
-import type { Delta } from "#protocol/events.ts";
 import type { Turn } from "../runtime.ts";
 
 export type Asked =
@@ -35,10 +34,9 @@ export async function askModel(
     entryIds[part] ??= turn.entryId();
     return entryIds[part];
   };
-  const show = (part: number, kind: Delta["kind"], text: string) => {
+  const show = (part: number, kind: ShownText["kind"], text: string) => {
     const entryId = entryOf(part);
     turn.delta({ entryId, kind, text });
-    if (kind === "tool_call") return;
     const last = shown.at(-1);
     if (last?.entryId === entryId) last.text += text;
     else shown.push({ entryId, kind, text });
@@ -51,7 +49,12 @@ export async function askModel(
         show(event.part, event.type, event.text);
         break;
       case "tool_input":
-        show(event.part, "tool_call", event.text);
+        turn.delta({
+          entryId: entryOf(event.part),
+          kind: "tool_call",
+          toolName: event.tool,
+          text: event.text,
+        });
         break;
       case "restart":
         shown = [];

@@ -121,6 +121,31 @@ describe("the native loop", () => {
     expect(JSON.stringify(requests[1]?.messages.at(-1))).not.toContain(KEY);
   });
 
+  it("shows which tool is called while its arguments are written", async () => {
+    const { runtime } = runtimeWith(lines([bash("echo 1", "call_1")]));
+    const turn = new FakeTurn({ content: "go" });
+    await turn.work(runtime);
+    const pieces = turn.deltas.filter(({ toolName }) => toolName !== undefined);
+    expect(pieces.length).toBeGreaterThan(0);
+    for (const piece of pieces)
+      expect(piece).toMatchObject({ kind: "tool_call", toolName: "bash" });
+  });
+
+  it("tells what day it is where the person is", async () => {
+    const { runtime, requests } = runtimeWith(lines());
+    const at = Date.parse("2030-01-31T23:30:00Z");
+    const time = { at, timezone: "Europe/Berlin", locale: "de-DE" };
+    await new FakeTurn({ content: "go", material: { time } }).work(runtime);
+    expect(requests[0]?.system).toMatch(
+      /For your person it is Friday, February 1, 2030.*\(Europe\/Berlin, locale de-DE\)/,
+    );
+    await new FakeTurn({
+      content: "go",
+      material: { time: { ...time, timezone: "Not/There" } },
+    }).work(runtime);
+    expect(requests[1]?.system).not.toContain("For your person");
+  });
+
   it("reads the repository's instructions and the session's", async () => {
     const { runtime, requests } = runtimeWith(lines());
     await new FakeTurn({

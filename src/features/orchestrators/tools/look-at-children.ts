@@ -36,6 +36,9 @@ const STATUS_FILTERS = [
   "idle",
   "asleep",
   "failed",
+  // The words of other clients.
+  "active",
+  "completed",
 ] as const;
 type StatusFilter = (typeof STATUS_FILTERS)[number];
 
@@ -50,7 +53,9 @@ export const listSessions = defineTool({
     status: z
       .enum(STATUS_FILTERS)
       .optional()
-      .describe("Only such: live ones, ended ones, or live ones in this state."),
+      .describe(
+        "Only such: live or ended ones, live ones in this state, active ones (something is under way), or completed ones (ended, or at rest after a completed turn).",
+      ),
     repo: z
       .string()
       .trim()
@@ -86,7 +91,21 @@ export const listSessions = defineTool({
 function hasStatus(row: SessionRow, wanted: StatusFilter | undefined): boolean {
   if (wanted === undefined) return true;
   if (wanted === "live" || wanted === "ended") return isLive(row) === (wanted === "live");
-  return isLive(row) && viewChild(row).activity === wanted;
+  if (wanted === "completed") return !isLive(row) || isCompleted(row);
+  if (!isLive(row)) return false;
+  if (wanted === "active") return row.run_state !== null || row.waiting > 0 || row.awaiting === 1;
+  // A child that is done rests, too.
+  if (wanted === "idle") return isAtRest(row) && row.last_outcome !== "failed";
+  return viewChild(row).activity === wanted;
+}
+
+function isAtRest({ lifecycle, run_state, waiting, awaiting }: SessionRow): boolean {
+  return lifecycle === "active" && run_state === null && waiting === 0 && awaiting === 0;
+}
+
+function isCompleted(row: SessionRow): boolean {
+  const rests = isAtRest(row) || row.lifecycle === "hibernated";
+  return rests && row.last_outcome === "completed";
 }
 
 function isOn({ repo }: SessionRow, wanted: string | undefined): boolean {

@@ -95,11 +95,42 @@ const spawnInput = z.strictObject({
     .describe(
       "It can read, ask and talk, but change nothing, until you (decide_plan) or your person have approved a plan that it presents. For work that is large, hard to undo or easy to misunderstand.",
     ),
+  scopeKey: z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line")
+    .optional()
+    .describe(
+      "A conversation of your person that goes to this child from now on, such as user:{userId}:slack:{team}:{channel}:{thread}. Its web conversation it has anyway.",
+    ),
   enableMemory: z
     .boolean()
     .optional()
     .describe("Whether it keeps what it learns about the repository for later sessions."),
 });
+
+/**
+ * Refuses a conversation that is not the child's to take: another person's, or the web conversation
+ * that each session has of its own.
+ */
+function requireScopeKey(ownerId: string | null, scopeKey: string): void {
+  const [kind, userId, channel] = scopeKey.split(":");
+  if (kind !== "user" || ownerId === null || userId !== ownerId || channel === undefined) {
+    throw new Refusal(
+      "forbidden",
+      "foreign_scope_key",
+      "scopeKey names a conversation of somebody else. Leave it out, or name one of your own person's: user:{userId}:{channel}:{place}.",
+    );
+  }
+  if (channel === "manual") {
+    throw new Refusal(
+      "invalid",
+      "scope_key_taken",
+      "The web conversation of a session is made with it and stays with it. Leave scopeKey out.",
+    );
+  }
+}
 
 const WORKS =
   "It works by itself now. Call wait_for_event when you have nothing else to do; you are woken with what it reports.";
@@ -129,6 +160,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
         );
       }
       const { session, run } = caller;
+      if (input.scopeKey !== undefined) requireScopeKey(session.row.owner_id, input.scopeKey);
       const task = taskId === undefined ? undefined : await requireSpawnable(work, session, taskId);
       const child = await spawnChild(work, session, run.thread, {
         ...rest,

@@ -275,6 +275,44 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await ids({ status: "ended" })).toEqual([childId]);
     });
 
+    it("list children by the words of other clients", async () => {
+      const { turn, childId, work } = await team();
+      const listed = async (status: string) => {
+        const { output, error } = await turn.tool("list_sessions", { status });
+        expect(error).toBeNull();
+        return (output as { sessions: { sessionId: string }[] }).sessions.map(
+          ({ sessionId }) => sessionId,
+        );
+      };
+      expect([await listed("active"), await listed("idle"), await listed("completed")]).toEqual([
+        [childId],
+        [],
+        [],
+      ]);
+      await at.settle(work, done("counted"));
+      expect([await listed("active"), await listed("idle"), await listed("completed")]).toEqual([
+        [],
+        [childId],
+        [childId],
+      ]);
+    });
+
+    it("give a child a conversation of their person, and nobody else's", async () => {
+      const { parentId, turn } = await lead();
+      const scopeKey = `user:${owner.userId}:slack:T1:C2:1.5`;
+      const childId = await spawnIn(turn, { scopeKey });
+      expect(await at.session(childId)).toMatchObject({ scopeKey });
+      for (const [key, code] of [
+        ["user:usr_2:slack:T1:C2:1.5", "foreign_scope_key"],
+        ["slack:T1", "foreign_scope_key"],
+        [`user:${owner.userId}`, "foreign_scope_key"],
+        [`user:${owner.userId}:manual:${parentId}`, "scope_key_taken"],
+      ]) {
+        const { error } = await turn.tool("create_session", { prompt: "x", scopeKey: key });
+        expect(error, key).toMatch(new RegExp(`^${code}: `));
+      }
+    });
+
     it("show a child: what it said, what it waits for", async () => {
       const { turn, childId, work } = await team();
       await work.journal([

@@ -27,6 +27,7 @@ interface LsOptions {
   fromUser?: string;
   session?: string;
   task?: string;
+  ref?: string;
   limit: number;
 }
 
@@ -42,6 +43,7 @@ export function addInboxLsCommands(group: Command, host: CliHost): void {
     .option("--from-user <id>", "only what this person wrote")
     .option("--session <session>", "only what is about this session")
     .option("--task <id>", "only what is about this task")
+    .option("--ref <reference>", "only what is about this, such as github:acme/api:pr:42")
     .option("--limit <n>", "how many at most", limitOf, LIMIT)
     .action((options: LsOptions, command: Command) =>
       perform(host, command, (invocation) => list(invocation, options)),
@@ -78,6 +80,7 @@ async function list(invocation: Invocation, options: LsOptions): Promise<Ending>
       fromUserId: options.fromUser,
       contextSessionId: await idOf(session),
       contextTaskId: task,
+      contextRef: options.ref,
       ...(options.unread && { unreadOnly: true }),
     },
   });

@@ -74,8 +74,10 @@ function linesOf(letter: Letter, style: Style, columns: number): string[] {
   ];
 }
 
-function aboutOf({ contextSessionId, contextTaskId, contextRef }: Letter): string {
-  const about = [contextSessionId, contextTaskId, contextRef].filter((one) => one !== null);
+function aboutOf({ contextSessionId, contextTaskId, contextRef, contextUrl }: Letter): string {
+  const about = [contextSessionId, contextTaskId, contextUrl ?? contextRef].filter(
+    (one) => one !== null,
+  );
   return about.length === 0 ? "" : `  about ${about.join(", ")}`;
 }
 

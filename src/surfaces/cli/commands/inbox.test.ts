@@ -17,6 +17,7 @@ const letter: Letter = {
   contextTaskId: null,
   contextRef: null,
   decision: null,
+  contextUrl: null,
   fate: "delivered",
   fateReason: null,
   read: false,

@@ -1,6 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
+import { fetchFile } from "./api-client.ts";
+import { keys } from "./query-keys.ts";
 
-/** The face of an agent: its emoji, or the first letter of its name. */
+/** The face of an agent: its uploaded image, its emoji, or the first letter of its name. */
 export function Avatar({
   name,
   avatar,
@@ -14,13 +17,45 @@ export function Avatar({
     <span
       aria-hidden
       className={clsx(
-        "grid shrink-0 place-items-center rounded-full bg-accent-soft font-semibold text-accent select-none",
+        "grid shrink-0 place-items-center overflow-hidden rounded-full bg-accent-soft font-semibold text-accent select-none",
         className,
       )}
     >
-      {faceOf(name, avatar)}
+      {isUploaded(avatar) ? <AvatarImage name={name} path={avatar} /> : face(name, avatar)}
     </span>
   );
+}
+
+/** Images that the server keeps; see `features/orchestrators/avatar.ts`. */
+function isUploaded(avatar: string | null): avatar is string {
+  return avatar?.startsWith("/api/agents/") ?? false;
+}
+
+function AvatarImage({ name, path }: { name: string; path: string }) {
+  const image = useQuery({
+    queryKey: keys.avatar(path),
+    queryFn: async () => dataUrlOf(await fetchFile(path)),
+    // The address changes with the image.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return image.data === undefined ? face(name, null) : picture(image.data);
+}
+
+function face(name: string, avatar: string | null) {
+  return avatar?.startsWith("data:image/") ? picture(avatar) : faceOf(name, avatar);
+}
+
+const picture = (source: string) => (
+  <img src={source} alt="" className="size-full object-cover" draggable={false} />
+);
+
+function dataUrlOf(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
 }
 
 const MAX_SIGNS = 2;

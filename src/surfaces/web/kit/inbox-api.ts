@@ -17,6 +17,9 @@ export interface LetterFilter {
   messageType?: LetterType;
   fromSessionId?: string;
   fromUserId?: string;
+  contextSessionId?: string;
+  contextTaskId?: string;
+  contextRef?: string;
 }
 
 export interface LetterChange {

@@ -18,6 +18,7 @@ export const keys = {
   sessionList: (filter: SessionFilter) => ["sessions", filter] as const,
   session: (id: string) => ["session", id] as const,
   orchestrator: ["orchestrator"] as const,
+  avatar: (path: string) => ["avatar", path] as const,
   handle: (handle: string) => ["handle", handle] as const,
   preferences: ["preferences"] as const,
   /** Below one's own: stale whenever that is. */
@@ -71,7 +72,7 @@ export const keys = {
   /** Not below the board: one is read again only when it is the one that changed. */
   tasks: (boardId: string) => ["task", boardId] as const,
   task: (boardId: string, id: string) => ["task", boardId, id] as const,
-  taskCard: (boardId: string, id: string) => ["task", boardId, id, "card"] as const,
+  taskAnywhere: (id: string) => ["task", "anywhere", id] as const,
   memories: ["memories"] as const,
   memoryList: (filter: MemoryFilter) => ["memories", "list", filter] as const,
   memoryShelves: ["memories", "shelves"] as const,

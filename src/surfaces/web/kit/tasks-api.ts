@@ -53,6 +53,11 @@ export const tasksApi = {
     });
     return items[0] ?? null;
   },
+  /** Null: it is on no board that one may see. */
+  findAnywhere: async (id: string, signal: AbortSignal): Promise<TaskCard | null> => {
+    const { items } = await callApi<Page<TaskCard>>("/api/tasks", { query: { ids: id }, signal });
+    return items[0] ?? null;
+  },
   create: (boardId: string, body: NewTask, idempotencyKey: string) =>
     callApi<{ task: Task }>(tasks(boardId), { method: "POST", body, idempotencyKey }),
   change: (boardId: string, id: string, body: TaskChange) =>

@@ -14,32 +14,38 @@ export type Box = keyof typeof BOXES;
 /** Who wrote: `user:` or `session:`, then the id. */
 export type Sender = `${"user" | "session"}:${string}`;
 
+/** What letters are about: `session:`, `task:` or `ref:`, then the id or the reference. */
+export type Context = `${"session" | "task" | "ref"}:${string}`;
+
 export interface InboxSearch {
   box?: Exclude<Box, "inbox">;
   unread?: true;
   type?: LetterType;
   from?: Sender;
+  about?: Context;
 }
 
-export const INBOX_SEARCH = ["box", "unread", "type", "from"] as const;
+export const INBOX_SEARCH = ["box", "unread", "type", "from", "about"] as const;
 
 export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   const read: InboxSearch = {};
-  const { box, unread, type, from } = search;
+  const { box, unread, type, from, about } = search;
   if (isOf(BOXES, box) && box !== "inbox") read.box = box;
   if (unread === true || unread === "true") read.unread = true;
   if (isOf(TYPES, type)) read.type = type;
   if (isSender(from)) read.from = from;
+  if (isContext(about)) read.about = about;
   return read;
 }
 
-export function filterOf({ unread, type, from, ...search }: InboxSearch): LetterFilter {
+export function filterOf({ unread, type, from, about, ...search }: InboxSearch): LetterFilter {
   const box: Box = search.box ?? "inbox";
   const filter: LetterFilter = { box };
   if (type !== undefined) filter.messageType = type;
   // What is put away is not counted, and of one's own letters one is the sender.
   if (unread === true && box === "inbox") filter.unreadOnly = true;
   if (from !== undefined && box !== "sent") Object.assign(filter, senderFilter(from));
+  if (about !== undefined) Object.assign(filter, contextFilter(about));
   return filter;
 }
 
@@ -51,6 +57,18 @@ export function isFiltered(search: InboxSearch): boolean {
 function senderFilter(from: Sender): Pick<LetterFilter, "fromUserId" | "fromSessionId"> {
   const id = from.slice(from.indexOf(":") + 1);
   return from.startsWith("user:") ? { fromUserId: id } : { fromSessionId: id };
+}
+
+function contextFilter(
+  about: Context,
+): Pick<LetterFilter, "contextSessionId" | "contextTaskId" | "contextRef"> {
+  const value = about.slice(about.indexOf(":") + 1);
+  if (about.startsWith("session:")) return { contextSessionId: value };
+  return about.startsWith("task:") ? { contextTaskId: value } : { contextRef: value };
+}
+
+function isContext(value: unknown): value is Context {
+  return typeof value === "string" && /^(session|task|ref):./.test(value);
 }
 
 function isSender(value: unknown): value is Sender {

@@ -9,11 +9,12 @@ import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
+import type { Context } from "./inbox-search.ts";
 import { failedPromptOf, gateOf } from "./letter-words.ts";
 
 /** What a letter is about, to go to. What only the platform can point at is no plain words. */
 export function LetterContext({ letter }: { letter: Letter }) {
-  const { contextSessionId, contextTaskId, contextRef, from } = letter;
+  const { contextSessionId, contextTaskId, contextRef, contextUrl, from } = letter;
   const sessionId = contextSessionId === from.id ? null : contextSessionId;
   const isOurs = gateOf(letter) !== null || failedPromptOf(letter) !== null;
   const words = isOurs ? null : contextRef;
@@ -21,18 +22,18 @@ export function LetterContext({ letter }: { letter: Letter }) {
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-ink-faint">
       {sessionId !== null && (
-        <About icon={<MessagesSquare size={13} aria-hidden />}>
+        <About icon={<MessagesSquare size={13} aria-hidden />} filter={`session:${sessionId}`}>
           <SessionLink sessionId={sessionId} name={null} className="relative z-10 block truncate" />
         </About>
       )}
       {contextTaskId !== null && (
-        <About icon={<ListTodo size={13} aria-hidden />}>
+        <About icon={<ListTodo size={13} aria-hidden />} filter={`task:${contextTaskId}`}>
           <TaskName taskId={contextTaskId} />
         </About>
       )}
       {words !== null && (
-        <About icon={<Tag size={13} aria-hidden />}>
-          <span className="block truncate">{revealLine(words)}</span>
+        <About icon={<Tag size={13} aria-hidden />} filter={`ref:${words}`}>
+          <Reference words={words} url={contextUrl} />
         </About>
       )}
     </div>
@@ -41,20 +42,38 @@ export function LetterContext({ letter }: { letter: Letter }) {
 
 const ID = /^\w{1,64}$/;
 
-/** Whoever writes may name any task: it is led to only when it is found on the reader's own board. */
+/** The reference as text, or as a link to its pull request or issue. */
+function Reference({ words, url }: { words: string; url: string | null }) {
+  const text = revealLine(words);
+  if (url === null) return <span className="block truncate">{text}</span>;
+  return (
+    <a
+      href={url}
+      title={url}
+      target="_blank"
+      rel="noreferrer noopener"
+      className="relative z-10 block truncate font-medium text-accent underline-offset-2 hover:underline"
+    >
+      {text}
+    </a>
+  );
+}
+
+/** Whoever writes may name any task: it is led to only when the reader may see its board. */
 function TaskName({ taskId }: { taskId: string }) {
-  const boardId = useMyOrchestrator().data?.session?.id ?? "";
+  const mine = useMyOrchestrator().data?.session?.id;
   const found = useQuery({
-    queryKey: keys.taskCard(boardId, taskId),
-    queryFn: ({ signal }) => tasksApi.find(boardId, taskId, signal),
-    enabled: boardId !== "" && ID.test(taskId),
+    queryKey: keys.taskAnywhere(taskId),
+    queryFn: ({ signal }) => tasksApi.findAnywhere(taskId, signal),
+    enabled: ID.test(taskId),
     staleTime: 60_000,
   });
   if (!found.data) return <span className="block truncate">a task</span>;
+  const { boardId } = found.data;
   return (
     <Link
       to="/board/$sessionId/$taskId"
-      params={{ sessionId: ORCHESTRATOR, taskId }}
+      params={{ sessionId: boardId === mine ? ORCHESTRATOR : boardId, taskId }}
       search={true}
       className="relative z-10 block truncate font-medium text-accent underline-offset-2 hover:underline"
     >
@@ -82,10 +101,26 @@ export function SenderLink({ letter }: { letter: Letter }) {
   );
 }
 
-function About({ icon, children }: { icon: ReactNode; children: ReactNode }) {
+interface AboutProps {
+  icon: ReactNode;
+  filter: Context;
+  children: ReactNode;
+}
+
+/** One thing that a letter is about. Its icon filters the inbox by it. */
+function About({ icon, filter, children }: AboutProps) {
+  const label = "Show only letters about this";
   return (
     <span className="flex min-w-0 items-center gap-1">
-      <span className="shrink-0">{icon}</span>
+      <Link
+        to="/inbox"
+        search={(before: object) => ({ ...before, about: filter }) as never}
+        aria-label={label}
+        title={label}
+        className="relative z-10 shrink-0 rounded hover:text-accent"
+      >
+        {icon}
+      </Link>
       <span className="min-w-0">{children}</span>
     </span>
   );

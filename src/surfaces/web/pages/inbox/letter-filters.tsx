@@ -34,6 +34,7 @@ export function LetterFilters({ search }: { search: InboxSearch }) {
                 unread: undefined,
                 type: undefined,
                 from: undefined,
+                about: undefined,
               }) as never
             }
             activeOptions={{ explicitUndefined: true }}
@@ -72,12 +73,17 @@ export function LetterFilters({ search }: { search: InboxSearch }) {
             Unread
           </label>
         )}
+        {search.about !== undefined && (
+          <span className="min-w-0 truncate text-xs text-ink-soft">About one thing</span>
+        )}
         {isFiltered(search) && (
           <button
             type="button"
             aria-label="Show all again"
             title="Show all again"
-            onClick={() => go({ type: undefined, from: undefined, unread: undefined })}
+            onClick={() =>
+              go({ type: undefined, from: undefined, unread: undefined, about: undefined })
+            }
             className="ml-auto grid size-7 shrink-0 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
           >
             <X size={15} aria-hidden />

@@ -18,6 +18,7 @@ export function letter(change: Partial<Letter> = {}): Letter {
     contextTaskId: null,
     contextRef: null,
     decision: null,
+    contextUrl: null,
     fate: "delivered",
     fateReason: null,
     read: false,

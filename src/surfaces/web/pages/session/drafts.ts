@@ -9,6 +9,8 @@ export interface Draft {
   entryId: string;
   thread: string;
   kind: Delta["kind"];
+  /** Of a call: its tool. */
+  toolName?: string | undefined;
   text: string;
 }
 
@@ -21,11 +23,12 @@ export function applyDelta(drafts: Drafts, delta: Delta): Drafts {
   const held = drafts.find((draft) => draft.entryId === delta.entryId);
   if (delta.offset !== (held?.text.length ?? 0) && delta.offset !== 0) return drafts;
   if (held === undefined) {
-    const { entryId, thread, kind, text } = delta;
-    return [...drafts, { entryId, thread, kind, text }];
+    const { entryId, thread, kind, toolName, text } = delta;
+    return [...drafts, { entryId, thread, kind, toolName, text }];
   }
   const text = delta.offset === 0 ? delta.text : held.text + delta.text;
-  return drafts.map((draft) => (draft === held ? { ...draft, text } : draft));
+  const toolName = delta.toolName ?? held.toolName;
+  return drafts.map((draft) => (draft === held ? { ...draft, toolName, text } : draft));
 }
 
 /** The finished entry replaces its draft; a run that ended leaves none behind in its thread. */

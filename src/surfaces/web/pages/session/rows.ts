@@ -250,7 +250,7 @@ function draftRow(draft: Drafts[number]): Row {
     return { type: "text", key, text, isWriting: true, isPartial: false, at: null };
   }
   const use: ToolUse = {
-    name: "tool call",
+    name: draft.toolName ?? "tool call",
     callId: key,
     input: text,
     output: null,

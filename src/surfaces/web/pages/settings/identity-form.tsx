@@ -2,11 +2,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useDeferredValue, useState } from "react";
 import type { Identity, IdentityChange } from "#features/orchestrators/contract.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
-import { Avatar } from "#surfaces/web/kit/avatar.tsx";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
 import { type MyOrchestrator, orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { AvatarField } from "./avatar-field.tsx";
 import { bare, changeOf, draftOf, handleProblem, type IdentityDraft } from "./identity-draft.ts";
 import { useChange } from "./use-change.ts";
 
@@ -47,21 +47,11 @@ export function IdentityForm({ identity }: { identity: Identity }) {
   return (
     <form aria-label="Your orchestrator" className="space-y-3.5" onSubmit={submit}>
       <div className="flex items-end gap-3">
-        <Avatar
+        <AvatarField
           name={name === "" ? identity.name : name}
-          avatar={avatar === "" ? null : avatar}
-          className="size-9 text-lg"
+          avatar={avatar}
+          onChange={(chosen) => edit({ avatar: chosen })}
         />
-        <div className="w-28 shrink-0">
-          <TextField
-            label="Avatar"
-            hint="an emoji"
-            maxLength={16}
-            placeholder="🦉"
-            value={avatar}
-            onChange={(event) => edit({ avatar: event.target.value })}
-          />
-        </div>
         <div className="min-w-0 flex-1">
           <TextField
             label="Name"

@@ -1,0 +1,10 @@
+/** Web address of what a reference names; pure. References are anybody's words, so forms are strict. */
+
+const GITHUB = /^github:([A-Za-z0-9-]{1,39}\/[\w.-]{1,100}):(pr|issue):([1-9]\d{0,9})$/;
+
+/** `github:acme/api:pr:42` leads to that pull request. Null for references that lead nowhere. */
+export function contextUrl(reference: string | null): string | null {
+  const [, repo = "", kind = "", number = ""] = GITHUB.exec(reference ?? "") ?? [];
+  if (repo === "" || /\/\.{1,2}$/.test(repo)) return null;
+  return `https://github.com/${repo}/${kind === "pr" ? "pull" : "issues"}/${number}`;
+}
