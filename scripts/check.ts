@@ -20,6 +20,7 @@ const steps: { name: string; command: string[] }[] = [
       "test",
     ],
   },
+  { name: "forgotten columns, states and settings", command: ["scripts/check/unused.ts"] },
   { name: "codes of refusals", command: ["scripts/check/refusal-codes.ts"] },
   { name: "dead code", command: [bin("knip/bin/knip.js")] },
 ];

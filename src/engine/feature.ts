@@ -54,6 +54,8 @@ export interface Route {
   body?: z.ZodType;
   response: z.ZodType;
   status?: number;
+  /** It uses the request's `idempotency`. */
+  takesIdempotencyKey?: true;
   /** Further statuses of success, which `statusOf` gives. */
   otherStatuses?: readonly number[];
   /** Reads the status from the answer: `status`, or one of `otherStatuses`. */

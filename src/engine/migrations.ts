@@ -280,6 +280,9 @@ alter table runs add column turn_chars bigint not null default 0;
 /** Why the model of a turn stopped writing, the last time. */
 const modelStopColumn = "alter table runs add column model_stop text";
 
+/** Runs are pinned by their runner, so no query looks for sessions by these. */
+const unusedIndexes = "drop index sessions_executor; drop index sessions_hostname";
+
 /** After a restore, nothing is removed by retention for a while. */
 const retentionHoldTable =
   "create table retention_hold (id integer primary key, until bigint not null)";
@@ -310,5 +313,8 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0019-growth", statements: (dialect) => ddl(dialect, growthTables) },
   { id: "0020-turn-size", statements: (dialect) => ddl(dialect, turnSizeColumns) },
   { id: "0021-retention-hold", statements: (dialect) => ddl(dialect, retentionHoldTable) },
-  { id: "0024-model-stop", statements: (dialect) => ddl(dialect, modelStopColumn) },
+  {
+    id: "0024-model-stop",
+    statements: (dialect) => [modelStopColumn, unusedIndexes].flatMap((text) => ddl(dialect, text)),
+  },
 ];

@@ -56,6 +56,15 @@ export type KernelEvent =
   | { type: "gate_closed"; session: SessionWriter; gate: GateRow }
   /** Somebody who does not own it was let in to read it, until an instant. */
   | { type: "session_opened"; session: SessionWriter; by: string; reasonChars: number }
+  /** What an entry said was taken out of the log; `words` is that, for those who keep copies. */
+  | {
+      type: "entry_redacted";
+      session: SessionWriter;
+      by: string;
+      entryId: string;
+      kind: string;
+      words: readonly string[];
+    }
   | ({ type: "setting_changed" } & SettingChange);
 
 export interface WakeAnswer {

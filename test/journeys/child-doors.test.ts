@@ -57,6 +57,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const missing = await spawn(door, { parentSessionId: "ses_01missing" }, ann.request);
         expect(foreign.status).toBe(404);
         expect(foreign.body).toEqual(missing.body);
+        expect(foreign.body.error?.code).toBe("supervisor_not_found");
         expect(await childrenOf(parentSessionId)).toEqual([]);
       });
 

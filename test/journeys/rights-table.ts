@@ -25,6 +25,11 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "POST /api/sessions/{id}/terminate": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/clear": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/persona": { who: "401 404 404 404 404 404 404", body: {} },
+  // An admin may, without reading it; the session of the table has said nothing.
+  "POST /api/sessions/{id}/entries/{entryId}/redact": {
+    who: "401 404 404 404 404 404 404",
+    body: {},
+  },
   "GET /api/sessions/{id}/transcript": { who: "401 404 404 404 404 404 200" },
   "GET /api/sessions/{id}/events": { who: "401 404 404 404 404 404 200" },
   "GET /api/sessions/{id}/changes": { who: "401 404 404 404 404 404 200" },

@@ -13,6 +13,7 @@ export const routingRoutes: readonly Route[] = [
     body: routedPromptSchema,
     status: 202,
     response: routedAnswerSchema,
+    takesIdempotencyKey: true,
     async handle({ engine, principal, body, idempotency }) {
       requireMay(principal, "session.prompt");
       if (principal.kind !== "user")

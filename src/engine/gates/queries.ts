@@ -69,6 +69,18 @@ export function saveGate(tx: Tx, row: GateRow): Promise<number> {
   return tx.run(updateGate, row);
 }
 
+type RedactedGate = Pick<GateRow, "id" | "shown" | "decision">;
+const updateRedactedGate = prepare<RedactedGate, unknown>((db, p) =>
+  db
+    .updateTable("gates")
+    .set({ target: null, shown: p("shown"), decision: p("decision") })
+    .where("id", "=", p("id")),
+);
+/** Takes out what was shown and answered; that it was decided, and how, stays. */
+export function redactGate(tx: Tx, row: RedactedGate): Promise<number> {
+  return tx.run(updateRedactedGate, row);
+}
+
 const selectOfPrompt = prepare<{ promptId: string }, GateRow>((db, p) =>
   db
     .selectFrom("gates")

@@ -57,6 +57,63 @@ export function listEvents(
   return reader.all(selectEventsAfter, { sessionId, after, limit });
 }
 
+const selectEntry = prepare<{ sessionId: string; entryId: string }, EventRow>((db, p) =>
+  db
+    .selectFrom("events")
+    .selectAll()
+    .where("session_id", "=", p("sessionId"))
+    .where("entry_id", "=", p("entryId"))
+    .orderBy("seq"),
+);
+/** The rows of an entry. A call and its result may share one. */
+export function listEntryRows(
+  reader: Reader,
+  sessionId: string,
+  entryId: string,
+): Promise<EventRow[]> {
+  return reader.all(selectEntry, { sessionId, entryId });
+}
+
+const selectCalls = prepare<{ sessionId: string; promptId: string }, EventRow>((db, p) =>
+  db
+    .selectFrom("events")
+    .selectAll()
+    .where("session_id", "=", p("sessionId"))
+    .where("prompt_id", "=", p("promptId"))
+    .where("type", "in", ["pre_tool", "post_tool"]),
+);
+/** The calls of one turn and their results. */
+export function listCallsOfPrompt(
+  reader: Reader,
+  sessionId: string,
+  promptId: string,
+): Promise<EventRow[]> {
+  return reader.all(selectCalls, { sessionId, promptId });
+}
+
+type RedactedRow = Pick<
+  EventRow,
+  "session_id" | "seq" | "content" | "tool_input" | "tool_output" | "error" | "data" | "redacted_at"
+>;
+const updateRedacted = prepare<RedactedRow, unknown>((db, p) =>
+  db
+    .updateTable("events")
+    .set({
+      content: p("content"),
+      tool_input: p("tool_input"),
+      tool_output: p("tool_output"),
+      error: p("error"),
+      data: p("data"),
+      redacted_at: p("redacted_at"),
+    })
+    .where("session_id", "=", p("session_id"))
+    .where("seq", "=", p("seq")),
+);
+/** The only change that a row of the log ever sees. */
+export function saveRedacted(tx: Tx, row: RedactedRow): Promise<number> {
+  return tx.run(updateRedacted, row);
+}
+
 const SIZED_COLUMNS = ["content", "tool_input", "tool_output", "error", "data"] as const;
 /** The bytes of an event as SQL; both databases know them without reading the content. */
 export const EVENT_BYTES = SIZED_COLUMNS.map((name) => `coalesce(octet_length(${name}), 0)`).join(

@@ -7,7 +7,8 @@ export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-const REMOVED = "[removed]";
+/** Stands where a redacted entry was. */
+export const REMOVED = "[removed]";
 
 export function eventView(row: EventRow): SessionEvent {
   const gone = row.redacted_at !== null;

@@ -69,6 +69,18 @@ export function savePrompt(tx: Tx, row: PromptRow): Promise<number> {
   return tx.run(updatePrompt, row);
 }
 
+const updateRedactedPrompt = prepare<{ id: string; text: string }, unknown>((db, p) =>
+  db
+    .updateTable("prompts")
+    .set({ content: p("text"), attachments: "[]", content_hash: "" })
+    .where((eb) => eb.or([eb("id", "=", p("id")), eb("merged_into", "=", p("id"))]))
+    .where("state", "=", "settled"),
+);
+/** Takes the words out of a settled prompt, and out of those that were collected into it. */
+export function redactPrompt(tx: Tx, id: string, text: string): Promise<number> {
+  return tx.run(updateRedactedPrompt, { id, text });
+}
+
 const selectPrompt = prepare<{ id: string }, PromptRow>((db, p) =>
   db.selectFrom("prompts").selectAll().where("id", "=", p("id")),
 );

@@ -1,5 +1,5 @@
 /** What a caller may say about a new session, and what the server makes of it. */
-import { notFound, Refusal } from "#base/refusal.ts";
+import { Refusal } from "#base/refusal.ts";
 import {
   type AddressReading,
   addressText,
@@ -199,7 +199,13 @@ async function parentOf(
 ): Promise<SessionRow | null> {
   if (id === undefined) return null;
   const parent = await findSession(work.tx, id);
-  if (!parent || !mayParent(principal, parent)) throw notFound("parent session");
+  if (!parent || !mayParent(principal, parent)) {
+    throw new Refusal(
+      "not_found",
+      "supervisor_not_found",
+      "No such parent session. Check parentSessionId, or leave it out for a session of its own.",
+    );
+  }
   return parent;
 }
 

@@ -11,6 +11,7 @@ import { createSession } from "./create-session.ts";
 import { changeLifecycle, endSession, stopTurns, terminateTree } from "./lifecycle.ts";
 import { admitFrom } from "./prompts.ts";
 import { findSession } from "./queries.ts";
+import { redactEntry } from "./redact-entry.ts";
 import type { SessionDefaults } from "./session-defaults.ts";
 import { createSessionReads } from "./session-reads.ts";
 import { newSession, type SessionRequest } from "./session-request.ts";
@@ -79,6 +80,9 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
         if (session.row.lifecycle === "archived" || session.row.lifecycle === "terminated") return;
         await endSession(work, session, { to: "archived", force });
       }),
+    /** Takes an entry's words out of the log; see `redact-entry.ts`. */
+    redact: (principal: Principal, id: string, entryId: string) =>
+      redactEntry(engine, principal, id, entryId),
     terminate: (principal: Principal, id: string) => change(principal, id, terminateTree),
     clear: (principal: Principal, id: string, thread: string) =>
       change(principal, id, (work, session) => clearContext(work, session, thread)),

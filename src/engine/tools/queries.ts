@@ -70,6 +70,17 @@ export function keepToolResult(
   });
 }
 
+const deleteResult = prepare<{ promptId: string; callId: string }, unknown>((db, p) =>
+  db
+    .deleteFrom("tool_results")
+    .where("prompt_id", "=", p("promptId"))
+    .where("call_id", "=", p("callId")),
+);
+/** Only for calls of turns that have ended: nobody sends those again. */
+export function forgetToolResult(tx: Tx, promptId: string, callId: string): Promise<number> {
+  return tx.run(deleteResult, { promptId, callId });
+}
+
 export interface JournaledCall {
   callId: string;
   tool: string;

@@ -36,6 +36,7 @@ export const AUDIT_ACTIONS = [
   "sign_in_failed",
   "sign_in_locked",
   "session_opened",
+  "entry_redacted",
   "orchestrated",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

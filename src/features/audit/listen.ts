@@ -58,6 +58,13 @@ export const listen: Listener = async (work, event) => {
       const by = actorId(event.by);
       return record(work, row, null, { action: "session_opened", by, reasonChars });
     }
+    case "entry_redacted":
+      return record(work, row, null, {
+        action: "entry_redacted",
+        by: actorId(event.by),
+        entryId: idName(event.entryId),
+        kind: codeName(event.kind),
+      });
   }
 };
 

@@ -68,7 +68,8 @@ export type AuditEntry =
       by: string;
     }
   | ChangeEntry
-  | { action: "session_opened"; by: string | null; reasonChars: number };
+  | { action: "session_opened"; by: string | null; reasonChars: number }
+  | { action: "entry_redacted"; by: string | null; entryId: string | null; kind: string };
 
 /** Something that people have set up: `change` was done to the `area`'s thing of this id. */
 export interface ChangeEntry {
@@ -106,6 +107,7 @@ const CATEGORY: Readonly<Record<AuditEntry["action"], Category>> = {
   sign_in_failed: "access",
   sign_in_locked: "access",
   session_opened: "access",
+  entry_redacted: "session",
   orchestrated: "orchestration",
 };
 
@@ -115,6 +117,7 @@ const WARNINGS: ReadonlySet<AuditEntry["action"]> = new Set([
   "sign_in_failed",
   "sign_in_locked",
   "session_opened",
+  "entry_redacted",
 ]);
 
 function severityOf(entry: AuditEntry): AuditEvent["severity"] {

@@ -249,6 +249,21 @@ const setPayload = prepare<{ id: string; payload: string }, unknown>((db, p) =>
     .set({ payload: p("payload") })
     .where("id", "=", p("id")),
 );
+const selectOfChild = prepare<{ parentId: string; childId: string }, WorkerEventRow>((db, p) =>
+  db
+    .selectFrom("worker_events")
+    .selectAll()
+    .where("session_id", "=", p("parentId"))
+    .where("child_id", "=", p("childId")),
+);
+export function listOfChild(
+  reader: Reader,
+  parentId: string,
+  childId: string,
+): Promise<WorkerEventRow[]> {
+  return reader.all(selectOfChild, { parentId, childId });
+}
+
 export function savePayload(tx: Tx, id: string, payload: string): Promise<number> {
   return tx.run(setPayload, { id, payload });
 }

@@ -10,6 +10,7 @@ import { note } from "./note.ts";
 import { planClosed, planOpened, requirePlannable } from "./plan.ts";
 import { findLink, saveLink } from "./queries.ts";
 import { questionClosed, questionOpened } from "./question.ts";
+import { redactTold } from "./redact-told.ts";
 import { endWait, tellParent, tellWhatWaits } from "./tell-parent.ts";
 import { attend, countAgentTurn, countWakeTurn, isWake } from "./unattended.ts";
 import { hasWait } from "./wait-queries.ts";
@@ -33,6 +34,8 @@ export function createListener(limits: DelegationLimits): Listener {
         return promptStarted(work, event, limits);
       case "prompt_settled":
         return promptSettled(work, event);
+      case "entry_redacted":
+        return redactTold(work, event.session.row, event.words);
       case "gate_opened":
         planOpened(event.session, event.gate);
         return questionOpened(work, event.session, event.gate);

@@ -137,6 +137,7 @@ function changingRoutes(base: string): Route[] {
       body: replySchema,
       response: one,
       status: 201,
+      takesIdempotencyKey: true,
       async handle({ engine, principal, params, body, idempotency }) {
         const person = personOf(principal, "mail.write");
         const mail = { content: body.content, replyToId: params.id ?? "" };

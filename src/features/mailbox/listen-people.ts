@@ -5,6 +5,7 @@ import { findCompletionOf } from "#features/delegation/index.ts";
 import {
   ownerSpoke,
   settleFailure,
+  redactNews,
   tellCompleted,
   tellFailed,
   tellGateClosed,
@@ -33,6 +34,8 @@ export const listenForPeople: Listener = async (work, event) => {
       return promptSettled(work, event);
     case "session_lifecycle":
       return lifecycleChanged(work, event);
+    case "entry_redacted":
+      return redactNews(work, event.session.row, event.words);
     default:
   }
 };

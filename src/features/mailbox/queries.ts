@@ -190,6 +190,37 @@ const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>
   db.updateTable("letters").set({ cause_key: null }).where("id", "=", p("id")),
 );
 /** The same cause may write another one. */
+const selectNewsOf = prepare<
+  { sessionId: string; limit: number },
+  Pick<LetterRow, "id" | "content">
+>((db, p) =>
+  db
+    .selectFrom("letters")
+    .select(["id", "content"])
+    .where("from_session_id", "=", p("sessionId"))
+    .where("event_type", "is not", null)
+    .orderBy("created_at", "desc")
+    .limit(p("limit")),
+);
+/** The newest that the platform wrote about a session. */
+export function listNewsOf(
+  reader: Reader,
+  sessionId: string,
+  limit: number,
+): Promise<Pick<LetterRow, "id" | "content">[]> {
+  return reader.all(selectNewsOf, { sessionId, limit });
+}
+
+const updateContent = prepare<{ id: string; content: string }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ content: p("content") })
+    .where("id", "=", p("id")),
+);
+export function saveContent(tx: Tx, id: string, content: string): Promise<number> {
+  return tx.run(updateContent, { id, content });
+}
+
 export function forgetCause(tx: Tx, id: string): Promise<number> {
   return tx.run(forgetCauseOf, { id });
 }

@@ -48,6 +48,7 @@ const sending: readonly Route[] = [
     body: newLetterSchema,
     response: one,
     status: 201,
+    takesIdempotencyKey: true,
     async handle({ engine, principal, body, idempotency }) {
       const person = writerOf(principal);
       return { letter: letterView(await sendAsPerson(engine, person, body, idempotency), person) };
@@ -61,6 +62,7 @@ const sending: readonly Route[] = [
     body: emitSchema,
     response: one,
     status: 201,
+    takesIdempotencyKey: true,
     async handle({ engine, principal, body, idempotency }) {
       const person = writerOf(principal);
       const letter = await sendAsPerson(engine, person, mailOf(body), idempotency);

@@ -3,7 +3,7 @@
  * session has at most one letter about how it stands; newer news takes the place of older. Only what
  * asks for something is unread. "Done" comes read, and is collected in a digest for those who want it.
  */
-
+import { quotesAny } from "#base/quoted-words.ts";
 import type { GateDecision } from "#engine/gates/index.ts";
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
 import { keep } from "./change-letter.ts";
@@ -11,7 +11,14 @@ import type { LetterDecision, LetterEvent, LetterType } from "./contract.ts";
 import { addToDigest } from "./digest.ts";
 import { gateWords } from "./gate-words.ts";
 import { findGuest, GUEST_ASKS } from "./guest.ts";
-import { findByCause, forgetCause, saveDecision, saveNews } from "./queries.ts";
+import {
+  findByCause,
+  forgetCause,
+  listNewsOf,
+  saveContent,
+  saveDecision,
+  saveNews,
+} from "./queries.ts";
 import type { LetterRow } from "./schema.ts";
 import { sessionSide, userSide } from "./sides.ts";
 import { hintLetter, isCounted, post, withInbox, writeLetter } from "./write-letter.ts";
@@ -81,6 +88,20 @@ export async function settleFailure(work: Work, session: Owned): Promise<void> {
   const last = await findByCause(work.tx, causeKey);
   if (last?.event_type === "session.failed" && last.read_at === null)
     withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
+}
+
+/** More than a session has unread news; older ones have long been read. */
+const MAX_NEWS = 500;
+
+/** Takes words that were removed from a session out of what the platform wrote about it. */
+export async function redactNews(
+  work: Work,
+  { id, title }: SessionRow,
+  words: readonly string[],
+): Promise<void> {
+  for (const letter of await listNewsOf(work.tx, id, MAX_NEWS))
+    if (quotesAny(letter.content, words))
+      await saveContent(work.tx, letter.id, `${title ?? id}\n\n[removed]`);
 }
 
 /** Asks for nothing: the letter comes read, in the place of the one before. */

@@ -151,16 +151,19 @@ export interface Joining {
   name: string;
   email: string;
   password: string;
+  timezone?: string | undefined;
+  locale?: string | undefined;
 }
 
 export async function acceptInvitation(
   desk: Desk,
   token: string,
-  { name, email, password }: Joining,
+  { password, ...who }: Joining,
   visit: Visit,
   at: number,
 ): Promise<{ user: ReturnType<typeof userView>; opened: Opened }> {
   const { store, ids, tell } = desk;
+  const { email } = who;
   const found = await store.read((reader) => findInvitationByHash(reader, hashSecret(token)));
   // Looked at before the work of hashing, so that only guests cause it.
   if (!found || !isOpen(found, at)) throw badInvitation();
@@ -171,7 +174,7 @@ export async function acceptInvitation(
   const newId = ids.mint("usr");
   return store.transaction(async (tx) => {
     const now = await lockOpen(tx, found);
-    const user = await seat(tx, tell, now, newId, { name, email });
+    const user = await seat(tx, tell, now, newId, who);
     await savePassword(tx, { user_id: user.id, org_id: user.org_id, hash, updated_at: tx.now });
     const { pageHash } = browserOf(visit);
     const opened = await openBrowser(tx, desk, { user, secret, pageHash });
@@ -199,13 +202,20 @@ async function lockOpen(tx: Tx, found: InvitationRow | undefined): Promise<Invit
   return now;
 }
 
+interface NewMember {
+  name: string;
+  email: string | null;
+  timezone?: string | undefined;
+  locale?: string | undefined;
+}
+
 /** Uses the invitation up, and makes a member of who came with it. */
 async function seat(
   tx: Tx,
   tell: Desk["tell"],
   invitation: InvitationRow,
   newId: string,
-  who: { name: string; email: string | null },
+  who: NewMember,
 ): Promise<PersonRow> {
   const user = await personFor(tx, invitation, newId, who);
   if (!(await takeInvitation(tx, invitation.id, user.id))) throw badInvitation();
@@ -220,13 +230,13 @@ async function personFor(
   tx: Tx,
   invitation: InvitationRow,
   newId: string,
-  { name, email }: { name: string; email: string | null },
+  { name, email, timezone = "UTC", locale = "en" }: NewMember,
 ): Promise<PersonRow> {
   const { role, org_id, user_id } = invitation;
   await freeAddress(tx, email, user_id);
   if (user_id !== null) return bringBack(tx, invitation, user_id, { name, email });
   const user = { id: newId, org_id, name, email, role, created_at: tx.now };
-  const row = { ...user, timezone: "UTC", locale: "en" };
+  const row = { ...user, timezone, locale };
   await insertUser(tx, row);
   return { ...row, removed_at: null };
 }

@@ -84,6 +84,7 @@ export const personaRoutes: readonly Route[] = [
     body: newPersonaSchema,
     response: one,
     status: 201,
+    takesIdempotencyKey: true,
     async handle({ engine, principal, params, body, idempotency }) {
       const person = requirePerson(principal, params.orgId, "persona.manage");
       const ids = { id: engine.ids.mint("psn"), versionId: engine.ids.mint("psv") };

@@ -100,6 +100,7 @@ const addRoute = (options: RepoRoutesOptions) =>
     body: newRepoSchema,
     response: one,
     status: 201,
+    takesIdempotencyKey: true,
     async handle({ engine, principal, params, body, idempotency }) {
       const { orgId } = keyFor(principal, params, "repo.manage");
       await requirePersona(engine, options, orgId, body.personaSlug);

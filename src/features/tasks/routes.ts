@@ -109,6 +109,7 @@ const createRoute = defineRoute({
   body: newTaskSchema,
   response: one,
   status: 201,
+  takesIdempotencyKey: true,
   async handle({ engine, principal, params, body, idempotency }) {
     const id = engine.ids.mint("tsk");
     return command(engine, async (work) => {

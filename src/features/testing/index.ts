@@ -42,6 +42,8 @@ export interface Turn {
   sendTool(callId: string, name: string, input: unknown, fence?: number): Promise<ServerFrame>;
   /** Says this and completes. */
   end(result: string): Promise<void>;
+  /** The newest page of what came before the turn, as its runtime would ask for it. */
+  history(): Promise<ServerFrame>;
   /** Keeps it for as long as a lease lasts; nobody else does. */
   renew(): Promise<void>;
   /** Gives it back, as a runner does that is about to leave; `begun`: it may have done something. */
@@ -229,6 +231,7 @@ function turnOf(assignment: Assignment, ask: Ask): Turn {
     async end(result) {
       await journal([], { settle: { outcome: "completed", result } });
     },
+    history: () => ask((id) => ({ op: "history", id, run, fence, beforeSeq: null, limit: 200 })),
     async renew() {
       await ask((id) => ({ op: "renew", id, runs: [{ run, fence }] }));
     },

@@ -17,6 +17,8 @@ export interface EndpointSpec {
   query?: z.ZodType;
   body?: z.ZodType;
   status?: 200 | 201 | 202;
+  /** The same `Idempotency-Key` makes one thing. */
+  takesIdempotencyKey?: true;
   /** Further statuses of success, such as 200 when the thing was there already. */
   otherStatuses?: readonly number[];
   response: z.ZodType;
@@ -142,7 +144,7 @@ function operation(spec: EndpointSpec, components: Json, isPublic: boolean): Jso
     parameters: [
       ...pathParameters(spec.path),
       ...queryParameters(spec.query, components),
-      ...(spec.method === "post" ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+      ...(spec.takesIdempotencyKey ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
     ],
     ...(spec.body
       ? { requestBody: { required: needsBody(spec.body), content: content(spec.body, "input") } }

@@ -116,6 +116,7 @@ export const REFUSAL_CODES = {
     "different_project",
     "dispatch_conflict",
     "email_taken",
+    "entry_not_redactable",
     "github_forbidden",
     "github_token_refused",
     "handle_taken",

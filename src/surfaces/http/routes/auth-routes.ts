@@ -89,6 +89,8 @@ const joining = z.strictObject({
   name: personNameSchema,
   email: emailSchema,
   password: passwordSchema,
+  timezone: timezoneSchema.optional(),
+  locale: localeSchema.optional(),
 });
 const profile = z.strictObject({
   name: personNameSchema.optional(),

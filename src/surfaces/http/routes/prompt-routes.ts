@@ -38,6 +38,7 @@ export function promptRoutes(app: App, { prompts }: Kernel): void {
       tag: TAG,
       body: newPrompt,
       status: 202,
+      takesIdempotencyKey: true,
       response: one,
     },
     async ({ c, body }) => ({

@@ -51,6 +51,7 @@ export function runRoutes(app: App, kernel: Kernel, streams: StreamSlots): void 
       body: newRun,
       status: 201,
       otherStatuses: [202],
+      takesIdempotencyKey: true,
       response: one,
     },
     async ({ c, body }) => {

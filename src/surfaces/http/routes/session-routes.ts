@@ -13,7 +13,7 @@ import {
 } from "#protocol/sessions.ts";
 import { type App, idempotencyOf, principalOf, sessionIdOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, MAX_PROMPT_CHARS, pageQuery, prose, wordList } from "../input.ts";
+import { line, MAX_PROMPT_CHARS, pageQuery, prose, requireId, wordList } from "../input.ts";
 
 const TAG = "Sessions";
 const one = z.object({ session: sessionSchema });
@@ -70,6 +70,7 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
       tag: TAG,
       body: newSession,
       status: 201,
+      takesIdempotencyKey: true,
       response: one,
     },
     async ({ c, body }) => ({
@@ -124,6 +125,10 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
     }),
   );
   lifeRoutes(app, sessions);
+  transcriptRoutes(app, sessions);
+}
+
+function transcriptRoutes(app: App, sessions: Kernel["sessions"]): void {
   endpoint(
     app,
     {
@@ -140,6 +145,25 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
       response: pageOf(entrySchema),
     },
     ({ c, query }) => sessions.transcript(principalOf(c), sessionIdOf(c), query),
+  );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/sessions/{id}/entries/{entryId}/redact",
+      summary:
+        "Take what an entry says out of the transcript, the search and the agent's sight, for good",
+      tag: TAG,
+      body: z.strictObject({}),
+      response: z.object({ redacted: z.array(z.string()) }),
+    },
+    async ({ c }) => ({
+      redacted: await sessions.redact(
+        principalOf(c),
+        sessionIdOf(c),
+        requireId(c.req.param("entryId"), "entry"),
+      ),
+    }),
   );
 }
 

@@ -15,7 +15,14 @@ import { dropPageKey } from "./page-key.ts";
 import { announceSignOut, forgetContent, noteSignedInHere } from "./tab-person.ts";
 
 export interface Me {
-  user: { id: string; name: string; email: string | null; role: string };
+  user: {
+    id: string;
+    name: string;
+    email: string | null;
+    role: string;
+    timezone?: string;
+    locale?: string;
+  };
   org: { id: string; name: string; slug: string };
   scopes: string[];
 }
@@ -87,6 +94,12 @@ const provider = (name: string) => `/api/providers/${encodeURIComponent(name)}`;
 const modelGateway = (orgId: string) => `/api/orgs/${encodeURIComponent(orgId)}/model-gateway`;
 const prompt = (id: string) => `/api/prompts/${encodeURIComponent(id)}`;
 
+/** Where this browser is: agents tell times as they are there. */
+export function browserPlace(): { timezone: string; locale: string } {
+  const { timeZone, locale } = new Intl.DateTimeFormat().resolvedOptions();
+  return { timezone: timeZone, locale };
+}
+
 export const api = {
   me: (signal?: AbortSignal) => callApi<Me>("/api/me", withSignal(signal)),
   signIn: async (secret: SignInSecret) => {
@@ -98,10 +111,12 @@ export const api = {
   join: async (token: string, body: { name: string; email: string; password: string }) => {
     await callApi<unknown>(`/api/invitations/${encodeURIComponent(token)}/accept`, {
       method: "POST",
-      body,
+      body: { ...body, ...browserPlace() },
     });
     noteSignedInHere();
   },
+  changeProfile: (body: { timezone: string; locale: string }) =>
+    callApi<unknown>("/api/me", { method: "PATCH", body }),
   signOut: async () => {
     await callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} });
     dropPageKey();

@@ -8,6 +8,8 @@ export interface Stale {
   changes: boolean;
   usage: boolean;
   prompts: string[];
+  /** Entries whose words were taken out. */
+  redacted: string[];
 }
 
 export function staleAfter(events: readonly SessionEvent[]): Stale {
@@ -27,5 +29,11 @@ export function staleAfter(events: readonly SessionEvent[]): Stale {
     queue ||= isPrompt || isRun;
     if ((isPrompt || isRun) && promptId !== null) prompts.add(promptId);
   }
-  return { session, queue, approvals, changes, usage, prompts: [...prompts] };
+  const redacted = events.flatMap(redactedBy);
+  return { session, queue, approvals, changes, usage, prompts: [...prompts], redacted };
+}
+
+function redactedBy({ reason, data }: SessionEvent): string[] {
+  const ids = reason === "entry_redacted" ? data?.entryIds : undefined;
+  return Array.isArray(ids) ? ids.map(String) : [];
 }

@@ -50,7 +50,11 @@ test("events name what they make stale; entries alone make nothing stale", () =>
     changes: false,
     usage: false,
     prompts: [],
+    redacted: [],
   });
+  const data = { entryIds: ["ent_1"], by: "user:usr_1" };
+  const gone = sampleEvent({ seq: 1, type: "session_updated", reason: "entry_redacted", data });
+  expect(staleAfter([gone]).redacted).toEqual(["ent_1"]);
   const events = [
     sampleEvent({ seq: 2, type: "run_claimed", promptId: "a" }),
     sampleEvent({ seq: 3, type: "prompt_settled", promptId: "a" }),

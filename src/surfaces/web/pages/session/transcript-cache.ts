@@ -63,6 +63,11 @@ export function addToTail(tail: Tail, events: readonly SessionEvent[]): Tail {
   return isChanged ? [...byKey.values()] : tail;
 }
 
+/** Leaves out entries that were redacted; the transcript is read anew with what is left of them. */
+export function withoutRedacted(tail: Tail, ids: ReadonlySet<string>): Tail {
+  return tail.filter(({ id }) => !ids.has(id));
+}
+
 /** A tool's call and its result may share one entry id; they are still two entries. */
 function entryKey(entry: Entry): string {
   return entry.kind === "tool_result" ? `${entry.id}:result` : entry.id;

@@ -28,6 +28,7 @@ import {
   type Tail,
   TRANSCRIPT_PAGE,
   type TranscriptPages,
+  withoutRedacted,
 } from "./transcript-cache.ts";
 
 type Arrival = { event: SessionEvent } | { delta: Delta } | "reset";
@@ -125,6 +126,13 @@ function takeEvents(
   if (stale.changes) isStale(keys.sessionChanges(sessionId));
   if (stale.usage) isStale(keys.sessionUsage(sessionId));
   for (const id of stale.prompts) isStale(keys.prompt(id));
+  if (stale.redacted.length === 0) return;
+  const ids = new Set(stale.redacted);
+  queryClient.setQueryData<Tail>(
+    keys.tail(sessionId),
+    (tail) => tail && withoutRedacted(tail, ids),
+  );
+  isStale(keys.transcript(sessionId));
 }
 
 /** Hands on what arrived once a frame, in order. */

@@ -10,9 +10,10 @@ import { ago } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useSignInProviders } from "#surfaces/web/pages/sign-in/provider-buttons.tsx";
 import { List, Remove, Row, Section } from "./parts.tsx";
+import { TimePlace } from "./time-place.tsx";
 import { useChange } from "./use-change.ts";
 
-/** The accounts elsewhere by which one signs in here. */
+/** One's account: where one is, and the accounts elsewhere by which one signs in here. */
 export function SignInTab() {
   const providers = useSignInProviders();
   const found = useQuery({
@@ -21,6 +22,7 @@ export function SignInTab() {
   });
   return (
     <>
+      <TimePlace />
       {providers.length > 0 && <LinkAccount providers={providers} />}
       <Section title="Linked accounts" text="Each of them signs you in here, without a password.">
         <List

@@ -1,0 +1,38 @@
+// Looks for what is declared and then forgotten: columns that nothing writes or reads, indexes that no
+// query can use, states that nothing produces, settings that nothing reads. It reads the sources'
+// syntax and goes by names, so it misses a column whose name another table uses well; what it reports
+// is real, or stands below with the reason.
+import { globSync, readFileSync } from "node:fs";
+import ts from "typescript-compiler-api";
+import { findUnused } from "./find-unused.ts";
+
+/** Left as they are, with the reason. */
+const KNOWN: Readonly<Record<string, string>> = {
+  "column notification_preferences.slack": "read by the name of its channel",
+  "column notification_preferences.telegram": "read by the name of its channel",
+  "column outbox.last_error": "for whoever looks into a delivery that was put aside",
+  "column outbox.delivered_at": "for whoever looks into a delivery",
+  "column runs.stop_by": "for whoever looks into a turn that does not stop",
+  "column channel_bindings.channel_type": "part of a binding, which its scope key says too",
+  "column channel_bindings.channel_id": "part of a binding, which its scope key says too",
+  "state RUN_TYPES start_session": "said by clients",
+};
+
+const files = globSync("src/**/*.{ts,tsx}").filter((file) => !isForTests(file));
+const sources = files.map((file) => ({
+  file,
+  tree: ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true),
+}));
+const found = findUnused(sources);
+
+const known = (line: string) => Object.keys(KNOWN).some((name) => line.startsWith(`${name} `));
+const news = found.filter((line) => !known(line));
+for (const line of news) console.log(line);
+for (const name of Object.keys(KNOWN))
+  if (!found.some((line) => line.startsWith(`${name} `)))
+    console.log(`note: ${name} is fine by now; take it out of KNOWN`);
+if (news.length > 0) process.exit(1);
+
+function isForTests(file: string): boolean {
+  return /\.test\.tsx?$|\/testing\/|\/fake-|\.contract\.ts$|\/samples\.ts$/.test(file);
+}

@@ -1,0 +1,164 @@
+/**
+ * Takes what one entry says out of the log for good; its place and seq stay. The copies that the
+ * kernel keeps go with it: the prompt, the run's result, a tool's kept answer, what a gate showed,
+ * and a summary that was made of it. Features remove theirs when they hear of it. What other agents
+ * were told of it stands in their own sessions, and is redacted there.
+ */
+import { wordsIn } from "#base/quoted-words.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { GateDecision } from "../gates/decision.ts";
+import { findGateByCall, redactGate } from "../gates/queries.ts";
+import { may, type Principal, principalKey, requireSignedIn, sessionThing } from "../principal.ts";
+import { findRun, saveRun } from "../runs/queries.ts";
+import type { EventRow, SessionRow } from "../schema.ts";
+import { forgetToolResult } from "../tools/queries.ts";
+import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { listCallsOfPrompt, listEntryRows, saveRedacted } from "./event-queries.ts";
+import { REMOVED } from "./event-view.ts";
+import { redactPrompt } from "./prompt-queries.ts";
+import { findThread, freshContext } from "./queries.ts";
+
+/** Told to the owner in the session itself; an admin must not be able to take it back. */
+const KEPT_NOTICES: ReadonlySet<string> = new Set(["opened_by_admin"]);
+
+/** Redacts an entry and what belongs to the same call. Returns the ids of all entries it blanked. */
+export function redactEntry(
+  engine: Engine,
+  principal: Principal,
+  sessionId: string,
+  entryId: string,
+): Promise<string[]> {
+  return command(engine, async (work) => {
+    // With its parent, which may have been told of it.
+    const session = await work.family(sessionId);
+    if (!session || !mayRedact(principal, session.row)) throw notFound("session");
+    requireSignedIn(principal, "Removing what was said");
+    const rows = await rowsOf(work, sessionId, entryId);
+    const [first] = rows;
+    if (!first) throw notFound("entry");
+    if (KEPT_NOTICES.has(first.reason ?? "")) throw mustStay();
+    const fresh = rows.filter(({ redacted_at }) => redacted_at === null);
+    const ids = [...new Set(rows.map(({ entry_id }) => entry_id as string))];
+    if (fresh.length === 0) return ids;
+    requireAtRest(session.row);
+    for (const row of fresh) await blank(work, row);
+    await forgetContext(work, session, first);
+    const by = principalKey(principal);
+    session.record({
+      type: "session_updated",
+      reason: "entry_redacted",
+      data: { entryIds: ids, by },
+    });
+    const words = fresh.flatMap(wordsOf);
+    const kind = first.kind ?? "notice";
+    await work.emit({ type: "entry_redacted", session, by, entryId, kind, words });
+    return ids;
+  });
+}
+
+/** The person whose session it is, and admins, who need not be able to read it. */
+function mayRedact(principal: Principal, row: SessionRow): boolean {
+  if (principal.kind !== "user") return false;
+  if (may(principal, "session.manage", sessionThing(row))) return true;
+  return may(principal, "session.oversee", { orgId: row.org_id });
+}
+
+/** A turn that runs has the words in its memory, and would write them down again. */
+function requireAtRest({ run_state }: SessionRow): void {
+  if (run_state === null) return;
+  throw new Refusal(
+    "conflict",
+    "session_busy",
+    "This session is working, and has what it was told in mind. Stop its turn first, then remove the entry.",
+  );
+}
+
+function mustStay(): Refusal {
+  return new Refusal(
+    "conflict",
+    "entry_not_redactable",
+    "This notice tells who has read the session, so it stays. Choose an entry that somebody wrote.",
+  );
+}
+
+function wordsOf({ content, tool_input, tool_output, error }: EventRow): string[] {
+  return [content, tool_input, tool_output]
+    .flatMap((json) => (json === null ? [] : wordsIn(JSON.parse(json))))
+    .concat(error ?? []);
+}
+
+/** Both halves of a call: its result repeats the input. */
+async function rowsOf(work: Work, sessionId: string, entryId: string): Promise<EventRow[]> {
+  const rows = await listEntryRows(work.tx, sessionId, entryId);
+  const call = rows.find(({ type }) => type === "pre_tool" || type === "post_tool");
+  if (!call?.prompt_id) return rows;
+  const callId = callIdOf(call);
+  const others = await listCallsOfPrompt(work.tx, sessionId, call.prompt_id);
+  return [...rows, ...others.filter((row) => callIdOf(row) === callId && !hasSeq(rows, row.seq))];
+}
+
+const hasSeq = (rows: readonly EventRow[], seq: number) => rows.some((row) => row.seq === seq);
+
+function callIdOf({ data }: EventRow): string | undefined {
+  return (JSON.parse(data ?? "{}") as { callId?: string }).callId;
+}
+
+async function blank(work: Work, row: EventRow): Promise<void> {
+  const isCall = row.type === "pre_tool" || row.type === "post_tool";
+  await saveRedacted(work.tx, {
+    session_id: row.session_id,
+    seq: row.seq,
+    content: row.content === null ? null : JSON.stringify([{ type: "text", text: REMOVED }]),
+    tool_input: row.tool_input === null ? null : "{}",
+    tool_output: row.tool_output === null ? null : JSON.stringify(REMOVED),
+    error: row.error === null ? null : REMOVED,
+    data: row.data === null ? null : JSON.stringify(factsOf(row.data)),
+    redacted_at: work.now,
+  });
+  if (row.kind === "prompt" && row.prompt_id) await redactPrompt(work.tx, row.prompt_id, REMOVED);
+  if (row.kind === "text" && row.run_id) await blankResult(work, row.run_id);
+  const callId = isCall ? callIdOf(row) : undefined;
+  if (callId !== undefined && row.prompt_id) await blankCall(work, row.prompt_id, callId);
+}
+
+/** What a model's history needs of a call, without a word of anybody. */
+const FACTS: ReadonlySet<string> = new Set([
+  ...["step", "callId", "durationMs", "truncated", "endsTurn", "partial", "forModel", "author"],
+]);
+
+function factsOf(data: string): Record<string, unknown> {
+  const { verdict, ...rest } = JSON.parse(data) as { verdict?: { verdict: string } };
+  const kept = Object.entries(rest).filter(([name]) => FACTS.has(name));
+  const judged = verdict ? { verdict: { verdict: verdict.verdict, reason: null } } : {};
+  return { ...Object.fromEntries(kept), ...judged };
+}
+
+/** The result of a run is its last text, so any of its texts may stand in it. */
+async function blankResult(work: Work, runId: string): Promise<void> {
+  const run = await findRun(work.tx, runId);
+  if (run?.result == null) return;
+  run.result = REMOVED;
+  await saveRun(work.tx, run);
+}
+
+async function blankCall(work: Work, promptId: string, callId: string): Promise<void> {
+  await forgetToolResult(work.tx, promptId, callId);
+  const gate = await findGateByCall(work.tx, promptId, callId);
+  if (!gate) return;
+  const decision = gate.decision === null ? null : (JSON.parse(gate.decision) as GateDecision);
+  await redactGate(work.tx, {
+    id: gate.id,
+    shown: JSON.stringify({ tool: gate.tool, input: {}, reason: null, cwd: null }),
+    decision: decision && JSON.stringify({ ...decision, reason: null, answers: null }),
+  });
+}
+
+/** A summary, and the memory of an agent program, may hold what was said. */
+async function forgetContext(work: Work, session: SessionWriter, entry: EventRow): Promise<void> {
+  session.row.executor_session_id = null;
+  if (entry.thread === null) return;
+  const thread = await findThread(work.tx, session.row.id, entry.thread);
+  if (thread?.summary != null && thread.summary_through_seq >= entry.seq)
+    // The context begins where it did; without a summary its history is read whole again.
+    await freshContext(work.tx, thread.id, thread.context_after_seq);
+}

@@ -1,0 +1,21 @@
+/** Redaction of what parents were told of a child. */
+import { quotesAny, withoutWords } from "#base/quoted-words.ts";
+import type { SessionRow, Work } from "#engine/index.ts";
+import { listOfChild, savePayload } from "./inbox-queries.ts";
+
+/** Takes words that were removed from a child out of what its parent was told, or will be. */
+export async function redactTold(
+  work: Work,
+  { id, parent_session_id: parentId }: SessionRow,
+  words: readonly string[],
+): Promise<void> {
+  if (parentId === null) return;
+  for (const { id: eventId, payload } of await listOfChild(work.tx, parentId, id)) {
+    if (!quotesAny(payload, words.map(inJson))) continue;
+    const left = withoutWords(JSON.parse(payload), words, "[removed]");
+    await savePayload(work.tx, eventId, JSON.stringify(left));
+  }
+}
+
+/** As it stands inside a JSON text. */
+const inJson = (word: string) => JSON.stringify(word).slice(1, -1);
