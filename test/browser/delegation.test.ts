@@ -13,6 +13,10 @@ const PLAYED = { timeout: 30_000 };
 const SMALL_DESKTOP = { width: 1280, height: 800 };
 
 /** Somebody lands with their orchestrator, lets it delegate, and leads its children from the tree. */
+/** One red point. */
+const FACE =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+
 describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -256,6 +260,15 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await settings.getByLabel("Instructions of your own").fill("Call me captain.");
     await settings.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. It knows").waitFor();
+    await settings.getByLabel("Upload an image").setInputFiles({
+      name: "face.png",
+      mimeType: "image/png",
+      buffer: Buffer.from(FACE, "base64"),
+    });
+    await settings.getByRole("button", { name: "Save" }).click();
+    await settings.locator('img[src^="data:image/webp"]').waitFor();
+    // In the list it comes from the server, which keeps it.
+    await tree().locator("img").first().waitFor();
     await page.getByLabel("Falls asleep after").selectOption({ label: "1 hour" });
     await page.getByText("Saved", { exact: true }).waitFor();
     await visitor.picture("settings-orchestrator-desktop");
@@ -270,7 +283,12 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
       "/api/me/orchestrator",
     );
     expect(body).toMatchObject({
-      identity: { name: "Ada", style: "terse", customInstructions: "Call me captain." },
+      identity: {
+        name: "Ada",
+        avatar: expect.stringMatching(/^\/api\/agents\/usr_\w+\/avatar\?v=/),
+        style: "terse",
+        customInstructions: "Call me captain.",
+      },
       needsRestart: false,
     });
   });

@@ -192,7 +192,8 @@ function addMaterial(
   const needs = { brief: assignment.hasBrief, history: !assignment.isFirst };
   work.tx.whileSyncing(async (reader) => {
     const rows = { session: session.row, run, prompt };
-    assignment.material = await readMaterial(reader, briefing, rows, needs);
+    const material = await readMaterial(reader, briefing, rows, needs);
+    if (needs.brief || needs.history || material.time) assignment.material = material;
   });
 }
 

@@ -136,6 +136,21 @@ describe("what comes with an assignment", () => {
     expect(await turn(await createSession(), "one")).not.toHaveProperty("material");
   });
 
+  it("says when it was claimed, and where the person is", async () => {
+    const { store, turn, createSession } = await start({ readers: ["scripted"] });
+    await store.transaction((tx) =>
+      tx.execute({
+        sql: `insert into users (id, org_id, name, role, timezone, locale, created_at)
+              values ('usr_1', 'org_1', 'Olga', 'admin', 'Europe/Berlin', 'de-DE', 1)`,
+        parameters: [],
+      }),
+    );
+    const { material } = await turn(await createSession(), "one");
+    expect(material).toEqual({
+      time: { at: expect.any(Number), timezone: "Europe/Berlin", locale: "de-DE" },
+    });
+  });
+
   it("has the register where something was summed up", async () => {
     const { store, turn, sessionWithPersona } = await start({ readers: ["scripted"] });
     const id = await sessionWithPersona();

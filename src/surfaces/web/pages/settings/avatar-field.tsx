@@ -33,7 +33,7 @@ export function AvatarField({
         className="cursor-pointer rounded-full focus-within:outline-2 focus-within:outline-accent"
       >
         <Avatar name={name} avatar={avatar === "" ? null : avatar} className="size-9 text-lg" />
-        <span className="sr-only">Upload an image for the avatar</span>
+        <span className="sr-only">Upload an image</span>
         <input
           id={fileId}
           type="file"
