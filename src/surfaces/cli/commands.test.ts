@@ -99,6 +99,18 @@ describe("sessions", () => {
       undefined,
     ]);
   });
+
+  it("removes what an entry says, after a question", async () => {
+    const path = "/api/sessions/ses_1/entries/ent_1/redact";
+    server.answer("POST", path, (_seen, response) =>
+      reply(response, 200, { redacted: ["ent_1", "ent_2"] }),
+    );
+    const command = ["sessions", "redact", "ses_1", "ent_1"];
+    expect((await run(command, { typed: "\n" })).code).toBe(1);
+    expect(server.requests("POST", path)).toHaveLength(0);
+    const { code, out } = await run([...command, "--yes"]);
+    expect([code, out]).toEqual([0, "Removed: ent_1, ent_2.\n"]);
+  });
 });
 
 describe("sign-in and runners", () => {

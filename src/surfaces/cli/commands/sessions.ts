@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { CliHost } from "../host.ts";
 import { addSessionsLeadCommands } from "./sessions-lead.ts";
 import { addSessionsLsCommand } from "./sessions-ls.ts";
+import { addSessionsRedactCommand } from "./sessions-redact.ts";
 import { addSessionsRmCommand } from "./sessions-rm.ts";
 import { addSessionsShowCommand } from "./sessions-show.ts";
 import { addSessionsStopCommand } from "./sessions-stop.ts";
@@ -17,5 +18,6 @@ export function addSessionsCommands(program: Command, host: CliHost): void {
   addSessionsTreeCommand(group, host);
   addSessionsStopCommand(group, host);
   addSessionsLeadCommands(group, host);
+  addSessionsRedactCommand(group, host);
   addSessionsRmCommand(group, host);
 }

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { confirm } from "../confirm.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { CliHost } from "../host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
+import { findSessionId } from "./find-session.ts";
+import { sessionPath } from "./session-path.ts";
+import { WHICH } from "./sessions-lead.ts";
+
+export function addSessionsRedactCommand(group: Command, host: CliHost): void {
+  group
+    .command("redact")
+    .description(
+      "Takes what an entry says out of a session for good, also for its agent and the search.",
+    )
+    .argument("<session>", WHICH)
+    .argument("<entry>", "the id of an entry, as `sessions show --json` has it")
+    .option("--yes", "do not ask")
+    .action((id: string, entryId: string, options: { yes?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => redact(invocation, id, entryId, options)),
+    );
+}
+
+async function redact(
+  invocation: Invocation,
+  which: string,
+  entryId: string,
+  { yes }: { yes?: boolean },
+): Promise<Ending> {
+  const { host } = invocation;
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
+  const mustAsk = host.stdin.isTTY === true && !yes;
+  if (mustAsk && !(await confirm(host, `Remove what ${entryId} says? It cannot be undone.`))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const path = `${sessionPath(id)}/entries/${encodeURIComponent(entryId)}/redact`;
+  const answer = await api.call<{ redacted: string[] }>(path, { method: "POST", body: {} });
+  invocation.print(answer, [`Removed: ${answer.redacted.join(", ")}.`]);
+  return DONE;
+}
