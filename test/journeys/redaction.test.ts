@@ -159,6 +159,20 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await transcript(id)).find((entry) => entry.id === entryId)?.text).toBe("[removed]");
     });
 
+    it("leaves a call alone that somebody is still asked about", async () => {
+      const id = await session();
+      const call = (await transcript(id)).find(({ kind }) => kind === "tool_call");
+      const { orgId } = await orgOf(platform);
+      const sql = `insert into gates (id, org_id, session_id, thread, prompt_id, run_id, call_id, kind, tool, shown, state, asked_at, expires_at, deferred)
+        values ('apr_${id.slice(4)}', '${orgId}', '${id}', 'main', '${call?.promptId}', 'run_none', 'call_${id}', 'approval', 'bash', '{"input":{}}', 'pending', 1, 9999999999999, 1)`;
+      await platform.server.kernel.engine.store.transaction((tx) =>
+        tx.execute({ sql, parameters: [] }),
+      );
+      const asked = await redact(ann, id, call?.id ?? "");
+      expect(asked).toMatchObject({ status: 409, body: { error: { code: "session_busy" } } });
+      expect(JSON.stringify(await transcript(id))).toContain(`echo ${CANARY}`);
+    });
+
     it("waits for the turn that has it in mind, and keeps what tells who has read the session", async () => {
       const id = await session();
       const turn = await say(id, "again");

@@ -66,11 +66,13 @@ function mayRedact(principal: Principal, row: SessionRow): boolean {
 /** A turn that runs has the words in its memory, and would write them down again. */
 function requireAtRest({ run_state }: SessionRow): void {
   if (run_state === null) return;
-  throw new Refusal(
-    "conflict",
-    "session_busy",
+  throw busy(
     "This session is working, and has what it was told in mind. Stop its turn first, then remove the entry.",
   );
+}
+
+function busy(words: string): Refusal {
+  return new Refusal("conflict", "session_busy", words);
 }
 
 function mustStay(): Refusal {
@@ -145,6 +147,8 @@ async function blankCall(work: Work, promptId: string, callId: string): Promise<
   await forgetToolResult(work.tx, promptId, callId);
   const gate = await findGateByCall(work.tx, promptId, callId);
   if (!gate) return;
+  // What it shows is what will be performed.
+  if (gate.state === "pending") throw busy("An approval of this call waits. Decide it first.");
   const decision = gate.decision === null ? null : (JSON.parse(gate.decision) as GateDecision);
   await redactGate(work.tx, {
     id: gate.id,
