@@ -4,8 +4,8 @@ import { isRetryable } from "#engine/sessions/index.ts";
 import { findCompletionOf } from "#features/delegation/index.ts";
 import {
   ownerSpoke,
-  settleFailure,
   redactNews,
+  settleFailure,
   tellCompleted,
   tellFailed,
   tellGateClosed,
