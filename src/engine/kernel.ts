@@ -119,6 +119,7 @@ export async function createKernel({
     terms: { limits: turnLimits, catalogue, tokens, briefing: briefingOf(features) },
     log,
   });
+  await dispatcher.setRowsRight();
   const retention = [...kernelRetention, ...features.flatMap((one) => one.retention ?? [])];
   const housekeeping = new Housekeeping({ engine, log, sessionTables, rules: retention });
   const sweeps = new Sweeps({

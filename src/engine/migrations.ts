@@ -287,6 +287,21 @@ const unusedIndexes = "drop index sessions_executor; drop index sessions_hostnam
 const retentionHoldTable =
   "create table retention_hold (id integer primary key, until bigint not null)";
 
+/**
+ * States as they are: what a session waits for, the start of work that has no end yet, when a machine
+ * with files was found to be gone, and an index of turns that are being ended.
+ */
+const stateColumns = `
+alter table sessions add column awaiting_kind text;
+alter table sessions add column awaiting_until bigint;
+update sessions set awaiting_kind = 'children' where awaiting = 1;
+alter table sessions add column started integer not null default 0;
+update sessions set started = 1 where run_state in ('claimed', 'running', 'gated', 'stopping');
+create index runs_stopping on runs (stop_by) where state = 'stopping';
+alter table workspaces add column offline_at bigint;
+alter table workspaces add column left_at bigint;
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -313,6 +328,7 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0019-growth", statements: (dialect) => ddl(dialect, growthTables) },
   { id: "0020-turn-size", statements: (dialect) => ddl(dialect, turnSizeColumns) },
   { id: "0021-retention-hold", statements: (dialect) => ddl(dialect, retentionHoldTable) },
+  { id: "0022-states", statements: (dialect) => ddl(dialect, stateColumns) },
   {
     id: "0024-model-stop",
     statements: (dialect) => [modelStopColumn, unusedIndexes].flatMap((text) => ddl(dialect, text)),

@@ -95,6 +95,10 @@ export interface SessionRow {
   supervisor: number;
   /** 1: it has ended its turn to wait for something to happen. */
   awaiting: number;
+  /** What for; null while it does not. */
+  awaiting_kind: "children" | "time" | null;
+  /** When it is woken at the latest, if it has set a time. */
+  awaiting_until: number | null;
   /** 1: it may change nothing until a plan of its own is approved. */
   plan_required: number;
   /** What became of the plan it presented last; null: it has presented none that counts. */
@@ -105,6 +109,8 @@ export interface SessionRow {
   next_position: number;
   waiting: number;
   prompts_total: number;
+  /** 1: its log has a `session_start` without its `session_stop`. */
+  started: number;
   /** The state of its most telling live run, or null when none is live. */
   run_state: RunState | null;
   last_outcome: Outcome | null;
@@ -322,6 +328,13 @@ export interface WorkspaceRow {
   bytes: number;
   /** What is different from its beginning, as JSON. */
   changes: string | null;
+  /** When it was told that its machine has been gone for long; null while it is here. */
+  offline_at: number | null;
+  /**
+   * When the session was sent elsewhere: this workspace counts no more, and what was recorded of it
+   * goes into the next one. Null while it is the session's.
+   */
+  left_at: number | null;
   updated_at: number;
   created_at: number;
 }

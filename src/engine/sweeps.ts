@@ -8,7 +8,8 @@ import { LEASE_MS } from "#protocol/frames.ts";
 import type { Deliverer, Sweep, TimerHandler } from "./feature.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { deliverDue } from "./outbox/index.ts";
-import { expireLeases } from "./runs/leases.ts";
+import { endOverdueStops, expireLeases } from "./runs/leases.ts";
+import { tellMachinesGone } from "./runs/machines-gone.ts";
 import { failUnmatched, NO_MATCH_AFTER_MS } from "./runs/unmatched.ts";
 import { fallAsleep, wakeHeld } from "./sessions/fall-asleep.ts";
 import { tellGrowth } from "./sessions/growth.ts";
@@ -19,6 +20,7 @@ const TICK_MS = 500;
 /** How late a reader on one server may hear of what another server wrote, when the bus does not tell. */
 const GROWTH_EVERY_MS = 1_000;
 const SLOW_EVERY_MS = 60_000;
+const MISSING_EVERY_MS = 10_000;
 /** Rounds of deliveries that may be under way at once. */
 const MAX_DELIVERY_ROUNDS = 10;
 /** A look at the clock that comes this late means that the machine was asleep or overwhelmed. */
@@ -52,6 +54,7 @@ export class Sweeps {
   #lastLook = 0;
   #drift = 0;
   #lastSlow = 0;
+  #lastMissing = 0;
   #lastGrowth = 0;
   readonly #lastSweeps = new Map<Sweep, number>();
 
@@ -83,16 +86,18 @@ export class Sweeps {
     const now = clock.now();
     await this.#attempt("timers", () => runDueTimers(engine, timers, now));
     this.#deliver(() => deliverDue(engine, deliverers, now));
-    if (this.#mayExpire())
-      await this.#attempt("leases", () => expireLeases(engine, now, () => this.#mayExpire()));
+    if (this.#mayExpire()) {
+      const mayExpire = () => this.#mayExpire();
+      await this.#attempt("leases", () => expireLeases(engine, now, mayExpire));
+      await this.#attempt("overdue stops", () => endOverdueStops(engine, now, mayExpire));
+    }
+    await this.#lookForMissingRunners(now);
     if (now - this.#lastGrowth >= GROWTH_EVERY_MS) {
       this.#lastGrowth = now;
       await this.#attempt("growth", () => tellGrowth(engine));
     }
     if (now - this.#lastSlow >= SLOW_EVERY_MS) {
       this.#lastSlow = now;
-      if (now >= this.#noUnmatchedBefore)
-        await this.#attempt("unmatched", () => failUnmatched(engine, now));
       // A started server has a loop for it, so that leases and timers never wait for it.
       if (!this.#housekeeping)
         await this.#attempt("housekeeping", () => this.#options.housekeeping.round());
@@ -101,6 +106,16 @@ export class Sweeps {
     }
     await this.#sweepFeatures(now);
     await this.#attempt("runners", sweepRunners);
+  }
+
+  /** Runs that no runner can take, and runs whose machine with their files is gone. */
+  async #lookForMissingRunners(now: number): Promise<void> {
+    const { engine } = this.#options;
+    const isDue = now - this.#lastMissing >= MISSING_EVERY_MS;
+    if (!isDue || now < this.#noUnmatchedBefore) return;
+    this.#lastMissing = now;
+    await this.#attempt("unmatched", () => failUnmatched(engine, now));
+    await this.#attempt("machines gone", () => tellMachinesGone(engine, now));
   }
 
   async #sweepFeatures(now: number): Promise<void> {

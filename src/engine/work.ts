@@ -48,6 +48,8 @@ export type KernelEvent =
   | { type: "prompt_started"; session: SessionWriter; prompt: PromptRow }
   /** An attempt was taken from its runner; the run is tried again or ended. */
   | { type: "run_lost"; session: SessionWriter; run: RunRow; reason: LossReason }
+  /** Its turn waits for the machine with its files, which has been gone for long. */
+  | { type: "workspace_offline"; session: SessionWriter; run: RunRow }
   | { type: "model_called"; session: SessionWriter; run: RunRow; call: ModelCallItem }
   /** A tool call was judged; those that are allowed are heard of again when they end. */
   | { type: "call_judged"; session: SessionWriter; run: RunRow; call: JudgedCall }
@@ -236,6 +238,11 @@ export class Work {
     const writer = new SessionWriter(row, false, this.now);
     this.#writers.set(id, writer);
     return writer;
+  }
+
+  /** A session that this command has locked or made already. */
+  known(id: string): SessionWriter | undefined {
+    return this.#writers.get(id);
   }
 
   /**

@@ -25,7 +25,7 @@ import { repositoryAddressSchema } from "./repository-address.ts";
 import { sandboxReportSchema } from "./sandbox-report.ts";
 import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
 import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
-import type { GitIdentity, RepositoryAccess } from "./workspaces.ts";
+import { type GitIdentity, type RepositoryAccess, workspaceChangesSchema } from "./workspaces.ts";
 
 /** A server serves this version and the one before it. */
 export const RUNNER_PROTOCOL = 1;
@@ -204,6 +204,11 @@ export const assignmentSchema = z.object({
   decisions: z.array(decisionSchema),
   /** What this turn has journaled before, in order: a runtime continues after it and repeats none of it. */
   journal: z.array(journalItemSchema),
+  /**
+   * The session has left its workspace: a new one is made, whatever this machine holds of it, and
+   * these changes are put into it.
+   */
+  carried: workspaceChangesSchema.optional(),
   /** Allowed calls that no attempt has begun, by the word of the attempt that paused before them. */
   notBegun: z.array(z.string()).optional(),
   /** Only for runtimes that read first, and where it is not too much. */

@@ -10,6 +10,8 @@ export const ACTIVITIES = [
   "working",
   "needs_you",
   "waiting",
+  /** Its last turn completed and nothing is queued. Orchestrators rest as `idle` instead. */
+  "done",
   "idle",
   "asleep",
   "recovering",
@@ -57,6 +59,32 @@ export type PromptState = (typeof PROMPT_STATES)[number];
 export type Outcome = (typeof OUTCOMES)[number];
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
+/**
+ * Kinds of things that a session waits for. `runner`: a place on a machine that can take its turn;
+ * `machine`: the one machine that holds its files.
+ */
+export const SESSION_WAIT_KINDS = [
+  "children",
+  "runner",
+  "quota",
+  "machine",
+  "plan",
+  "time",
+  "budget",
+] as const;
+export type SessionWaitKind = (typeof SESSION_WAIT_KINDS)[number];
+
+export const sessionWaitSchema = z
+  .object({
+    kind: z.enum(SESSION_WAIT_KINDS),
+    /** One sentence for a person: what is missing, and what to do about it. */
+    message: z.string(),
+    /** When it goes on by itself, if that is known. */
+    until: z.string().nullable(),
+  })
+  .meta({ id: "SessionWait" });
+export type SessionWait = z.infer<typeof sessionWaitSchema>;
+
 export const sessionSchema = z
   .object({
     id: z.string(),
@@ -65,6 +93,8 @@ export const sessionSchema = z
     purpose: z.enum(["task", "review"]),
     lifecycle: z.enum(LIFECYCLES),
     activity: z.enum(ACTIVITIES),
+    /** Why it does not go on; null when nothing holds it up. */
+    waitingFor: sessionWaitSchema.nullable(),
     status: z.enum(SESSION_STATUSES),
     parentSessionId: z.string().nullable(),
     rootSessionId: z.string(),
@@ -160,6 +190,9 @@ export const WAIT_REASONS = [
   "workspace_offline",
   "retry_backoff",
   "paused",
+  /** The provider's limit of its model is used up until an instant. */
+  "quota",
+  "budget",
   "gate",
   "stopping",
 ] as const;

@@ -13,6 +13,8 @@ import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { listTurnEntries } from "../sessions/turn-entries.ts";
 import { type Catalogue, roleOf } from "../tools/index.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { findWorkspace } from "../workspaces/queries.ts";
+import { recordedOf } from "../workspaces/relocate.ts";
 import { findDenials } from "./find-denials.ts";
 import { fits, type RunnerOffer, wishOf } from "./fit.ts";
 import { journalItem } from "./journal-items.ts";
@@ -164,7 +166,7 @@ export async function claimOne(
   const resumes = prompt.started_at !== null;
   if (!resumes) enterHistory(work, session, prompt, run);
   prompt.attempts = run.attempts;
-  bindToRunner(work, session, run, runner);
+  bindToRunner(session, run, runner);
   session.record({
     type: "run_claimed",
     thread: run.thread,
@@ -206,7 +208,9 @@ function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run
   session.row.waiting -= 1;
   prompt.state = "running";
   prompt.started_at = work.now;
-  if (session.row.executor_type === null) {
+  const { row } = session;
+  if (row.started === 0) {
+    row.started = 1;
     session.record({
       type: "session_start",
       thread: run.thread,
@@ -214,6 +218,8 @@ function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run
       runId: run.id,
     });
   }
+  // A turn that goes on after a loss or a pause resumes nothing: the session was never at rest.
+  if (row.executor_type !== null) row.last_resumed_at = work.now;
   session.record({
     type: "message",
     thread: prompt.thread,
@@ -228,9 +234,8 @@ function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run
   run.first_seq = session.row.last_seq;
 }
 
-function bindToRunner(work: Work, session: SessionWriter, run: RunRow, runner: RunnerRow): void {
+function bindToRunner(session: SessionWriter, run: RunRow, runner: RunnerRow): void {
   const { row } = session;
-  if (row.executor_type !== null) row.last_resumed_at = work.now;
   row.hostname = runner.hostname;
   row.executor_type = run.runtime;
   row.executor_profile = runner.profile;
@@ -282,6 +287,7 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     limits: terms.limits,
     spentMicros: run.cost_micros ?? 0,
     workedMs: run.worked_ms,
+    ...(await carriedChanges(work, row, run)),
     budgetLeftMicros:
       row.budget_micros === null ? null : Math.max(0, row.budget_micros - row.cost_micros),
     decisions: resumes
@@ -292,6 +298,19 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
       : [],
     journal: journal.map(journalItem),
   };
+}
+
+/** Changes of a workspace that the session has left; they go into the next one. */
+async function carriedChanges(
+  work: Work,
+  row: SessionRow,
+  { pinned_runner_id, fence }: RunRow,
+): Promise<Pick<Assignment, "carried">> {
+  // A session that has its files somewhere, or begins its first turn, has left nothing behind.
+  const isFirst = row.prompts_total <= 1 && fence <= 1;
+  if (pinned_runner_id !== null || isFirst) return {};
+  const workspace = await findWorkspace(work.tx, row.id);
+  return workspace?.left_at == null ? {} : { carried: recordedOf(workspace.changes) };
 }
 
 function repositoryOf({ repo, may_use_path }: SessionRow) {

@@ -99,6 +99,11 @@ export class Dispatcher {
     for (const id of ids) await freeHeldRuns(this.#engine, id, [], () => "runner_revoked");
   }
 
+  /** Before anybody is served: rows of runners that no server has any more say so. */
+  setRowsRight(): Promise<void> {
+    return this.#presence.setRight();
+  }
+
   /** By the clock: makes up for lost hints and for places that were given up in silence. */
   async sweep(): Promise<void> {
     await this.#presence.confirm(this.#present());

@@ -1,4 +1,5 @@
 export type { Dispatcher } from "./dispatcher.ts";
+export { tellMachinesGone } from "./machines-gone.ts";
 export { countByServer, meterModelCall } from "./model-calls.ts";
 export { findRun, findRunAgain, listLiveRuns, readyBacklog } from "./queries.ts";
 export { requestStop } from "./request-stop.ts";

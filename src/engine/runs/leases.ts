@@ -7,6 +7,7 @@ import { command, type Engine } from "../work.ts";
 import { loseRun } from "./lose-run.ts";
 import type { LossReason } from "./loss-evidence.ts";
 import { findRun, HELD_STATES, listExpired, listHeldBy, renewLease } from "./queries.ts";
+import { listOverdueStops } from "./waiting-run-queries.ts";
 
 export interface RunRef {
   run: string;
@@ -122,6 +123,32 @@ export async function expireLeases(
       if (run.lease_until === null || !isOver(run.lease_until, work.now)) return;
       if (!mayExpire()) return;
       await loseRun(work, session, run, "lease_expired");
+    }),
+  );
+}
+
+/** An honest runner ends a turn by itself when its time to wind down is over; this is for the others. */
+const STOP_OVERDUE_MS = 5_000;
+
+/**
+ * Ends turns that were told to end and have not, though their runners still renew them: a program that
+ * ignores the order, or a runner that never got it, must not hold a session for ever.
+ */
+export async function endOverdueStops(
+  engine: Engine,
+  now: number,
+  mayExpire: () => boolean,
+): Promise<void> {
+  const overdue = await engine.store.read((reader) =>
+    listOverdueStops(reader, now - STOP_OVERDUE_MS, SWEEP_BATCH),
+  );
+  await eachApart(overdue, ({ id, session_id, fence }) =>
+    command(engine, async (work) => {
+      const session = await work.family(session_id);
+      const run = session && (await findRun(work.tx, id));
+      if (!session || !run || run.fence !== fence || run.state !== "stopping") return;
+      if (run.stop_by === null || run.stop_by >= work.now - STOP_OVERDUE_MS) return;
+      if (mayExpire()) await loseRun(work, session, run, "stop_overdue");
     }),
   );
 }

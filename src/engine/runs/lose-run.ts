@@ -68,7 +68,8 @@ export async function loseRun(
 
 function blameFor(work: Work, run: RunRow, reason: LossReason): Blame {
   if (reason === "released") return "none";
-  if (reason === "runner_revoked" || run.server_boot !== work.serverId) return "machine";
+  if (reason === "runner_revoked" || reason === "relocated") return "machine";
+  if (run.server_boot !== work.serverId) return "machine";
   const isCleared = work.evidence.clears({ run: run.id, fence: run.fence }, run.runner_boot);
   return isCleared ? "machine" : "prompt";
 }

@@ -5,15 +5,19 @@
  */
 
 /**
- * Why an attempt was taken from its runner. `runner_dropped`: the process that was given the run does
+ * Why an attempt was taken from its runner. `stop_overdue`: it was told to end and did not in time.
+ * `relocated`: its session was sent elsewhere while its machine was away.
+ * `runner_dropped`: the process that was given the run does
  * not hold it, because the assignment never arrived or its lease could not be renewed in time.
  */
 export type LossReason =
   | "lease_expired"
+  | "stop_overdue"
   | "runner_dropped"
   | "runner_restarted"
   | "runner_revoked"
   | "server_died"
+  | "relocated"
   | "released";
 
 interface RunRef {

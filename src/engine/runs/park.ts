@@ -38,6 +38,7 @@ export async function parkRun(
     run.blameless = 0;
   }
   run.runner_id = null;
+  run.runner_boot = null;
   run.lease_until = null;
   run.ready_at = work.now;
   run.available_at = work.now;

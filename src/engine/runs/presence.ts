@@ -1,15 +1,25 @@
 /**
  * Keeps the rows of runners true about who is connected. A server that dies cannot mark its runners
- * offline: on SQLite the next start does it; on PostgreSQL the other servers do, because each server
- * confirms its own runners every few seconds.
+ * offline, so each server confirms its own every few seconds, whether they work or not, and marks those
+ * offline that nobody has confirmed for a while. At its start it sets right what earlier servers left.
  */
+import { findDeadServers } from "#base/store/index.ts";
 import type { RunnerRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
-import { markUnconfirmed, setRunnerState } from "./runner-queries.ts";
+import {
+  listOtherServers,
+  markAllOffline,
+  markOfflineOf,
+  markUnconfirmed,
+  setRunnerState,
+} from "./runner-queries.ts";
 import { UNCONFIRMED_AFTER_MS } from "./runners.ts";
 
 /** Other servers take one for dead that has no lock and confirms nothing; see `dead-servers.ts`. */
 const CONFIRM_EVERY_MS = 2_000;
+/** A server that has its database to itself knows who is connected; rows are only for its next start. */
+const CONFIRM_ALONE_EVERY_MS = 10_000;
+const UNCONFIRMED_ALONE_AFTER_MS = 30_000;
 
 export interface Present {
   runner: RunnerRow;
@@ -24,28 +34,49 @@ export class Presence {
     this.#engine = engine;
   }
 
+  /**
+   * Sets the rows right before anybody is served: on SQLite no runner can be connected yet, on
+   * PostgreSQL those of servers that are gone are not. Runs are left to leases and `dead-servers.ts`.
+   */
+  async setRight(): Promise<void> {
+    const { store, serverId } = this.#engine;
+    await store.transaction(async (tx) => {
+      if (store.dialect === "sqlite") return markAllOffline(tx);
+      await markUnconfirmed(tx, tx.now - UNCONFIRMED_AFTER_MS);
+      const others = await listOtherServers(tx, serverId);
+      const dead = await findDeadServers(
+        tx,
+        others.map(({ server_id }) => server_id),
+      );
+      for (const id of dead) await markOfflineOf(tx, id);
+    });
+  }
+
   /** `present`: the runners that are connected to this server. */
   async confirm(present: readonly Present[]): Promise<void> {
     const { store, clock, serverId, announcer } = this.#engine;
     const isAlone = store.dialect === "sqlite";
+    const everyMs = isAlone ? CONFIRM_ALONE_EVERY_MS : CONFIRM_EVERY_MS;
+    const afterMs = isAlone ? UNCONFIRMED_ALONE_AFTER_MS : UNCONFIRMED_AFTER_MS;
     const now = clock.now();
-    if (this.#confirmedAt !== null) {
-      if (isAlone || Math.abs(now - this.#confirmedAt) < CONFIRM_EVERY_MS) return;
-    }
+    if (this.#confirmedAt !== null && Math.abs(now - this.#confirmedAt) < everyMs) return;
     const changed = await store.transaction(async (tx) => {
-      if (!isAlone)
-        for (const { runner, state } of present)
-          await setRunnerState(tx, {
-            id: runner.id,
-            bootId: runner.boot_id,
-            state,
-            serverId,
-            now: tx.now,
-          });
-      const before = isAlone ? Number.MAX_SAFE_INTEGER : tx.now - UNCONFIRMED_AFTER_MS;
-      return markUnconfirmed(tx, { serverId, before });
+      // In the order of their ids, so that two servers never wait for each other.
+      for (const { runner, state } of [...present].sort(byRunnerId))
+        await setRunnerState(tx, {
+          id: runner.id,
+          bootId: runner.boot_id,
+          state,
+          serverId,
+          now: tx.now,
+        });
+      return markUnconfirmed(tx, tx.now - afterMs);
     });
     this.#confirmedAt = now;
     if (changed > 0) announcer.hint("runners", "runner", serverId);
   }
+}
+
+function byRunnerId(a: Present, b: Present): number {
+  return a.runner.id < b.runner.id ? -1 : 1;
 }

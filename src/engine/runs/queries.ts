@@ -11,7 +11,7 @@ export const HELD_STATES = [
   "gated",
   "stopping",
 ] as const satisfies readonly RunState[];
-const LIVE_STATES = ["pending", ...HELD_STATES] as const;
+export const LIVE_STATES = ["pending", ...HELD_STATES] as const;
 
 const RUN_COLUMNS = [
   "id",
@@ -236,26 +236,6 @@ const selectReady = prepare<{ now: number; runnerId: string; limit: number }, Re
     .orderBy("id")
     .limit(p("limit")),
 );
-
-const selectWaiting = prepare<{ before: number; limit: number }, ReadyRun>((db, p) =>
-  db
-    .selectFrom("runs")
-    .select(READY_COLUMNS)
-    .where("state", "=", "pending")
-    .where("ready_at", "<=", p("before"))
-    .where("available_at", "<=", p("before"))
-    .orderBy("ready_at", "desc")
-    .orderBy("id", "desc")
-    .limit(p("limit")),
-);
-/** Runs that have waited since before this instant, whoever could take them; the latest first. */
-export function listWaitingSince(
-  reader: Reader,
-  before: number,
-  limit: number,
-): Promise<ReadyRun[]> {
-  return reader.all(selectWaiting, { before, limit });
-}
 
 /**
  * The oldest runs that wait for this runner or any, leaving out those that are known not to fit

@@ -235,20 +235,39 @@ export function markAbandoned(tx: Tx, serverId: string): Promise<number> {
   return tx.run(updateAbandoned, { serverId });
 }
 
-const updateUnconfirmed = prepare<{ serverId: string; before: number }, unknown>((db, p) =>
+const updateUnconfirmed = prepare<{ before: number }, unknown>((db, p) =>
   db
     .updateTable("runners")
     .set({ state: "offline", server_id: null })
     .where("state", "!=", "offline")
-    .where((eb) => eb.or([eb("server_id", "is", null), eb("server_id", "!=", p("serverId"))]))
     .where("last_seen_at", "<", p("before")),
 );
-/** Marks runners offline that no other server has confirmed since then. */
-export function markUnconfirmed(
-  tx: Tx,
-  change: { serverId: string; before: number },
-): Promise<number> {
-  return tx.run(updateUnconfirmed, change);
+/** Marks runners offline that no server has confirmed since then. */
+export function markUnconfirmed(tx: Tx, before: number): Promise<number> {
+  return tx.run(updateUnconfirmed, { before });
+}
+
+const updateAllOffline = prepare<Record<never, never>, unknown>((db) =>
+  db
+    .updateTable("runners")
+    .set({ state: "offline", server_id: null })
+    .where("state", "!=", "offline"),
+);
+/** Marks every runner offline: for a server that starts alone. */
+export function markAllOffline(tx: Tx): Promise<number> {
+  return tx.run(updateAllOffline, {});
+}
+
+const updateOfflineOf = prepare<{ serverId: string }, unknown>((db, p) =>
+  db
+    .updateTable("runners")
+    .set({ state: "offline" })
+    .where("server_id", "=", p("serverId"))
+    .where("state", "!=", "offline"),
+);
+/** Shows the runners of a server offline, and remembers whose they were until it is given up for dead. */
+export function markOfflineOf(tx: Tx, serverId: string): Promise<number> {
+  return tx.run(updateOfflineOf, { serverId });
 }
 
 const deleteRunnerRow = prepare<{ id: string; orgId: string }, unknown>((db, p) =>

@@ -10,6 +10,7 @@ import { isIsolated } from "#protocol/sandboxes.ts";
 import type { RunnerRow, RunRow } from "../schema.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import type { Engine } from "../work.ts";
+import { noteMachineBack } from "../workspaces/queries.ts";
 import type { RunnerOffer } from "./fit.ts";
 import { freeHeldRuns, type RunRef } from "./leases.ts";
 import {
@@ -70,6 +71,7 @@ export async function registerRunner(
       throw duplicate(profile);
     const fresh = runnerRow(engine, registration, identity, tx.now, known);
     await upsertRunner(tx, fresh);
+    await noteMachineBack(tx, id);
     return fresh;
   });
   // A new boot under the same identity means that the old process is gone; the same boot

@@ -190,7 +190,6 @@ async function sessionFor(
       { title, runtime, model, projectDir, parentSessionId, isCallback },
       defaults,
     ),
-    defaults.limits,
   );
 }
 

@@ -224,7 +224,10 @@ export function whatBecameOf(
     for (const id of sessions) {
       const session = byId.get(id);
       // Files that another machine took over are of no use here any more.
-      const isElsewhere = session && session.runner_id !== null && session.runner_id !== runnerId;
+      const isElsewhere =
+        session &&
+        session.runner_id !== null &&
+        (session.runner_id !== runnerId || session.left_at !== null);
       // One that was ended does not come back either, so its files may go; orchestrators do.
       const isEnded = session?.lifecycle === "terminated" && !session.kind.endsWith("orchestrator");
       if (!session || isElsewhere || isEnded) gone.push(id);

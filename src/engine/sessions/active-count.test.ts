@@ -4,7 +4,8 @@ import { systemClock } from "#base/clock.ts";
 import { silentLog as log } from "#base/log.ts";
 import { openStore, type Reader, type Store } from "#base/store/index.ts";
 import { kernelMigrations } from "../migrations.ts";
-import { hasActiveInOrg, hasActiveSessions, listHeldAsleep } from "./queries.ts";
+import { listAwakeInOrg, listAwakeOf } from "./ceiling-queries.ts";
+import { listHeldAsleep } from "./queries.ts";
 
 let store: Store;
 beforeAll(async () => {
@@ -35,8 +36,16 @@ async function planOf(read: (reader: Reader) => Promise<unknown>): Promise<strin
 
 describe("sessions are counted and found by indexes of those alone that matter", () => {
   it.each<[string, (reader: Reader) => Promise<unknown>, string]>([
-    ["of an org", (reader) => hasActiveInOrg(reader, "org_1", 200), "sessions_active_in_org"],
-    ["of a person", (reader) => hasActiveSessions(reader, "org_1", "usr_1", 10), "sessions_active"],
+    [
+      "of an org",
+      (reader) => listAwakeInOrg(reader, { orgId: "org_1", limit: 200 }),
+      "sessions_active_in_org",
+    ],
+    [
+      "of a person",
+      (reader) => listAwakeOf(reader, { orgId: "org_1", ownerId: "usr_1", limit: 10 }),
+      "sessions_active",
+    ],
     ["held asleep", (reader) => listHeldAsleep(reader, 10), "sessions_held_asleep"],
   ])("%s", async (_what, read, index) => {
     expect(await planOf(read)).toMatch(new RegExp(`USING (COVERING )?INDEX ${index}\\b`));

@@ -11,6 +11,7 @@ import type { RunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { setTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
+import { endAwaiting } from "./awaiting.ts";
 import { keepBlob } from "./blob-queries.ts";
 import { flushCollected } from "./collect.ts";
 import { cutTurn } from "./cut-turn.ts";
@@ -79,7 +80,7 @@ export async function admitPrompt(
   }
   await wakeOrRefuse(work, session, input.author.kind);
   const { row } = session;
-  row.awaiting = 0;
+  endAwaiting(row);
   await ensureThread(work, row, input.thread);
 
   const live = await standingInTheWay(work, row, input.thread);

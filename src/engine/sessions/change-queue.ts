@@ -9,7 +9,7 @@ import { refuseUnlessWaiting } from "./collect.ts";
 import { cutTurn } from "./cut-turn.ts";
 import { listCollecting, savePrompt } from "./prompt-queries.ts";
 import { RANK_FIRST } from "./prompt-queue.ts";
-import { pump, settlePrompt } from "./turns.ts";
+import { noteRest, pump, settlePrompt } from "./turns.ts";
 
 export async function withdrawPrompt(
   work: Work,
@@ -27,6 +27,9 @@ export async function withdrawPrompt(
     await clearTimer(work.tx, COLLECT_TIMER, `${session.row.id}/${prompt.thread}`);
   }
   await pump(work, session);
+  // The turn before it has ended, and nothing is left that could follow it.
+  const outcome = session.row.last_outcome ?? "withdrawn";
+  noteRest(session, { prompt, runId: null, outcome });
 }
 
 export async function editPrompt(

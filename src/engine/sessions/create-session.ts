@@ -1,13 +1,12 @@
 /** A new session, with its limits checked and its place in the tree of its parents. */
-import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import { addressText, type RepositoryAddress } from "#protocol/repository-address.ts";
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
+import { findRoom } from "./ceilings.ts";
 import { finishPurge } from "./purge.ts";
-import { hasActiveInOrg, hasActiveSessions, lockOrg } from "./queries.ts";
-import type { SessionLimits } from "./session-defaults.ts";
+import { lockOrg } from "./queries.ts";
 
 export interface NewSession {
   id: string;
@@ -36,12 +35,8 @@ export interface NewSession {
   agentName: string | null;
 }
 
-export async function createSession(
-  work: Work,
-  input: NewSession,
-  limits: SessionLimits,
-): Promise<SessionWriter> {
-  await refuseOverLimit(work, input, limits);
+export async function createSession(work: Work, input: NewSession): Promise<SessionWriter> {
+  await requireRoom(work, input);
   // Only the ids of orchestrators come back. Nothing of an earlier one may be part of the new one.
   if (input.kind.endsWith("orchestrator")) await finishPurge(work, input.id);
   const session = work.create(sessionRow(input, work.now));
@@ -56,36 +51,14 @@ export async function createSession(
   return session;
 }
 
-async function refuseOverLimit(
-  work: Work,
-  { orgId, ownerId, parent, kind }: NewSession,
-  limits: SessionLimits,
-): Promise<void> {
-  await lockOrg(work.tx, orgId);
-  // There is one for each person, and it is how they reach everything else.
-  if (kind.endsWith("orchestrator")) return;
-  if (await hasActiveInOrg(work.tx, orgId, limits.activePerOrg)) {
-    throw limitReached(
-      `The org has ${limits.activePerOrg} active sessions.`,
-      "MUSTER_MAX_ORG_SESSIONS",
-    );
-  }
-  // The children of an orchestrator are bounded by its own limits.
-  if (ownerId === null || parent?.kind.endsWith("orchestrator")) return;
-  if (await hasActiveSessions(work.tx, orgId, ownerId, limits.activePerUser)) {
-    throw limitReached(`You have ${limits.activePerUser} active sessions.`, "MUSTER_MAX_SESSIONS");
-  }
-}
-
-function limitReached(what: string, setting: string): Refusal {
-  return new Refusal(
-    "limit",
-    "session_limit_reached",
-    `${what} Archive or hibernate one, or raise ${setting}.`,
-    {
-      retryAfterMs: 60_000,
-    },
-  );
+async function requireRoom(work: Work, input: NewSession): Promise<void> {
+  const { orgId: org_id, ownerId: owner_id, parent, kind } = input;
+  await lockOrg(work.tx, org_id);
+  // In the order of all locks: sessions come before ceilings.
+  if (parent) await work.session(parent.id);
+  const parent_session_id = parent?.id ?? null;
+  const refusal = await findRoom(work, { org_id, owner_id, kind, parent_session_id });
+  if (refusal) throw refusal;
 }
 
 /** Threads run side by side only in an orchestrator that the built-in loop serves. */
@@ -128,6 +101,8 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     exclusive: 1,
     supervisor: 0,
     awaiting: 0,
+    awaiting_kind: null,
+    awaiting_until: null,
     plan_required: input.requirePlanApproval ? 1 : 0,
     plan_state: null,
     idle_ms: null,
@@ -135,6 +110,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     next_position: 0,
     waiting: 0,
     prompts_total: 0,
+    started: 0,
     run_state: null,
     last_outcome: null,
     cost_micros: 0,

@@ -75,6 +75,8 @@ export async function answerOpenCalls(
   work: Work,
   session: SessionWriter,
   run: RunRow,
+  /** `assistant`: the turn goes on, and whoever takes it reads the answers as its own. */
+  role: "system" | "assistant" = "system",
 ): Promise<void> {
   if (run.fence === 0) return;
   const calls = await turnCalls(work, session, run);
@@ -93,7 +95,7 @@ export async function answerOpenCalls(
       runId: run.id,
       entryId: work.ids.mint("ent"),
       kind: "tool_result",
-      role: "system",
+      role,
       toolName: tool_name ?? "",
       toolInput: tool_input === null ? null : JSON.parse(tool_input),
       toolOutput: known?.output ?? null,

@@ -4,8 +4,10 @@ export {
   MAIN_THREAD,
   type NewPrompt,
 } from "./admit-prompt.ts";
+export { showAwaiting } from "./awaiting.ts";
 export { editPrompt, withdrawPrompt } from "./change-queue.ts";
 export { createSession, type NewSession } from "./create-session.ts";
+export { describeSession, describeSessions } from "./describe-session.ts";
 export { findLastEntry, listCallEvents, listEntries } from "./event-queries.ts";
 export { entryView, isoTime } from "./event-view.ts";
 export { fallAsleep } from "./fall-asleep.ts";
@@ -19,4 +21,4 @@ export { requireReadable } from "./reading.ts";
 export { newSession, type SessionRequest } from "./session-request.ts";
 export { treeTop, viewSession } from "./states.ts";
 export { stopTurn, turnsToStop } from "./stop-turn.ts";
-export { promptView, sessionView } from "./views.ts";
+export { promptView } from "./views.ts";

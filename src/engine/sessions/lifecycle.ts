@@ -3,10 +3,11 @@ import { Refusal } from "#base/refusal.ts";
 import type { Author, Lifecycle } from "#protocol/sessions.ts";
 import { listLiveRuns } from "../runs/queries.ts";
 import type { SessionWriter, WakeAnswer, Work } from "../work.ts";
-import { findWorkspace } from "../workspaces/queries.ts";
+import { findRoom } from "./ceilings.ts";
 import { cutTurn } from "./cut-turn.ts";
 import { listWaiting } from "./prompt-queries.ts";
 import { listChildren } from "./queries.ts";
+import { setLifecycle } from "./set-lifecycle.ts";
 import { mayBecome } from "./states.ts";
 import { pump, settlePrompt } from "./turns.ts";
 
@@ -34,15 +35,11 @@ export async function changeLifecycle(
   if (to === "active") await requireMayWake(work, session, "user");
   // Whoever keeps it has brought it back already.
   if ((row.lifecycle as Lifecycle) === to) return;
-  row.lifecycle = to;
-  row.archived_at = to === "archived" || to === "terminated" ? work.now : null;
-  session.record({ type: "session_updated", reason: to, data: { lifecycle: to, from } });
-  await work.emit({ type: "session_lifecycle", session, from });
-  if (to !== "active") await tellKeeper(work, row.id);
+  await setLifecycle(work, session, to);
   if (to === "active") await pump(work, session);
 }
 
-/** Why it must not be active again now; asked before anything is changed. */
+/** Why it must not be active again now; asked before anything of its own is changed. */
 export async function refusesToWake(
   work: Work,
   session: SessionWriter,
@@ -50,7 +47,9 @@ export async function refusesToWake(
 ): Promise<Refusal | null> {
   const answer: WakeAnswer = { refusal: null };
   await work.emit({ type: "session_waking", session, by, answer });
-  return answer.refusal;
+  if (answer.refusal) return answer.refusal;
+  // One that was archived pays when it is really taken up again; see `requireMayWake`.
+  return session.row.lifecycle === "hibernated" ? findRoom(work, session.row) : null;
 }
 
 async function requireMayWake(
@@ -58,14 +57,11 @@ async function requireMayWake(
   session: SessionWriter,
   by: Author["kind"],
 ): Promise<void> {
-  const refusal = await refusesToWake(work, session, by);
+  const isArchived = session.row.lifecycle === "archived";
+  const refusal =
+    (await refusesToWake(work, session, by)) ??
+    (isArchived ? await findRoom(work, session.row) : null);
   if (refusal) throw refusal;
-}
-
-/** The machine that holds its files may end what still runs there. */
-async function tellKeeper(work: Work, sessionId: string): Promise<void> {
-  const workspace = await findWorkspace(work.tx, sessionId);
-  if (workspace) work.tx.afterCommit(() => work.announcer.tidy(workspace.runner_id));
 }
 
 export interface EndSession {

@@ -6,15 +6,14 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import type { Page } from "#protocol/page.ts";
-import type { Lifecycle, OverseenSession, SessionKind } from "#protocol/sessions.ts";
+import type { Lifecycle, OverseenSession, Session, SessionKind } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";
 import { type Principal, principalKey, requireMay } from "../principal.ts";
-import type { SessionRow } from "../schema.ts";
 import { command, type Engine } from "../work.ts";
+import { describeSession, describeSessions } from "./describe-session.ts";
 import { isoTime } from "./event-view.ts";
 import { insertOpen, listOpenTo } from "./open-queries.ts";
 import { listSessions } from "./queries.ts";
-import { sessionView } from "./views.ts";
 
 const OPEN_MS = 60 * 60_000;
 const LIST = "overseen";
@@ -46,8 +45,9 @@ export async function listOverseen(
       limit: limit + 1,
     });
     const open = await listOpenTo(reader, admin.userId, clock.now());
-    const place = (row: SessionRow) => ({ at: row.created_at, id: row.id });
-    return pageOf(LIST, rows, limit, place, (row) => overseenView(row, open.get(row.id)));
+    const sessions = await describeSessions(reader, rows, clock.now());
+    const place = ({ createdAt, id }: Session) => ({ at: Date.parse(createdAt), id });
+    return pageOf(LIST, sessions, limit, place, (one) => overseenView(one, open.get(one.id)));
   });
 }
 
@@ -100,12 +100,11 @@ export function openSession(
     });
     const by = principalKey(admin);
     await work.emit({ type: "session_opened", session, by, reasonChars: why.length });
-    return overseenView(row, until);
+    return overseenView(await describeSession(work.tx, row, work.now), until);
   });
 }
 
-function overseenView(row: SessionRow, until: number | undefined): OverseenSession {
-  const view = sessionView(row);
+function overseenView(view: Session, until: number | undefined): OverseenSession {
   const { id, ownerId, kind, isOrchestrator, parentSessionId, lifecycle, activity, status } = view;
   const { cost, createdAt, updatedAt } = view;
   return {

@@ -5,11 +5,9 @@ import type { Page } from "#protocol/page.ts";
 import type { Prompt, PromptState } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";
 import type { Principal } from "../principal.ts";
-import { fits, wishOf } from "../runs/fit.ts";
-import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
 import { listLiveRuns } from "../runs/queries.ts";
+import { matchRunners, takeoverAt } from "../runs/runner-match.ts";
 import { listRunners } from "../runs/runner-queries.ts";
-import { diskOf, offerOf } from "../runs/runners.ts";
 import type { PromptRow, RunnerRow, RunRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { findBlob } from "./blob-queries.ts";
@@ -22,7 +20,7 @@ import {
 } from "./prompt-queries.ts";
 import { findSession } from "./queries.ts";
 import { requireReadable } from "./reading.ts";
-import { type PromptSurroundings, promptView } from "./views.ts";
+import { promptView } from "./views.ts";
 
 export interface PromptQuery {
   states?: readonly PromptState[] | undefined;
@@ -100,27 +98,10 @@ function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: 
     run,
     ahead,
     sessionBusy: live.length > 0,
-    runners: run?.state === "pending" ? meeting(runners, run) : "fit",
-    takeoverAt: run === undefined ? null : takeoverAt(runners, run),
+    runners: run?.state === "pending" ? matchRunners(runners, run) : "fit",
+    takeoverAt: run === undefined ? null : takeoverAt(runners, run, now),
     now,
   });
-}
-
-function meeting(runners: readonly RunnerRow[], run: RunRow): PromptSurroundings["runners"] {
-  const online = runners.filter((runner) => runner.state === "online");
-  if (online.length === 0) return "none";
-  const fitting = online.filter((runner) => fits(offerOf(runner), wishOf(run)));
-  if (fitting.length === 0) return "unfit";
-  const ready = fitting.filter((runner) => runner.ready === 1);
-  if (ready.length === 0) return "starting";
-  return ready.every((runner) => diskOf(runner)?.isLow) ? "low_disk" : "fit";
-}
-
-/** See `PromptSurroundings`. */
-function takeoverAt(runners: readonly RunnerRow[], run: RunRow): number | null {
-  if (run.runner_id === null || run.lease_until === null) return null;
-  const holder = runners.find(({ id }) => id === run.runner_id);
-  return holder?.state === "offline" ? run.lease_until + EXPIRY_MARGIN_MS : null;
 }
 
 function isQueue(states: PromptQuery["states"]): states is readonly PromptState[] {

@@ -1,7 +1,6 @@
 /** The only SQL on sessions and threads. */
 import { sql } from "kysely";
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
 import type { Lifecycle } from "#protocol/sessions.ts";
 import type { KernelTables, SessionRow, ThreadRow } from "../schema.ts";
 import { SESSION_COLUMNS } from "./session-columns.ts";
@@ -75,6 +74,8 @@ const updateSession = prepare<SessionRow, unknown>((db, p) =>
       incarnation: p("incarnation"),
       supervisor: p("supervisor"),
       awaiting: p("awaiting"),
+      awaiting_kind: p("awaiting_kind"),
+      awaiting_until: p("awaiting_until"),
       plan_required: p("plan_required"),
       plan_state: p("plan_state"),
       idle_ms: p("idle_ms"),
@@ -82,6 +83,7 @@ const updateSession = prepare<SessionRow, unknown>((db, p) =>
       next_position: p("next_position"),
       waiting: p("waiting"),
       prompts_total: p("prompts_total"),
+      started: p("started"),
       run_state: p("run_state"),
       last_outcome: p("last_outcome"),
       cost_micros: p("cost_micros"),
@@ -106,35 +108,6 @@ export async function lockOrg(tx: Tx, id: string): Promise<void> {
   await tx.first(selectOrgLocked, { id });
 }
 
-const nthActive = prepare<{ orgId: string; ownerId: string; offset: number }, { id: string }>(
-  (db, p) =>
-    db
-      .selectFrom("sessions")
-      .select("id")
-      .where("org_id", "=", p("orgId"))
-      .where("owner_id", "=", p("ownerId"))
-      .where("lifecycle", "=", "active")
-      .where("kind", "in", ["task", "review"])
-      // The children of an orchestrator, whose id says what it is, are bounded by its own limits.
-      .where((eb) =>
-        eb.or([
-          eb("parent_session_id", "is", null),
-          eb("parent_session_id", "not like", `${ORCHESTRATOR}:%`),
-        ]),
-      )
-      .limit(1)
-      .offset(p("offset")),
-);
-const nthActiveInOrg = prepare<{ orgId: string; offset: number }, { id: string }>((db, p) =>
-  db
-    .selectFrom("sessions")
-    .select("id")
-    .where("org_id", "=", p("orgId"))
-    .where("lifecycle", "=", "active")
-    .limit(1)
-    .offset(p("offset")),
-);
-
 const selectActiveOwners = prepare<Record<never, never>, { owner_id: string }>((db) =>
   db
     .selectFrom("sessions")
@@ -147,23 +120,6 @@ const selectActiveOwners = prepare<Record<never, never>, { owner_id: string }>((
 /** Whose sessions are awake. */
 export async function listActiveOwners(reader: Reader): Promise<string[]> {
   return (await reader.all(selectActiveOwners, {})).map(({ owner_id }) => owner_id);
-}
-
-/** Looks at no more rows than the limit, however many there are. */
-export async function hasActiveSessions(
-  reader: Reader,
-  orgId: string,
-  ownerId: string,
-  atLeast: number,
-): Promise<boolean> {
-  return (await reader.first(nthActive, { orgId, ownerId, offset: atLeast - 1 })) !== undefined;
-}
-export async function hasActiveInOrg(
-  reader: Reader,
-  orgId: string,
-  atLeast: number,
-): Promise<boolean> {
-  return (await reader.first(nthActiveInOrg, { orgId, offset: atLeast - 1 })) !== undefined;
 }
 
 const selectChildren = prepare<{ parentId: string }, { id: string; lifecycle: Lifecycle }>(
@@ -275,6 +231,8 @@ export interface SessionLife {
   kind: SessionRow["kind"];
   /** The runner that holds its files. */
   runner_id: string | null;
+  /** When it was sent elsewhere, without those files. */
+  left_at: number | null;
 }
 /** Of those that exist. */
 export async function listSessionLives(
@@ -286,7 +244,8 @@ export async function listSessionLives(
   const query = builder<KernelTables>(reader.dialect)
     .selectFrom("sessions")
     .leftJoin("workspaces", "workspaces.session_id", "sessions.id")
-    .select(["sessions.id", "sessions.lifecycle", "sessions.kind", "workspaces.runner_id"])
+    .select(["sessions.id", "sessions.lifecycle", "sessions.kind"])
+    .select(["workspaces.runner_id", "workspaces.left_at"])
     .where("sessions.org_id", "=", orgId)
     .where("sessions.id", "in", ids);
   return reader.query<SessionLife>(query.compile());

@@ -7,12 +7,12 @@ import { decodeCursor, encodeCursor, type Place, pageOf } from "../cursor.ts";
 import { type Action, may, type Principal, requireMay, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
+import { describeSession, describeSessions } from "./describe-session.ts";
 import { listEntries, listEventSizes, listEvents } from "./event-queries.ts";
 import { entryView, eventView } from "./event-view.ts";
 import { findSession, listSessions, type SessionFilter } from "./queries.ts";
 import { type Reading, requireReadable } from "./reading.ts";
 import { treeTop } from "./states.ts";
-import { sessionView } from "./views.ts";
 
 export interface SessionQuery {
   lifecycle?: readonly Lifecycle[] | undefined;
@@ -45,27 +45,34 @@ export function createSessionReads({ store, clock }: Engine) {
     );
 
   return {
-    get: async (principal: Principal, id: string): Promise<Session> =>
-      sessionView((await readable(principal, id)).session),
+    get: (principal: Principal, id: string): Promise<Session> =>
+      store.read(async (reader) => {
+        const found = await findSession(reader, id);
+        const now = clock.now();
+        const { session } = await requireReadable(reader, principal, found, now);
+        return describeSession(reader, session, now);
+      }),
 
     async list(principal: Principal, query: SessionQuery): Promise<Page<Session>> {
       requireMay(principal, "session.read");
-      const found: SessionRow[] = [];
+      const found: Session[] = [];
       let before = decodeCursor(LIST, query.cursor);
       for (let page = 0; page < MAX_SCANNED_PAGES && found.length <= query.limit; page++) {
-        const rows = await store.read((reader) =>
-          listSessions(reader, filterOf(principal, query, before)),
-        );
-        found.push(...rows.filter((row) => matches(row, query.status)));
+        const from = before;
+        const { rows, sessions } = await store.read(async (reader) => {
+          const listed = await listSessions(reader, filterOf(principal, query, from));
+          return { rows: listed, sessions: await describeSessions(reader, listed, clock.now()) };
+        });
+        found.push(...sessions.filter((session) => matches(session, query.status)));
         const last = rows.at(-1);
         if (!last || rows.length <= query.limit) before = undefined;
         else before = placeOf(last);
         if (!before) break;
       }
       if (found.length > query.limit || !before) {
-        return pageOf(LIST, found, query.limit, placeOf, (row) => sessionView(row));
+        return pageOf(LIST, found, query.limit, placeOfSession, (session) => session);
       }
-      return { items: found.map((row) => sessionView(row)), next: encodeCursor(LIST, before) };
+      return { items: found, next: encodeCursor(LIST, before) };
     },
 
     async transcript(
@@ -153,10 +160,12 @@ function filterOf(
   };
 }
 
-function matches(row: SessionRow, wanted: readonly string[] | undefined): boolean {
-  if (!wanted) return true;
-  const { activity, status } = sessionView(row);
-  return wanted.includes(activity) || wanted.includes(status);
+function matches({ activity, status }: Session, wanted: readonly string[] | undefined): boolean {
+  return !wanted || wanted.includes(activity) || wanted.includes(status);
+}
+
+function placeOfSession({ createdAt, id }: Session): Place {
+  return { at: Date.parse(createdAt), id };
 }
 
 function placeOf(row: SessionRow): Place {

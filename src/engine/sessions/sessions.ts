@@ -5,9 +5,11 @@ import type { QueueMode, Session } from "#protocol/sessions.ts";
 import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
 import { may, type Principal, principalKey, requireMay, sessionThing } from "../principal.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { relocateSession } from "../workspaces/relocate.ts";
 import { MAIN_THREAD } from "./admit-prompt.ts";
 import { clearContext } from "./clear-context.ts";
 import { createSession } from "./create-session.ts";
+import { describeSession } from "./describe-session.ts";
 import { changeLifecycle, endSession, stopTurns, terminateTree } from "./lifecycle.ts";
 import { admitFrom } from "./prompts.ts";
 import { findSession } from "./queries.ts";
@@ -16,7 +18,6 @@ import type { SessionDefaults } from "./session-defaults.ts";
 import { createSessionReads } from "./session-reads.ts";
 import { newSession, type SessionRequest } from "./session-request.ts";
 import { stopTurn } from "./stop-turn.ts";
-import { sessionView } from "./views.ts";
 
 export interface SessionChange {
   title?: string | null | undefined;
@@ -41,7 +42,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
     return command(engine, async (work) => {
       const session = await requireManaged(work, principal, id);
       await make(work, session);
-      return sessionView(session.row);
+      return describeSession(work.tx, session.row, work.now);
     });
   }
 
@@ -65,7 +66,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
       command(engine, async (work) => {
         const session = await requireManaged(work, principal, id);
         const stopped = await stopTurn(work, session, promptId);
-        return { session: sessionView(session.row), stopped };
+        return { session: await describeSession(work.tx, session.row, work.now), stopped };
       }),
     /** Ends every turn that runs, however soon after another stop. */
     stopAll: (principal: Principal, id: string) => change(principal, id, stopTurns),
@@ -83,6 +84,8 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
     /** Takes an entry's words out of the log; see `redact-entry.ts`. */
     redact: (principal: Principal, id: string, entryId: string) =>
       redactEntry(engine, principal, id, entryId),
+    /** Continues it on another machine, while the one that holds its files is gone. */
+    relocate: (principal: Principal, id: string) => change(principal, id, relocateSession),
     terminate: (principal: Principal, id: string) => change(principal, id, terminateTree),
     clear: (principal: Principal, id: string, thread: string) =>
       change(principal, id, (work, session) => clearContext(work, session, thread)),
@@ -129,12 +132,12 @@ function createFrom(
   return command(engine, async (work) => {
     const repeated = await findRepeated(work, principalKey(principal), idempotent, id);
     const earlier = repeated === undefined ? undefined : await findSession(work.tx, repeated);
-    if (earlier) return sessionView(earlier);
+    if (earlier) return describeSession(work.tx, earlier, work.now);
     const asked = await newSession(work, principal, id, request, defaults);
-    const session = await createSession(work, asked, defaults.limits);
+    const session = await createSession(work, asked);
     if (request.prompt !== undefined) {
       await admitFrom(work, session, principal, { ...first, content: request.prompt });
     }
-    return sessionView(session.row);
+    return describeSession(work.tx, session.row, work.now);
   });
 }

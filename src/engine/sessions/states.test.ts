@@ -5,7 +5,6 @@ import { mayBecome, mostTelling, type SessionFacts, viewSession } from "./states
 const facts = (fields: Partial<SessionFacts>): SessionFacts => ({
   lifecycle: "active",
   runState: null,
-  recovering: false,
   lastOutcome: null,
   ...fields,
 });
@@ -13,12 +12,48 @@ const facts = (fields: Partial<SessionFacts>): SessionFacts => ({
 describe("how a session is seen", () => {
   const rows: [string, Partial<SessionFacts>, string, string, string][] = [
     ["new", {}, "idle", "pending", "idle"],
-    ["done", { lastOutcome: "completed" }, "idle", "finished", "idle"],
+    ["done", { lastOutcome: "completed" }, "done", "finished", "idle"],
+    [
+      "an orchestrator that is done",
+      { lastOutcome: "completed", isOrchestrator: true },
+      "idle",
+      "finished",
+      "idle",
+    ],
+    ["has more to do", { lastOutcome: "completed", queued: 1 }, "waiting", "finished", "idle"],
+    [
+      "waits for children",
+      { lastOutcome: "completed", awaiting: true },
+      "waiting",
+      "finished",
+      "idle",
+    ],
     ["failed", { lastOutcome: "failed" }, "failed", "error", "idle"],
     ["stopped", { lastOutcome: "aborted" }, "idle", "stopped", "idle"],
     ["steered", { lastOutcome: "superseded" }, "idle", "stopped", "idle"],
     ["waits for a runner", { runState: "pending" }, "waiting", "pending", "idle"],
-    ["tried again", { runState: "pending", recovering: true }, "recovering", "running", "idle"],
+    ["taken over", { runState: "pending", trouble: "lost" }, "recovering", "running", "idle"],
+    [
+      "its runner is away",
+      { runState: "running", trouble: "runner_away" },
+      "recovering",
+      "running",
+      "streaming",
+    ],
+    [
+      "its runner was silent for longer than a lease",
+      { runState: "running", trouble: "lease_over" },
+      "unknown",
+      "running",
+      "streaming",
+    ],
+    [
+      "being stopped, its runner is silent",
+      { runState: "stopping", trouble: "lease_over" },
+      "unknown",
+      "stopping",
+      "streaming",
+    ],
     ["claimed", { runState: "claimed" }, "working", "running", "streaming"],
     ["running", { runState: "running", lastOutcome: "failed" }, "working", "running", "streaming"],
     ["asks", { runState: "gated" }, "needs_you", "running", "streaming"],

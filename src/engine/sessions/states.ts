@@ -3,20 +3,24 @@
  * `run_state`), the activity people see, and the views other clients have. Everything shown is
  * derived here, by one table.
  *
- * | lifecycle             | run state          | last outcome     | activity   | status   | worker    |
- * |-----------------------|--------------------|------------------|------------|----------|-----------|
- * | active                | none               | none             | idle       | pending  | idle      |
- * | active                | none               | completed        | idle       | finished | idle      |
- * | active                | none               | failed           | failed     | error    | idle      |
- * | active                | none               | aborted …        | idle       | stopped  | idle      |
- * | active, awaiting      | none               | any              | waiting    | as active| idle      |
- * | active                | pending            | –                | waiting    | pending  | idle      |
- * | active                | pending, attempted | –                | recovering | running  | idle      |
- * | active                | claimed, running   | –                | working    | running  | streaming |
- * | active                | gated              | –                | needs_you  | running  | streaming |
- * | active                | stopping           | –                | working    | stopping | streaming |
- * | hibernated            | none               | any              | asleep     | as active| cold      |
- * | archived, terminated  | none               | any              | idle       | stopped  | cold      |
+ * | lifecycle             | run state                  | last outcome | activity   | status   | worker    |
+ * |-----------------------|----------------------------|--------------|------------|----------|-----------|
+ * | active                | none                       | none         | idle       | pending  | idle      |
+ * | active                | none                       | completed    | done       | finished | idle      |
+ * | active, orchestrator  | none                       | completed    | idle       | finished | idle      |
+ * | active                | none                       | failed       | failed     | error    | idle      |
+ * | active                | none                       | aborted …    | idle       | stopped  | idle      |
+ * | active, queued        | none                       | any          | waiting    | as active| idle      |
+ * | active, awaiting      | none                       | any          | waiting    | as active| idle      |
+ * | active                | pending                    | –            | waiting    | pending  | idle      |
+ * | active                | pending, lost              | –            | recovering | running  | idle      |
+ * | active                | claimed, running           | –            | working    | running  | streaming |
+ * | active                | held, runner away          | –            | recovering | as held  | streaming |
+ * | active                | held, lease over           | –            | unknown    | as held  | streaming |
+ * | active                | gated                      | –            | needs_you  | running  | streaming |
+ * | active                | stopping                   | –            | working    | stopping | streaming |
+ * | hibernated            | none                       | any          | asleep     | as active| cold      |
+ * | archived, terminated  | none                       | any          | idle       | stopped  | cold      |
  */
 import type { RunState } from "#protocol/runs.ts";
 import type {
@@ -36,14 +40,24 @@ export function treeTop(row: {
   return row.parent_session_id === null ? row.id : row.root_session_id;
 }
 
+/**
+ * Trouble of a live run:
+ * - `lost`: it was taken from its runner and waits for the next one;
+ * - `runner_away`: its runner is not connected, and keeps the run until its lease ends;
+ * - `lease_over`: its runner has been silent for longer than a lease, and nobody has taken over yet.
+ */
+export type RunTrouble = "lost" | "runner_away" | "lease_over";
+
 export interface SessionFacts {
   lifecycle: Lifecycle;
   runState: RunState | null;
-  /** The pending run has been attempted before. */
-  recovering: boolean;
+  trouble?: RunTrouble | null;
   lastOutcome: Outcome | null;
   /** It ended its turn to wait for something to happen. */
   awaiting?: boolean;
+  /** Prompts that wait. */
+  queued?: number;
+  isOrchestrator?: boolean;
 }
 
 export interface SessionView {
@@ -60,24 +74,31 @@ const LIVE: Partial<Record<RunState, SessionView>> = {
   stopping: { activity: "working", status: "stopping", worker: "streaming" },
 };
 
-export function viewSession({
-  lifecycle,
-  runState,
-  recovering,
-  lastOutcome,
-  awaiting = false,
-}: SessionFacts): SessionView {
-  if (runState === "pending" && recovering)
-    return { activity: "recovering", status: "running", worker: "idle" };
+const TROUBLED: Record<RunTrouble, Partial<SessionView>> = {
+  lost: { activity: "recovering", status: "running" },
+  runner_away: { activity: "recovering" },
+  lease_over: { activity: "unknown" },
+};
+
+export function viewSession(facts: SessionFacts): SessionView {
+  const { lifecycle, runState, trouble, lastOutcome } = facts;
   const live = runState && LIVE[runState];
-  if (live) return live;
+  if (live) return trouble ? { ...live, ...TROUBLED[trouble] } : live;
   if (lifecycle === "archived" || lifecycle === "terminated") {
     return { activity: "idle", status: "stopped", worker: "cold" };
   }
   const status = restingStatus(lastOutcome);
   if (lifecycle === "hibernated") return { activity: "asleep", status, worker: "cold" };
-  if (awaiting) return { activity: "waiting", status, worker: "idle" };
-  return { activity: status === "error" ? "failed" : "idle", status, worker: "idle" };
+  return { activity: restingActivity(facts, status), status, worker: "idle" };
+}
+
+function restingActivity(
+  { awaiting = false, queued = 0, isOrchestrator = false }: SessionFacts,
+  status: SessionStatus,
+): Activity {
+  if (awaiting || queued > 0) return "waiting";
+  if (status === "error") return "failed";
+  return status === "finished" && !isOrchestrator ? "done" : "idle";
 }
 
 function restingStatus(outcome: Outcome | null): SessionStatus {

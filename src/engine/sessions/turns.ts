@@ -83,7 +83,8 @@ async function startNext(
 async function start(work: Work, session: SessionWriter, prompt: PromptRow): Promise<RunRow> {
   // A session with files on a machine works where they are.
   const workspace = session.isNew ? undefined : await findWorkspace(work.tx, session.row.id);
-  const run = newRun(work, session.row, prompt, workspace?.runner_id ?? null);
+  const isHeld = workspace?.left_at === null;
+  const run = newRun(work, session.row, prompt, isHeld ? workspace.runner_id : null);
   await insertRun(work.tx, run);
   work.begun.push(run);
   session.record({ type: "run_created", thread: run.thread, promptId: prompt.id, runId: run.id });
@@ -234,20 +235,29 @@ export async function settlePrompt(
   });
   if (run) {
     await pump(work, session, session.row.exclusive === 1 ? [] : undefined);
-    if (session.row.run_state === null) stopped(session, prompt, run, ending);
+    noteRest(session, { prompt, runId: run.id, outcome: ending.outcome });
   }
   await work.emit({ type: "prompt_settled", session, prompt, run });
 }
 
-function stopped(session: SessionWriter, prompt: PromptRow, run: RunRow, ending: Ending): void {
-  const reason = run.state === "completed" ? "completed" : run.state;
+interface LastTurn {
+  prompt: PromptRow;
+  runId: string | null;
+  outcome: Outcome;
+}
+
+/** Ends the `session_start` of a session that has come to rest. The run state must be up to date. */
+export function noteRest(session: SessionWriter, { prompt, runId, outcome }: LastTurn): void {
+  const { row } = session;
+  if (row.run_state !== null || row.started === 0) return;
+  row.started = 0;
   session.record({
     type: "session_stop",
     thread: prompt.thread,
     promptId: prompt.id,
-    runId: run.id,
-    exitCode: ending.outcome === "completed" ? 0 : 1,
-    reason,
+    runId,
+    exitCode: outcome === "completed" ? 0 : 1,
+    reason: RUN_STATE_AFTER[outcome as "completed"] ?? "stopped",
   });
 }
 

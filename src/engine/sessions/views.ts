@@ -1,22 +1,30 @@
 /** Sessions and prompts as clients see them. */
-
-import { DISK_LOW } from "#protocol/disk-report.ts";
-import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
-import type { Attachment, Origin, Prompt, Session, WaitReason } from "#protocol/sessions.ts";
-import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
+import type { Attachment, Origin, Prompt, Session } from "#protocol/sessions.ts";
+import type { PromptRow, SessionRow } from "../schema.ts";
 import { isoTime } from "./event-view.ts";
-import { viewSession } from "./states.ts";
+import { type RunTrouble, viewSession } from "./states.ts";
+import { type PromptSurroundings, promptWait, UNKNOWN_SURROUNDINGS } from "./waiting-for.ts";
 
 const optionalTime = (at: number | null) => (at === null ? null : isoTime(at));
 
-/** `recovering`: its pending run has been attempted before. */
-export function sessionView(row: SessionRow, recovering = false): Session {
+/** Facts about a session that are not in its own row; see `describe-session.ts`. */
+export interface SessionSurroundings {
+  trouble: RunTrouble | null;
+  waitingFor: Session["waitingFor"];
+}
+
+export function sessionView(
+  row: SessionRow,
+  { trouble, waitingFor }: SessionSurroundings,
+): Session {
   const { activity, status } = viewSession({
     lifecycle: row.lifecycle,
     runState: row.run_state,
-    recovering,
+    trouble,
     lastOutcome: row.last_outcome,
     awaiting: row.awaiting === 1,
+    queued: row.waiting,
+    isOrchestrator: row.kind.endsWith("orchestrator"),
   });
   return {
     id: row.id,
@@ -25,6 +33,7 @@ export function sessionView(row: SessionRow, recovering = false): Session {
     purpose: row.purpose,
     lifecycle: row.lifecycle,
     activity,
+    waitingFor,
     status,
     parentSessionId: row.parent_session_id,
     rootSessionId: row.root_session_id,
@@ -65,29 +74,10 @@ function webBinding(row: SessionRow): Session["channelBindings"] {
     : [{ channelType: "web", channelId: `user:${row.owner_id}:manual:${row.id}` }];
 }
 
-export interface PromptSurroundings {
-  run: RunRow | undefined;
-  /** How many prompts run before it. */
-  ahead: number;
-  /** How the connected runners meet its run. */
-  runners: "none" | "unfit" | "starting" | "low_disk" | "fit";
-  /** When another runner may take its run, because the one that holds it is away; null when it is here. */
-  takeoverAt: number | null;
-  sessionBusy: boolean;
-  now: number;
-}
-
-/** Right after admission, or after the end, nothing around a prompt explains it. */
-const UNKNOWN: PromptSurroundings = {
-  run: undefined,
-  ahead: 0,
-  runners: "fit",
-  takeoverAt: null,
-  sessionBusy: false,
-  now: 0,
-};
-
-export function promptView(row: PromptRow, around: PromptSurroundings = UNKNOWN): Prompt {
+export function promptView(
+  row: PromptRow,
+  around: PromptSurroundings = UNKNOWN_SURROUNDINGS,
+): Prompt {
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -110,84 +100,6 @@ export function promptView(row: PromptRow, around: PromptSurroundings = UNKNOWN)
     queuedAt: optionalTime(row.queued_at),
     startedAt: optionalTime(row.started_at),
     settledAt: optionalTime(row.settled_at),
-    waitingFor: waitingFor(row, around),
+    waitingFor: promptWait(row, around),
   };
-}
-
-const WHY: Record<WaitReason, string> = {
-  collecting: "Waiting a moment for more to follow, to be sent together.",
-  behind_other_prompts: "Other prompts of this session come first.",
-  session_busy: "The session is working on another turn.",
-  no_runner: "No runner is connected. Start one with: muster runner",
-  no_matching_runner:
-    "No connected runner offers what this asks for. Add one that does, or use another runtime.",
-  runner_busy: "Waiting for a runner with a free place.",
-  runner_starting: "A runner is connected and is finding out which models it can use.",
-  runner_silent:
-    "The runner that works on this does not answer. Unless it comes back in time, another takes over.",
-  workspace_offline: "The machine that holds this session's files is not connected.",
-  retry_backoff: "The runner was lost; it will be tried again shortly.",
-  paused: "The model cannot be asked for a while; it goes on by itself.",
-  gate: "Waiting for somebody to answer.",
-  stopping: "The turn is being ended.",
-};
-
-/** In place of the words for a busy runner. */
-const LOW_DISK =
-  "The disk of the runner is almost full, so it takes no new work. This goes on by itself when there is room; somebody must make room on that machine.";
-
-function waitingFor(row: PromptRow, around: PromptSurroundings): Prompt["waitingFor"] {
-  const reason = waitReason(row, around);
-  if (!reason) return null;
-  const paused = reason === "paused" ? pauseOf(around.run) : undefined;
-  const takeover = reason === "runner_silent" ? optionalTime(around.takeoverAt) : null;
-  const isFull = reason === "runner_busy" && around.runners === "low_disk";
-  return {
-    reason,
-    message: paused?.message ?? (isFull ? LOW_DISK : WHY[reason]),
-    ahead: Math.max(0, around.ahead),
-    until: paused?.until ?? takeover,
-  };
-}
-
-function pauseOf(run: RunRow | undefined): { message: string; until: string | null } | undefined {
-  if (!run || run.pause === null) return undefined;
-  const { code, message } = JSON.parse(run.pause) as { code: string; message: string };
-  // It goes on as soon as there is a sandbox, or room; the pause ends only to look again.
-  const isOpenEnded = code === SANDBOX_UNAVAILABLE || code === DISK_LOW;
-  const until = isOpenEnded ? null : isoTime(run.available_at);
-  return { message, until };
-}
-
-const WAITS_FOR_RUNNER = {
-  none: "no_runner",
-  unfit: "no_matching_runner",
-  starting: "runner_starting",
-  low_disk: "runner_busy",
-  fit: "runner_busy",
-} as const;
-
-function waitReason(
-  row: PromptRow,
-  { run, ahead, runners, takeoverAt, sessionBusy, now }: PromptSurroundings,
-): WaitReason | null {
-  if (row.state === "settled") return null;
-  if (row.state === "collecting") return "collecting";
-  if (row.state === "gated") return "gate";
-  if (!run) return ahead > 0 ? "behind_other_prompts" : sessionBusy ? "session_busy" : null;
-  if (run.state !== "pending" && takeoverAt !== null) return "runner_silent";
-  return runWaitReason(run, runners, now);
-}
-
-function runWaitReason(
-  run: RunRow,
-  runners: PromptSurroundings["runners"],
-  now: number,
-): WaitReason | null {
-  if (run.state === "stopping") return "stopping";
-  if (run.state !== "pending") return null;
-  if (run.available_at > now) return run.pause === null ? "retry_backoff" : "paused";
-  const isHere = runners !== "none" && runners !== "unfit";
-  if (run.pinned_runner_id !== null && !isHere) return "workspace_offline";
-  return WAITS_FOR_RUNNER[runners];
 }

@@ -1,1 +1,2 @@
 export { findWorkspace } from "./queries.ts";
+export { relocateSession } from "./relocate.ts";

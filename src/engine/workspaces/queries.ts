@@ -25,6 +25,8 @@ const upsertWorkspaceRow = prepare<WorkspaceRow, unknown>((db, p) =>
       runner_id: p("runner_id"),
       bytes: p("bytes"),
       changes: p("changes"),
+      offline_at: p("offline_at"),
+      left_at: p("left_at"),
       updated_at: p("updated_at"),
       created_at: p("created_at"),
     })
@@ -34,6 +36,8 @@ const upsertWorkspaceRow = prepare<WorkspaceRow, unknown>((db, p) =>
         runner_id: p("runner_id"),
         bytes: p("bytes"),
         changes: p("changes"),
+        offline_at: p("offline_at"),
+        left_at: p("left_at"),
         updated_at: p("updated_at"),
       }),
     ),
@@ -56,6 +60,45 @@ export function listHeldWorkspaces(
   limit: number,
 ): Promise<Pick<WorkspaceRow, "session_id">[]> {
   return reader.all(selectHeldBy, { runnerId, limit });
+}
+
+export interface WaitingForMachine {
+  session_id: string;
+  run_id: string;
+}
+const selectLongOffline = prepare<{ before: number; limit: number }, WaitingForMachine>((db, p) =>
+  db
+    .selectFrom("runs")
+    .innerJoin("workspaces", "workspaces.session_id", "runs.session_id")
+    .innerJoin("runners", "runners.id", "workspaces.runner_id")
+    .select(["runs.session_id", "runs.id as run_id"])
+    .where("runs.state", "=", "pending")
+    .whereRef("runs.pinned_runner_id", "=", "workspaces.runner_id")
+    .where("workspaces.offline_at", "is", null)
+    .where("workspaces.left_at", "is", null)
+    .where("runners.state", "=", "offline")
+    .where("runners.last_seen_at", "<=", p("before"))
+    .limit(p("limit")),
+);
+/** Turns that wait for a machine which was last seen before this instant, and were not told of it. */
+export function listLongOffline(
+  reader: Reader,
+  before: number,
+  limit: number,
+): Promise<WaitingForMachine[]> {
+  return reader.all(selectLongOffline, { before, limit });
+}
+
+const updateMachineBack = prepare<{ runnerId: string }, unknown>((db, p) =>
+  db
+    .updateTable("workspaces")
+    .set({ offline_at: null })
+    .where("runner_id", "=", p("runnerId"))
+    .where("offline_at", "is not", null),
+);
+/** The machine is back: its next absence is news again. */
+export function noteMachineBack(tx: Tx, runnerId: string): Promise<number> {
+  return tx.run(updateMachineBack, { runnerId });
 }
 
 const deleteWorkspaceRow = prepare<{ sessionId: string }, unknown>((db, p) =>

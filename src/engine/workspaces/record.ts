@@ -25,6 +25,8 @@ export async function keepWorkspace(work: Work, run: RunRow, id: string): Promis
     runner_id: run.runner_id,
     bytes: known?.bytes ?? 0,
     changes: known?.changes ?? null,
+    offline_at: null,
+    left_at: null,
     updated_at: work.now,
     created_at: known?.created_at ?? work.now,
   });

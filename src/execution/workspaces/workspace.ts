@@ -25,6 +25,8 @@ export interface WorkspaceWish {
   mayUsePath: boolean;
   /** What opens the repository; asked when it is cloned. Not said: nothing does. */
   access?: (() => Promise<RepositoryAccess | null>) | undefined;
+  /** The session has left its workspace: what this machine holds of it is put away, and a new one made. */
+  isFresh?: boolean | undefined;
   /** As whom commits in a clone are made. */
   identity?: GitIdentity | null | undefined;
   /** Of the turn that needs it: when it aborts, a clone is given up. */

@@ -144,8 +144,9 @@ class Shelf implements Workspaces {
     return this.#inTurn(sessionId, async () => {
       // A workspace that exists is refused too: an earlier version may have made it.
       requireGranted(wish, this.#options.onlyWithin);
+      if (wish.isFresh) await this.#takeAway(sessionId);
       // One that was taken away, and whose session is there again, comes back.
-      if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
+      else if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
       await this.#closeStale(sessionId);
       const record = this.#withOwner(sessionId, wish.ownerId ?? null);
       const workspace = await (this.#open.get(sessionId) ??

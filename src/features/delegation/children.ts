@@ -1,9 +1,9 @@
 /** What a parent, and whoever looks on, sees of its children. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { entryView, findLastEntry, isoTime, viewSession } from "#engine/sessions/index.ts";
+import { describeSessions, entryView, findLastEntry, viewSession } from "#engine/sessions/index.ts";
 import { findWorkspace } from "#engine/workspaces/index.ts";
-import type { Entry } from "#protocol/sessions.ts";
+import type { Entry, Session } from "#protocol/sessions.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Child } from "./contract.ts";
 import { viewPlan } from "./plan.ts";
@@ -11,27 +11,46 @@ import { firstLine } from "./words.ts";
 
 const MAX_LINE_CHARS = 160;
 
+/** The state of a child as far as its own row tells. */
 export function viewChild(
-  row: Pick<SessionRow, "lifecycle" | "run_state" | "last_outcome" | "awaiting">,
+  row: Pick<SessionRow, "lifecycle" | "run_state" | "last_outcome" | "awaiting" | "waiting">,
 ) {
   return viewSession({
     lifecycle: row.lifecycle,
     runState: row.run_state,
-    recovering: false,
     lastOutcome: row.last_outcome,
     awaiting: row.awaiting === 1,
+    queued: row.waiting,
   });
 }
 
-export async function describeChild(reader: Reader, row: SessionRow): Promise<Child> {
-  const { activity, status, worker } = viewChild(row);
+export async function describeChildren(
+  reader: Reader,
+  rows: readonly SessionRow[],
+  now: number,
+): Promise<Child[]> {
+  const sessions = await describeSessions(reader, rows, now);
+  const children: Child[] = [];
+  for (const [at, row] of rows.entries())
+    children.push(await childOf(reader, row, sessions[at] as Session));
+  return children;
+}
+
+export async function describeChild(reader: Reader, row: SessionRow, now: number): Promise<Child> {
+  const [child] = await describeChildren(reader, [row], now);
+  return child as Child;
+}
+
+async function childOf(reader: Reader, row: SessionRow, session: Session): Promise<Child> {
+  const { activity, status, waitingFor, updatedAt } = session;
   return {
     sessionId: row.id,
     title: row.title,
     lifecycle: row.lifecycle,
     activity,
+    waitingFor,
     status,
-    state: worker,
+    state: viewChild(row).worker,
     doing: await lastLine(reader, row.id),
     repo: row.repo,
     branch: row.branch,
@@ -39,7 +58,7 @@ export async function describeChild(reader: Reader, row: SessionRow): Promise<Ch
     cost: row.cost_unknown === 1 ? null : row.cost_micros,
     messages: row.prompts_total,
     ...viewPlan(row),
-    lastActivityAt: isoTime(row.updated_at),
+    lastActivityAt: updatedAt,
   };
 }
 

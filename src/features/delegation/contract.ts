@@ -1,5 +1,6 @@
 /** What others rely on of parents and children: the events a parent is told, and the refusals. */
 import * as z from "zod";
+import { sessionWaitSchema } from "#protocol/sessions.ts";
 
 export const WORKER_EVENT_TYPES = [
   /** A turn of the child ended: it completed, or failed for a reason of its own. */
@@ -75,6 +76,8 @@ export const childSchema = z
     title: z.string().nullable(),
     lifecycle: z.string(),
     activity: z.string(),
+    /** Why it does not go on; null when nothing holds it up. */
+    waitingFor: sessionWaitSchema.nullable(),
     status: z.string(),
     /** As a supervisor sees it. */
     state: z.enum(["streaming", "idle", "cold"]),

@@ -1,18 +1,17 @@
 /** All that a page shows of a parent's children, however many there were. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { describeChild } from "./children.ts";
-import type { Child, Family } from "./contract.ts";
+import { describeChildren } from "./children.ts";
+import type { Family } from "./contract.ts";
 import { addUpChildren, listChildSessions } from "./queries.ts";
 
 /** As many are described; the rest is counted. */
 const DESCRIBED = 100;
 
-export async function readFamily(reader: Reader, parent: SessionRow): Promise<Family> {
+export async function readFamily(reader: Reader, parent: SessionRow, now: number): Promise<Family> {
   const { count, costMicros, isCostUnknown } = await addUpChildren(reader, parent.id);
-  const items: Child[] = [];
-  for (const row of await listChildSessions(reader, parent.id, DESCRIBED))
-    items.push(await describeChild(reader, row));
+  const rows = await listChildSessions(reader, parent.id, DESCRIBED);
+  const items = await describeChildren(reader, rows, now);
   return {
     items,
     more: Math.max(0, count - items.length),

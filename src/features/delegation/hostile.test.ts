@@ -109,6 +109,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
             thread: "main",
             org_id: "org_1",
             children: JSON.stringify([a]),
+            kind: "children",
+            until: null,
             created_at: work.now,
           });
         });

@@ -12,6 +12,7 @@ import { judgePlan } from "./plan-judge.ts";
 import { planTools } from "./plan-tools.ts";
 import { PURGE_TIMER, purgeDue } from "./purge-child.ts";
 import { childRegister } from "./register.ts";
+import { relocateTool } from "./relocate-tool.ts";
 import { delegationRoutes } from "./routes.ts";
 import { delegationMigrations } from "./schema.ts";
 import { waitIsOver } from "./wait.ts";
@@ -22,7 +23,7 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
     migrations: delegationMigrations,
     listeners: [createListener({ ...DEFAULT_LIMITS, ...limits })],
     timers: { [WAIT_TIMER]: waitIsOver, [PURGE_TIMER]: purgeDue },
-    tools: [...childTools, ...planTools],
+    tools: [...childTools, ...planTools, relocateTool],
     judge: judgePlan,
     brief: async (_reader, session) => planBrief(session),
     routes: delegationRoutes,
@@ -38,7 +39,7 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
   };
 }
 
-export { describeChild, findChanges, viewChild } from "./children.ts";
+export { describeChild, describeChildren, findChanges } from "./children.ts";
 export { clearInbox } from "./clear-inbox.ts";
 export { type Child, type InboxItem, inboxItemSchema } from "./contract.ts";
 export { detachByPerson, detachChild, endChild, interruptChild } from "./end-child.ts";

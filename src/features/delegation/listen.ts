@@ -1,5 +1,6 @@
 /** What the kernel tells of children and parents, as news to parents. */
 import type { KernelEvent, Listener, SessionWriter, Work } from "#engine/index.ts";
+import { showAwaiting } from "#engine/sessions/index.ts";
 import { returnBudget, takeBudgetAgain } from "./budget.ts";
 import { childSettled } from "./child-settled.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
@@ -13,7 +14,8 @@ import { questionClosed, questionOpened } from "./question.ts";
 import { redactTold } from "./redact-told.ts";
 import { endWait, tellParent, tellWhatWaits } from "./tell-parent.ts";
 import { attend, countAgentTurn, countWakeTurn, isWake } from "./unattended.ts";
-import { hasWait } from "./wait-queries.ts";
+import { listWaits } from "./wait-queries.ts";
+import { MACHINE_GONE } from "./wake-text.ts";
 
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 
@@ -36,6 +38,8 @@ export function createListener(limits: DelegationLimits): Listener {
         return promptSettled(work, event);
       case "entry_redacted":
         return redactTold(work, event.session.row, event.words);
+      case "workspace_offline":
+        return machineGone(work, event);
       case "gate_opened":
         planOpened(event.session, event.gate);
         return questionOpened(work, event.session, event.gate);
@@ -119,6 +123,20 @@ async function promptStarted(
   if (isWake(prompt)) await note(work, session.row, { action: "wake_delivered", by: "system" });
 }
 
+/** Its turn has not ended, and does not go on: its parent may wait, or send it elsewhere. */
+async function machineGone(
+  work: Work,
+  { session, run }: EventOf<"workspace_offline">,
+): Promise<void> {
+  const link = await findLink(work.tx, session.row.id);
+  if (!link) return;
+  await tellParent(work, session, link, {
+    type: "worker.stopped_without_end",
+    payload: { code: MACHINE_GONE, promptId: run.prompt_id },
+    causeKey: `offline:${run.id}:${work.now}`,
+  });
+}
+
 async function promptSettled(work: Work, event: EventOf<"prompt_settled">): Promise<void> {
   const { session, prompt } = event;
   const { id, kind } = session.row;
@@ -128,5 +146,5 @@ async function promptSettled(work: Work, event: EventOf<"prompt_settled">): Prom
   if (prompt.started_at === null && isWake(prompt)) await takeBackAnnounced(work.tx, prompt.id);
   if (!kind.endsWith("orchestrator")) return childSettled(work, event);
   // Another of its threads may still wait.
-  session.row.awaiting = (await hasWait(work.tx, id)) ? 1 : 0;
+  showAwaiting(session.row, await listWaits(work.tx, id));
 }

@@ -16,6 +16,7 @@ export type OrchestrationAction =
   | "worker_killed"
   | "worker_detached"
   | "worker_resumed"
+  | "worker_relocated"
   | "worker_read"
   | "plan_decided"
   | "workers_listed"

@@ -147,6 +147,7 @@ const CHILD_FIELDS = [
   "sessions.run_state as child_run_state",
   "sessions.last_outcome as child_last_outcome",
   "sessions.awaiting as child_awaiting",
+  "sessions.waiting as child_waiting",
 ] as const;
 /** Without what tools were given and gave, which may be long. */
 const ENTRY_FIELDS = [
@@ -164,7 +165,7 @@ const ENTRY_FIELDS = [
 
 type ChildFields = Pick<
   SessionRow,
-  "id" | "title" | "repo" | "lifecycle" | "run_state" | "last_outcome" | "awaiting"
+  "id" | "title" | "repo" | "lifecycle" | "run_state" | "last_outcome" | "awaiting" | "waiting"
 >;
 type Prefixed<T> = { [K in keyof T as `child_${K & string}`]: T[K] };
 export interface ChildWithEntry {
@@ -217,6 +218,7 @@ export async function listLiveChildren(
       run_state: row.child_run_state,
       last_outcome: row.child_last_outcome,
       awaiting: row.child_awaiting,
+      waiting: row.child_waiting,
     },
     entry: row.entry_id === null ? null : { ...WITHOUT, ...row },
   }));

@@ -28,8 +28,9 @@ export const delegationRoutes: readonly Route[] = [
     async handle({ engine, principal, params }) {
       return engine.store.read(async (reader) => {
         const found = await findSession(reader, params.id ?? "");
-        const { session } = await requireReadable(reader, principal, found, engine.clock.now());
-        return readFamily(reader, session);
+        const now = engine.clock.now();
+        const { session } = await requireReadable(reader, principal, found, now);
+        return readFamily(reader, session, now);
       });
     },
   }),

@@ -52,6 +52,10 @@ export interface WaitRow {
   org_id: string;
   /** The children whose news end the wait, as JSON; null: any. */
   children: string | null;
+  /** `time`: it sleeps, and children are not what it waits for. */
+  kind: "children" | "time";
+  /** When it is woken at the latest; null: no time was set. */
+  until: number | null;
   created_at: number;
 }
 
@@ -122,7 +126,13 @@ create table session_unattended (
 );
 `;
 
+const waitTimes = `
+alter table session_waits add column kind ID not null default 'children';
+alter table session_waits add column until bigint;
+`;
+
 export const delegationMigrations: readonly Migration[] = [
   { id: "delegation-0001-links", statements: (dialect) => ddl(dialect, tables) },
   { id: "delegation-0002-bounds", statements: (dialect) => ddl(dialect, bounds) },
+  { id: "delegation-0003-wait-times", statements: (dialect) => ddl(dialect, waitTimes) },
 ];

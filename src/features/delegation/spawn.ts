@@ -35,7 +35,7 @@ export async function spawnChild(
     { ...request, parentSessionId: row.id },
     work.defaults,
   );
-  const child = await createSession(work, asked, work.defaults.limits);
+  const child = await createSession(work, asked);
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
   await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });

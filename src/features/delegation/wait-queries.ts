@@ -35,11 +35,15 @@ export function listNamedWaits(
   return reader.all(selectNamedWaits, { sessionId });
 }
 
-const selectAnyWait = prepare<{ sessionId: string }, { thread: string }>((db, p) =>
-  db.selectFrom("session_waits").select("thread").where("session_id", "=", p("sessionId")).limit(1),
+const selectWaits = prepare<{ sessionId: string }, Pick<WaitRow, "kind" | "until">>((db, p) =>
+  db.selectFrom("session_waits").select(["kind", "until"]).where("session_id", "=", p("sessionId")),
 );
-export async function hasWait(reader: Reader, sessionId: string): Promise<boolean> {
-  return (await reader.first(selectAnyWait, { sessionId })) !== undefined;
+/** The open waits of all its conversations. */
+export function listWaits(
+  reader: Reader,
+  sessionId: string,
+): Promise<Pick<WaitRow, "kind" | "until">[]> {
+  return reader.all(selectWaits, { sessionId });
 }
 
 const insertWaitRow = inserter<WaitRow>("session_waits", [
@@ -47,6 +51,8 @@ const insertWaitRow = inserter<WaitRow>("session_waits", [
   "thread",
   "org_id",
   "children",
+  "kind",
+  "until",
   "created_at",
 ]);
 export function insertWait(tx: Tx, row: WaitRow): Promise<number> {

@@ -3,9 +3,10 @@
  * of the children, what a person says, or the time wakes the session; a restart changes nothing.
  */
 import { type SessionWriter, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
+import { showAwaiting } from "#engine/sessions/index.ts";
 import { closeWait, WAIT_TIMER, waitOf, waitSubject } from "./close-wait.ts";
 import { wake } from "./tell-parent.ts";
-import { insertWait } from "./wait-queries.ts";
+import { insertWait, listWaits } from "./wait-queries.ts";
 
 export interface Wait {
   thread: string;
@@ -13,12 +14,14 @@ export interface Wait {
   children: readonly string[] | null;
   /** Null: however long it takes. */
   timeoutMs: number | null;
+  /** Shown to people: it waits for children, or only lets time pass. */
+  kind?: "children" | "time";
 }
 
 export async function beginWait(
   work: Work,
   session: SessionWriter,
-  { thread, children, timeoutMs }: Wait,
+  { thread, children, timeoutMs, kind = "children" }: Wait,
 ): Promise<void> {
   const { id, org_id } = session.row;
   await closeWait(work, id, thread);
@@ -27,9 +30,11 @@ export async function beginWait(
     thread,
     org_id,
     children: children && JSON.stringify(children),
+    kind,
+    until: timeoutMs === null ? null : work.now + timeoutMs,
     created_at: work.now,
   });
-  session.row.awaiting = 1;
+  showAwaiting(session.row, await listWaits(work.tx, id));
   if (timeoutMs !== null)
     await setTimer(work, WAIT_TIMER, waitSubject(id, thread), org_id, work.now + timeoutMs);
 }

@@ -33,6 +33,10 @@ const WHAT: Record<WorkerEventType, string> = {
   "worker.notified": "has something to tell you, and works on",
 };
 
+/** The code of an event about a child whose machine is gone while its turn waits. */
+export const MACHINE_GONE = "workspace_offline";
+const CANNOT_GO_ON = "cannot go on, because the machine that holds its files is gone";
+
 /** A runner says it, so it is shown only when it can be nothing but a code. */
 const CODE = /^[a-z0-9_]{1,64}$/;
 
@@ -42,7 +46,8 @@ function eventText({ type, childId, childName, payload }: ToldEvent, share: numb
   const { outcome, code, text = "", questions = [], isCut = false } = payload;
   const ended = type === "worker.ended" && outcome !== undefined ? ` (${outcome})` : "";
   const why = code && CODE.test(code) ? ` [${code}]` : "";
-  const what = payload.kind === "plan" ? PRESENTS : WHAT[type];
+  const isStuck = code === MACHINE_GONE && outcome === undefined;
+  const what = payload.kind === "plan" ? PRESENTS : isStuck ? CANNOT_GO_ON : WHAT[type];
   const head = `${type}: ${inQuotes(childName)} (${childId}) ${what}${ended}${why}.`;
   const asked = questions.map((question) => `Question: ${question}`).join("\n");
   const parts = [
@@ -56,7 +61,12 @@ function eventText({ type, childId, childName, payload }: ToldEvent, share: numb
   return parts.filter((part) => part !== "").join("\n");
 }
 
-function nextStep(type: WorkerEventType, { isClosed, isRemoved }: WorkerEventPayload): string {
+function nextStep(
+  type: WorkerEventType,
+  { isClosed, isRemoved, code, outcome }: WorkerEventPayload,
+): string {
+  if (code === MACHINE_GONE && outcome === undefined)
+    return "Its turn goes on by itself when the machine is back. To continue now, in a new workspace with the changes that were recorded, use relocate_session.";
   if (isRemoved) return "The session is gone. Correct what was wrong, and spawn another.";
   if (type !== "worker.ask_user") return "";
   return isClosed

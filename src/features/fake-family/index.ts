@@ -79,7 +79,7 @@ export class FakeFamily {
     this.#roots.add(id);
     await command(engine, async (work) => {
       const asked = await newSession(work, owner, id, { title: "lead", budget }, work.defaults);
-      await createSession(work, { ...asked, kind: "orchestrator" }, work.defaults.limits);
+      await createSession(work, { ...asked, kind: "orchestrator" });
     });
     return id;
   }

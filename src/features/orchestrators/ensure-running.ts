@@ -66,34 +66,30 @@ async function create(
   { name }: IdentityRow,
 ): Promise<SessionWriter> {
   const preferences = await findPreferences(work.tx, { orgId, userId });
-  return createSession(
-    work,
-    {
-      id: orchestratorId(userId),
-      orgId,
-      ownerId: userId,
-      createdBy: `user:${userId}`,
-      title: name,
-      kind: "orchestrator",
-      purpose: "task",
-      parent: null,
-      asked: { runtime: true, model: true, persona: false, callback: false },
-      runtime: "native",
-      model: await modelFor(work, { orgId, userId }),
-      repo: null,
-      branch: null,
-      personaSlug: null,
-      scopeKey: null,
-      queueMode: preferences.queue_mode ?? "followup",
-      instructions: null,
-      enableMemory: true,
-      budgetMicros: null,
-      projectDir: null,
-      mayUsePath: false,
-      agentName: null,
-    },
-    work.defaults.limits,
-  );
+  return createSession(work, {
+    id: orchestratorId(userId),
+    orgId,
+    ownerId: userId,
+    createdBy: `user:${userId}`,
+    title: name,
+    kind: "orchestrator",
+    purpose: "task",
+    parent: null,
+    asked: { runtime: true, model: true, persona: false, callback: false },
+    runtime: "native",
+    model: await modelFor(work, { orgId, userId }),
+    repo: null,
+    branch: null,
+    personaSlug: null,
+    scopeKey: null,
+    queueMode: preferences.queue_mode ?? "followup",
+    instructions: null,
+    enableMemory: true,
+    budgetMicros: null,
+    projectDir: null,
+    mayUsePath: false,
+    agentName: null,
+  });
 }
 
 function tellRestart(

@@ -12,7 +12,7 @@ import {
   requireMay,
   requireOrg,
 } from "#engine/index.ts";
-import { findSession, sessionView } from "#engine/sessions/index.ts";
+import { describeSession, findSession } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { pageOf } from "#protocol/page.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
@@ -51,13 +51,14 @@ function personFor(principal: Principal, action: Action): UserPrincipal {
 
 async function start({ engine, principal }: RouteRequest, wish: Wish) {
   const person = personFor(principal, "session.create");
-  const running: Running = await command(engine, (work) => ensureRunning(work, person, wish));
-  const { session, identity, did } = running;
-  return {
-    session: sessionView(session.row),
-    identity: identityView(identity),
-    alreadyExists: did === "nothing" || did === "woken",
-  };
+  return command(engine, async (work) => {
+    const { session, identity, did }: Running = await ensureRunning(work, person, wish);
+    return {
+      session: await describeSession(work.tx, session.row, work.now),
+      identity: identityView(identity),
+      alreadyExists: did === "nothing" || did === "woken",
+    };
+  });
 }
 
 /** Made, or brought back: 201. There already: 200. */
@@ -74,6 +75,7 @@ const lifeRoutes: readonly Route[] = [
       const person = personFor(principal, "session.read");
       return engine.store.read(async (reader) =>
         orchestratorView(
+          reader,
           await findIdentity(reader, person),
           await findSession(reader, orchestratorId(person.userId)),
           engine.clock.now(),
@@ -242,9 +244,11 @@ const orgRoutes: readonly Route[] = [
         const ids = identities.map(({ user_id }) => orchestratorId(user_id));
         const sessions = await listSessionsById(reader, ids);
         const now = engine.clock.now();
-        const items = identities.map((row) =>
-          overseenView(row, sessions.get(orchestratorId(row.user_id)), now),
-        );
+        const items = [];
+        for (const row of identities)
+          items.push(
+            await overseenView(reader, row, sessions.get(orchestratorId(row.user_id)), now),
+          );
         return { items, next: null };
       });
     },

@@ -1,6 +1,8 @@
 /** Orchestrators as people see them. */
+import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { isoTime, sessionView } from "#engine/sessions/index.ts";
+import { describeSession, isoTime } from "#engine/sessions/index.ts";
+import type { Session } from "#protocol/sessions.ts";
 import type { Agent, Identity, Recovery } from "./contract.ts";
 import { planRestart } from "./restart-policy.ts";
 import type { IdentityRow } from "./schema.ts";
@@ -38,13 +40,14 @@ export function recoveryView(
   return { state, nextAttemptAt: dueAt === null ? null : isoTime(dueAt) };
 }
 
-export function orchestratorView(
+export async function orchestratorView(
+  reader: Reader,
   identity: IdentityRow | undefined,
   session: SessionRow | undefined,
   now: number,
 ) {
   return {
-    session: session ? sessionView(session) : null,
+    session: session ? await describeSession(reader, session, now) : null,
     identity: identity ? identityView(identity) : null,
     needsRestart: identity !== undefined && !isHealthy(session),
     recovery: identity ? recoveryView(identity, session, now) : null,
@@ -52,13 +55,18 @@ export function orchestratorView(
 }
 
 /** For admins: what it is and costs, nothing of what is said in it or was written for it. */
-export function overseenView(identity: IdentityRow, session: SessionRow | undefined, now: number) {
+export async function overseenView(
+  reader: Reader,
+  identity: IdentityRow,
+  session: SessionRow | undefined,
+  now: number,
+) {
   const { customInstructions: _theirs, ...shown } = identityView(identity);
-  const whole = orchestratorView(identity, session, now);
-  return { ...whole, identity: shown, session: session ? stateOf(session) : null };
+  const whole = await orchestratorView(reader, identity, session, now);
+  return { ...whole, identity: shown, session: whole.session && stateOf(whole.session) };
 }
 
-function stateOf(row: SessionRow) {
-  const { id, lifecycle, activity, status, incarnation, model, cost, updatedAt } = sessionView(row);
+function stateOf(session: Session) {
+  const { id, lifecycle, activity, status, incarnation, model, cost, updatedAt } = session;
   return { id, lifecycle, activity, status, incarnation, model, cost, updatedAt };
 }

@@ -1,6 +1,7 @@
 /** What supervisor mode says on the wire, what it refuses, and what its tools are called. */
 import * as z from "zod";
 import { PLAN_STATES } from "#features/delegation/contract.ts";
+import { sessionWaitSchema } from "#protocol/sessions.ts";
 
 export const SUPERVISOR_TOOLS = [
   "orchestrate_spawn_worker",
@@ -80,6 +81,8 @@ export const workerSchema = z
     state: z.enum(["streaming", "idle", "cold"]),
     lifecycle: z.string(),
     activity: z.string(),
+    /** Why it does not go on; null when nothing holds it up. */
+    waitingFor: sessionWaitSchema.nullable(),
     handoff: z.boolean(),
     /** What it is doing, in one line. */
     doing: z.string().nullable(),

@@ -105,7 +105,9 @@ function readRoutes(settings: SupervisionSettings): Route[] {
       async handle({ engine, principal, params }) {
         requireOpen(settings);
         return engine.store.read((reader) =>
-          readLed(reader, principal, params.id ?? "", listWorkers),
+          readLed(reader, principal, params.id ?? "", (at, id) =>
+            listWorkers(at, id, engine.clock.now()),
+          ),
         );
       },
     }),
@@ -236,7 +238,7 @@ function workerRoutes(settings: SupervisionSettings): Route[] {
       async act(work, { worker, link, note: leave }) {
         await endChild(work, worker, link, "archived");
         await leave("worker_killed");
-        return { worker: await workerView(work.tx, worker.row, link) };
+        return { worker: await workerView(work.tx, worker.row, link, work.now) };
       },
     }),
     workerRoute(settings, {
@@ -248,7 +250,7 @@ function workerRoutes(settings: SupervisionSettings): Route[] {
           throw refuse("worker_not_live", "This worker has ended for good. Spawn another.");
         await changeLifecycle(work, worker, "active");
         await leave("worker_resumed");
-        return { worker: await workerView(work.tx, worker.row, link) };
+        return { worker: await workerView(work.tx, worker.row, link, work.now) };
       },
     }),
   ];

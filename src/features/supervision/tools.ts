@@ -92,7 +92,7 @@ const spawnWorker = defineTool({
     const { id } = worker.row;
     await trace(work, caller.session, "worker_spawned", id);
     const handoff = contextSummary === undefined ? 0 : 1;
-    const { state } = await workerView(work.tx, worker.row, { handoff });
+    const { state } = await workerView(work.tx, worker.row, { handoff }, work.now);
     return {
       output: {
         workerId: id,
@@ -116,7 +116,7 @@ const listWorkersTool = defineTool({
   async handle(work, caller) {
     const { row } = requireLeads(caller);
     await trace(work, caller.session, "workers_listed");
-    return { output: { workers: await listWorkers(work.tx, row.id) }, error: null };
+    return { output: { workers: await listWorkers(work.tx, row.id, work.now) }, error: null };
   },
 });
 

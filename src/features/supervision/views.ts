@@ -54,12 +54,16 @@ export async function roleView(reader: Reader, row: SessionRow): Promise<Orchest
 }
 
 /** The newest of them, oldest first; those that were ended long ago are not what anybody looks for. */
-export async function listWorkers(reader: Reader, supervisorId: string): Promise<Worker[]> {
+export async function listWorkers(
+  reader: Reader,
+  supervisorId: string,
+  now: number,
+): Promise<Worker[]> {
   const workers: Worker[] = [];
   const newest = await listNewestLinks(reader, supervisorId, LISTED);
   for (const link of newest.reverse()) {
     const row = await findSession(reader, link.session_id);
-    if (row) workers.push(await workerView(reader, row, link));
+    if (row) workers.push(await workerView(reader, row, link, now));
   }
   return workers;
 }
@@ -68,8 +72,9 @@ export async function workerView(
   reader: Reader,
   row: SessionRow,
   { handoff }: Pick<LinkRow, "handoff">,
+  now: number,
 ): Promise<Worker> {
-  return { ...fieldsOf(await describeChild(reader, row)), handoff: handoff === 1 };
+  return { ...fieldsOf(await describeChild(reader, row, now)), handoff: handoff === 1 };
 }
 
 function fieldsOf(child: Child): Omit<Worker, "handoff"> {

@@ -156,8 +156,9 @@ export const sessionTools: readonly PersonTool[] = [
 ];
 
 function summary(session: Session) {
-  const { id, title, kind, activity, lifecycle, parentSessionId, updatedAt } = session;
-  return { sessionId: id, title, kind, activity, lifecycle, parentSessionId, updatedAt };
+  const { id, title, kind, activity, waitingFor, lifecycle, parentSessionId, updatedAt } = session;
+  const known = { sessionId: id, title, kind, activity, lifecycle, parentSessionId, updatedAt };
+  return { ...known, waitingFor };
 }
 
 function entry({ seq, kind, role, author, text, tool, at }: Entry) {

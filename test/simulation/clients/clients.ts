@@ -7,7 +7,6 @@ import { setTimer } from "#engine/timers.ts";
 import type { Demands, ExecutionMode } from "#protocol/runs.ts";
 import type { Lifecycle, QueueMode } from "#protocol/sessions.ts";
 import { must, type PromptModel, type SessionModel } from "../oracle/model.ts";
-import { LIMITS } from "../server-process.ts";
 import { SIM_TIMER } from "../sim-feature.ts";
 import { ORG, type World } from "../world.ts";
 import { authorFor, ownerOf, strangerTo, users } from "./people.ts";
@@ -202,34 +201,30 @@ export class Clients {
       call: (kernel) =>
         command(kernel.engine, async (work) => {
           if (await work.session(id)) return;
-          await createSession(
-            work,
-            {
-              id,
-              orgId: ORG,
-              ownerId: user.userId,
-              createdBy: "system",
-              title: null,
-              kind: "orchestrator",
-              purpose: "task",
-              parent: null,
-              asked: { runtime: true, model: false, persona: false, callback: false },
-              runtime: "native",
-              model: null,
-              repo: null,
-              branch: null,
-              personaSlug: null,
-              scopeKey: null,
-              queueMode: "followup",
-              instructions: null,
-              enableMemory: false,
-              budgetMicros: null,
-              projectDir: null,
-              mayUsePath: false,
-              agentName: null,
-            },
-            LIMITS,
-          );
+          await createSession(work, {
+            id,
+            orgId: ORG,
+            ownerId: user.userId,
+            createdBy: "system",
+            title: null,
+            kind: "orchestrator",
+            purpose: "task",
+            parent: null,
+            asked: { runtime: true, model: false, persona: false, callback: false },
+            runtime: "native",
+            model: null,
+            repo: null,
+            branch: null,
+            personaSlug: null,
+            scopeKey: null,
+            queueMode: "followup",
+            instructions: null,
+            enableMemory: false,
+            budgetMicros: null,
+            projectDir: null,
+            mayUsePath: false,
+            agentName: null,
+          });
         }),
     });
   }

@@ -6,6 +6,7 @@ import { Refusal } from "#base/refusal.ts";
 import { filesOf } from "#execution/tools/confined-files.ts";
 import type { GrowingRedactor } from "#execution/tools/redact.ts";
 import type { SessionRepository } from "#execution/tools/tool.ts";
+import { putChanges } from "#execution/workspaces/put-changes.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import { DISK_LOW } from "#protocol/disk-report.ts";
 import { type JournalItem, MAX_SHOWN_FILES } from "#protocol/events.ts";
@@ -34,12 +35,14 @@ const SHOWN_TYPES: Readonly<Record<string, string>> = {
   csv: "text/plain; charset=utf-8",
 };
 const MAX_SHOWN_BYTES = 1_000_000;
+const MAX_NAMED = 20;
 
 export class TurnWorkspace {
   readonly #turn: Turn;
   readonly #workspaces: Workspaces;
   #opened: Promise<Workspace> | undefined;
   #isTouched = false;
+  #isCarried = false;
 
   readonly #redactor: Pick<GrowingRedactor, "add">;
 
@@ -130,9 +133,12 @@ export class TurnWorkspace {
       projectDir,
       mayUsePath,
       access: () => this.#access(),
+      isFresh: this.#mustCarry,
       identity: this.identity,
       signal: AbortSignal.any([this.#turn.signal, this.#turn.killed]),
     });
+    // Before it is bound: an attempt that is lost meanwhile begins with another new workspace.
+    if (this.#mustCarry) await this.#putCarried(workspace);
     await this.#turn.bind({
       executorSessionId: null,
       executorType: "native",
@@ -150,6 +156,29 @@ export class TurnWorkspace {
       this.#turn.log.warn({ err: error }, "where the turn begins could not be marked");
     }
     return workspace;
+  }
+
+  /** True until the changes of a workspace that the session has left are in the new one. */
+  get #mustCarry(): boolean {
+    return this.#turn.assignment.carried !== undefined && !this.#isCarried;
+  }
+
+  async #putCarried(workspace: Workspace): Promise<void> {
+    const { assignment, signal, killed } = this.#turn;
+    const files = assignment.carried?.files ?? [];
+    const stop = AbortSignal.any([signal, killed]);
+    const failed = await putChanges(workspace.sandbox, files, stop);
+    if (stop.aborted) throw new Error("The turn was stopped before recorded changes were put in.");
+    this.#isCarried = true;
+    if (failed.length === 0) return;
+    const shown = failed.slice(0, MAX_NAMED).map((path) => JSON.stringify(path));
+    const more = failed.length > shown.length ? `, and ${failed.length - shown.length} more` : "";
+    await this.#turn.append({
+      type: "notice",
+      entryId: this.#turn.entryId(),
+      text: `[workspace] Recorded changes that do not fit the files any more were left out: ${shown.join(", ")}${more}.`,
+      forModel: true,
+    });
   }
 
   /** They are what the session was given, whatever an agent made of them since. */

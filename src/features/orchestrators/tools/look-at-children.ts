@@ -2,11 +2,13 @@
 import * as z from "zod";
 import { listPendingGates } from "#engine/gates/index.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
-import { findPrompt } from "#engine/sessions/index.ts";
+import { describeSessions, findPrompt } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import {
   addUpChildren,
+  type Child,
   describeChild,
+  describeChildren,
   findChanges,
   isLive,
   listChildSessions,
@@ -14,9 +16,9 @@ import {
   questionsOf,
   readMessages,
   requireChildRow,
-  viewChild,
 } from "#features/delegation/index.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
+import type { Activity } from "#protocol/sessions.ts";
 import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
 
 const MAX_LISTED = 100;
@@ -33,12 +35,15 @@ const STATUS_FILTERS = [
   "working",
   "needs_you",
   "waiting",
+  "done",
   "idle",
   "asleep",
+  "recovering",
   "failed",
   // The words of other clients.
   "active",
   "completed",
+  "unknown",
 ] as const;
 type StatusFilter = (typeof STATUS_FILTERS)[number];
 
@@ -68,10 +73,12 @@ export const listSessions = defineTool({
     const asked = (await findPrompt(work.tx, run.prompt_id))?.content ?? "";
     const isForGuest = isGuestTurn(run.thread, asked);
     const seen = await listChildSessions(work.tx, session.row.id, MAX_SEEN);
-    const found = seen.filter((row) => hasStatus(row, status) && isOn(row, repo));
+    const onRepo = seen.filter((row) => isOn(row, repo) && mayHaveStatus(row, status));
+    const states = await describeSessions(work.tx, onRepo, work.now);
+    const found = onRepo.filter((row, at) => hasStatus(row, states[at]?.activity, status));
     const sessions = [];
-    for (const row of found.slice(0, MAX_LISTED)) {
-      const { doing, ...child } = await described(work, row);
+    for (const described of await describeChildren(work.tx, found.slice(0, MAX_LISTED), work.now)) {
+      const { doing, ...child } = shownToAgent(described);
       // What a child says is not for guests, who could have it told.
       sessions.push(isForGuest ? child : { ...child, doing });
     }
@@ -88,24 +95,38 @@ export const listSessions = defineTool({
   },
 });
 
-function hasStatus(row: SessionRow, wanted: StatusFilter | undefined): boolean {
-  if (wanted === undefined) return true;
-  if (wanted === "live" || wanted === "ended") return isLive(row) === (wanted === "live");
-  if (wanted === "completed") return !isLive(row) || isCompleted(row);
-  if (!isLive(row)) return false;
-  if (wanted === "active") return row.run_state !== null || row.waiting > 0 || row.awaiting === 1;
-  // A child that is done rests, too.
-  if (wanted === "idle") return isAtRest(row) && row.last_outcome !== "failed";
-  return viewChild(row).activity === wanted;
+const UNDER_WAY: readonly Activity[] = ["working", "needs_you", "waiting", "recovering", "unknown"];
+
+/** Sorts out what the row alone can tell, before states are worked out. */
+function mayHaveStatus(row: SessionRow, wanted: StatusFilter | undefined): boolean {
+  if (wanted === undefined || wanted === "completed") return true;
+  return isLive(row) === (wanted !== "ended");
 }
 
-function isAtRest({ lifecycle, run_state, waiting, awaiting }: SessionRow): boolean {
-  return lifecycle === "active" && run_state === null && waiting === 0 && awaiting === 0;
+function hasStatus(
+  row: SessionRow,
+  activity: Activity | undefined,
+  wanted: StatusFilter | undefined,
+): boolean {
+  switch (wanted) {
+    case undefined:
+    case "live":
+    case "ended":
+      return true;
+    case "active":
+      return activity !== undefined && UNDER_WAY.includes(activity);
+    case "idle":
+      // A child that is done rests, too.
+      return activity === "idle" || activity === "done";
+    case "completed":
+      return !isLive(row) || activity === "done" || isAsleepWhenDone(row);
+    default:
+      return activity === wanted;
+  }
 }
 
-function isCompleted(row: SessionRow): boolean {
-  const rests = isAtRest(row) || row.lifecycle === "hibernated";
-  return rests && row.last_outcome === "completed";
+function isAsleepWhenDone({ lifecycle, last_outcome, waiting }: SessionRow): boolean {
+  return lifecycle === "hibernated" && last_outcome === "completed" && waiting === 0;
 }
 
 function isOn({ repo }: SessionRow, wanted: string | undefined): boolean {
@@ -113,8 +134,7 @@ function isOn({ repo }: SessionRow, wanted: string | undefined): boolean {
 }
 
 /** `cost` under a name that says what it is counted in. */
-async function described(work: Work, row: SessionRow) {
-  const { cost, state: _state, ...child } = await describeChild(work.tx, row);
+function shownToAgent({ cost, state: _state, ...child }: Child) {
   return { ...child, costMicros: cost };
 }
 
@@ -133,7 +153,7 @@ export const getSessionStatus = defineTool({
     const files = changes?.files.slice(0, MAX_FILES).map(({ path, status }) => ({ path, status }));
     return {
       output: {
-        ...(await described(work, row)),
+        ...shownToAgent(await describeChild(work.tx, row, work.now)),
         files: files ?? [],
         recent: text.slice(-MAX_RECENT_CHARS),
         waitsFor: await waitsFor(work, sessionId),

@@ -44,7 +44,7 @@ export const waitForEvent = defineTool({
   }),
   async handle(work, caller, { sessionIds, timeoutSeconds }) {
     const children = sessionIds ? [...new Set(sessionIds)] : null;
-    return wait(work, caller, { children, seconds: timeoutSeconds ?? null });
+    return wait(work, caller, { kind: "children", children, seconds: timeoutSeconds ?? null });
   },
 });
 
@@ -58,10 +58,12 @@ export const sleep = defineTool({
   schema: z.strictObject({
     seconds: z.number().int().min(1).max(MAX_WAIT_SECONDS).describe("How long."),
   }),
-  handle: (work, caller, { seconds }) => wait(work, caller, { children: null, seconds }),
+  handle: (work, caller, { seconds }) =>
+    wait(work, caller, { kind: "time", children: null, seconds }),
 });
 
 interface Wish {
+  kind: "children" | "time";
   /** Null: any. */
   children: readonly string[] | null;
   /** Null: however long it takes. */
@@ -75,11 +77,12 @@ async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolRes
   const untold = await readUntold(work, session, thread);
   if (untold.length > 0)
     return { output: { events: wakeText(untold.map(toldOf)), next: GO_ON }, error: null };
-  const { children, seconds } = wish;
+  const { kind, children, seconds } = wish;
   if (children) await requireSomeoneLive(work, caller, children);
   else if (seconds === null) await requireAnyone(work, caller);
   await beginWait(work, session, {
     thread,
+    kind,
     children,
     timeoutMs: seconds === null ? null : seconds * 1_000,
   });

@@ -33,11 +33,16 @@ async function listSessions(invocation: Invocation, all: boolean): Promise<Endin
   return DONE;
 }
 
+/** `waiting (runner)`: what it waits for, where that is known. */
+function activityOf({ activity, waitingFor }: Session): string {
+  return waitingFor ? `${activity} (${waitingFor.kind})` : activity;
+}
+
 function rowOf(session: Session): string[] {
   const isOver = session.lifecycle === "archived" || session.lifecycle === "terminated";
   return [
     session.id,
-    isOver ? session.lifecycle : session.activity,
+    isOver ? session.lifecycle : activityOf(session),
     String(session.counts.queued),
     session.runtime,
     timeAgo(session.updatedAt),

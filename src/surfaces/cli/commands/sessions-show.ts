@@ -44,6 +44,7 @@ function detailLines(session: Session): string[] {
     ["id", session.id],
     ["title", session.title],
     ["activity", session.activity],
+    ["waits for", waitLine(session)],
     ["lifecycle", session.lifecycle],
     ["runtime", session.runtime],
     ["model", session.model],
@@ -58,6 +59,13 @@ function detailLines(session: Session): string[] {
   return details
     .filter((detail): detail is [string, string] => detail[1] !== null)
     .map(([name, value]) => `${name.padEnd(12)}${safeLine(value)}`);
+}
+
+/** What it waits for, what to do about it, and until when. */
+function waitLine({ waitingFor }: Session): string | null {
+  if (!waitingFor) return null;
+  const { kind, message, until } = waitingFor;
+  return `${kind}: ${message}${until === null ? "" : ` (until ${until})`}`;
 }
 
 function sectionLines(host: CliHost, title: string, lines: readonly string[]): string[] {

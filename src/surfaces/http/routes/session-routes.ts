@@ -183,6 +183,10 @@ function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
   const actions = {
     hibernate: { summary: "Put it to sleep; the next prompt wakes it", act: sessions.hibernate },
     wake: { summary: "Take it up again", act: sessions.wake },
+    relocate: {
+      summary: "Continue it on another machine while the one that holds its files is gone",
+      act: sessions.relocate,
+    },
     terminate: { summary: "End it and its children for good", act: sessions.terminate },
   };
   for (const [name, { summary, act }] of Object.entries(actions)) {

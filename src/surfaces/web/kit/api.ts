@@ -161,6 +161,12 @@ export const api = {
   /** Without a prompt: the turn that runs. */
   stopSession: (id: string, promptId?: string) =>
     callApi<{ stopped: string[] }>(`${session(id)}/stop`, { method: "POST", body: { promptId } }),
+  hibernateSession: (id: string) =>
+    callApi<{ session: Session }>(`${session(id)}/hibernate`, { method: "POST", body: {} }),
+  wakeSession: (id: string) =>
+    callApi<{ session: Session }>(`${session(id)}/wake`, { method: "POST", body: {} }),
+  relocateSession: (id: string) =>
+    callApi<{ session: Session }>(`${session(id)}/relocate`, { method: "POST", body: {} }),
   archiveSession: (id: string, force: boolean) =>
     callApi<unknown>(session(id), { method: "DELETE", query: force ? { force: true } : {} }),
 

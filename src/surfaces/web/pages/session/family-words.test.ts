@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Child, Family } from "#features/delegation/contract.ts";
+import type { SessionWaitKind } from "#protocol/sessions.ts";
 import { hasChildren, stateWords } from "./family-words.ts";
 
 function family(...activities: string[]): Family {
@@ -7,17 +8,38 @@ function family(...activities: string[]): Family {
   return { items, more: 0, treeCost: 0 };
 }
 
-describe("what a session with children is doing", () => {
+const waitingFor = (kind: SessionWaitKind) => ({ kind, message: "", until: null });
+
+describe("what a session is doing", () => {
   it.each([
-    ["waiting", family("working", "idle"), "Waiting for 1 child"],
-    ["waiting", family("working", "needs_you"), "Waiting for 2 children, 1 needs you"],
-    ["waiting", family("needs_you", "needs_you"), "Waiting for 2 children, 2 need you"],
-    ["waiting", family("idle"), "Waiting for its children"],
-    ["waiting", undefined, undefined],
-    ["needs_you", undefined, "Waiting for you"],
-    ["working", family("working"), undefined],
-  ] as const)("%s", (activity, of, words) => {
-    expect(stateWords(activity, of)).toBe(words);
+    [family("working", "idle"), "Waiting for 1 child"],
+    [family("working", "needs_you"), "Waiting for 2 children, 1 needs you"],
+    [family("needs_you", "needs_you"), "Waiting for 2 children, 2 need you"],
+    [family("idle"), "Waiting for its children"],
+    [undefined, "Waiting for its children"],
+  ] as const)("waits for children", (of, words) => {
+    const session = { activity: "waiting", waitingFor: waitingFor("children") } as const;
+    expect(stateWords(session, of)).toBe(words);
+  });
+
+  it.each([
+    ["runner", "Waiting for a runner"],
+    ["quota", "Waiting for the model's quota"],
+    ["machine", "Waiting for its machine"],
+    ["time", "Waiting for a time"],
+    ["budget", "Waiting for budget"],
+  ] as const)("waits for %s, and not for children, though it has some", (kind, words) => {
+    const session = { activity: "waiting", waitingFor: waitingFor(kind) } as const;
+    expect(stateWords(session, family("working"))).toBe(words);
+  });
+
+  it("leaves the rest to the activity", () => {
+    const plan = { activity: "needs_you", waitingFor: waitingFor("plan") } as const;
+    expect(stateWords(plan, undefined)).toBe("Waiting for a decision on its plan");
+    const asks = { activity: "needs_you", waitingFor: null } as const;
+    expect(stateWords(asks, undefined)).toBe("Waiting for you");
+    const works = { activity: "working", waitingFor: null } as const;
+    expect(stateWords(works, family("working"))).toBeUndefined();
   });
 
   it("has children also when none of them is listed", () => {

@@ -1,5 +1,5 @@
 /** A prompt's receipt in words: where it is on its way, since when, and why it waits. Pure. */
-import type { Outcome, Prompt } from "#protocol/sessions.ts";
+import type { Outcome, Prompt, WaitReason } from "#protocol/sessions.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { clockTime, duration } from "#surfaces/web/kit/time-words.ts";
 import type { HandedOn } from "./handed-on.ts";
@@ -52,8 +52,7 @@ function handedOnWords(prompt: Prompt, { handedOn, children }: Waiting): string 
 function toneOf(prompt: Prompt): Tone {
   if (prompt.outcome !== null) return OUTCOME_WORDS[prompt.outcome].tone;
   const reason = prompt.waitingFor?.reason;
-  if (reason === "paused" || reason === "runner_silent") return "warn";
-  if (prompt.state === "running") return "busy";
+  if (prompt.state === "running") return reason && HELD_UP[reason] ? "warn" : "busy";
   return prompt.state === "gated" ? "warn" : "quiet";
 }
 
@@ -82,11 +81,25 @@ function headline(prompt: Prompt): string {
     case "gated":
       return "Waiting for you";
     case "running":
-      return prompt.waitingFor?.reason === "paused" ? "Paused" : "Running";
+      return (prompt.waitingFor && HELD_UP[prompt.waitingFor.reason]) ?? "Running";
     default:
       return "Settled";
   }
 }
+
+/** Words for a turn that has begun and does not go on now. */
+const HELD_UP: Partial<Record<WaitReason, string>> = {
+  paused: "Paused",
+  quota: "Paused",
+  budget: "Paused",
+  runner_silent: "Being taken over",
+  retry_backoff: "Being taken over",
+  no_runner: "Waiting to go on",
+  no_matching_runner: "Waiting to go on",
+  runner_busy: "Waiting to go on",
+  runner_starting: "Waiting to go on",
+  workspace_offline: "Waiting to go on",
+};
 
 function waitWords(waiting: NonNullable<Prompt["waitingFor"]>): string[] {
   const words = [];

@@ -24,6 +24,7 @@ import { ParentCrumb } from "./parent-crumb.tsx";
 import { useSessionModel } from "./session-model.ts";
 import { SessionPersona } from "./session-persona.tsx";
 import { usageWords, useSessionUsage } from "./session-usage.ts";
+import { SleepButton } from "./sleep-button.tsx";
 import { WorkspaceButtons } from "./workspace-buttons.tsx";
 
 interface SessionHeaderProps {
@@ -69,10 +70,7 @@ export function SessionHeader({
             data-testid="activity"
             data-activity={session.activity}
           >
-            <ActivityLabel
-              activity={session.activity}
-              words={stateWords(session.activity, family)}
-            />
+            <ActivityLabel activity={session.activity} words={stateWords(session, family)} />
           </span>
           {isPutAway && <Fact>{session.lifecycle}</Fact>}
           <Fact label="Runtime" className="@max-lg:hidden">
@@ -118,6 +116,7 @@ export function SessionHeader({
       <BoardLink session={session} />
       <OrchestrationButton session={session} isOpen={isOrchestrating} onClick={onOrchestrate} />
       <WorkspaceButtons sessionId={session.id} isOpen={isReviewing} onClick={onReview} />
+      {!isPutAway && <SleepButton session={session} />}
       {!isPutAway && !session.isOrchestrator && (
         <IconButton
           label="Archive session"

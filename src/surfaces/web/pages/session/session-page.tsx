@@ -21,6 +21,7 @@ import { Transcript } from "./transcript.tsx";
 import { TroubleBar } from "./trouble-bar.tsx";
 import { useSessionFeed } from "./use-session-feed.ts";
 import { useSubmissions } from "./use-submissions.ts";
+import { WaitNotice } from "./wait-notice.tsx";
 
 export function SessionPage() {
   const { sessionId } = useParams({ from: "/app/sessions/$sessionId" });
@@ -41,6 +42,9 @@ export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps
   const found = useQuery({
     queryKey: keys.session(sessionId),
     queryFn: ({ signal }) => api.getSession(sessionId, signal),
+    // A runner that comes or goes changes what a session waits for without changing the session.
+    refetchInterval: ({ state }) =>
+      MAY_CHANGE_SILENTLY.has(state.data?.session.activity ?? "idle") ? REFRESH_MS : false,
   });
   useDocumentTitle(name ?? found.data?.session.title ?? UNTITLED);
   if (found.data) {
@@ -64,7 +68,14 @@ export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps
 }
 
 /** A turn is under way, though it may have to be begun again. */
-const BUSY: ReadonlySet<Activity> = new Set(["working", "recovering"]);
+const BUSY: ReadonlySet<Activity> = new Set(["working", "recovering", "unknown"]);
+const REFRESH_MS = 5_000;
+const MAY_CHANGE_SILENTLY: ReadonlySet<Activity> = new Set([
+  "working",
+  "waiting",
+  "recovering",
+  "unknown",
+]);
 
 /** An orchestrator hears of letters and tasks before its person has said a word to it. */
 function isUnspoken({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
@@ -104,6 +115,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
         />
         <TroubleBar session={session} />
         {isOrchestrating && <OrchestrationPanel session={session} />}
+        <WaitNotice session={session} />
         {notice}
         {transcript.isError ? (
           <PageMessage isPart title="The transcript cannot be read">

@@ -20,7 +20,12 @@ interface OfferedAction {
   isGrave: boolean;
 }
 
-const HAS_A_TURN: ReadonlySet<Activity> = new Set(["working", "needs_you", "recovering"]);
+const HAS_A_TURN: ReadonlySet<Activity> = new Set([
+  "working",
+  "needs_you",
+  "recovering",
+  "unknown",
+]);
 
 export function offeredActions(session: Session): OfferedAction[] {
   const isOpen = session.lifecycle === "active" || session.lifecycle === "hibernated";

@@ -1,0 +1,63 @@
+/**
+ * Sessions as clients see them, with what their own rows do not hold: the trouble of their runs, and
+ * what they wait for. Two more reads for a page of sessions, and none when none of them has a run.
+ */
+import type { Reader } from "#base/store/index.ts";
+import type { Session } from "#protocol/sessions.ts";
+import { matchRunners, takeoverAt, troubleOf } from "../runs/runner-match.ts";
+import { listRunners } from "../runs/runner-queries.ts";
+import { listLiveRunsOf } from "../runs/waiting-run-queries.ts";
+import type { RunnerRow, RunRow, SessionRow } from "../schema.ts";
+import { type SessionSurroundings, sessionView } from "./views.ts";
+import { sessionWait, UNKNOWN_SURROUNDINGS } from "./waiting-for.ts";
+
+/** The rows must be of one organisation. */
+export async function describeSessions(
+  reader: Reader,
+  rows: readonly SessionRow[],
+  now: number,
+): Promise<Session[]> {
+  const surroundings = await lookAroundSessions(reader, rows, now);
+  return rows.map((row) => sessionView(row, surroundings(row)));
+}
+
+export async function describeSession(
+  reader: Reader,
+  row: SessionRow,
+  now: number,
+): Promise<Session> {
+  const surroundings = await lookAroundSessions(reader, [row], now);
+  return sessionView(row, surroundings(row));
+}
+
+async function lookAroundSessions(
+  reader: Reader,
+  rows: readonly SessionRow[],
+  now: number,
+): Promise<(row: SessionRow) => SessionSurroundings> {
+  const live = rows.filter(({ run_state }) => run_state !== null);
+  const [first] = live;
+  if (!first) return (row) => surroundingsOf(row, [], [], now);
+  const ids = live.map(({ id }) => id);
+  const runs = Map.groupBy(await listLiveRunsOf(reader, ids), ({ session_id }) => session_id);
+  const runners = await listRunners(reader, first.org_id);
+  return (row) => surroundingsOf(row, runs.get(row.id) ?? [], runners, now);
+}
+
+function surroundingsOf(
+  row: SessionRow,
+  runs: readonly RunRow[],
+  runners: readonly RunnerRow[],
+  now: number,
+): SessionSurroundings {
+  const run = runs.find(({ state }) => state === row.run_state);
+  if (!run)
+    return { trouble: null, waitingFor: sessionWait(row, { ...UNKNOWN_SURROUNDINGS, now }) };
+  const around = {
+    run,
+    runners: run.state === "pending" ? matchRunners(runners, run) : ("fit" as const),
+    takeoverAt: takeoverAt(runners, run, now),
+    now,
+  };
+  return { trouble: troubleOf(runners, run, now), waitingFor: sessionWait(row, around) };
+}

@@ -1,0 +1,154 @@
+/**
+ * Sends a session elsewhere whose machine is gone: its next workspace is made anew on whichever runner
+ * takes its turn, from the repository and the changes that were recorded. The old workspace counts no
+ * more: should its machine come back, its files are put away there, and what it still writes is stale.
+ */
+import { Refusal } from "#base/refusal.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import { demandKey, wishOf } from "../runs/fit.ts";
+import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
+import { loseRun } from "../runs/lose-run.ts";
+import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
+import { findRunner } from "../runs/runner-queries.ts";
+import type { RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
+import { MAIN_THREAD } from "../sessions/admit-prompt.ts";
+import { answerOpenCalls } from "../sessions/cut-turn.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { findWorkspace, upsertWorkspace } from "./queries.ts";
+
+/** As many names of files are told; the rest is counted. */
+const MAX_NAMED = 20;
+
+/** The session must be locked, with its parent. */
+export async function relocateSession(work: Work, session: SessionWriter): Promise<void> {
+  const { row } = session;
+  const workspace = await findWorkspace(work.tx, row.id);
+  if (workspace?.left_at != null) return;
+  requireMovable(row, workspace);
+  const runner = await findRunner(work.tx, workspace.runner_id);
+  if (runner && runner.state !== "offline")
+    throw new Refusal(
+      "conflict",
+      "workspace_online",
+      "The machine that holds this session's files is connected, so the session goes on there.",
+    );
+  const live = await listLiveRuns(work.tx, row.id);
+  requireNothingAsked(live);
+  await upsertWorkspace(work.tx, { ...workspace, left_at: work.now, offline_at: null });
+  const said = relocationText(workspace);
+  for (const run of live) await unpin(work, session, run, workspace.runner_id, said);
+  // Without a turn that waits, the next one reads it in its history.
+  if (live.length === 0) tell(work, session, said, { thread: MAIN_THREAD });
+  work.tx.afterCommit(() => work.announcer.runsReady());
+}
+
+function requireMovable(
+  row: SessionRow,
+  workspace: WorkspaceRow | undefined,
+): asserts workspace is WorkspaceRow {
+  if (row.lifecycle === "archived" || row.lifecycle === "terminated")
+    throw new Refusal(
+      "conflict",
+      "session_not_active",
+      `This session is ${row.lifecycle}. Wake it first, or start a new one.`,
+    );
+  if (!workspace)
+    throw new Refusal(
+      "conflict",
+      "workspace_missing",
+      "This session has no files on any machine. Its next turn goes to any runner that fits.",
+    );
+  const isOnPath = row.repo !== null && storedRepositoryAddress(row.repo).kind === "path";
+  if (row.may_use_path === 1 && (isOnPath || row.project_dir !== null))
+    throw new Refusal(
+      "conflict",
+      "workspace_not_movable",
+      "This session works in a folder of that machine, which no other machine has. Start the runner there again, or start a new session.",
+    );
+}
+
+/** What a person decides about is the call as it was shown to them, in the place it was made for. */
+function requireNothingAsked(live: readonly RunRow[]): void {
+  if (live.every(({ state }) => state !== "gated")) return;
+  throw new Refusal(
+    "conflict",
+    "session_busy",
+    "The session asks something. Answer it or stop the turn first, then continue elsewhere.",
+  );
+}
+
+/** Takes the run from the machine that is gone, and lets any other have it. */
+async function unpin(
+  work: Work,
+  session: SessionWriter,
+  found: RunRow,
+  runnerId: string,
+  said: string,
+): Promise<void> {
+  // Until then the machine may be in the middle of a step, though it can write nothing.
+  const leaseEnd = found.runner_id === null ? 0 : (found.lease_until ?? 0) + EXPIRY_MARGIN_MS;
+  if (found.runner_id !== null) await loseRun(work, session, found, "relocated");
+  const run = await findRun(work.tx, found.id);
+  if (run?.state !== "pending") return;
+  if (run.pinned_runner_id === runnerId) run.pinned_runner_id = null;
+  run.demand_key = demandKey(wishOf(run));
+  run.available_at = Math.max(run.available_at, leaseEnd);
+  await saveRun(work.tx, run);
+  const { thread, prompt_id: promptId, id: runId } = run;
+  if (run.fence === 0) return tell(work, session, said, { thread });
+  await answerOpenCalls(work, session, run, "assistant");
+  tell(work, session, said, { thread, promptId, runId });
+}
+
+function tell(
+  work: Work,
+  session: SessionWriter,
+  text: string,
+  place: { thread: string; promptId?: string; runId?: string },
+): void {
+  session.record({
+    type: "notice",
+    ...place,
+    entryId: work.ids.mint("ent"),
+    kind: "notice",
+    role: "assistant",
+    content: [{ type: "text", text }],
+    reason: "workspace_relocated",
+    data: { forModel: true },
+  });
+}
+
+/** For people and for the agent, which must not take the new files for the ones it left. */
+function relocationText({ changes }: WorkspaceRow): string {
+  const { files, more } = recordedOf(changes);
+  const carried = files.filter(({ patch }) => patch !== null).map(({ path }) => path);
+  const left = files.filter(({ patch }) => patch === null).map(({ path }) => path);
+  const lines = [
+    "[workspace] The machine that held this session's files is gone, and the session continues on another one in a new workspace.",
+    carried.length === 0
+      ? "No changes were recorded that could be carried over: the workspace is as it was at the beginning."
+      : `Carried over, as they were at the end of the last turn: ${listed(carried)}.`,
+  ];
+  if (left.length > 0 || more > 0)
+    lines.push(
+      `Not carried over, because they are binary, too long or too many: ${listed(left, more)}.`,
+    );
+  lines.push(
+    "Gone with the machine: what was changed since, commits that were not pushed, ignored and installed files, and running processes. Look at the files before you go on.",
+  );
+  return lines.join("\n");
+}
+
+function listed(paths: readonly string[], more = 0): string {
+  const named = paths.slice(0, MAX_NAMED).map((path) => JSON.stringify(path));
+  const rest = paths.length - named.length + more;
+  if (rest > 0) named.push(`${rest} more`);
+  return named.join(", ");
+}
+
+export function recordedOf(changes: string | null): WorkspaceChanges {
+  return changes === null
+    ? { files: [], more: 0, additions: 0, deletions: 0 }
+    : (JSON.parse(changes) as WorkspaceChanges);
+}
