@@ -182,7 +182,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await letters().getByRole("link", { name: "Open the session Colours" }).click();
     await visitor.log.getByText("You answered").waitFor();
     // Whoever is here when it is done need not be told.
-    await visitor.page.locator("[data-activity=idle]").first().waitFor();
+    await visitor.page.locator("[data-activity=done]").first().waitFor();
     await inbox(/unread/).waitFor({ state: "detached" });
     await page.goBack();
     await letters().getByText("This has been settled").waitFor();

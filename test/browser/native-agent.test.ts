@@ -66,7 +66,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     expect(await log.locator("[data-row]:has([data-testid=gate])").count()).toBe(1);
     await gate().getByRole("button", { name: "Allow once" }).dblclick();
     await closed().getByText("You allowed this once").waitFor();
-    await activity("idle").first().waitFor();
+    await activity("done").first().waitFor();
     await needsYou().waitFor({ state: "detached" });
     await expect.poll(() => page.title()).not.toContain("(1)");
 
@@ -148,7 +148,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await send.click();
     await log.getByText("You answered").waitFor();
     await log.getByText("Teal").first().waitFor();
-    await activity("idle").first().waitFor();
+    await activity("done").first().waitFor();
   });
 
   it("says so when somebody else was first", async () => {
@@ -165,7 +165,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     });
     await gate().getByRole("button", { name: "Allow once" }).click();
     await closed().getByText("You did not allow this: first").waitFor();
-    await activity("idle").first().waitFor();
+    await activity("done").first().waitFor();
     visitor.forgive(409);
   });
 

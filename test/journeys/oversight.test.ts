@@ -261,7 +261,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           org(`/sessions?user=${dana.userId}`),
         );
         expect(body.items).toMatchObject([
-          { id: session.id, ownerId: dana.userId, kind: "task", activity: "idle", openUntil: null },
+          { id: session.id, ownerId: dana.userId, kind: "task", activity: "done", openUntil: null },
         ]);
         expect(JSON.stringify(body)).not.toContain("dana's words");
         expect((await ed.request("GET", org("/sessions"))).status).toBe(403);

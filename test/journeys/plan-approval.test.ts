@@ -99,7 +99,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await results(sessionId))[3]?.toolOutput).toMatch(/^approved: Your parent .*“Go\.”/);
       const asked = model.requests.map((one) => JSON.stringify(one));
       expect(asked.some((one) => one.includes("# A plan first"))).toBe(true);
-      await expect.poll(async () => (await newest())?.activity, PATIENT).toBe("idle");
+      await expect.poll(async () => (await newest())?.activity, PATIENT).toBe("done");
       await end(sessionId);
     });
 

@@ -55,7 +55,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         { kind: "text", role: "assistant", text: "hello" },
       ]);
       const later = await sessionNow(session.id);
-      expect(later).toMatchObject({ status: "finished", executorType: "echo", activity: "idle" });
+      expect(later).toMatchObject({ status: "finished", executorType: "echo", activity: "done" });
       expect(later.hostname).not.toBeNull();
       expect(later.lastResumedAt).toBeNull();
       await platform.promptIn((await platform.prompt(session.id, "again")).id, "settled");

@@ -189,7 +189,7 @@ describe("chat on a terminal", () => {
     await see("⋯ say second");
     expect(terminal.text).toContain("working");
     await see(/token60\n\n› say second\nsecond\n/);
-    await see(/idle · /);
+    await see(/ done · /);
     expect(terminal.text).not.toContain("⋯");
   });
 
@@ -236,7 +236,7 @@ describe("chat on a terminal", () => {
       decision: "deny",
     });
     await see("Not allowed.");
-    await see(/ idle · .*\n› *$/);
+    await see(/ done · .*\n› *$/);
   });
 
   it("allows only what was shown to its end, and no call can forge another question", async () => {
@@ -322,7 +322,7 @@ describe("chat on a terminal", () => {
     await see("⋯ say after");
     await line.mend();
     await see(/\nmeanwhile\n(?:.*\n)*after\n/);
-    await see(/ idle · .*\n› *$/);
+    await see(/ done · .*\n› *$/);
     for (const word of ["before", "meanwhile", "after"])
       expect(terminal.lines.filter((text) => text === word)).toHaveLength(1);
     host.press("/quit\r");
@@ -338,8 +338,8 @@ describe("chat on a terminal", () => {
     host.press("\r");
     await see("a rather long line of\nwords");
     host.resize(60, 10);
-    await see(/idle/);
-    expect(terminal.lines.filter((line) => line.includes("idle"))).toHaveLength(1);
+    await see(/ done · /);
+    expect(terminal.lines.filter((line) => line.includes(" done · "))).toHaveLength(1);
   });
 
   it("lets nothing that an agent writes command the terminal", async () => {
@@ -426,7 +426,7 @@ describe("sessions tree", () => {
     const last = () => JSON.parse(host.out.trimEnd().split("\n").at(-1) ?? "").items[0];
     await expect
       .poll(() => last().children[0], PATIENT)
-      .toMatchObject({ activity: "idle", doing: "done with it" });
+      .toMatchObject({ activity: "done", doing: "done with it" });
     await platform.request("POST", `/api/sessions/${child.id}/detach`);
     await expect.poll(() => last().children, PATIENT).toEqual([]);
     host.interrupt();

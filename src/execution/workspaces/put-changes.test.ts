@@ -125,11 +125,17 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
       change("a.txt", added("a.txt")),
       change("b.txt", misfit),
       change("../out.txt", added("../out.txt")),
+      change(".git/hooks/post-checkout", added(".git/hooks/post-checkout")),
       change("sub/c.txt", added("sub/c.txt")),
     ];
-    expect(await putChanges(workspace.sandbox, files, signal)).toEqual(["b.txt", "../out.txt"]);
+    expect(await putChanges(workspace.sandbox, files, signal)).toEqual([
+      "b.txt",
+      "../out.txt",
+      ".git/hooks/post-checkout",
+    ]);
     expect(readFileSync(join(workspace.folder, "sub/c.txt"), "utf8")).toBe("hi\n");
-    expect(existsSync(join(workspace.folder, "../out.txt"))).toBe(false);
+    for (const name of ["../out.txt", ".git"])
+      expect(existsSync(join(workspace.folder, name))).toBe(false);
   });
 
   it("need a new workspace: what the machine held of the session is put away and does not come back", async () => {

@@ -4,6 +4,7 @@
  * the server decides; leaving it changes nothing but that nobody looks.
  */
 import type { Prompt, Session } from "#protocol/sessions.ts";
+import { activityWords } from "../activity-words.ts";
 import type { Api } from "../client/api.ts";
 import { followHints, type Hinted } from "../client/follow-hints.ts";
 import { sessionPath } from "../commands/session-path.ts";
@@ -110,10 +111,7 @@ export class Chat {
     const waiting = family.items.filter(({ activity }) => activity === "needs_you").length;
     return {
       name: safeLine(session.title ?? session.id),
-      state:
-        session.lifecycle === "active" || session.lifecycle === "hibernated"
-          ? session.activity
-          : session.lifecycle,
+      state: activityWords(session),
       model: session.model === null ? session.runtime : safeLine(session.model),
       working,
       waiting,
@@ -320,7 +318,7 @@ export class Chat {
 }
 
 function isWorking(activity: string): boolean {
-  return activity === "working" || activity === "recovering";
+  return activity === "working" || activity === "recovering" || activity === "unknown";
 }
 
 function messageOf(error: unknown): string {

@@ -36,7 +36,7 @@ export interface ConversationOptions {
 
 const HISTORY = 12;
 const RETRY_MS = 1_000;
-const BUSY: readonly string[] = ["working", "needs_you", "recovering"];
+const BUSY: readonly string[] = ["working", "needs_you", "recovering", "unknown"];
 const NAMED = 3;
 const SAYS_LITTLE: ReadonlySet<SessionEvent["type"]> = new Set([
   "gate_opened",

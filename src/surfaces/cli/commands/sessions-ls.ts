@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Session } from "#protocol/sessions.ts";
+import { activityWords } from "../activity-words.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { printTable, shorten, timeAgo } from "../terminal.ts";
@@ -33,16 +34,10 @@ async function listSessions(invocation: Invocation, all: boolean): Promise<Endin
   return DONE;
 }
 
-/** `waiting (runner)`: what it waits for, where that is known. */
-function activityOf({ activity, waitingFor }: Session): string {
-  return waitingFor ? `${activity} (${waitingFor.kind})` : activity;
-}
-
 function rowOf(session: Session): string[] {
-  const isOver = session.lifecycle === "archived" || session.lifecycle === "terminated";
   return [
     session.id,
-    isOver ? session.lifecycle : activityOf(session),
+    activityWords(session),
     String(session.counts.queued),
     session.runtime,
     timeAgo(session.updatedAt),

@@ -4,6 +4,7 @@ import type { CliHost } from "../host.ts";
 import { addSessionsLeadCommands } from "./sessions-lead.ts";
 import { addSessionsLsCommand } from "./sessions-ls.ts";
 import { addSessionsRedactCommand } from "./sessions-redact.ts";
+import { addSessionsRestCommands } from "./sessions-rest.ts";
 import { addSessionsRmCommand } from "./sessions-rm.ts";
 import { addSessionsShowCommand } from "./sessions-show.ts";
 import { addSessionsStopCommand } from "./sessions-stop.ts";
@@ -12,12 +13,13 @@ import { addSessionsTreeCommand } from "./sessions-tree.ts";
 export function addSessionsCommands(program: Command, host: CliHost): void {
   const group = program
     .command("sessions")
-    .description("List, look at, steer, stop and end sessions.");
+    .description("List, look at, steer, stop, rest and end sessions.");
   addSessionsLsCommand(group, host);
   addSessionsShowCommand(group, host);
   addSessionsTreeCommand(group, host);
   addSessionsStopCommand(group, host);
   addSessionsLeadCommands(group, host);
   addSessionsRedactCommand(group, host);
+  addSessionsRestCommands(group, host);
   addSessionsRmCommand(group, host);
 }

@@ -1,6 +1,7 @@
 /** Sessions under those they work for, as people look at them; pure. */
 import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
+import { activityWords } from "../activity-words.ts";
 import { shortenTo, widthOf } from "../chat/text-width.ts";
 import { shortId } from "../commands/find-session.ts";
 import { formatCost, type Style, safeLine } from "../terminal.ts";
@@ -8,8 +9,10 @@ import { formatCost, type Style, safeLine } from "../terminal.ts";
 export interface TreeNode {
   id: string;
   title: string | null;
-  lifecycle: string;
-  activity: string;
+  lifecycle: Session["lifecycle"];
+  activity: Session["activity"];
+  /** Why it does not go on. */
+  waitingFor: Session["waitingFor"];
   doing: string | null;
   branch: string | null;
   changedFiles: number | null;
@@ -54,6 +57,7 @@ function nodeOf(session: Session, { children, doing }: TreeFacts): Omit<TreeNode
     title: session.title,
     lifecycle: session.lifecycle,
     activity: session.activity,
+    waitingFor: session.waitingFor,
     doing: doing.get(session.id) ?? child?.doing ?? null,
     branch: session.branch,
     changedFiles: child?.changedFiles ?? null,
@@ -120,7 +124,7 @@ export function drawTree(tree: TreeNode, options: DrawOptions): string[] {
   const { columns, style, isNumbered, hasIds } = options;
   return rowsOf(tree).map(({ node, lead }, at) => {
     const number = isNumbered && at > 0 ? `${at} ` : "";
-    const state = stateOf(node);
+    const { activity: state } = node;
     const name = safeLine(node.title ?? node.id);
     const head = shortenTo(`${lead}${number}${SIGNS[state] ?? "·"} ${name}`, columns);
     const cost = formatCost(at === 0 ? treeCost(node) : node.cost);
@@ -142,14 +146,15 @@ function idOf({ id }: TreeNode): string {
 }
 
 function tailOf(node: TreeNode, cost: string, columns: number): string {
-  const parts = [stateOf(node).replace("_", " "), cost, filesOf(node), safeLine(node.doing ?? "")];
+  const parts = [
+    activityWords(node).replace("_", " "),
+    cost,
+    filesOf(node),
+    safeLine(node.doing ?? ""),
+  ];
   const words = parts.filter((part) => part !== "").join(" · ");
   const tail = shortenTo(words, columns - 2);
   return widthOf(tail) < 4 ? "" : `  ${tail}`;
-}
-
-function stateOf({ lifecycle, activity }: TreeNode): string {
-  return lifecycle === "archived" || lifecycle === "terminated" ? lifecycle : activity;
 }
 
 function filesOf({ changedFiles, branch }: TreeNode): string {
