@@ -35,7 +35,8 @@ export interface Platform {
   /** Waits until a prompt has the wanted state. */
   promptIn(id: string, state: Prompt["state"]): Promise<Prompt>;
   events(sessionId: string): Promise<SessionEvent[]>;
-  startRunner(): Promise<RunningRunner>;
+  /** `folder`: another one is another machine. */
+  startRunner(folder?: string): Promise<RunningRunner>;
   /** Ends the runner and starts another of the same identity. */
   restartRunner(): Promise<void>;
   stop(): Promise<void>;
@@ -141,14 +142,14 @@ export async function startPlatform({
       }
     },
     events: (sessionId) => server.kernel.sessions.events(sessionId, 0, 10_000),
-    async startRunner() {
+    async startRunner(folder = "runner") {
       const tokenFile = await ensureRunnerToken(server.auth, home, server.owner.keyFile);
       const caller = await server.auth.authenticate(readSecret(tokenFile));
       if (caller?.principal.kind !== "runner") throw new Error("not a runner's token");
       const transport = createInlineTransport(server.kernel.dispatcher, caller.principal, log);
       running = await startRunner(
         {
-          folder: join(home, "runner"),
+          folder: join(home, folder),
           name: "test",
           profile: "default",
           tags: [],

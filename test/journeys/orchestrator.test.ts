@@ -103,9 +103,15 @@ describe("an orchestrator", () => {
     });
     expect(child.status).toBe(201);
     expect(child.body.session.parentSessionId).toBe(own());
-    const create = () => ann.request("POST", "/api/sessions", { runtime: "echo" });
-    expect((await create()).status).toBe(201);
+    const create = () =>
+      ann.request<{ session: Session }>("POST", "/api/sessions", {
+        runtime: "scripted",
+        prompt: "hang",
+      });
+    const busy = await create();
+    expect(busy.status).toBe(201);
     expect((await create()).status).toBe(429);
+    await ann.request("DELETE", `/api/sessions/${busy.body.session.id}?force=true`);
   });
 
   it("hears the same request once, and starts again when it has ended", async () => {

@@ -14,6 +14,7 @@ import { freeHeldRuns } from "./leases.ts";
 import { Presence, type Present } from "./presence.ts";
 import { RunnerConnection } from "./runner-connection.ts";
 import { listRunnerIds } from "./runner-queries.ts";
+import { markRunner } from "./runners.ts";
 
 export interface DispatcherOptions {
   engine: Engine;
@@ -106,11 +107,20 @@ export class Dispatcher {
 
   /** By the clock: makes up for lost hints and for places that were given up in silence. */
   async sweep(): Promise<void> {
-    await this.#presence.confirm(this.#present());
+    await this.#confirmPresent();
     await this.#deadServers.look();
     for (const connection of this.#connections)
       if (connection.free === 0 && !connection.closed) await connection.recount();
     this.poke();
+  }
+
+  /** A line that is lost while it is being confirmed must not be shown as connected afterwards. */
+  async #confirmPresent(): Promise<void> {
+    const before = this.#present();
+    await this.#presence.confirm(before);
+    const here = new Set(this.#present().map(({ runner }) => runner.id));
+    for (const { runner } of before)
+      if (!here.has(runner.id)) await markRunner(this.#engine, runner, "offline");
   }
 
   #present(): Present[] {

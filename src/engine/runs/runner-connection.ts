@@ -371,6 +371,8 @@ export class RunnerConnection {
     this.#link.send({ op: "renewed", id, lost: [...lost] });
     if (this.closed) return;
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
+    // It may have been lost meanwhile, and shown offline before this was written.
+    if (this.closed) return this.disconnected();
     await this.#repeatOrders(runner);
   }
 

@@ -34,6 +34,7 @@ const OF_ONE: Readonly<Record<string, Verbs>> = {
   get_session_status: ["Looks at", "Looked at"],
   forward_messages: ["Passes on what was said by", "Passed on what was said by"],
   orchestrate_detach_worker: DETACHES,
+  relocate_session: ["Continues on another machine", "Continued on another machine"],
   decide_plan: ["Decides about the plan of", "Decided about the plan of"],
 };
 
