@@ -21,6 +21,8 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "POST /api/sessions/{id}/stop": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/hibernate": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/wake": { who: "401 404 404 404 404 404 200", body: {} },
+  // The session of the table has no files anywhere.
+  "POST /api/sessions/{id}/relocate": { who: "401 404 404 404 404 404 409", body: {} },
   "POST /api/sessions/{id}/archive": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/terminate": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/clear": { who: "401 404 404 404 404 404 200", body: {} },

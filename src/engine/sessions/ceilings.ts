@@ -12,6 +12,7 @@ import { setLifecycle } from "./set-lifecycle.ts";
 
 /** Of the sessions that could be put to sleep, as many are looked at. */
 const MAX_LOOKED_AT = 10;
+const MADE_ROOM = "made_room";
 
 export type Payer = Pick<SessionRow, "org_id" | "owner_id" | "kind" | "parent_session_id">;
 
@@ -57,7 +58,7 @@ async function makeRoom(
     if (work.known(id)) continue;
     const session = await work.session(id);
     if (session?.row.lifecycle !== "active") continue;
-    await setLifecycle(work, session, "hibernated");
+    await setLifecycle(work, session, "hibernated", MADE_ROOM);
     sayAsleep(work, session, limit);
     return true;
   }
@@ -78,7 +79,7 @@ function sayAsleep(work: Work, session: SessionWriter, limit: number): void {
         text: `Put to sleep to make room for another session, because ${limit} may be awake at once and this one was idle longest. Nothing is lost: the next message wakes it.`,
       },
     ],
-    reason: "made_room",
+    reason: MADE_ROOM,
   });
 }
 

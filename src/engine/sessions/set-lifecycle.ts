@@ -8,12 +8,15 @@ export async function setLifecycle(
   work: Work,
   session: SessionWriter,
   to: Lifecycle,
+  /** A word of the code, when more is known than that somebody wanted it. */
+  why?: string,
 ): Promise<void> {
   const { row } = session;
   const from = row.lifecycle;
   row.lifecycle = to;
   row.archived_at = to === "archived" || to === "terminated" ? work.now : null;
-  session.record({ type: "session_updated", reason: to, data: { lifecycle: to, from } });
+  const data = { lifecycle: to, from, ...(why === undefined ? {} : { why }) };
+  session.record({ type: "session_updated", reason: to, data });
   await work.emit({ type: "session_lifecycle", session, from });
   if (to !== "active") await tellKeeper(work, row.id);
 }

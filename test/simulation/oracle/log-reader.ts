@@ -133,13 +133,28 @@ export function createLogReader(world: World, model: Model) {
 
   /** By the clock only when nobody has used it for long enough. */
   function asleep({ session }: Batch, event: EventRow): void {
-    if (event.reason !== "hibernated" || session.isSentToSleep) return;
+    if (event.reason !== "hibernated") return;
+    const { why } = JSON.parse(event.data ?? "{}") as { why?: string };
+    if (why === "made_room") madeRoom(session);
+    if (why === "made_room" || session.isSentToSleep) return;
     const idleMs = world.clock.now() - session.updatedAt;
     must(
       idleMs > world.odds.idleMs,
       () => `session ${session.id} fell asleep after ${idleMs} ms of ${world.odds.idleMs}`,
     );
     model.seen.asleep += 1;
+  }
+
+  /** For another session of the same person, who has as many awake as they may. */
+  function madeRoom({ id, ownerId }: SessionModel): void {
+    const awake = [...model.sessions.values()].filter(
+      (one) => one.ownerId === ownerId && one.lifecycle === "active" && !isOrchestrator(one.id),
+    );
+    must(
+      awake.length + 1 >= world.server.kernel.engine.defaults.limits.activePerUser,
+      () => `session ${id} was put to sleep for room, and only ${awake.length + 1} were awake`,
+    );
+    model.seen.madeRoom += 1;
   }
 
   /** Of a run that was to report to its parent: told once, in the transaction that ended it. */

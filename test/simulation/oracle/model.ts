@@ -122,6 +122,7 @@ export class Model {
     toldAgain: 0,
     pinned: 0,
     asleep: 0,
+    madeRoom: 0,
     silent: 0,
     unaccepted: 0,
   };
