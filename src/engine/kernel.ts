@@ -119,7 +119,6 @@ export async function createKernel({
     terms: { limits: turnLimits, catalogue, tokens, briefing: briefingOf(features) },
     log,
   });
-  await dispatcher.setRowsRight();
   const retention = [...kernelRetention, ...features.flatMap((one) => one.retention ?? [])];
   const housekeeping = new Housekeeping({ engine, log, sessionTables, rules: retention });
   const sweeps = new Sweeps({
@@ -155,6 +154,8 @@ export async function createKernel({
     sweeps,
     housekeeping,
     retention,
+    /** Before anybody is served: what earlier servers left in the database is set right. */
+    prepare: () => dispatcher.setRowsRight(),
     start: () => sweeps.start(),
     async stop() {
       await sweeps.stop();

@@ -126,6 +126,7 @@ export async function assembleServer(
       limits: { activePerUser: config.maxSessions, activePerOrg: config.maxOrgSessions },
     },
   });
+  await kernel.prepare();
   const owner = await ensureOwner(auth, config.home);
   await recordKeyAndRestore(kernel.engine, audit, config.home, { ...opened, owner, log });
   await setOwnerPassword(config.signIn, auth, owner.userId, log);

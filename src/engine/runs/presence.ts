@@ -8,8 +8,8 @@ import type { RunnerRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import {
   listOtherServers,
-  markAllOffline,
   markOfflineOf,
+  markOthersOffline,
   markUnconfirmed,
   setRunnerState,
 } from "./runner-queries.ts";
@@ -41,7 +41,7 @@ export class Presence {
   async setRight(): Promise<void> {
     const { store, serverId } = this.#engine;
     await store.transaction(async (tx) => {
-      if (store.dialect === "sqlite") return markAllOffline(tx);
+      if (store.dialect === "sqlite") return markOthersOffline(tx, serverId);
       await markUnconfirmed(tx, tx.now - UNCONFIRMED_AFTER_MS);
       const others = await listOtherServers(tx, serverId);
       const dead = await findDeadServers(
@@ -70,7 +70,9 @@ export class Presence {
           serverId,
           now: tx.now,
         });
-      return markUnconfirmed(tx, tx.now - afterMs);
+      // Whoever is connected elsewhere is connected to nobody when this server is alone.
+      const left = isAlone ? await markOthersOffline(tx, serverId) : 0;
+      return left + (await markUnconfirmed(tx, tx.now - afterMs));
     });
     this.#confirmedAt = now;
     if (changed > 0) announcer.hint("runners", "runner", serverId);

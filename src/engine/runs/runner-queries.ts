@@ -247,15 +247,16 @@ export function markUnconfirmed(tx: Tx, before: number): Promise<number> {
   return tx.run(updateUnconfirmed, { before });
 }
 
-const updateAllOffline = prepare<Record<never, never>, unknown>((db) =>
+const updateOthersOffline = prepare<{ serverId: string }, unknown>((db, p) =>
   db
     .updateTable("runners")
     .set({ state: "offline", server_id: null })
-    .where("state", "!=", "offline"),
+    .where("state", "!=", "offline")
+    .where((eb) => eb.or([eb("server_id", "is", null), eb("server_id", "!=", p("serverId"))])),
 );
-/** Marks every runner offline: for a server that starts alone. */
-export function markAllOffline(tx: Tx): Promise<number> {
-  return tx.run(updateAllOffline, {});
+/** Marks every runner offline that is not connected to this server: for one that is alone. */
+export function markOthersOffline(tx: Tx, serverId: string): Promise<number> {
+  return tx.run(updateOthersOffline, { serverId });
 }
 
 const updateOfflineOf = prepare<{ serverId: string }, unknown>((db, p) =>

@@ -34,7 +34,7 @@ const MINUTE = 60_000;
 const MODELS = [{ id: "lab/small", usable: true }];
 
 async function startKernel(store: Store): Promise<Kernel> {
-  return createKernel({
+  const kernel = await createKernel({
     store,
     bus: createMemoryBus(log),
     clock: systemClock,
@@ -47,6 +47,8 @@ async function startKernel(store: Store): Promise<Kernel> {
       limits: { activePerUser: 1_000, activePerOrg: 1_000 },
     },
   });
+  await kernel.prepare();
+  return kernel;
 }
 
 function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
