@@ -21,6 +21,8 @@ const FINISH_EVERY_MS = 2_000;
 /** What is looked for by the clock is found after this, and a few looks at the clock. */
 const SWEPT_WITHIN_MS = 61_000;
 const FEW_TICKS_MS = 5_000;
+/** As many fall asleep in one round of the sweep. */
+const ASLEEP_A_ROUND = 100;
 
 export interface Result {
   seed: number;
@@ -118,7 +120,11 @@ async function comeToRest(world: World, clients: Clients, faults: Faults): Promi
 /** When nobody does anything everything falls asleep, and the next prompt wakes it. */
 async function sleepAndWake(world: World, clients: Clients, faults: Faults): Promise<void> {
   world.clock.jump(world.odds.idleMs + SWEPT_WITHIN_MS);
-  const until = world.scheduler.now + FEW_TICKS_MS;
+  const awake = [...world.oracle.model.sessions.values()].filter(
+    ({ lifecycle }) => lifecycle === "active",
+  );
+  const moreRounds = Math.floor(awake.length / ASLEEP_A_ROUND);
+  const until = world.scheduler.now + FEW_TICKS_MS + moreRounds * SWEPT_WITHIN_MS;
   while (world.scheduler.now < until) await world.scheduler.step();
   checkAsleep(world);
   clients.wakeSome();
