@@ -394,6 +394,17 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await other.turnOf(id)).toMatchObject({ carried: { files: [] }, attempt: 2 });
     });
 
+    it("goes on elsewhere with what was recorded when its machine is removed", async () => {
+      const id = await begin();
+      const holder = await connect("holder");
+      const turn = await holder.turnOf(id);
+      await holder.journal(turn, { bind: bind(`wsp_${id}`) });
+      await kernel.runners.remove(owner, holder.id);
+      const other = await connect("other");
+      expect(await other.turnOf(id)).toMatchObject({ carried: { files: [] } });
+      expect(await notices(id)).toMatchObject([{ reason: "workspace_relocated" }]);
+    });
+
     it("shows runners of a server that died as offline from the start of the next one", async () => {
       const runner = await connect("one", { models: MODELS });
       expect(await store.read((reader) => listModelOffers(reader, owner))).toHaveLength(1);

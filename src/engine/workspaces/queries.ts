@@ -52,6 +52,7 @@ const selectHeldBy = prepare<{ runnerId: string; limit: number }, Pick<Workspace
       .selectFrom("workspaces")
       .select("session_id")
       .where("runner_id", "=", p("runnerId"))
+      .where("left_at", "is", null)
       .limit(p("limit")),
 );
 export function listHeldWorkspaces(

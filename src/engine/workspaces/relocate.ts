@@ -33,14 +33,30 @@ export async function relocateSession(work: Work, session: SessionWriter): Promi
       "workspace_online",
       "The machine that holds this session's files is connected, so the session goes on there.",
     );
-  const live = await listLiveRuns(work.tx, row.id);
-  requireNothingAsked(live);
+  requireNothingAsked(await listLiveRuns(work.tx, row.id));
+  await leaveWorkspace(work, session, workspace);
+}
+
+/** Lets the session begin anew elsewhere, with what was recorded of this workspace. */
+export async function leaveWorkspace(
+  work: Work,
+  session: SessionWriter,
+  workspace: WorkspaceRow,
+): Promise<void> {
+  const live = await listLiveRuns(work.tx, session.row.id);
   await upsertWorkspace(work.tx, { ...workspace, left_at: work.now, offline_at: null });
   const said = relocationText(workspace);
   for (const run of live) await unpin(work, session, run, workspace.runner_id, said);
-  // Without a turn that waits, the next one reads it in its history.
-  if (live.length === 0) tell(work, session, said, { thread: MAIN_THREAD });
+  // Without a turn that goes on, the next one reads it in its history.
+  if (live.every(({ state }) => state === "gated"))
+    tell(work, session, said, { thread: MAIN_THREAD });
   work.tx.afterCommit(() => work.announcer.runsReady());
+}
+
+/** True for a session in a folder of a machine, which no other machine has. */
+export function isInFolder({ repo, may_use_path, project_dir }: SessionRow): boolean {
+  const isOnPath = repo !== null && storedRepositoryAddress(repo).kind === "path";
+  return may_use_path === 1 && (isOnPath || project_dir !== null);
 }
 
 function requireMovable(
@@ -59,8 +75,7 @@ function requireMovable(
       "workspace_missing",
       "This session has no files on any machine. Its next turn goes to any runner that fits.",
     );
-  const isOnPath = row.repo !== null && storedRepositoryAddress(row.repo).kind === "path";
-  if (row.may_use_path === 1 && (isOnPath || row.project_dir !== null))
+  if (isInFolder(row))
     throw new Refusal(
       "conflict",
       "workspace_not_movable",
@@ -90,9 +105,10 @@ async function unpin(
   const leaseEnd = found.runner_id === null ? 0 : (found.lease_until ?? 0) + EXPIRY_MARGIN_MS;
   if (found.runner_id !== null) await loseRun(work, session, found, "relocated");
   const run = await findRun(work.tx, found.id);
-  if (run?.state !== "pending") return;
+  if (run?.state !== "pending" && run?.state !== "gated") return;
   if (run.pinned_runner_id === runnerId) run.pinned_runner_id = null;
   run.demand_key = demandKey(wishOf(run));
+  if (run.state === "gated") return void (await saveRun(work.tx, run));
   run.available_at = Math.max(run.available_at, leaseEnd);
   await saveRun(work.tx, run);
   const { thread, prompt_id: promptId, id: runId } = run;

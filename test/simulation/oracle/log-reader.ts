@@ -42,7 +42,7 @@ export function createLogReader(world: World, model: Model) {
       entry(batch, event);
     },
     notice: (batch, event) => {
-      if (event.reason === "workspace_lost") calls.filesLost(batch);
+      if (event.reason === "workspace_relocated") calls.filesLost(batch);
       entry(batch, event);
     },
     session_updated: updated,
