@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { SessionWaitKind } from "#protocol/sessions.ts";
-import { hasChildren, stateWords } from "./family-words.ts";
+import { hasChildren, listedState, stateWords } from "./family-words.ts";
 
 function family(...activities: string[]): Family {
   const items = activities.map((activity) => ({ activity }) as Child);
@@ -40,6 +40,13 @@ describe("what a session is doing", () => {
     expect(stateWords(asks, undefined)).toBe("Waiting for you");
     const works = { activity: "working", waitingFor: null } as const;
     expect(stateWords(works, family("working"))).toBeUndefined();
+  });
+
+  it("says in a list what it waits for, and that it needs you", () => {
+    const waits = { activity: "waiting", waitingFor: waitingFor("machine") } as const;
+    expect(listedState(waits)).toBe("Waiting for its machine");
+    expect(listedState({ activity: "needs_you", waitingFor: null })).toBe("Needs you");
+    expect(listedState({ activity: "done", waitingFor: null })).toBe("Done");
   });
 
   it("has children also when none of them is listed", () => {

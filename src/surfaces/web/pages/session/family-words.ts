@@ -1,6 +1,7 @@
 /** What a session is doing or waiting for, in a few words. Pure. */
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { Session, SessionWaitKind } from "#protocol/sessions.ts";
+import { activityWord } from "#surfaces/web/kit/activity-mark.tsx";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 
 export function hasChildren(family: Family): boolean {
@@ -27,6 +28,12 @@ export function stateWords(
     return waitingFor?.kind === "plan" ? WAIT_WORDS.plan : "Waiting for you";
   if (activity !== "waiting" || !waitingFor) return undefined;
   return waitingFor.kind === "children" ? childrenWords(family) : WAIT_WORDS[waitingFor.kind];
+}
+
+/** For a line in a list, where a session that asks is told by its own words. */
+export function listedState(session: Pick<Session, "activity" | "waitingFor">): string {
+  const waits = session.activity === "waiting" ? stateWords(session, undefined) : undefined;
+  return waits ?? activityWord(session.activity);
 }
 
 function childrenWords(family: Family | undefined): string {

@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { ActivityDot, activityWord } from "#surfaces/web/kit/activity-mark.tsx";
+import { ActivityDot } from "#surfaces/web/kit/activity-mark.tsx";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { listedState } from "#surfaces/web/pages/session/family-words.ts";
 import { UNTITLED } from "./untitled.ts";
 
 export const SessionItem = memo(function SessionItem({
@@ -42,7 +43,7 @@ export const SessionItem = memo(function SessionItem({
                 isLoud ? (session.activity === "failed" ? "text-bad" : "text-warn") : undefined
               }
             >
-              {session.lifecycle === "archived" ? "Archived" : activityWord(session.activity)}
+              {session.lifecycle === "archived" ? "Archived" : listedState(session)}
             </span>
             <span aria-hidden>·</span>
             <span className="truncate">{session.runtime}</span>

@@ -3,11 +3,12 @@ import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { type MouseEvent, memo } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { ActivityDot, activityWord } from "#surfaces/web/kit/activity-mark.tsx";
+import { ActivityDot } from "#surfaces/web/kit/activity-mark.tsx";
 import { Avatar } from "#surfaces/web/kit/avatar.tsx";
 import { COST_UNKNOWN, moneyWords, plural } from "#surfaces/web/kit/money-words.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
+import { listedState } from "#surfaces/web/pages/session/family-words.ts";
 import type { NodeAction } from "./node-actions.ts";
 import { NodeMenu } from "./node-menu.tsx";
 import type { TreeRow } from "./tree-rows.ts";
@@ -131,7 +132,7 @@ function Mark({ session, hiddenNeedsYou, now }: TreeItemProps) {
 /** Its state is always said: for who cannot see the colour of the dot. */
 function Doing({ session, doing }: TreeItemProps) {
   const { activity, lifecycle, counts } = session;
-  const word = lifecycle === "archived" ? "Archived" : activityWord(activity);
+  const word = lifecycle === "archived" ? "Archived" : listedState(session);
   const line = doing === null || doing === "" ? null : revealLine(doing);
   return (
     <span className="min-w-0 flex-1 truncate" title={line ?? undefined}>
