@@ -75,8 +75,6 @@ export async function answerOpenCalls(
   work: Work,
   session: SessionWriter,
   run: RunRow,
-  /** `assistant`: the turn goes on, and whoever takes it reads the answers as its own. */
-  role: "system" | "assistant" = "system",
 ): Promise<void> {
   if (run.fence === 0) return;
   const calls = await turnCalls(work, session, run);
@@ -95,7 +93,7 @@ export async function answerOpenCalls(
       runId: run.id,
       entryId: work.ids.mint("ent"),
       kind: "tool_result",
-      role,
+      role: "system",
       toolName: tool_name ?? "",
       toolInput: tool_input === null ? null : JSON.parse(tool_input),
       toolOutput: known?.output ?? null,

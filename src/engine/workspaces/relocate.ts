@@ -13,7 +13,6 @@ import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
 import { findRunner } from "../runs/runner-queries.ts";
 import type { RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
 import { MAIN_THREAD } from "../sessions/admit-prompt.ts";
-import { answerOpenCalls } from "../sessions/cut-turn.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace, upsertWorkspace } from "./queries.ts";
 
@@ -113,7 +112,7 @@ async function unpin(
   await saveRun(work.tx, run);
   const { thread, prompt_id: promptId, id: runId } = run;
   if (run.fence === 0) return tell(work, session, said, { thread });
-  await answerOpenCalls(work, session, run, "assistant");
+  // Part of the turn: whoever goes on with it reads it behind what was done before.
   tell(work, session, said, { thread, promptId, runId });
 }
 

@@ -42,7 +42,12 @@ export function createLogReader(world: World, model: Model) {
       entry(batch, event);
     },
     notice: (batch, event) => {
-      if (event.reason === "workspace_relocated") calls.filesLost(batch);
+      if (event.reason === "workspace_relocated") {
+        calls.filesLost(batch);
+        // The server's own word, which is part of the turn that goes on.
+        if (event.prompt_id !== null)
+          model.prompt(event.prompt_id).entries.push(event.entry_id ?? "");
+      }
       entry(batch, event);
     },
     session_updated: updated,

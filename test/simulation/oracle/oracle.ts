@@ -350,10 +350,11 @@ export class Oracle {
       for (const id of sessions) {
         const session = this.model.sessions.get(id);
         const isElsewhere = session && [...session.keepers].some((keeper) => keeper !== runnerId);
+        const isLeft = session?.keepers.has(runnerId) && session.keeper !== runnerId;
         // The log's reader sees to it that these do not come back.
         const isEnded = session?.lifecycle === "terminated" && !isOrchestrator(id);
         must(
-          !session || isElsewhere || isEnded,
+          !session || isElsewhere || isLeft || isEnded,
           () => `${runnerId} is to throw away the files of ${id}`,
         );
       }

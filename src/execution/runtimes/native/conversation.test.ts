@@ -107,3 +107,22 @@ describe("the images of a conversation", () => {
     expect(sizeOf(shot("a"))).toBeGreaterThan(sizeOf(shot()) + 1000);
   });
 });
+
+describe("a note in the middle of a turn", () => {
+  it("stands behind the result of a call that was open, which is not lost", async () => {
+    const { conversation } = conversing({});
+    await conversation.addPrompt({ text: "go", attachments: [] });
+    conversation.add({ type: "pre_tool", ...call, input: {} });
+    conversation.add({ type: "notice", entryId: "n", text: "moved", forModel: true });
+    conversation.add(shot());
+    await conversation.prepare();
+    expect(conversation.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "user",
+    ]);
+    expect(JSON.stringify(conversation.messages[2])).toContain("seen");
+    expect(JSON.stringify(conversation.messages[3])).toContain("moved");
+  });
+});

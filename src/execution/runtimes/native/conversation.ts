@@ -26,6 +26,7 @@ export class Conversation {
   #parts: AssistantPart[] = [];
   #results = new Map<string, ToolResultPart>();
   #step: number | undefined;
+  readonly #heldNotes: string[] = [];
 
   constructor(fetch: FetchContent) {
     this.#fetch = fetch;
@@ -39,7 +40,12 @@ export class Conversation {
     this.#push({ role: "user", content });
   }
 
+  /** Behind the results of calls that are still open: nothing may stand between a call and its result. */
   addNote(text: string): void {
+    if (this.#hasOpenCalls) {
+      this.#heldNotes.push(text);
+      return;
+    }
     this.close();
     this.#push({ role: "user", content: [{ type: "text", text }] });
   }
@@ -80,6 +86,16 @@ export class Conversation {
 
   /** Ends the response that is being put together. */
   close(): void {
+    this.#closeResponse();
+    for (const text of this.#heldNotes.splice(0))
+      this.#push({ role: "user", content: [{ type: "text", text }] });
+  }
+
+  get #hasOpenCalls(): boolean {
+    return this.#parts.some((part) => part.type === "tool_call" && !this.#results.has(part.callId));
+  }
+
+  #closeResponse(): void {
     const parts = this.#parts;
     const results = this.#results;
     this.#parts = [];
