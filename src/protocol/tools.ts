@@ -169,8 +169,27 @@ export const questionSchema = z.strictObject({
     .describe("An answer in the person's own words; allowed unless false."),
 });
 export type AskedQuestion = z.infer<typeof questionSchema>;
+/** Questions as a gate keeps them; gates may be older than the rules for new questions. */
+export const keptQuestions = z.object({ questions: z.array(questionSchema) });
+
+/** A question as a model may ask it: its options must leave a real and clear choice. */
+const newQuestion = questionSchema.superRefine(({ options = [] }, context) => {
+  const refuse = (message: string) =>
+    context.addIssue({ code: "custom", path: ["options"], message });
+  if (options.length === 1)
+    refuse("one option is no choice: give at least two, or leave options out and ask openly");
+  const labels = options.map(({ label }) => label.normalize("NFKC").trim().toLowerCase());
+  if (labels.some((label) => OTHER_LABEL.test(label)))
+    refuse("leave out “Other”: the person can always answer in their own words instead");
+  const repeated = labels.find((label, at) => labels.indexOf(label) !== at);
+  if (repeated !== undefined)
+    refuse(`“${repeated}” stands there twice: give every option a label of its own`);
+});
+/** “Other”, “Others…”, “Other (please say)”; not “Other branch”, which names something. */
+const OTHER_LABEL = /^others?\s*(?:$|[^\p{L}\p{N}\s])/u;
+
 export const askUserQuestionInput = z.strictObject({
-  questions: z.array(questionSchema).min(1).max(4),
+  questions: z.array(newQuestion).min(1).max(4),
 });
 
 export const todoInput = z.strictObject({

@@ -10,6 +10,8 @@ export interface GateDecision {
   overruled?: boolean;
   /** Of a plan that is not approved as it is: another one is wanted. */
   revise?: boolean;
+  /** Id of the gate whose longer-lasting decision also answered this one. */
+  coveredBy?: string;
 }
 
 /** What became of a plan. */

@@ -15,4 +15,7 @@ export {
   type GateFilter,
   listGates,
   listPendingGates,
+  listPendingInTree,
+  listPendingOfOwner,
 } from "./queries.ts";
+export { answersInWords, questionsOf } from "./question-words.ts";

@@ -93,17 +93,22 @@ export function listGatesOfPrompt(reader: Reader, promptId: string): Promise<Gat
   return reader.all(selectOfPrompt, { promptId });
 }
 
-/** Whether this very call was asked about before in the same turn, and not allowed. */
+/**
+ * True if the turn has asked for this before and was not allowed: with the same arguments, or with
+ * others for the same target.
+ */
 export async function findDenial(
   reader: Reader,
   promptId: string,
-  tool: string,
-  input: unknown,
+  { tool, target, input }: { tool: string; target: string | null; input: unknown },
 ): Promise<boolean> {
   const asked = cleanJson(input);
   const gates = await listGatesOfPrompt(reader, promptId);
   return gates.some(
-    (gate) => gate.tool === tool && isDenial(gate) && cleanJson(inputOf(gate)) === asked,
+    (gate) =>
+      gate.tool === tool &&
+      isDenial(gate) &&
+      ((target !== null && gate.target === target) || cleanJson(inputOf(gate)) === asked),
   );
 }
 
@@ -145,10 +150,75 @@ export function listPendingGates(reader: Reader, sessionId: string): Promise<Gat
   return reader.all(selectPendingOf, { sessionId });
 }
 
+/** The oldest question that waits in a conversation. */
+export async function findOpenQuestion(
+  reader: Reader,
+  { sessionId, thread, now }: { sessionId: string; thread: string; now: number },
+): Promise<GateRow | undefined> {
+  const pending = await listPendingGates(reader, sessionId);
+  return pending.find(
+    (gate) => gate.kind === "question" && gate.thread === thread && gate.expires_at > now,
+  );
+}
+
+interface CallInTree {
+  sessionId: string;
+  tool: string;
+  target: string;
+}
+const selectPendingInTree = prepare<CallInTree, GateRow>((db, p) =>
+  db
+    .selectFrom("gates")
+    .selectAll()
+    .where("session_id", "in", (eb) =>
+      eb
+        .selectFrom("sessions")
+        .select("id")
+        .where((or) =>
+          or.or([or("id", "=", p("sessionId")), or("parent_session_id", "=", p("sessionId"))]),
+        ),
+    )
+    .where("state", "=", "pending")
+    .where("tool", "=", p("tool"))
+    .where("target", "=", p("target"))
+    .orderBy("session_id")
+    .orderBy("id"),
+);
+/** Calls of one tool and target that wait in a session and in its children. */
+export function listPendingInTree(reader: Reader, call: CallInTree): Promise<GateRow[]> {
+  return reader.all(selectPendingInTree, call);
+}
+
+interface CallOfOwner {
+  orgId: string;
+  ownerId: string;
+  tool: string;
+  target: string;
+  limit: number;
+}
+const selectPendingOfOwner = prepare<CallOfOwner, GateRow>((db, p) =>
+  db
+    .selectFrom("gates")
+    .innerJoin("sessions", "sessions.id", "gates.session_id")
+    .selectAll("gates")
+    .where("gates.org_id", "=", p("orgId"))
+    .where("sessions.owner_id", "=", p("ownerId"))
+    .where("gates.state", "=", "pending")
+    .where("gates.tool", "=", p("tool"))
+    .where("gates.target", "=", p("target"))
+    .orderBy("gates.id")
+    .limit(p("limit")),
+);
+/** Calls of one tool and target that wait in all sessions of a person. */
+export function listPendingOfOwner(reader: Reader, call: CallOfOwner): Promise<GateRow[]> {
+  return reader.all(selectPendingOfOwner, call);
+}
+
 export interface GateFilter {
   orgId: string;
   ownerId: string;
   state?: GateRow["state"];
+  /** This session and its children. */
   sessionId?: string;
   before?: { at: number; id: string };
   limit: number;
@@ -162,8 +232,11 @@ export function listGates(reader: Reader, filter: GateFilter): Promise<GateRow[]
     .where("gates.org_id", "=", filter.orgId)
     .where("sessions.owner_id", "=", filter.ownerId);
   if (filter.state) query = query.where("gates.state", "=", filter.state);
-  if (filter.sessionId !== undefined)
-    query = query.where("gates.session_id", "=", filter.sessionId);
+  const { sessionId } = filter;
+  if (sessionId !== undefined)
+    query = query.where((eb) =>
+      eb.or([eb("sessions.id", "=", sessionId), eb("sessions.parent_session_id", "=", sessionId)]),
+    );
   const { before } = filter;
   if (before) {
     query = query.where((eb) =>

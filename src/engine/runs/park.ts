@@ -100,6 +100,7 @@ async function openGateFor(
       input,
       reason: shownReason(dataOf(call).verdict),
       cwd: dataOf(call).cwd ?? null,
+      sandboxed: dataOf(call).verdict?.sandboxed,
     },
   });
   return gate.state === "pending";

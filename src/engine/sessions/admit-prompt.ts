@@ -6,13 +6,17 @@ import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
 import type { Attachment, Author, Lifecycle, Origin, QueueMode } from "#protocol/sessions.ts";
+import { decideGate } from "../gates/gates.ts";
+import { findOpenQuestion } from "../gates/queries.ts";
+import { answersInWords } from "../gates/question-words.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
 import type { RunOptions } from "../runs/run-options.ts";
-import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
+import type { GateRow, PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { setTimer } from "../timers.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { endAwaiting } from "./awaiting.ts";
 import { keepBlob } from "./blob-queries.ts";
+import { isClear } from "./clear-context.ts";
 import { flushCollected } from "./collect.ts";
 import { cutTurn } from "./cut-turn.ts";
 import { refusesToWake } from "./lifecycle.ts";
@@ -26,7 +30,7 @@ import {
 } from "./prompt-queries.ts";
 import { decideArrival, MAX_WAITING, type QueueDecision, RANK_NORMAL } from "./prompt-queue.ts";
 import { findThread, insertThread } from "./queries.ts";
-import { pump } from "./turns.ts";
+import { pump, settlePrompt } from "./turns.ts";
 
 export const MAIN_THREAD = "main";
 export const COLLECT_TIMER = "collect";
@@ -54,6 +58,8 @@ export interface NewPrompt {
   isNew?: boolean;
   attachments: readonly BlobInput[];
   runOptions: RunOptions | null;
+  /** Sent by the person who may answer this session's questions: it answers one that is open. */
+  mayAnswer?: boolean;
 }
 
 export interface Admission {
@@ -82,6 +88,8 @@ export async function admitPrompt(
   const { row } = session;
   endAwaiting(row);
   await ensureThread(work, row, input.thread);
+  const question = await findQuestionFor(work, row, input);
+  if (question) return answerQuestion(work, session, input, question, contentHash);
 
   const live = await standingInTheWay(work, row, input.thread);
   const decision = await decide(work, session, input, live);
@@ -96,17 +104,65 @@ export async function admitPrompt(
     );
   }
   const prompt = await newPrompt(work, row, input, contentHash, decision);
+  await enter(work, session, prompt, input.author);
+  await carryOut(work, session, prompt, decision, live);
+  await work.emit({ type: "prompt_admitted", session, prompt });
+  return { prompt, repeated: false };
+}
+
+async function enter(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+  author: Author,
+): Promise<void> {
   await insertPrompt(work.tx, prompt);
-  row.waiting += 1;
-  row.prompts_total += 1;
+  session.row.waiting += 1;
+  session.row.prompts_total += 1;
   session.record({
     type: "prompt_accepted",
     thread: prompt.thread,
     promptId: prompt.id,
-    data: { mode: prompt.mode, state: prompt.state, author: input.author },
+    data: { mode: prompt.mode, state: prompt.state, author },
   });
-  await carryOut(work, session, prompt, decision, live);
+}
+
+/** Attachments, commands and prompts that cut a turn are no answers. */
+async function findQuestionFor(
+  work: Work,
+  row: SessionRow,
+  { mayAnswer = false, mode, thread, content, attachments, runOptions }: NewPrompt,
+): Promise<GateRow | undefined> {
+  const cuts = mode === "steer" || mode === "interrupt";
+  if (!mayAnswer || cuts || row.run_state === null || attachments.length > 0) return undefined;
+  if (runOptions !== null || isClear(content)) return undefined;
+  return findOpenQuestion(work.tx, { sessionId: row.id, thread, now: work.now });
+}
+
+const NEXT_IN_LINE: QueueDecision = {
+  kind: "queue",
+  rank: RANK_NORMAL,
+  flushBuffer: false,
+  cut: null,
+  putBackUnclaimed: false,
+};
+
+/** The turn that asked goes on with these words, so the prompt becomes part of that turn. */
+async function answerQuestion(
+  work: Work,
+  session: SessionWriter,
+  input: NewPrompt,
+  gate: GateRow,
+  contentHash: string,
+): Promise<Admission> {
+  const answers = answersInWords(gate, cleanText(input.content));
+  const prompt = await newPrompt(work, session.row, input, contentHash, NEXT_IN_LINE);
+  await enter(work, session, prompt, input.author);
   await work.emit({ type: "prompt_admitted", session, prompt });
+  const decision = { allowed: true, reason: null, answers, scope: "once" } as const;
+  await decideGate(work, gate.id, decision, input.author.id);
+  const settled = { outcome: "merged", mergedInto: gate.prompt_id } as const;
+  await settlePrompt(work, session, prompt, null, settled);
   return { prompt, repeated: false };
 }
 

@@ -178,8 +178,18 @@ export async function admitFrom(
     causeKey: null,
     attachments: request.attachments,
     runOptions: request.runOptions ?? null,
+    mayAnswer: mayAnswer(principal, session.row),
   });
   return admission;
+}
+
+/** A person's own words in their own session; a key must be one that may decide. */
+function mayAnswer(principal: Principal, row: SessionRow): boolean {
+  return (
+    principal.kind === "user" &&
+    principal.userId === row.owner_id &&
+    may(principal, "approval.decide", sessionThing(row))
+  );
 }
 
 function authorOf(principal: Principal): Author {

@@ -20,6 +20,8 @@ export interface CallToJudge {
   tool: string;
   readOnly: boolean;
   input: unknown;
+  /** The arguments as the model wrote them, which is how a person is shown them. */
+  given: unknown;
   /** What patterns are matched against. */
   target: string | null;
   /** Of a command: where it would run, as seen inside; null is the top of the workspace. */
@@ -40,7 +42,7 @@ export type Judge = (work: Work, call: CallToJudge) => Promise<Judgement | undef
 const NOT_JSON =
   "The arguments are not JSON, so nothing was done. Make the call again with one JSON object that fits the tool.";
 const ASKED_BEFORE =
-  "This was asked before in this turn and not allowed. Do not try it again; go on without it.";
+  "This was asked before in this turn and not allowed. The no also holds with other arguments. Do not try it again; go on without it.";
 const SAME_PLAN =
   "You presented this very plan before in this turn, and it was not approved. Change it as you were told and present the new one, or end your turn and say why there is none.";
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
@@ -57,7 +59,7 @@ export function createBench(catalogue: Catalogue, judges: readonly Judge[]): Ben
       const read = readCall(catalogue, session, run, asked);
       if ("invalid" in read) return { verdict: "invalid", reason: read.invalid };
       const judgement = await strictest(work, judges, { ...read, isAgain: false });
-      const settled = await settleWhoIsAsked(work, read, judgement, asked.input);
+      const settled = await settleWhoIsAsked(work, read, judgement);
       return { ...settled, target: read.target };
     },
     async findDenial(work, session, run, asked) {
@@ -94,6 +96,7 @@ function readCall(
     tool: tool.name,
     readOnly: tool.readOnly,
     input: parsed.data,
+    given: input,
     target: tool.target(parsed.data),
     cwd,
   };
@@ -118,10 +121,8 @@ async function strictest(
 /** Somebody must be there to answer, and a no stands for the rest of the turn. */
 async function settleWhoIsAsked(
   work: Work,
-  { session, run, tool }: ReadCall,
+  { session, run, tool, target, given }: ReadCall,
   judgement: Judgement,
-  /** As the model wrote it, which is how it was shown. */
-  input: unknown,
 ): Promise<Judgement> {
   if (judgement.verdict !== "ask") return judgement;
   const isPlan = gateKindOf(tool) === "plan";
@@ -132,7 +133,9 @@ async function settleWhoIsAsked(
       reason: `${tool} needs a person's answer here, and this session has nobody who could give it.`,
     };
   }
-  const denied = await findDenial(work.tx, run.prompt_id, tool, input);
+  // A plan that was sent back may be presented again under the same title.
+  const call = { tool, target: isPlan ? null : target, input: given };
+  const denied = await findDenial(work.tx, run.prompt_id, call);
   if (!denied) return judgement;
   return {
     verdict: "deny",

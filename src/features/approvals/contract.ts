@@ -16,7 +16,7 @@ export const approvalSchema = z
     callId: z.string(),
     tool: z.string(),
     target: z.string().nullable(),
-    /** Exactly what is decided: `{tool, input, reason, cwd}`; `cwd` is null at the top of the workspace. */
+    /** Exactly what is decided: `{tool, input, reason, cwd, sandboxed}`; `cwd` is null at the top of the workspace. */
     shown: z.unknown(),
     askedAt: isoTime,
     expiresAt: isoTime,
@@ -30,6 +30,10 @@ export const approvalSchema = z
     answers: z.array(z.string()).nullable(),
     /** A person's id, `session:` and the id of the parent that decided, or `system`. */
     decidedBy: z.string().nullable(),
+    /** Id of the approval whose decision, for its session or always, also answered this one. */
+    coveredBy: z.string().nullable(),
+    /** A yes for the session would hold for this very call of its children too. */
+    coversChildren: z.boolean(),
     /** The rule that "always" would make; null when it can be allowed only once. */
     rulePreview: z
       .object({

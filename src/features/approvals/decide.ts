@@ -4,7 +4,13 @@
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
-import { decideGate, findGate, type GateDecision, overruledReason } from "#engine/gates/index.ts";
+import {
+  decideGate,
+  findGate,
+  type GateDecision,
+  overruledReason,
+  questionsOf,
+} from "#engine/gates/index.ts";
 import {
   command,
   type Engine,
@@ -14,8 +20,14 @@ import {
   type Work,
 } from "#engine/index.ts";
 import { findUser, isHere } from "#features/auth/index.ts";
-import { addStandingRule, standingTarget, type UserPrincipal } from "#features/policy/index.ts";
-import { type AskedQuestion, askUserQuestionInput } from "#protocol/tools.ts";
+import {
+  addStandingRule,
+  childKeyOf,
+  standingTarget,
+  type UserPrincipal,
+} from "#features/policy/index.ts";
+import type { AskedQuestion } from "#protocol/tools.ts";
+import { answerWaiting } from "./answer-waiting.ts";
 import type { DecisionRequest } from "./contract.ts";
 
 /** A rule that was made since the call was judged wins over a yes: the gate closes with a no. */
@@ -124,11 +136,6 @@ function answersTo(gate: GateRow, request: DecisionRequest, answers: string[]): 
   return { allowed: true, reason: reasonOf(request), answers: given, scope: "once" };
 }
 
-function questionsOf(gate: GateRow): AskedQuestion[] {
-  const { input } = JSON.parse(gate.shown) as { input?: unknown };
-  return askUserQuestionInput.parse(input).questions;
-}
-
 function checkAnswer(question: AskedQuestion, given: string, at: number): string {
   const answer = cleanText(given);
   if (answer.trim() === "")
@@ -162,13 +169,16 @@ async function stand(
 ): Promise<void> {
   const target = targetOf(gate, decision.allowed);
   if (target === null) return;
+  const effect = decision.allowed ? "allow" : "deny";
   await addStandingRule(work, {
     id,
     orgId: gate.org_id,
     userId: user.userId,
     sessionId: decision.scope === "session" ? gate.session_id : null,
+    childKey: decision.scope === "session" ? childKeyOf(gate, effect) : null,
     tool: gate.tool,
     target,
-    effect: decision.allowed ? "allow" : "deny",
+    effect,
   });
+  await answerWaiting(work, user.userId, { gate, target, decision });
 }

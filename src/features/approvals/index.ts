@@ -1,5 +1,6 @@
 /** Approvals: gates as people see and decide them. */
 import type { Feature, Listener } from "#engine/index.ts";
+import { ANSWER_WAITING, waitingTimerDue } from "./answer-waiting.ts";
 import { approvalRoutes } from "./routes.ts";
 
 /** The owner's pages hear that something waits for them, or no longer does. */
@@ -14,5 +15,6 @@ const tellOwner: Listener = async (work, event) => {
 export const approvals: Feature = {
   name: "approvals",
   listeners: [tellOwner],
+  timers: { [ANSWER_WAITING]: waitingTimerDue },
   routes: approvalRoutes,
 };

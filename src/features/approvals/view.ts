@@ -1,6 +1,6 @@
 import type { GateDecision } from "#engine/gates/index.ts";
 import type { GateRow } from "#engine/index.ts";
-import { standingTarget } from "#features/policy/index.ts";
+import { childKeyOf, standingTarget } from "#features/policy/index.ts";
 import type { Approval } from "./contract.ts";
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -26,6 +26,8 @@ export function approvalView(gate: GateRow): Approval {
     reason: decision?.reason ?? null,
     answers: decision?.answers ?? null,
     decidedBy: gate.decided_by,
+    coveredBy: decision?.coveredBy ?? null,
+    coversChildren: gate.kind === "approval" && childKeyOf(gate, "allow") !== null,
     rulePreview: rulePreview(gate),
   };
 }

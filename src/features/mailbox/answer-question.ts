@@ -2,10 +2,8 @@
  * A person answers the letter that told them of a question: that is the answer. As a letter it would
  * lie behind the very turn that waits for it.
  */
-import { Refusal } from "#base/refusal.ts";
-import { decideGate, findGate } from "#engine/gates/index.ts";
+import { answersInWords, decideGate, findGate } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
-import { type AskedQuestion, askUserQuestionInput } from "#protocol/tools.ts";
 import type { LetterRow } from "./schema.ts";
 
 const REF = "approval:";
@@ -29,20 +27,6 @@ export async function answerAsked(
   content: string,
   userId: string,
 ): Promise<void> {
-  const { input } = JSON.parse(gate.shown) as { input?: unknown };
-  const { questions } = askUserQuestionInput.parse(input);
-  if (!questions.every((question) => accepts(question, content.trim()))) {
-    throw new Refusal(
-      "conflict",
-      "question_needs_choice",
-      `This question has answers to choose from. Answer with one of them, or among your approvals (${gate.id}).`,
-    );
-  }
-  const answers = questions.map(() => content.trim());
+  const answers = answersInWords(gate, content);
   await decideGate(work, gate.id, { allowed: true, reason: null, answers, scope: "once" }, userId);
-}
-
-function accepts({ options = [], freeText }: AskedQuestion, answer: string): boolean {
-  const isFree = options.length === 0 || freeText !== false;
-  return isFree || options.some(({ label }) => label === answer);
 }

@@ -39,6 +39,7 @@ function isAllowed(pattern: string, line: string): boolean {
     id: "rule",
     level: "user",
     sessionId: null,
+    coversChildren: false,
     tool: "bash",
     pattern,
     match: "glob",

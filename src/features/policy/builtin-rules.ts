@@ -25,6 +25,7 @@ function builtin(
     id: `builtin:${name}`,
     level: "builtin",
     sessionId: null,
+    coversChildren: false,
     tool,
     pattern,
     match: "glob",

@@ -12,6 +12,8 @@ export const ruleSchema = z
     level: z.enum(RULE_LEVELS),
     /** Set when it holds for one session only. */
     sessionId: z.string().nullable(),
+    /** Of a rule for one session: it holds for the same calls of that session's children too. */
+    coversChildren: z.boolean(),
     /** A tool's name, or `*` for any. */
     tool: z.string(),
     pattern: z.string(),

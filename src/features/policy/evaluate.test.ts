@@ -15,6 +15,7 @@ function rule(fields: Partial<Rule> & Pick<Rule, "effect" | "pattern">): Rule {
     id: `rul_${++made}`,
     level: "user",
     sessionId: null,
+    coversChildren: false,
     tool: "bash",
     match: defaultMatch(fields.tool ?? "bash", fields.pattern),
     note: null,

@@ -22,6 +22,7 @@ const rule = (pattern: string, effect: Rule["effect"], id = pattern.slice(0, 20)
   id,
   level: "user",
   sessionId: null,
+  coversChildren: false,
   tool: "bash",
   pattern,
   match: "glob",

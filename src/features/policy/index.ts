@@ -17,11 +17,7 @@ export const policy: Feature = {
   },
 };
 
+export { judgeWaiting } from "./judge.ts";
 export { dropAllowRules } from "./queries.ts";
-export {
-  addStandingRule,
-  requireUser,
-  setPersonaRules,
-  standingTarget,
-  type UserPrincipal,
-} from "./rules.ts";
+export { addStandingRule, requireUser, setPersonaRules, type UserPrincipal } from "./rules.ts";
+export { callKey, childKeyOf, standingTarget } from "./standing-calls.ts";

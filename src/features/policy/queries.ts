@@ -10,6 +10,7 @@ const insertRow = inserter<PolicyRuleRow>("policy_rules", [
   "level",
   "user_id",
   "session_id",
+  "child_key",
   "tool",
   "pattern",
   "match",
@@ -27,6 +28,8 @@ interface CallKey {
   /** Empty: nobody's. */
   userId: string;
   sessionId: string;
+  /** Empty: it has no parent. */
+  parentId: string;
   tool: string;
 }
 const selectForCall = prepare<CallKey, PolicyRuleRow>((db, p) =>
@@ -35,9 +38,16 @@ const selectForCall = prepare<CallKey, PolicyRuleRow>((db, p) =>
     .selectAll()
     .where("org_id", "=", p("orgId"))
     .where((eb) => eb.or([eb("user_id", "is", null), eb("user_id", "=", p("userId"))]))
-    .where((eb) => eb.or([eb("session_id", "is", null), eb("session_id", "=", p("sessionId"))]))
+    .where((eb) =>
+      eb.or([
+        eb("session_id", "is", null),
+        eb("session_id", "=", p("sessionId")),
+        eb.and([eb("session_id", "=", p("parentId")), eb("child_key", "is not", null)]),
+      ]),
+    )
     .where((eb) => eb.or([eb("tool", "=", "*"), eb("tool", "=", p("tool"))])),
 );
+/** Rules that may speak of a call: the org's, the person's, the session's, and the parent's for its children. */
 export function listRulesForCall(reader: Reader, key: CallKey): Promise<PolicyRuleRow[]> {
   return reader.all(selectForCall, key);
 }

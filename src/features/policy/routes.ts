@@ -84,7 +84,7 @@ async function previewCall(
     isFresh(await command(engine, (work) => requireOwnSession(work, user, sessionId)));
   const { orgId, userId } = user;
   const rules = await engine.store.read((reader) =>
-    listRulesForCall(reader, { orgId, userId, sessionId: sessionId ?? "", tool }),
+    listRulesForCall(reader, { orgId, userId, sessionId: sessionId ?? "", parentId: "", tool }),
   );
   const call = factsOf(tool, target, fresh);
   const { effect, reason, rule, matched } = evaluate(call, rules.map(ruleView));

@@ -2,7 +2,7 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import { may, type Principal, requireSignedIn, type SessionRow, type Work } from "#engine/index.ts";
-import { MAX_GLOB_CHARS, MAX_PATTERN_CHARS, type NewRule, type Rule } from "./contract.ts";
+import { MAX_GLOB_CHARS, type NewRule, type Rule } from "./contract.ts";
 import { defaultMatch } from "./patterns.ts";
 import { countRules, deleteRule, deleteSessionRules, findRule, insertRule } from "./queries.ts";
 import type { PolicyRuleRow } from "./schema.ts";
@@ -26,6 +26,7 @@ export function ruleView(row: PolicyRuleRow): Rule {
     id: row.id,
     level: row.level,
     sessionId: row.session_id,
+    coversChildren: row.child_key !== null,
     tool: row.tool,
     pattern: row.pattern,
     match: row.match,
@@ -63,6 +64,7 @@ export async function makeRule(
     level: wanted.level,
     user_id: wanted.level === "org" ? null : principal.userId,
     session_id: wanted.sessionId ?? null,
+    child_key: null,
     tool: wanted.tool,
     pattern: cleanText(wanted.pattern),
     match,
@@ -97,6 +99,8 @@ export interface StandingDecision {
   userId: string;
   /** Null: for all of the person's sessions. */
   sessionId: string | null;
+  /** Of a rule for one session: the calls of its children that it covers; null: none. */
+  childKey: string | null;
   tool: string;
   target: string;
   effect: "allow" | "deny";
@@ -109,6 +113,7 @@ export function addStandingRule(work: Work, decision: StandingDecision): Promise
     level: "user",
     user_id: decision.userId,
     session_id: decision.sessionId,
+    child_key: decision.childKey,
     tool: decision.tool,
     pattern: decision.target,
     match: "exact",
@@ -117,32 +122,6 @@ export function addStandingRule(work: Work, decision: StandingDecision): Promise
     created_by: decision.userId,
     created_at: work.now,
   });
-}
-
-/** A call as a person was shown it. */
-interface DecidedCall {
-  tool: string;
-  target: string | null;
-  /** JSON: `{input, cwd}` among others. */
-  shown: string;
-}
-
-/**
- * What a decision would hold for beyond this once; null when it can hold only once. A yes says
- * nothing of other folders or of what runs unwatched, so those are asked about each time; a no may
- * stand for all of them.
- */
-export function standingTarget(
-  { tool, target, shown }: DecidedCall,
-  effect: "allow" | "deny",
-): string | null {
-  if (target === null || target.length > MAX_PATTERN_CHARS) return null;
-  if (tool !== "bash" || effect === "deny") return target;
-  const { input, cwd } = JSON.parse(shown) as {
-    input?: { background?: unknown } | null;
-    cwd?: string | null;
-  };
-  return (cwd ?? null) === null && input?.background !== true ? target : null;
 }
 
 export async function removeRule(work: Work, principal: UserPrincipal, id: string): Promise<Rule> {
@@ -212,6 +191,7 @@ export async function setPersonaRules(
       level: "user",
       user_id: session.owner_id,
       session_id: session.id,
+      child_key: null,
       tool,
       pattern: cleanText(pattern),
       match: defaultMatch(tool, pattern),

@@ -12,6 +12,8 @@ export interface PolicyRuleRow {
   user_id: string | null;
   /** The one session it holds for; null: all. */
   session_id: string | null;
+  /** Key of the calls of this session's children that it covers, `*` for all; null: none. */
+  child_key: string | null;
   tool: string;
   pattern: string;
   match: "exact" | "glob";
@@ -37,4 +39,8 @@ create index policy_rules_session on policy_rules (session_id) where session_id 
 
 export const policyMigrations: readonly Migration[] = [
   { id: "policy-0001-rules", statements: (dialect) => ddl(dialect, tables) },
+  {
+    id: "policy-0023-children",
+    statements: (dialect) => ddl(dialect, "alter table policy_rules add column child_key ID"),
+  },
 ];

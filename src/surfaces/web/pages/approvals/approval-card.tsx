@@ -73,7 +73,9 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
                 aria-describedby={unreadId}
                 onClick={() => allow("session")}
               >
-                Allow for this session
+                {approval.coversChildren
+                  ? "Allow for this session and its children"
+                  : "Allow for this session"}
               </Button>
             )}
             {rule !== null && (

@@ -55,6 +55,7 @@ function ClosedGate({ approval }: { approval: Approval }) {
   return decision === "allow" ? (
     <Line icon={<ShieldCheck size={14} aria-hidden />} tone="text-accent">
       {who} {SCOPE_WORDS[scope ?? "once"]}
+      {approval.coveredBy !== null && ", when the same call was allowed"}
     </Line>
   ) : (
     <Line icon={<ShieldX size={14} aria-hidden />} tone="text-bad">

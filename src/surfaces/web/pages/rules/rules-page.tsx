@@ -122,6 +122,7 @@ function RuleNote({ rule, now }: { rule: Rule; now: number }) {
           >
             one session
           </Link>
+          {rule.coversChildren && " and its children"}
         </>
       )}
       {rule.createdAt !== null && (

@@ -48,7 +48,8 @@ export type Row =
       isRefused: boolean;
       at: string | null;
     }
-  | { type: "gate"; key: string; approval: Approval }
+  /** `isChilds`: asked by a child of the session that is shown. */
+  | { type: "gate"; key: string; approval: Approval; isChilds: boolean }
   | { type: "notice"; key: string; text: string; at: string }
   /** At work, with nothing to show for it yet. */
   | { type: "pulse"; key: string; promptId: string | null };
@@ -63,7 +64,9 @@ export interface RowInput {
   isWorking: boolean;
   /** The last turn goes on when somebody has answered: its unanswered calls wait. */
   isParked?: boolean;
+  /** Gates of the session and of its children. */
   approvals?: readonly Approval[];
+  sessionId?: string;
 }
 
 export function buildRows(input: RowInput): Row[] {
@@ -80,7 +83,8 @@ export function buildRows(input: RowInput): Row[] {
     rows.push({ type: "agent", key: `agent:${first.entryId}`, at: "" });
   }
   for (const draft of writing) rows.push(draftRow(draft));
-  for (const approval of gates.rest) rows.push(gateRow(approval));
+  for (const approval of gates.rest)
+    rows.push(gateRow(approval, approval.sessionId !== (input.sessionId ?? approval.sessionId)));
   const last = rows.at(-1);
   const isBusyInSight = writing.length > 0 || (last?.type === "tool" && last.phase === "running");
   if (isWorking && !isBusyInSight)
@@ -103,8 +107,8 @@ function showProgress(rows: Row[], drafts: Drafts): Drafts {
 
 const PROGRESS_CHARS = 20_000;
 
-function gateRow(approval: Approval): Row {
-  return { type: "gate", key: `gate:${approval.id}`, approval };
+function gateRow(approval: Approval, isChilds = false): Row {
+  return { type: "gate", key: `gate:${approval.id}`, approval, isChilds };
 }
 
 function entryRows(

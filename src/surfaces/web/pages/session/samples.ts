@@ -65,6 +65,8 @@ export function sampleApproval(fields: Partial<Approval> = {}): Approval {
     reason: null,
     answers: null,
     decidedBy: null,
+    coveredBy: null,
+    coversChildren: false,
     rulePreview: null,
     ...fields,
   };

@@ -97,8 +97,16 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
   const isWorking = BUSY.has(session.activity) || drafts.length > 0;
   const isParked = session.activity === "needs_you";
   const rows = useMemo(
-    () => buildRows({ entries, drafts, isWorking, isParked, approvals: approvals ?? [] }),
-    [entries, drafts, isWorking, isParked, approvals],
+    () =>
+      buildRows({
+        entries,
+        drafts,
+        isWorking,
+        isParked,
+        approvals: approvals ?? [],
+        sessionId: session.id,
+      }),
+    [entries, drafts, isWorking, isParked, approvals, session.id],
   );
   const isFresh = isUnspoken(session, rows) && !transcript.hasNextPage;
   const target = useEntryTarget(transcript, entries, rows);

@@ -10,6 +10,7 @@ import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
 import { CallRow, ForwardedRow } from "./kin-rows.tsx";
 import { PromptRow } from "./prompt-row.tsx";
 import type { Row } from "./rows.ts";
+import { SessionLink } from "./session-link.tsx";
 import { AsideRow, WakeRow } from "./told-rows.tsx";
 
 export const TranscriptRow = memo(function TranscriptRow({
@@ -64,7 +65,17 @@ export const TranscriptRow = memo(function TranscriptRow({
         </p>
       );
     case "gate":
-      return <GateRow approval={row.approval} />;
+      return (
+        <>
+          {row.isChilds && (
+            <p className="pt-2 text-xs text-ink-faint">
+              Asked by <SessionLink sessionId={row.approval.sessionId} name={null} />, a child of
+              this session
+            </p>
+          )}
+          <GateRow approval={row.approval} />
+        </>
+      );
     case "pulse":
       return <Pulse promptId={row.promptId} />;
   }
