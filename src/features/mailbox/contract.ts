@@ -97,6 +97,8 @@ export const letterSchema = z
     contextUrl: z.string().nullable(),
     fate: z.enum(LETTER_FATES),
     fateReason: z.string().nullable(),
+    /** A request from outside to an agent of yours, which you may let through as an ordinary turn. */
+    mayLetThrough: z.boolean(),
     read: z.boolean(),
     readAt: isoTime.nullable(),
     archivedAt: isoTime.nullable(),

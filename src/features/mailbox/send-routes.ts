@@ -13,9 +13,10 @@ import {
   type SessionRow,
   sessionThing,
 } from "#engine/index.ts";
-import { findSession } from "#engine/sessions/index.ts";
+import { findSession, promptView } from "#engine/sessions/index.ts";
 import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
 import { pageOf as pageSchema } from "#protocol/page.ts";
+import { promptSchema } from "#protocol/sessions.ts";
 import { failLetter, listSessionLetters, listWaiting } from "./agent-queries.ts";
 import {
   changedSchema,
@@ -25,6 +26,7 @@ import {
   sessionLettersQuery,
 } from "./contract.ts";
 import { hintOwners, retell, takeable } from "./deliver.ts";
+import { letThrough } from "./let-through.ts";
 import { sendAsPerson } from "./send-letter.ts";
 import { mailOf } from "./tools.ts";
 import { letterView } from "./views.ts";
@@ -70,6 +72,22 @@ const sending: readonly Route[] = [
     },
   }),
 ];
+
+const lettingThrough = defineRoute({
+  method: "post",
+  path: "/api/messages/{id}/let-through",
+  summary: "Have your agent work on somebody else's request as an ordinary turn",
+  tag: TAG,
+  body: nothing,
+  response: z.object({ prompt: promptSchema }),
+  status: 202,
+  async handle({ engine, principal, params }) {
+    const person = writerOf(principal);
+    const ids = { promptId: engine.ids.mint("pmt"), runId: engine.ids.mint("run") };
+    const prompt = await command(engine, (work) => letThrough(work, person, params.id ?? "", ids));
+    return { prompt: promptView(prompt) };
+  },
+});
 
 /** Its person's; nobody else's is there. */
 function requireOwn(
@@ -136,6 +154,7 @@ function sessionRoutes(name: "messages" | "notifications"): Route[] {
 
 export const sendRoutes: readonly Route[] = [
   ...sending,
+  lettingThrough,
   ...sessionRoutes("messages"),
   ...sessionRoutes("notifications"),
 ];

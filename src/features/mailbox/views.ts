@@ -2,6 +2,7 @@
 import { isoTime } from "#engine/sessions/index.ts";
 import { contextUrl } from "./context-url.ts";
 import type { Letter, LetterParty } from "./contract.ts";
+import { isGuestLetter } from "./guest.ts";
 import type { LetterRow } from "./schema.ts";
 
 const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
@@ -26,6 +27,7 @@ export function letterView(row: LetterRow, { userId }: { userId: string }): Lett
     contextUrl: contextUrl(row.context_ref),
     fate: row.fate,
     fateReason: row.fate_reason,
+    mayLetThrough: isRecipient && row.to_session_id !== null && isGuestLetter(row),
     read: readAt !== null,
     readAt,
     archivedAt: isRecipient ? timeOf(row.archived_at) : null,

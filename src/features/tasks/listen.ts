@@ -4,6 +4,7 @@ import { treeTop } from "#engine/sessions/index.ts";
 import { type Doing, openBoard, SYSTEM } from "./board.ts";
 import { factsOf, openBlockersOf } from "./dependents.ts";
 import { releaseNews } from "./notify.ts";
+import { blockForPlan, unblockAfterPlan, withoutPlanBlock } from "./plan-block.ts";
 import { findTask, listOpenOf } from "./queries.ts";
 import { saveChanged } from "./record-changes.ts";
 import type { TaskRow } from "./schema.ts";
@@ -11,6 +12,8 @@ import { isSettled, nextStatus } from "./status.ts";
 
 export const listen: Listener = async (work, event) => {
   if (event.type === "prompt_admitted") return promptAdmitted(work, event);
+  if (event.type === "gate_opened") return blockForPlan(work, event.gate);
+  if (event.type === "gate_closed") return unblockAfterPlan(work, event.gate);
   const why = reasonIn(event);
   if (why !== undefined) await giveBack(work, why.sessionId, why.word);
 };
@@ -52,7 +55,7 @@ async function giveBack(work: Work, sessionId: string, why: string): Promise<voi
 }
 
 async function giveBackOne(doing: Doing, task: TaskRow, why: string): Promise<void> {
-  const row: TaskRow = { ...task, assignee_id: null };
+  const row: TaskRow = { ...withoutPlanBlock(task), assignee_id: null };
   const openBlockers = (await openBlockersOf(doing, [task.id])).get(task.id) ?? [];
   const { status } = nextStatus({ ...factsOf(row), openBlockers }, {});
   row.status = status === "in_progress" ? "pending" : status;

@@ -20,6 +20,7 @@ const letter: Letter = {
   contextUrl: null,
   fate: "delivered",
   fateReason: null,
+  mayLetThrough: false,
   read: false,
   readAt: null,
   archivedAt: null,

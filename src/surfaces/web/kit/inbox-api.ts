@@ -9,6 +9,7 @@ import type {
 } from "#features/mailbox/contract.ts";
 import type { Agent } from "#features/orchestrators/contract.ts";
 import type { Page } from "#protocol/page.ts";
+import type { Prompt } from "#protocol/sessions.ts";
 import { callApi } from "./api-client.ts";
 
 export interface LetterFilter {
@@ -63,6 +64,12 @@ const letter = (id: string) => `${INBOX}/${encodeURIComponent(id)}`;
 const THREAD_LIMIT = 200;
 
 export const inboxApi = {
+  /** Has one's agent work on somebody else's request as an ordinary turn. */
+  letThrough: (id: string) =>
+    callApi<{ prompt: Prompt }>(`/api/messages/${encodeURIComponent(id)}/let-through`, {
+      method: "POST",
+      body: {},
+    }),
   count: (signal: AbortSignal) => callApi<{ count: number }>(`${INBOX}/count`, { signal }),
   list: (filter: LetterFilter, cursor: string | undefined, signal: AbortSignal) =>
     callApi<Page<Letter>>(INBOX, { query: { ...filter, cursor }, signal }),

@@ -7,6 +7,7 @@ import { Markdown } from "#surfaces/web/kit/markdown.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, dayName, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { FailureActions } from "#surfaces/web/pages/session/failure-actions.tsx";
+import { LetThrough } from "./let-through.tsx";
 import { LetterContext, SenderLink } from "./letter-context.tsx";
 import { LetterGate, useIsPending } from "./letter-gate.tsx";
 import {
@@ -81,6 +82,7 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
       <div className="mt-2 space-y-1 empty:hidden">
         <LetterContext letter={letter} />
         {to.id !== myId && <Fate letter={letter} />}
+        {letter.mayLetThrough && <LetThrough letterId={letter.id} />}
       </div>
     </article>
   );

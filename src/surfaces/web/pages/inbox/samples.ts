@@ -21,6 +21,7 @@ export function letter(change: Partial<Letter> = {}): Letter {
     contextUrl: null,
     fate: "delivered",
     fateReason: null,
+    mayLetThrough: false,
     read: false,
     readAt: null,
     archivedAt: null,
