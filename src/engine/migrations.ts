@@ -302,6 +302,15 @@ alter table workspaces add column offline_at bigint;
 alter table workspaces add column left_at bigint;
 `;
 
+/** How many messages a session's transcript holds, so that nobody counts them in the log. */
+const messageCount = `
+alter table sessions add column messages_total bigint not null default 0;
+update sessions set messages_total = (
+  select count(*) from events
+  where events.session_id = sessions.id and events.kind in ('text', 'prompt')
+);
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -329,6 +338,7 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0020-turn-size", statements: (dialect) => ddl(dialect, turnSizeColumns) },
   { id: "0021-retention-hold", statements: (dialect) => ddl(dialect, retentionHoldTable) },
   { id: "0022-states", statements: (dialect) => ddl(dialect, stateColumns) },
+  { id: "0023-message-count", statements: (dialect) => ddl(dialect, messageCount) },
   {
     id: "0024-model-stop",
     statements: (dialect) => [modelStopColumn, unusedIndexes].flatMap((text) => ddl(dialect, text)),

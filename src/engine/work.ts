@@ -38,6 +38,16 @@ export type KernelEvent =
   /** Its settings are being changed as somebody asked; who refuses one throws. */
   | { type: "session_changed"; session: SessionWriter; fields: readonly string[] }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
+  /** It is about to be archived: whoever ties sessions to it ends or releases them first. */
+  | { type: "session_archiving"; session: SessionWriter; force: boolean; children: ChildrenFate }
+  /** A run of `async_callback` has ended; a feature that tells the parent says so. */
+  | {
+      type: "callback_due";
+      session: SessionWriter;
+      prompt: PromptRow;
+      run: RunRow | null;
+      answer: CallbackAnswer;
+    }
   /**
    * It is to be active again, and nothing has been changed yet. Who does not want it says so; who
    * keeps sessions that never end for good brings one back here when a person speaks to it.
@@ -68,6 +78,14 @@ export type KernelEvent =
       words: readonly string[];
     }
   | ({ type: "setting_changed" } & SettingChange);
+
+/** What happens to the children of a session that is archived. */
+export type ChildrenFate = "end" | "detach";
+
+export interface CallbackAnswer {
+  /** The parent was told, or will be. */
+  isTaken: boolean;
+}
 
 export interface WakeAnswer {
   /** Why it must not wake now. */
@@ -187,6 +205,7 @@ export class SessionWriter {
   /** Appends to the log; returns the event's seq. */
   record(draft: EventDraft): number {
     this.row.last_seq += 1;
+    if (draft.kind === "text" || draft.kind === "prompt") this.row.messages_total += 1;
     this.appended.push(eventRow(this.row, draft, this.#now));
     return this.row.last_seq;
   }

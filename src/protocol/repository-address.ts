@@ -36,9 +36,9 @@ export type AddressReading =
 const MAX_CHARS = 2_000;
 /** `user@host:path`, as ssh is usually written for git, which reads whatever has `://` in it as a URL. */
 const SCP_LIKE = /^([A-Za-z0-9_.-]+)@([A-Za-z0-9][A-Za-z0-9.-]*):(?!.*:?\/\/)([^\s:][^\s]*)$/;
-/** `owner/name` as GitHub has it, or parts that begin with a letter or a digit. */
+/** `owner/name` as GitHub has it, or parts that begin with a letter or a digit; none begins with `-`. */
 const NAME =
-  /^(?:[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?\/[A-Za-z0-9._-]{1,100}|[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_][A-Za-z0-9._-]*){0,9})$/;
+  /^(?:[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?\/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}|[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_][A-Za-z0-9._-]*){0,9})$/;
 const CLIMBS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 const LOOKS_LOCAL = /^(?:file:|[a-z]:[\\/]|[/.~\\])/i;
 const UNSEEN = /[\p{Cc}\p{Cf}]/u;

@@ -82,11 +82,9 @@ describe("runs", () => {
       platform.request<{ items: Prompt[] }>("GET", `/api/sessions/${parent.id}/prompts`);
     await expect.poll(async () => (await prompts()).body.items.length).toBe(1);
     const [told] = (await prompts()).body.items;
-    expect(told).toMatchObject({
-      author: { kind: "system", name: "child" },
-      origin: { replyRef: body.run.id },
-    });
-    expect(told?.content).toContain("from the child");
+    expect(told).toMatchObject({ author: { kind: "system" }, origin: { channelType: "wake" } });
+    expect(told?.content).toContain(`worker.ended: "child" (${body.run.sessionId})`);
+    expect(told?.content).toContain("> from the child");
   });
 
   it("stops a run that runs, and one that waits", async () => {

@@ -17,7 +17,13 @@ import { freeWorkspaces } from "./unpin.ts";
 /** A person's own machine is nobody else's business, but for admins. */
 function isSeenBy(principal: Principal, row: RunnerRow): boolean {
   if (row.owner_id === null || may(principal, "runner.manage", { orgId: row.org_id })) return true;
-  return principal.kind === "user" && row.owner_id === principal.userId;
+  // An agent works for its owner, on the owner's machines too.
+  const personId = principal.kind === "session" ? principal.ownerId : userIdOf(principal);
+  return row.owner_id === personId;
+}
+
+function userIdOf(principal: Principal): string | null {
+  return principal.kind === "user" ? principal.userId : null;
 }
 
 /** What the connected runners can ask; usable when any of them can. */
@@ -35,6 +41,20 @@ export async function listModelOffers(reader: Reader, principal: Principal): Pro
 export async function isFindingModels(reader: Reader, principal: Principal): Promise<boolean> {
   const rows = await listRunners(reader, principal.orgId);
   return rows.some((row) => row.state === "online" && row.ready === 0 && isSeenBy(principal, row));
+}
+
+/** Runtimes of all runners that this principal sees; true: a connected one offers it. */
+export async function listRuntimeNames(
+  reader: Reader,
+  principal: Principal,
+): Promise<Map<string, boolean>> {
+  const names = new Map<string, boolean>();
+  const rows = await listRunners(reader, principal.orgId);
+  for (const row of rows.filter((one) => isSeenBy(principal, one))) {
+    for (const name of JSON.parse(row.runtimes) as string[])
+      names.set(name, names.get(name) === true || row.state === "online");
+  }
+  return names;
 }
 
 export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
@@ -68,12 +88,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       principal: Principal,
     ): Promise<{ name: string; available: boolean; reason: string | null }[]> {
       requireMay(principal, "session.read");
-      const rows = await store.read((reader) => listRunners(reader, principal.orgId));
-      const names = new Map<string, boolean>();
-      for (const row of rows.filter((one) => isSeenBy(principal, one))) {
-        for (const name of JSON.parse(row.runtimes) as string[])
-          names.set(name, names.get(name) === true || row.state === "online");
-      }
+      const names = await store.read((reader) => listRuntimeNames(reader, principal));
       return [...names].map(([name, available]) => ({
         name,
         available,

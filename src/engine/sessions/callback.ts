@@ -1,6 +1,7 @@
 /**
- * `async_callback`: when a run ends, the parent of its session is prompted with what came of it, in
- * the transaction that settles the run, once.
+ * `async_callback`: when a run ends, the parent of its session is told what came of it, in the
+ * transaction that settles the run, once. A feature that keeps an inbox for parents tells it there;
+ * without one, the kernel prompts the parent itself.
  */
 import { quoteLines } from "#base/text.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
@@ -14,6 +15,9 @@ export async function promptParentWhenDone(work: Work, event: KernelEvent): Prom
   const { session, prompt, run } = event;
   // Also of a run that never began: whoever asked for it has its id and waits to hear of it.
   if (parseRunOptions(prompt.run_options).executionMode !== "async_callback") return;
+  const answer = { isTaken: false };
+  await work.emit({ type: "callback_due", session, prompt, run, answer });
+  if (answer.isTaken) return;
   const parentId = session.row.parent_session_id;
   const parent = parentId === null ? undefined : await work.session(parentId);
   if (!parent || parent.row.lifecycle === "terminated") {

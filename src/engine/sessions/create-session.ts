@@ -111,6 +111,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     waiting: 0,
     prompts_total: 0,
     started: 0,
+    messages_total: 0,
     run_state: null,
     last_outcome: null,
     cost_micros: 0,

@@ -1,5 +1,6 @@
 /** The only SQL on the log of events. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { EntryKind } from "#protocol/sessions.ts";
 import type { EventRow, KernelTables } from "../schema.ts";
 
 const prepare = statements<KernelTables>();
@@ -206,6 +207,8 @@ export interface EntryFilter {
   thread?: string | undefined;
   before?: number | undefined;
   after?: number | undefined;
+  /** Only entries of these kinds. */
+  kinds?: readonly EntryKind[] | undefined;
   limit: number;
 }
 /** A page of the transcript: the newest before `before`, or the oldest after `after`; always in order. */
@@ -218,6 +221,7 @@ export async function listEntries(reader: Reader, filter: EntryFilter): Promise<
   if (filter.thread !== undefined) query = query.where("thread", "=", filter.thread);
   if (filter.before !== undefined) query = query.where("seq", "<", filter.before);
   if (filter.after !== undefined) query = query.where("seq", ">", filter.after);
+  if (filter.kinds !== undefined) query = query.where("kind", "in", filter.kinds);
   const forwards = filter.after !== undefined;
   const rows = await reader.query<EventRow>(
     query

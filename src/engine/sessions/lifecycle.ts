@@ -2,7 +2,7 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Author, Lifecycle } from "#protocol/sessions.ts";
 import { listLiveRuns } from "../runs/queries.ts";
-import type { SessionWriter, WakeAnswer, Work } from "../work.ts";
+import type { ChildrenFate, SessionWriter, WakeAnswer, Work } from "../work.ts";
 import { findRoom } from "./ceilings.ts";
 import { cutTurn } from "./cut-turn.ts";
 import { listWaiting } from "./prompt-queries.ts";
@@ -68,12 +68,14 @@ export interface EndSession {
   to: "archived" | "terminated" | "hibernated";
   /** Stops a turn that runs; without it a busy session refuses. */
   force: boolean;
+  /** Of an archived session: its children end with it, unless they are to be detached. */
+  children?: ChildrenFate;
 }
 
 export async function endSession(
   work: Work,
   session: SessionWriter,
-  { to, force }: EndSession,
+  { to, force, children = "end" }: EndSession,
 ): Promise<void> {
   if (session.row.run_state !== null && !force) {
     throw new Refusal(
@@ -90,6 +92,7 @@ export async function endSession(
       "Prompts are waiting. Let them run or withdraw them first.",
     );
   }
+  if (to === "archived") await work.emit({ type: "session_archiving", session, force, children });
   // The lifecycle changes first, so that ending one turn does not start the next.
   await changeLifecycle(work, session, to);
   await stopTurns(work, session);

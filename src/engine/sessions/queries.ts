@@ -84,6 +84,7 @@ const updateSession = prepare<SessionRow, unknown>((db, p) =>
       waiting: p("waiting"),
       prompts_total: p("prompts_total"),
       started: p("started"),
+      messages_total: p("messages_total"),
       run_state: p("run_state"),
       last_outcome: p("last_outcome"),
       cost_micros: p("cost_micros"),

@@ -44,6 +44,7 @@ export const SESSION_COLUMNS = [
   "waiting",
   "prompts_total",
   "started",
+  "messages_total",
   "run_state",
   "last_outcome",
   "cost_micros",

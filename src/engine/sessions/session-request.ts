@@ -1,5 +1,6 @@
 /** What a caller may say about a new session, and what the server makes of it. */
 import { Refusal } from "#base/refusal.ts";
+import { isBranchName } from "#protocol/branch-name.ts";
 import {
   type AddressReading,
   addressText,
@@ -57,6 +58,7 @@ export async function newSession(
   const parent = await parentOf(work, principal, request.parentSessionId);
   const place = placeOf(principal, request, parent);
   refuseTrialRuntime(principal, request, parent);
+  if (request.branch !== undefined && !isBranchName(request.branch)) throw branchInvalid();
   const said = { ...UNSAID, ...withoutUndefined(request) };
   return {
     id,
@@ -161,6 +163,14 @@ function refuseTrialRuntime(
     "forbidden",
     "runtime_not_allowed",
     `${runtime} is for people who try things out. Leave runtime out to use your own.`,
+  );
+}
+
+function branchInvalid(): Refusal {
+  return new Refusal(
+    "invalid",
+    "branch_invalid",
+    "This is no name of a branch. Check its spelling, or leave it out to begin with the default branch.",
   );
 }
 

@@ -4,7 +4,7 @@ import { cleanText } from "#base/text.ts";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
 import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
 import { may, type Principal, principalKey, requireMay, sessionThing } from "../principal.ts";
-import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import { type ChildrenFate, command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { relocateSession } from "../workspaces/relocate.ts";
 import { MAIN_THREAD } from "./admit-prompt.ts";
 import { clearContext } from "./clear-context.ts";
@@ -76,10 +76,10 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
       ),
     wake: (principal: Principal, id: string) =>
       change(principal, id, (work, session) => changeLifecycle(work, session, "active")),
-    archive: (principal: Principal, id: string, force: boolean) =>
+    archive: (principal: Principal, id: string, force: boolean, children: ChildrenFate = "end") =>
       change(principal, id, async (work, session) => {
         if (session.row.lifecycle === "archived" || session.row.lifecycle === "terminated") return;
-        await endSession(work, session, { to: "archived", force });
+        await endSession(work, session, { to: "archived", force, children });
       }),
     /** Takes an entry's words out of the log; see `redact-entry.ts`. */
     redact: (principal: Principal, id: string, entryId: string) =>

@@ -1,5 +1,6 @@
 /** Which repositories a runner opens, and how the branches of sessions are called. */
 import { Refusal } from "#base/refusal.ts";
+import { isBranchName } from "#protocol/branch-name.ts";
 import type { RepositoryAddress } from "#protocol/repository-address.ts";
 
 export type UsableRepository = Extract<RepositoryAddress, { kind: "web" | "path" }>;
@@ -37,10 +38,7 @@ export function branchFor(sessionId: string): string {
 
 /** Refuses a name that could be taken for anything but a branch. */
 export function checkBranch(branch: string): string {
-  const odd = branch.startsWith("-") || branch.length > 250 || /[^\p{L}\p{N}._/+@#-]/u.test(branch);
-  if (odd || branch.includes("..") || branch.includes("@{")) {
-    throw refused("This is no name of a branch. Check its spelling.");
-  }
+  if (!isBranchName(branch)) throw refused("This is no name of a branch. Check its spelling.");
   return branch;
 }
 

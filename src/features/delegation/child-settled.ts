@@ -12,6 +12,7 @@ import { findLink, findReplaced, saveLink } from "./queries.ts";
 import type { LinkRow } from "./schema.ts";
 import { tellParent } from "./tell-parent.ts";
 import { deleteCompletion, findCompletion } from "./wait-queries.ts";
+import { endOfPiece } from "./words.ts";
 
 /** The whole of what a child said last is given up to here; the rest is in its transcript. */
 const MAX_TEXT_CHARS = 32_000;
@@ -71,12 +72,40 @@ async function tellEnding(
   await tellParent(work, session, link, { type, payload, causeKey: `ended:${prompt.run_id}` });
 }
 
+/**
+ * Tells the parent of the end of an `async_callback` run through its inbox, as of every ending. Also
+ * of a run that never began: whoever asked for it has its id and waits. False: there is no parent.
+ */
+export async function callbackEnded(
+  work: Work,
+  { session, prompt, run }: Omit<Settled, "type">,
+): Promise<boolean> {
+  const { id, parent_session_id } = session.row;
+  const link = parent_session_id === null ? undefined : await findLink(work.tx, id);
+  const parent = link && (await work.session(link.parent_session_id));
+  if (!link || !parent || parent.row.lifecycle === "terminated" || prompt.outcome === null)
+    return false;
+  const summary = run ? (await findCompletion(work.tx, id, run.id))?.summary : undefined;
+  const hasEnded = prompt.outcome === "completed" || prompt.outcome === "failed";
+  await tellParent(work, session, link, {
+    type: hasEnded ? "worker.ended" : "worker.stopped_without_end",
+    payload: {
+      outcome: prompt.outcome,
+      code: prompt.error_code,
+      ...textOf(prompt, run, summary),
+      promptId: prompt.id,
+    },
+    causeKey: `ended:${prompt.run_id}`,
+  });
+  return true;
+}
+
 /** A turn that its parent stopped, and that did stop: what it came to all the same is news. */
 function isTheParentsDoing({ run_id, outcome }: PromptRow, { quiet_run }: LinkRow): boolean {
   return quiet_run === run_id && (outcome === "aborted" || outcome === "superseded");
 }
 
-/** Its caller asked to be told in another way. */
+/** A callback is told on its own, whatever became of the run: see `callbackEnded`. */
 function isToldElsewhere({ run_options }: PromptRow): boolean {
   return parseRunOptions(run_options).executionMode === "async_callback";
 }
@@ -111,7 +140,9 @@ async function tellReplaced(
 
 function textOf(prompt: PromptRow, run: RunRow | null, summary: string | undefined) {
   const text = summary ?? run?.result ?? prompt.error_message ?? (run ? "" : wordsFor(prompt));
-  return { text: text.slice(0, MAX_TEXT_CHARS), isCut: text.length > MAX_TEXT_CHARS };
+  const end = endOfPiece(text, MAX_TEXT_CHARS);
+  const isCut = end < text.length;
+  return { text: text.slice(0, end), isCut, ...(isCut && { length: text.length }) };
 }
 
 function wordsFor({ outcome }: PromptRow): string {

@@ -56,7 +56,7 @@ async function childOf(reader: Reader, row: SessionRow, session: Session): Promi
     branch: row.branch,
     changedFiles: await countChangedFiles(reader, row.id),
     cost: row.cost_unknown === 1 ? null : row.cost_micros,
-    messages: row.prompts_total,
+    messages: Number(row.messages_total),
     ...viewPlan(row),
     lastActivityAt: updatedAt,
   };

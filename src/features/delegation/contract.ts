@@ -41,6 +41,8 @@ export interface WorkerEventPayload {
   text?: string;
   /** There is more of the text than is given. */
   isCut?: boolean;
+  /** Characters of the whole text, when only its beginning is given. */
+  length?: number;
   questions?: string[];
   /** What it presents is a plan, which is the text; what of it was decided is the outcome. */
   kind?: "plan";

@@ -128,28 +128,6 @@ const PERSON: Record<string, Cause> = {
       await at.settle(turn, { outcome: "aborted" });
     },
   },
-  archives: {
-    told: "worker.deleted",
-    async happen({ at, childId, turn }) {
-      await at.world.kernel.sessions.archive(owner, childId, true);
-      await at.settle(turn, { outcome: "aborted" });
-    },
-  },
-  "archives, and then ends,": {
-    told: "worker.deleted",
-    async happen({ at, childId, turn }) {
-      await at.world.kernel.sessions.archive(owner, childId, true);
-      await at.world.kernel.sessions.terminate(owner, childId);
-      await at.settle(turn, { outcome: "aborted" });
-    },
-  },
-  ends: {
-    told: "worker.deleted",
-    async happen({ at, childId, turn }) {
-      await at.world.kernel.sessions.terminate(owner, childId);
-      await at.settle(turn, { outcome: "aborted" });
-    },
-  },
   detaches: {
     told: "worker.detached",
     async happen(scene) {
@@ -193,6 +171,29 @@ const PERSON: Record<string, Cause> = {
         messageChild(work, parent, child, "and then", "followup"),
       )) as { promptId: string };
       await at.world.kernel.prompts.withdraw(owner, sent.promptId);
+    },
+  },
+};
+
+/** Ways in which a person ends a child in the middle of its turn. */
+const ENDED: Record<string, Pick<Cause, "happen">> = {
+  archives: {
+    async happen({ at, childId, turn }) {
+      await at.world.kernel.sessions.archive(owner, childId, true);
+      await at.settle(turn, { outcome: "aborted" });
+    },
+  },
+  "archives, and then ends,": {
+    async happen({ at, childId, turn }) {
+      await at.world.kernel.sessions.archive(owner, childId, true);
+      await at.world.kernel.sessions.terminate(owner, childId);
+      await at.settle(turn, { outcome: "aborted" });
+    },
+  },
+  ends: {
+    async happen({ at, childId, turn }) {
+      await at.world.kernel.sessions.terminate(owner, childId);
+      await at.settle(turn, { outcome: "aborted" });
     },
   },
 };
@@ -303,6 +304,26 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       if (told !== null) await hear(parentId, `1. ${told}: "counter" (${childId})`);
     }
 
+    /** The parent is told that the turn was cut and that the child is gone, each once. */
+    async function playEnd({ happen }: Pick<Cause, "happen">, state: State): Promise<void> {
+      const { parentId, childId, turn } = await at.family();
+      const entered = await state.enter(at, parentId);
+      await happen({ at, parentId, childId, turn });
+      const types = (await at.inbox(parentId)).map(({ type }) => type);
+      expect(types.toSorted()).toEqual(["worker.deleted", "worker.stopped_without_end"]);
+      await state.leave(at, parentId, entered);
+      let told = "";
+      for (let round = 0; round < 2 && told.split("\n[end]").length <= 2; round++) {
+        for (const woken of await at.arrived()) {
+          told += `${woken.assignment.content}\n[end]`;
+          await at.settle(woken, { outcome: "completed", result: "heard" });
+        }
+      }
+      for (const type of types)
+        expect(told.split(`${type}: "counter" (${childId})`)).toHaveLength(2);
+      expect((await at.inbox(parentId)).every(({ delivered }) => delivered)).toBe(true);
+    }
+
     /** The parent is told in a turn of its own, and never again. */
     async function hear(parentId: string, words: string): Promise<void> {
       const woken = await at.turnOf(parentId);
@@ -317,6 +338,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       it.each(Object.entries(CHILD))("a child that %s", (_cause, cause) => play(cause, state));
       it.each(Object.entries(PERSON))("a person %s the child", (_cause, cause) =>
         play(cause, state),
+      );
+      it.each(Object.entries(ENDED))("a person %s the child in its turn", (_cause, cause) =>
+        playEnd(cause, state),
       );
       it.each(Object.entries(PARENT))("it %s the child itself", (_cause, cause) =>
         play(cause, state),

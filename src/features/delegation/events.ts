@@ -40,7 +40,8 @@ export function eventOf(ending: TurnEnding): WorkerEventType | null {
       return code !== null && LOST.has(code) ? "worker.stopped_without_end" : "worker.ended";
     case "aborted":
     case "superseded":
-      return isReplaced || isGone ? null : "worker.stopped_without_end";
+      // A turn that is cut by the end of its session is told besides that end.
+      return isReplaced ? null : "worker.stopped_without_end";
     case "withdrawn":
       return isParents && !isGone ? "worker.stopped_without_end" : null;
     default:

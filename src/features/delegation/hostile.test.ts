@@ -331,7 +331,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const parentId = await at.world.createSession();
       const childId = await at.spawn(parentId);
       const turn = await at.turnOf(childId);
-      await sessions().archive(owner, parentId, true);
+      await sessions().archive(owner, parentId, true, "detach");
       await command(at.world.kernel.engine, (work) => purgeEnded(work, parentId));
       expect(await at.row(childId)).toMatchObject({
         parent_session_id: null,

@@ -64,7 +64,13 @@ export { planOf, questionsOf } from "./question.ts";
 export type { LinkRow } from "./schema.ts";
 export { type SpawnRequest, spawnChild } from "./spawn.ts";
 export { readUntold, toldOf } from "./tell-parent.ts";
-export { forwardMessages, readMessages } from "./transcript.ts";
+export {
+  forwardMessages,
+  NOTHING_SAID,
+  readMessages,
+  readOn,
+  readOnInput,
+} from "./transcript.ts";
 export { isHeldBack } from "./unattended.ts";
 export { beginWait } from "./wait.ts";
 export { findCompletionOf } from "./wait-queries.ts";

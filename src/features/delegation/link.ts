@@ -10,8 +10,16 @@ import { reserveBudget } from "./budget.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
 import { isLive } from "./lives.ts";
 import { forgetPlan } from "./plan.ts";
-import { countLiveChildren, deleteLink, findLink, insertLink, saveLink } from "./queries.ts";
+import {
+  countLiveChildren,
+  deleteLink,
+  findLink,
+  insertLink,
+  listPlaceHolders,
+  saveLink,
+} from "./queries.ts";
 import type { LinkRow } from "./schema.ts";
+import { inQuotes } from "./words.ts";
 
 export interface DelegationLimits {
   /** Live workers of a session that is not an orchestrator. */
@@ -90,7 +98,9 @@ export async function refusePlace(
   const parent =
     row.parent_session_id === null ? undefined : await work.session(row.parent_session_id);
   const full = parent && (await findFullLimit(work, parent.row, limits));
-  return full === undefined ? null : noPlace(by === "session" ? forAgent(full) : forPerson(full));
+  if (!parent || full === undefined) return null;
+  const names = await nameLiveChildren(work, parent.row.id);
+  return noPlace(by === "session" ? forAgent(full, names) : forPerson(full, names));
 }
 
 type Waking = Extract<KernelEvent, { type: "session_waking" }>;
@@ -101,7 +111,19 @@ async function requirePlace(
   limits: DelegationLimits,
 ): Promise<void> {
   const full = await findFullLimit(work, parent, limits);
-  if (full !== undefined) throw noPlace(forAgent(full));
+  if (full !== undefined) throw noPlace(forAgent(full, await nameLiveChildren(work, parent.id)));
+}
+
+const NAMED = 20;
+
+/** Which children hold the places, the one that has been quiet for longest first. */
+async function nameLiveChildren(work: Work, parentId: string): Promise<string> {
+  const live = await listPlaceHolders(work.tx, parentId, NAMED + 1);
+  const names = live.slice(0, NAMED).map(({ id, title, run_state }) => {
+    const state = run_state === null ? "idle" : "at work";
+    return `${inQuotes(title ?? id)} (${id}, ${state})`;
+  });
+  return `${names.join(", ")}${live.length > NAMED ? " and others" : ""}`;
 }
 
 /** The limit that has been reached; undefined while there is room. */
@@ -115,10 +137,10 @@ async function findFullLimit(
   return (await countLiveChildren(work.tx, parent.id)) < limit ? undefined : limit;
 }
 
-const forAgent = (limit: number) =>
-  `There are ${limit} live child sessions already, which is all this session may have at once. End or detach one you no longer need, or wait until one is done and end it.`;
-const forPerson = (limit: number) =>
-  `This session is asleep, and the one that leads it has ${limit} others at work, which is all it may have at once. End, detach or hibernate one of them, or detach this one; then send it again.`;
+const forAgent = (limit: number, names: string) =>
+  `There are ${limit} live child sessions already, which is all this session may have at once: ${names}. End or detach one you no longer need, or wait until one is done and end it.`;
+const forPerson = (limit: number, names: string) =>
+  `This session is asleep, and the one that leads it has ${limit} others at work, which is all it may have at once: ${names}. End, detach or hibernate one of them, or detach this one; then send it again.`;
 
 function noPlace(words: string): Refusal {
   return new Refusal("limit", "fanout_limit_exceeded", words);

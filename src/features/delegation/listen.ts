@@ -1,8 +1,9 @@
 /** What the kernel tells of children and parents, as news to parents. */
 import type { KernelEvent, Listener, SessionWriter, Work } from "#engine/index.ts";
+import { listLiveRuns } from "#engine/runs/index.ts";
 import { showAwaiting } from "#engine/sessions/index.ts";
 import { returnBudget, takeBudgetAgain } from "./budget.ts";
-import { childSettled } from "./child-settled.ts";
+import { callbackEnded, childSettled } from "./child-settled.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
 import { takeBackAnnounced } from "./inbox-queries.ts";
 import { type DelegationLimits, linkChild, refusePlace } from "./link.ts";
@@ -12,6 +13,7 @@ import { planClosed, planOpened, requirePlannable } from "./plan.ts";
 import { findLink, saveLink } from "./queries.ts";
 import { questionClosed, questionOpened } from "./question.ts";
 import { redactTold } from "./redact-told.ts";
+import { releaseChildren } from "./release-children.ts";
 import { endWait, tellParent, tellWhatWaits } from "./tell-parent.ts";
 import { attend, countAgentTurn, countWakeTurn, isWake } from "./unattended.ts";
 import { listWaits } from "./wait-queries.ts";
@@ -28,8 +30,13 @@ export function createListener(limits: DelegationLimits): Listener {
       case "session_waking":
         event.answer.refusal ??= await refusePlace(work, event, limits);
         return;
+      case "session_archiving":
+        return releaseChildren(work, event);
       case "session_lifecycle":
         return lifecycleChanged(work, event);
+      case "callback_due":
+        event.answer.isTaken = await callbackEnded(work, event);
+        return;
       case "prompt_admitted":
         return promptAdmitted(work, event, limits);
       case "prompt_started":
@@ -68,6 +75,8 @@ async function wentAway(work: Work, session: SessionWriter): Promise<void> {
   const parent = link && (await work.session(link.parent_session_id));
   if (!link || !parent) return;
   returnBudget(parent.row, session.row, link);
+  // The turn that is cut with the whole tree is no news either, whenever it winds down.
+  if (endsNow(parent)) link.quiet_run = (await listLiveRuns(work.tx, id))[0]?.id ?? link.quiet_run;
   await saveLink(work.tx, link);
   if (!endsNow(parent))
     await tellParent(work, session, link, {

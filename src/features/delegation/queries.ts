@@ -271,3 +271,23 @@ const countLiveOf = prepare<{ parentId: string }, { count: number }>((db, p) =>
 export async function countLiveChildren(reader: Reader, parentId: string): Promise<number> {
   return Number((await reader.first(countLiveOf, { parentId }))?.count ?? 0);
 }
+
+type LiveChild = Pick<SessionRow, "id" | "title" | "run_state">;
+const selectLiveOf = prepare<{ parentId: string; limit: number }, LiveChild>((db, p) =>
+  db
+    .selectFrom("sessions")
+    .select(["id", "title", "run_state"])
+    .where("parent_session_id", "=", p("parentId"))
+    .where("lifecycle", "=", "active")
+    .orderBy("updated_at")
+    .orderBy("id")
+    .limit(p("limit")),
+);
+/** The same by name; the one that has been quiet for longest comes first. */
+export function listPlaceHolders(
+  reader: Reader,
+  parentId: string,
+  limit: number,
+): Promise<LiveChild[]> {
+  return reader.all(selectLiveOf, { parentId, limit });
+}

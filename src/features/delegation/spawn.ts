@@ -2,7 +2,9 @@
  * A new child for a parent. What is not said is the parent's; what it may cost comes out of what the
  * parent may still spend. Whatever is refused leaves nothing behind: it is one transaction.
  */
+import { Refusal } from "#base/refusal.ts";
 import type { Principal, SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import { requireModelOffered, requireRuntimeOffered } from "#engine/runs/index.ts";
 import {
   createSession,
   MAIN_THREAD,
@@ -35,11 +37,25 @@ export async function spawnChild(
     { ...request, parentSessionId: row.id },
     work.defaults,
   );
+  await requirePossible(work, principal, prompt, request);
   const child = await createSession(work, asked);
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
   await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
   return child;
+}
+
+/** Refuses what the child could only fail with later. */
+async function requirePossible(
+  work: Work,
+  principal: Principal,
+  prompt: string,
+  { model, runtime }: Pick<SpawnRequest, "model" | "runtime">,
+): Promise<void> {
+  if (prompt.trim() === "")
+    throw new Refusal("invalid", "prompt_empty", "The prompt is blank. Say what is to be done.");
+  if (model !== undefined) await requireModelOffered(work.tx, principal, model);
+  if (runtime !== undefined) await requireRuntimeOffered(work.tx, principal, runtime);
 }
 
 export function agentOf(row: SessionRow): Extract<Principal, { kind: "session" }> {

@@ -25,7 +25,7 @@ import { sayAsPlatform } from "./say.ts";
 import type { LinkRow, WaitRow, WorkerEventRow } from "./schema.ts";
 import { isHeldBack } from "./unattended.ts";
 import { findWait } from "./wait-queries.ts";
-import { wakeText } from "./wake-text.ts";
+import { readCallOf, wakeText } from "./wake-text.ts";
 
 export interface News {
   type: WorkerEventType;
@@ -81,7 +81,7 @@ export async function announce(
   const waiting = await findWaitingPrompt(work, untold);
   if (!waiting && (await isHeldBack(work, parent, thread))) return false;
   if (wait) await closeWait(work, row.id, thread);
-  const text = wakeText(untold.map(toldOf));
+  const text = wakeText(untold.map(toldOf), readCallOf(row));
   const content = preface === undefined ? text : `${preface}\n\n${text}`;
   const id = waiting?.id ?? work.ids.mint("pmt");
   // Marked first: a parent that sleeps is told what there is in waking, and must not be told twice.
@@ -156,7 +156,7 @@ export async function retell(
   const untold = await listUntold(work.tx, parent.row.id, waiting.thread);
   if (untold.length === 0) return withdrawPrompt(work, parent, waiting);
   await markAnnounced(work.tx, untold, waiting.id);
-  await editPrompt(work, parent, waiting, wakeText(untold.map(toldOf)));
+  await editPrompt(work, parent, waiting, wakeText(untold.map(toldOf), readCallOf(parent.row)));
 }
 
 export function toldOf({ type, child_id, child_name, payload }: WorkerEventRow) {

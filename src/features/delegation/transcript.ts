@@ -1,37 +1,107 @@
 /** A child's conversation as another agent reads it, and passed on word for word. */
+import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
 import { quoteLines } from "#base/text.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
-import { entryView, listEntries } from "#engine/sessions/index.ts";
+import { findRun } from "#engine/runs/index.ts";
+import { entryView, findPrompt, listEntries } from "#engine/sessions/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import { REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { lineOf } from "./children.ts";
-import { inQuotes } from "./words.ts";
+import type { WorkerEventPayload } from "./contract.ts";
+import { findEvent } from "./inbox-queries.ts";
+import { endOfPiece, inQuotes } from "./words.ts";
 
-/** Looked at to find enough messages between the tool calls. */
+/** Tool calls that are told between messages are among so many newest entries. */
 const SCANNED = 500;
 const MAX_MESSAGE_CHARS = 16_000;
 
-/** The newest messages, in order and quoted; what the tools did stands between them in a line each. */
+/**
+ * The newest messages, in order and quoted, however many tool calls came after them; what the tools
+ * did lately stands between them in a line each.
+ */
 export async function readMessages(
   reader: Reader,
   sessionId: string,
   limit: number,
 ): Promise<{ text: string; count: number }> {
-  const entries = (await listEntries(reader, { sessionId, limit: SCANNED })).map(entryView);
-  const newest = newestMessages(entries, limit);
-  const count = newest.filter(isMessage).length;
-  return { text: newest.map(render).join("\n\n"), count };
+  const said = await listEntries(reader, { sessionId, kinds: ["text", "prompt"], limit });
+  const recent = await listEntries(reader, { sessionId, limit: SCANNED });
+  const from = said[0]?.seq ?? 0;
+  const bySeq = new Map([...said, ...recent].map((row) => [row.seq, row]));
+  const shown = [...bySeq.values()]
+    .filter(({ seq }) => seq >= from)
+    .sort((a, b) => a.seq - b.seq)
+    .map(entryView)
+    .filter(({ kind }) => kind !== "reasoning" && kind !== "tool_result");
+  return { text: shown.map(render).join("\n\n"), count: said.length };
 }
 
-function newestMessages(entries: readonly Entry[], limit: number): Entry[] {
-  let left = limit;
-  let from = entries.length;
-  while (from > 0 && left > 0) {
-    from -= 1;
-    if (isMessage(entries[from] as Entry)) left -= 1;
-  }
-  return entries.slice(from).filter(({ kind }) => kind !== "reasoning" && kind !== "tool_result");
+/** Input of the tools that read a child, for a text that is longer than one answer. */
+export const readOnInput = {
+  offset: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      "Reads on in one text from this character instead: the newest message, or with promptId what was said at the end of that turn. nextOffset says where to go on.",
+    ),
+  promptId: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("The turn whose result is read, as you were told it."),
+};
+
+export const NOTHING_SAID = { output: null, error: "It has said nothing there." };
+
+/** A piece of a long text, from a character on. */
+export interface TextPiece {
+  text: string;
+  /** Characters of the whole text. */
+  length: number;
+  /** Where the next piece begins; null at the end. */
+  nextOffset: number | null;
+}
+
+/**
+ * Reads on in what a child said at the end of a turn, or, without a prompt, in its newest message.
+ * Undefined when it said nothing there.
+ */
+export async function readOn(
+  reader: Reader,
+  sessionId: string,
+  { offset, promptId }: { offset: number; promptId?: string | undefined },
+): Promise<TextPiece | undefined> {
+  const text =
+    promptId === undefined
+      ? await newestText(reader, sessionId)
+      : await resultOf(reader, sessionId, promptId);
+  if (text === undefined) return undefined;
+  const end = endOfPiece(text, offset + MAX_MESSAGE_CHARS);
+  const nextOffset = end < text.length ? end : null;
+  return { text: quoteLines(text.slice(offset, end)), length: text.length, nextOffset };
+}
+
+async function newestText(reader: Reader, sessionId: string): Promise<string | undefined> {
+  const [row] = await listEntries(reader, { sessionId, kinds: ["text"], limit: 1 });
+  return row && (entryView(row).text ?? "");
+}
+
+/** What its parent was told, if that was kept whole; else the whole result of the run. */
+async function resultOf(
+  reader: Reader,
+  sessionId: string,
+  promptId: string,
+): Promise<string | undefined> {
+  const prompt = await findPrompt(reader, promptId);
+  if (prompt?.session_id !== sessionId) return undefined;
+  const event = await findEvent(reader, `ended:${prompt.run_id}`);
+  const payload = event && (JSON.parse(event.payload) as WorkerEventPayload);
+  if (payload?.text !== undefined && !payload.isCut) return payload.text;
+  return (await findRun(reader, prompt.run_id))?.result ?? payload?.text;
 }
 
 function isMessage({ kind }: Entry): boolean {
@@ -46,9 +116,12 @@ function render(entry: Entry): string {
   const asked = author ? `${author.kind} ${inQuotes(author.name)}` : "prompt";
   const who = entry.kind === "prompt" ? asked : "assistant";
   const text = entry.text ?? "";
-  const shown =
-    text.length <= MAX_MESSAGE_CHARS ? text : `${text.slice(0, MAX_MESSAGE_CHARS)}\n[… cut …]`;
-  return `[${entry.seq}] ${who}:\n${quoteLines(shown)}`;
+  const end = endOfPiece(text, MAX_MESSAGE_CHARS);
+  const rest =
+    end < text.length
+      ? `\n[${text.length - end} more characters; of the newest message, read on with offset ${end}]`
+      : "";
+  return `[${entry.seq}] ${who}:\n${quoteLines(text.slice(0, end))}${rest}`;
 }
 
 /** Whoever is to decide about it must be able to read all of it. */
@@ -67,8 +140,11 @@ export async function forwardMessages(
   limit: number,
 ): Promise<number> {
   const { id: sessionId, title } = child.row;
-  const entries = (await listEntries(work.tx, { sessionId, limit: SCANNED })).map(entryView);
-  const said = entries.filter(({ kind, text }) => kind === "text" && text).slice(-limit);
+  const texts = await listEntries(work.tx, { sessionId, kinds: ["text"], limit: SCANNED });
+  const said = texts
+    .map(entryView)
+    .filter(({ text }) => text)
+    .slice(-limit);
   for (const { text, seq, at } of said) {
     parent.record({
       type: "notice",

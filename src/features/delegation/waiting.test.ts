@@ -194,7 +194,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const busy = await at.prompt(parentId);
       await at.settle(await at.turnOf(await at.spawn(parentId)), done("read me"));
       const rows = await at.act(parentId, (work, parent) => readUntold(work, parent, "main"));
-      expect(wakeText(rows.map(toldOf))).toContain("> read me");
+      expect(wakeText(rows.map(toldOf), "read_messages")).toContain("> read me");
       expect(await at.wakes(parentId)).toEqual([]);
       expect(await at.inbox(parentId)).toMatchObject([{ delivered: true }]);
       expect(await at.act(parentId, (work, parent) => readUntold(work, parent, "main"))).toEqual(

@@ -33,7 +33,7 @@ describe.each(LINE_ENDS)("after %j", (end) => {
     },
   };
   it.each(Object.entries(told))("no line of a %s is one of ours", (_what, event) => {
-    const text = wakeText([event]);
+    const text = wakeText([event], "read_messages");
     expect(lines(text).filter((line) => line.startsWith("2."))).toEqual([]);
     expect(lines(text).filter((line) => /^\[orchestration\]/.test(line))).toHaveLength(1);
     expect(lines(text)).toEqual(text.split("\n"));

@@ -1,7 +1,8 @@
 /** How a parent reads what became of its children; pure. */
 import { quoteLines } from "#base/text.ts";
+import type { SessionRow } from "#engine/index.ts";
 import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
-import { inQuotes, isToDecide, shareOf } from "./words.ts";
+import { endOfPiece, inQuotes, isToDecide, shareOf } from "./words.ts";
 
 export interface ToldEvent {
   type: WorkerEventType;
@@ -13,13 +14,29 @@ export interface ToldEvent {
 /** Of plans that wait, so many are told whole; a child cannot have its own cut by telling more. */
 const WHOLE_PLANS = 4;
 
-export function wakeText(events: readonly ToldEvent[]): string {
+/** The call by which the parent reads on in what a child said; null: it has none. */
+export type ReadCall = "read_messages" | "orchestrate_read_worker" | null;
+
+export function readCallOf({
+  kind,
+  supervisor,
+}: Pick<SessionRow, "kind" | "supervisor">): ReadCall {
+  if (kind.endsWith("orchestrator")) return "read_messages";
+  return supervisor === 1 ? "orchestrate_read_worker" : null;
+}
+
+export function wakeText(
+  events: readonly ToldEvent[],
+  readCall: ReadCall = "read_messages",
+): string {
   const share = shareOf(events.length);
   const plans = events.filter(({ payload }) => isToDecide(payload));
   const whole = new Set(plans.slice(0, WHOLE_PLANS));
   const shareFor = (event: ToldEvent) => (whole.has(event) ? Number.POSITIVE_INFINITY : share);
   const count = events.length === 1 ? "1 event" : `${events.length} events`;
-  const told = events.map((event, index) => `${index + 1}. ${eventText(event, shareFor(event))}`);
+  const told = events.map(
+    (event, index) => `${index + 1}. ${eventText(event, shareFor(event), readCall)}`,
+  );
   return `[orchestration] ${count} from your child sessions.\n\n${told.join("\n\n")}`;
 }
 
@@ -41,7 +58,11 @@ const CANNOT_GO_ON = "cannot go on, because the machine that holds its files is 
 const CODE = /^[a-z0-9_]{1,64}$/;
 
 /** What a child said is quoted: it is information, and no instruction of a person. */
-function eventText({ type, childId, childName, payload }: ToldEvent, share: number): string {
+function eventText(
+  { type, childId, childName, payload }: ToldEvent,
+  share: number,
+  readCall: ReadCall,
+): string {
   if (payload.workers) return foldedText(payload);
   const { outcome, code, text = "", questions = [], isCut = false } = payload;
   const ended = type === "worker.ended" && outcome !== undefined ? ` (${outcome})` : "";
@@ -52,8 +73,9 @@ function eventText({ type, childId, childName, payload }: ToldEvent, share: numb
   const asked = questions.map((question) => `Question: ${question}`).join("\n");
   const parts = [
     head,
-    asked === "" ? "" : quoteLines(cut(asked, share, false, childId)),
-    text === "" ? "" : quoteLines(cut(text, share, isCut, childId)),
+    asked === "" ? "" : quoteLines(asked.slice(0, endOfPiece(asked, share))),
+    text === "" ? "" : quoteLines(text.slice(0, endOfPiece(text, share))),
+    missingText(payload, childId, share, readCall),
     payload.kind === "plan"
       ? planStep(payload, childId, isCut || text.length > share)
       : nextStep(type, payload),
@@ -98,7 +120,18 @@ function foldedText({ count = 0, text = "" }: WorkerEventPayload): string {
   return `${count} earlier events, more than are kept. Read the sessions for what they said:\n${quoteLines(text)}`;
 }
 
-function cut(text: string, share: number, isCut: boolean, childId: string): string {
-  if (text.length <= share && !isCut) return text;
-  return `${text.slice(0, share)}\n[… cut; read the rest in ${childId} …]`;
+/** How much of a text is not shown, and the call that reads on where it was cut. */
+function missingText(
+  { text = "", length = text.length, promptId, kind }: WorkerEventPayload,
+  childId: string,
+  share: number,
+  readCall: ReadCall,
+): string {
+  const offset = endOfPiece(text, share);
+  if (offset >= length || kind === "plan") return "";
+  const missing = `${length - offset} of ${length} characters are missing here.`;
+  if (readCall === null) return `${missing} Read the rest in session ${childId}.`;
+  const who = readCall === "read_messages" ? "sessionId" : "workerId";
+  const input = { [who]: childId, ...(promptId !== undefined && { promptId }), offset };
+  return `${missing} Read on with ${readCall} ${JSON.stringify(input)}.`;
 }

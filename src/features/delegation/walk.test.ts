@@ -43,6 +43,7 @@ interface Child {
   asks: string | undefined;
   /** Its turn is being stopped: by a person, who makes it news, or by its parent. */
   stoppedBy: "person" | "parent" | undefined;
+  endedBy: "person" | undefined;
   isGone: boolean;
 }
 
@@ -127,7 +128,13 @@ class Walk {
     if (live.length >= MAX_CHILDREN || (await this.#lifecycle) !== "active") return;
     const thread = this.#pick(THREADS) ?? "main";
     const id = await this.#at.spawn(this.#parentId, { thread });
-    const rest = { turn: undefined, asks: undefined, stoppedBy: undefined, isGone: false };
+    const rest = {
+      turn: undefined,
+      asks: undefined,
+      stoppedBy: undefined,
+      endedBy: undefined,
+      isGone: false,
+    };
     this.#children.push({ id, thread, ...rest });
   }
 
@@ -147,7 +154,9 @@ class Walk {
     // What comes to its end before the stop reaches it is news, whoever stopped it.
     const isStopped = isGone || (stoppedBy !== undefined && this.#random() < 0.7);
     if (isStopped) {
-      const isNews = stoppedBy === "person" && !isGone;
+      // A turn that is cut by a person's hand is news, also when its session ends with it.
+      const isPersons = isGone ? child.endedBy === "person" : stoppedBy === "person";
+      const isNews = isPersons && stoppedBy !== "parent";
       (isNews ? this.#news : this.#quiet).add(word);
       return this.#at.settle(turn, { outcome: "aborted", result: word });
     }
@@ -247,6 +256,7 @@ class Walk {
     if (!child) return;
     child.isGone = true;
     if (this.#random() < 0.5) {
+      child.endedBy = "person";
       await this.#at.world.kernel.sessions.archive(owner, child.id, true);
       this.#news.add(`worker.deleted: "counter" (${child.id})`);
     } else {

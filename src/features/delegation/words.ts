@@ -33,15 +33,25 @@ export function isToDecide({ kind, isClosed }: { kind?: string; isClosed?: boole
 }
 
 /** A payload as its parent reads it, with no more of its text than that. */
-export function cutPayload<P extends { text?: string; kind?: string; isClosed?: boolean }>(
-  payload: P,
-  maxChars: number,
-): P {
+export function cutPayload<
+  P extends { text?: string; length?: number; kind?: string; isClosed?: boolean },
+>(payload: P, maxChars: number): P {
   return isToDecide(payload) ? payload : cutText(payload, maxChars);
 }
 
-export function cutText<P extends { text?: string }>(payload: P, maxChars: number): P {
+export function cutText<P extends { text?: string; length?: number }>(
+  payload: P,
+  maxChars: number,
+): P {
   const { text } = payload;
   if (text === undefined || text.length <= maxChars) return payload;
-  return { ...payload, text: text.slice(0, maxChars), isCut: true };
+  const length = payload.length ?? text.length;
+  return { ...payload, text: text.slice(0, endOfPiece(text, maxChars)), isCut: true, length };
+}
+
+/** Where a piece of a text ends that is to have at most `limit` units: never inside a character. */
+export function endOfPiece(text: string, limit: number): number {
+  if (limit >= text.length) return text.length;
+  const last = text.charCodeAt(limit - 1);
+  return last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit;
 }

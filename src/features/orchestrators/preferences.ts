@@ -1,10 +1,10 @@
 /** What people prefer of their orchestrators, and what admins settle for all of them. */
 import { command, type Engine, type Person, type Work } from "#engine/index.ts";
+import { requireModelOffered } from "#engine/runs/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
 import type { Preferences, PreferencesChange } from "./contract.ts";
 import { findFixedModel, findPreferences, saveFixedModel, savePreferences } from "./queries.ts";
-import { requireOffered } from "./require-offered.ts";
 import type { PreferencesRow } from "./schema.ts";
 import { refuseFixedModel, settle } from "./settle.ts";
 
@@ -24,7 +24,7 @@ export function changePreferences(
     const session = await work.session(orchestratorId(userId));
     if (typeof wish.model === "string") {
       await refuseFixedModel(work, orgId);
-      await requireOffered(work, principal, wish.model);
+      await requireModelOffered(work.tx, principal, wish.model);
     }
     const row = await findPreferences(work.tx, person);
     if (wish.idleTimeoutMs !== undefined) row.idle_ms = wish.idleTimeoutMs;
@@ -52,7 +52,7 @@ export function changeSettings(
 ): Promise<{ model: string | null }> {
   const { orgId, userId } = principal;
   return command(engine, async (work: Work) => {
-    if (model !== null) await requireOffered(work, principal, model);
+    if (model !== null) await requireModelOffered(work.tx, principal, model);
     await saveFixedModel(work.tx, orgId, model);
     const action = model === null ? "model_freed" : "model_fixed";
     await work.tell({ orgId, by: `user:${userId}`, area: "orchestrator", action, subjectId: null });

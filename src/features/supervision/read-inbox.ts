@@ -41,7 +41,9 @@ function nextWords(items: readonly Told[]): string {
   return [
     asks ? "Answer questions with orchestrate_send_to_worker." : "",
     items.some(isPlan) ? "Decide about plans with decide_plan; planId is the gateId." : "",
-    isCut ? "Read the rest of what was cut with orchestrate_read_worker." : "",
+    isCut
+      ? "Read the rest of what was cut with orchestrate_read_worker: workerId, the promptId of its payload, and as offset how many characters you have."
+      : "",
     "Send the next task, kill workers that are done, or end your turn.",
   ]
     .filter((words) => words !== "")

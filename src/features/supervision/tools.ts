@@ -14,8 +14,11 @@ import {
   interruptChild,
   isGone,
   messageChild,
+  NOTHING_SAID,
   purgeSoon,
   readMessages,
+  readOn,
+  readOnInput,
   requireChild,
   type Sent,
   spawnChild,
@@ -136,14 +139,19 @@ const readWorker = defineTool({
       .max(MAX_READ)
       .default(1)
       .describe("How many messages; 1 if not said. Ask for more only when one is not enough."),
+    ...readOnInput,
   }),
-  async handle(work, caller, { workerId: id, limit }) {
+  async handle(work, caller, { workerId: id, limit, offset, promptId }) {
     const { row } = requireLeads(caller);
     // Not locked: a worker must not have to wait because somebody reads it.
     const link = await findLink(work.tx, id);
     if (link?.parent_session_id !== row.id) throw refuse("worker_not_linked");
-    const { text, count } = await readMessages(work.tx, id, limit);
     await trace(work, caller.session, "worker_read", id);
+    if (offset !== undefined || promptId !== undefined) {
+      const piece = await readOn(work.tx, id, { offset: offset ?? 0, promptId });
+      return piece ? { output: { workerId: id, ...piece }, error: null } : NOTHING_SAID;
+    }
+    const { text, count } = await readMessages(work.tx, id, limit);
     return { output: count === 0 ? "It has no messages yet." : text, error: null };
   },
 });

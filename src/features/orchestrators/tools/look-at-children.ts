@@ -12,9 +12,12 @@ import {
   findChanges,
   isLive,
   listChildSessions,
+  NOTHING_SAID,
   planOf,
   questionsOf,
   readMessages,
+  readOn,
+  readOnInput,
   requireChildRow,
 } from "#features/delegation/index.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
@@ -201,9 +204,14 @@ export const readMessagesTool = defineTool({
       .max(MAX_MESSAGES)
       .default(20)
       .describe("How many messages; 20 if not said."),
+    ...readOnInput,
   }),
-  async handle(work, { session }, { sessionId, limit }) {
+  async handle(work, { session }, { sessionId, limit, offset, promptId }) {
     await requireChildRow(work.tx, session.row.id, sessionId);
+    if (offset !== undefined || promptId !== undefined) {
+      const piece = await readOn(work.tx, sessionId, { offset: offset ?? 0, promptId });
+      return piece ? { output: { sessionId, ...piece }, error: null } : NOTHING_SAID;
+    }
     const { text, count } = await readMessages(work.tx, sessionId, limit);
     return { output: { sessionId, count, messages: text }, error: null };
   },

@@ -4,6 +4,7 @@ import { Refusal } from "#base/refusal.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { spawnChild, trace } from "#features/delegation/index.ts";
 import { giveToChild, requireSpawnable, taskBrief } from "#features/tasks/index.ts";
+import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { ORCHESTRATORS } from "./own-child.ts";
 
 const MAX_BRIEF_CHARS = 100_000;
@@ -52,6 +53,10 @@ const spawnInput = z.strictObject({
     .trim()
     .min(1)
     .max(100)
+    .regex(
+      /^(?!.*\.\.)[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u,
+      "must begin with a letter or a digit and hold only letters, digits, spaces, dots, dashes and underscores",
+    )
     .optional()
     .describe("A short name for it, which is its title if none is given. It chooses no folder."),
   runtime: z
@@ -137,6 +142,16 @@ const WORKS =
 const PLANS_FIRST =
   "It looks around and presents a plan; until one is approved it can change nothing. Call wait_for_event: you are woken with the plan, and decide it with decide_plan.";
 
+/** A name that the organisation's list does not have cannot be cloned; the child goes with the refusal. */
+function requireKnownRepo(repo: string | null): void {
+  if (repo === null || storedRepositoryAddress(repo).kind !== "unknown") return;
+  throw new Refusal(
+    "not_found",
+    "repo_not_found",
+    `The organisation has no repository named ${JSON.stringify(repo)}. Call list_repos for the names, or give its whole https:// address.`,
+  );
+}
+
 /** `publicUrl`: where people reach the server; without it, an address is given as its path. */
 export function createSpawnSession(publicUrl: string | undefined): Tool {
   const base = publicUrl?.replace(/\/+$/, "") ?? "";
@@ -169,6 +184,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
         repo: repo ?? repo_url,
         personaSlug: persona,
       });
+      requireKnownRepo(child.row.repo);
       if (task) await giveToChild(work, session, run.thread, task, child);
       const { id } = child.row;
       await trace(work, caller.session, "worker_spawned", id);

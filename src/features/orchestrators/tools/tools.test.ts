@@ -80,6 +80,19 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(error).toBeNull();
       return (output as { sessionId: string }).sessionId;
     };
+    /** What the runner says that it can ask; nothing: nobody knows. */
+    const offer = (...ids: string[]) => {
+      const models = ids.map((id) => ({
+        id,
+        provider: "lab",
+        usable: true,
+        why: null,
+        price: null,
+      }));
+      const sql = `update runners set models = '${JSON.stringify(models)}'`;
+      const { store } = at.world.kernel.engine;
+      return store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+    };
     /** An orchestrator in a turn, and its child in its first. */
     const team = async () => {
       const { parentId, turn } = await lead();
@@ -167,10 +180,24 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       ["the other one", { runtime: "echo" }, /^runtime_not_allowed: /],
       ["a persona that is not there", { persona: "nobody" }, /^not_found: /],
       ["nothing to do", { prompt: "" }, /does not fit spawn_session/],
+      ["a blank prompt", { prompt: " \n\t " }, /^prompt_empty: /],
+      ["a model that nobody has", { model: "lab/none" }, /^model_not_available: .*lab\/small/],
+      ["a runtime that nobody has", { runtime: "nonsense" }, /^runtime_not_available: .*native/],
+      ["an option as a branch", { branch: "--upload-pack=x" }, /^branch_invalid: /],
+      ["a revision as a branch", { branch: "main..x" }, /^branch_invalid: /],
+      ["a branch that git refuses", { branch: "a//b.lock" }, /^branch_invalid: /],
+      ["a path as a workspace", { workspace: "../up" }, /does not fit spawn_session/],
+      ["an option as a workspace", { workspace: "-rf" }, /does not fit spawn_session/],
+      ["a name of three parts", { repo: "three/part/name" }, /^repo_not_found: /],
+      ["an owner that is an option", { repo: "-owner/repo" }, /^url_invalid: /],
+      ["a name that is an option", { repo: "tkhq/-repo" }, /^url_invalid: /],
+      ["a repository nobody knows", { repo: "acme/nothing" }, /^repo_not_found: /],
       ["a budget of nothing", { budget: 0 }, /does not fit spawn_session/],
     ])("refuse to spawn with %s, and leave nothing behind", async (_what, input, error) => {
+      await offer("lab/small");
       const { parentId, turn } = await lead();
       const reply = await turn.tool("spawn_session", { prompt: "Do it.", ...input });
+      await offer();
       expect(reply.error).toMatch(error);
       const all = await at.world.kernel.sessions.list(owner, { parent: parentId, limit: 10 });
       expect(all.items).toEqual([]);
@@ -210,7 +237,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       for (let index = 0; index < 6; index += 1)
         replies.push(await turn.tool("create_session", { prompt: `task ${index}` }));
       expect(replies.filter(({ error }) => error === null)).toHaveLength(4);
-      expect(replies.at(-1)?.error).toMatch(/^fanout_limit_exceeded: /);
+      const refused = replies.at(-1)?.error ?? "";
+      expect(refused).toMatch(/^fanout_limit_exceeded: /);
+      for (const { output } of replies.slice(0, 4))
+        expect(refused).toContain((output as { sessionId: string }).sessionId);
     });
 
     it("reach their own children and nobody else, in the same words, and leave a row each", async () => {

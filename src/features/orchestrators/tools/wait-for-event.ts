@@ -76,7 +76,10 @@ async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolRes
   // What has happened goes first, also of those who have ended by it.
   const untold = await readUntold(work, session, thread);
   if (untold.length > 0)
-    return { output: { events: wakeText(untold.map(toldOf)), next: GO_ON }, error: null };
+    return {
+      output: { events: wakeText(untold.map(toldOf), "read_messages"), next: GO_ON },
+      error: null,
+    };
   const { kind, children, seconds } = wish;
   if (children) await requireSomeoneLive(work, caller, children);
   else if (seconds === null) await requireAnyone(work, caller);

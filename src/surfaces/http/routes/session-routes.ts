@@ -60,6 +60,8 @@ const sessionFilter = z.strictObject({
 
 const seq = z.coerce.number().int().min(0).optional();
 
+const childrenFate = z.enum(["end", "detach"]).default("end");
+
 export function sessionRoutes(app: App, { sessions }: Kernel): void {
   endpoint(
     app,
@@ -115,13 +117,17 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
     {
       method: "delete",
       path: "/api/sessions/{id}",
-      summary: "Archive it for 7 days, then remove it; force stops a running turn",
+      summary:
+        "Archive it for 7 days, then remove it; force stops running turns. Its children end with it, or are detached",
       tag: TAG,
-      query: z.strictObject({ force: z.enum(["true", "false"]).default("false") }),
+      query: z.strictObject({
+        force: z.enum(["true", "false"]).default("false"),
+        children: childrenFate,
+      }),
       response: one,
     },
-    async ({ c, query }) => ({
-      session: await sessions.archive(principalOf(c), sessionIdOf(c), query.force === "true"),
+    async ({ c, query: { force, children } }) => ({
+      session: await sessions.archive(principalOf(c), sessionIdOf(c), force === "true", children),
     }),
   );
   lifeRoutes(app, sessions);
@@ -210,13 +216,13 @@ function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
     {
       method: "post",
       path: "/api/sessions/{id}/archive",
-      summary: "Archive it",
+      summary: "Archive it; its children end with it, or are detached",
       tag: TAG,
-      body: z.strictObject({ force: z.boolean().default(false) }),
+      body: z.strictObject({ force: z.boolean().default(false), children: childrenFate }),
       response: one,
     },
-    async ({ c, body }) => ({
-      session: await sessions.archive(principalOf(c), sessionIdOf(c), body.force),
+    async ({ c, body: { force, children } }) => ({
+      session: await sessions.archive(principalOf(c), sessionIdOf(c), force, children),
     }),
   );
   endpoint(

@@ -1,9 +1,9 @@
-/** A model that nobody has would make an orchestrator fail at every turn: it is refused when it is chosen. */
+/** Refuses a model or a runtime that nobody has when it is chosen: every turn with it would fail. */
 import { Refusal } from "#base/refusal.ts";
-import type { Work } from "#engine/index.ts";
-import { isFindingModels, listModelOffers } from "#engine/runs/index.ts";
-import type { UserPrincipal } from "#features/auth/index.ts";
+import type { Reader } from "#base/store/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
+import type { Principal } from "../principal.ts";
+import { isFindingModels, listModelOffers, listRuntimeNames } from "./runner-desk.ts";
 
 const NAMED = 20;
 
@@ -11,13 +11,13 @@ const NAMED = 20;
  * While no runner is connected, or one that is has yet to find out its models, nobody knows what there
  * is, and anything may be chosen.
  */
-export async function requireOffered(
-  work: Work,
-  principal: UserPrincipal,
+export async function requireModelOffered(
+  reader: Reader,
+  principal: Principal,
   model: string,
 ): Promise<void> {
-  const why = whyNotOffered(await listModelOffers(work.tx, principal), model);
-  if (why === null || (await isFindingModels(work.tx, principal))) return;
+  const why = whyNotOffered(await listModelOffers(reader, principal), model);
+  if (why === null || (await isFindingModels(reader, principal))) return;
   throw new Refusal("conflict", "model_not_available", why);
 }
 
@@ -31,4 +31,20 @@ export function whyNotOffered(offers: readonly ModelOffer[], model: string): str
   const more = usable.length > NAMED ? `, and ${usable.length - NAMED} more` : "";
   const there = names.length === 0 ? "none" : `${names.join(", ")}${more}`;
   return `No connected runner has the model ${JSON.stringify(model.slice(0, 200))}.${lacking ? ` ${lacking}` : ""} Choose one of these: ${there}; GET /api/models lists them all.`;
+}
+
+/** A runtime of a runner that is away may be chosen: the session waits for the runner. */
+export async function requireRuntimeOffered(
+  reader: Reader,
+  principal: Principal,
+  runtime: string,
+): Promise<void> {
+  const names = await listRuntimeNames(reader, principal);
+  if (names.size === 0 || names.has(runtime)) return;
+  const there = [...names.keys()].sort().join(", ");
+  throw new Refusal(
+    "conflict",
+    "runtime_not_available",
+    `No runner has the runtime ${JSON.stringify(runtime.slice(0, 200))}. Choose one of these: ${there}; or leave it out.`,
+  );
 }
