@@ -6,6 +6,7 @@ import type * as z from "zod";
 import type { Log } from "#base/log.ts";
 import type { Migration, Reader } from "#base/store/index.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
+import type { BindingLister } from "./binding-lister.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { Action, Principal } from "./principal.ts";
 import type { RetentionRule } from "./retention.ts";
@@ -169,6 +170,7 @@ export interface Feature {
   brief?: Briefer;
   register?: Registrar;
   openRepository?: RepositoryOpener;
+  listBindings?: BindingLister;
   searchable?: readonly Searchable[];
   /** Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it. */
   sessionTables?: readonly string[];

@@ -106,6 +106,7 @@ export async function createKernel({
     findDenial: bench.findDenial,
     delivers: (kind) => kind in deliverers,
     sessionTables,
+    listBindings: features.find((feature) => feature.listBindings)?.listBindings,
     serverId,
     evidence: new LossEvidence(),
   };

@@ -14,6 +14,7 @@ import { cleanJson, cleanText } from "#base/text.ts";
 import type { EventType, ModelCallItem } from "#protocol/events.ts";
 import type { Author, EntryKind } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
+import type { BindingLister } from "./binding-lister.ts";
 import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
 import type { LossEvidence, LossReason } from "./runs/loss-evidence.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
@@ -120,6 +121,9 @@ export interface Asked {
   model: boolean;
   /** By a person. What an agent chose for its child is a choice, and gives way to more. */
   persona: boolean;
+  memory: boolean;
+  /** Set by the feature that gives a session its persona: who or what chose it. */
+  personaSource?: string;
   /** Its parent was named only to be told of the end of its run. */
   callback: boolean;
 }
@@ -158,6 +162,8 @@ export interface Engine {
   delivers(kind: string): boolean;
   /** Of features: their rows go with the session they hang on. */
   sessionTables: readonly string[];
+  /** Undefined: no feature keeps bindings. */
+  listBindings?: BindingLister | undefined;
   /** This process among the servers that share the database. */
   serverId: string;
   evidence: LossEvidence;

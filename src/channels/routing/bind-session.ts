@@ -1,4 +1,5 @@
 /** A new session can be spoken to from the web, and from the conversation that it was made for. */
+import { Refusal } from "#base/refusal.ts";
 import type { Listener, SessionRow, Work } from "#engine/index.ts";
 import { saveBinding } from "./queries.ts";
 import { channelTypeOf, isScopeOf, webScopeKey } from "./scope-keys.ts";
@@ -9,9 +10,18 @@ export const bindNewSession: Listener = async (work, event) => {
   const { owner_id: userId, scope_key } = row;
   if (userId === null) return;
   await bind(work, row, userId, webScopeKey(userId, row.id));
-  // Whoever names a place of somebody else gets no part of it.
-  if (scope_key !== null && isScopeOf(userId, scope_key)) await bind(work, row, userId, scope_key);
+  if (scope_key === null) return;
+  if (!isScopeOf(userId, scope_key)) throw foreignScope(userId);
+  await bind(work, row, userId, scope_key);
 };
+
+function foreignScope(userId: string): Refusal {
+  return new Refusal(
+    "forbidden",
+    "scope_not_yours",
+    `A scope key names a conversation of yours: it begins with user:${userId}: and goes on with the channel and the place. Leave scopeKey out, or send one of your own.`,
+  );
+}
 
 function bind(
   work: Work,

@@ -1,6 +1,7 @@
 /** Routing: which session hears what is said in which place, and who hears what has no place. */
 import type { Feature } from "#engine/index.ts";
 import { bindNewSession } from "./bind-session.ts";
+import { listBindings } from "./queries.ts";
 import { routingRoutes } from "./routes.ts";
 import { routingMigrations } from "./schema.ts";
 
@@ -10,4 +11,13 @@ export const routing: Feature = {
   listeners: [bindNewSession],
   routes: routingRoutes,
   sessionTables: ["channel_bindings"],
+  async listBindings(reader, sessionIds) {
+    const rows = await listBindings(reader, sessionIds);
+    const shown = rows.map(({ session_id, channel_type, channel_id }) => ({
+      sessionId: session_id,
+      binding: { channelType: channel_type, channelId: channel_id },
+    }));
+    const groups = Map.groupBy(shown, ({ sessionId }) => sessionId);
+    return new Map([...groups].map(([id, some]) => [id, some.map(({ binding }) => binding)]));
+  },
 };

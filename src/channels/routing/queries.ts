@@ -1,5 +1,5 @@
 /** The only SQL on channel bindings. */
-import { type Reader, statements, type Tx } from "#base/store/index.ts";
+import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { BindingRow, RoutingTables } from "./schema.ts";
 
 const prepare = statements<RoutingTables>();
@@ -27,6 +27,24 @@ const upsert = prepare<BindingRow, unknown>((db, p) =>
 /** The newest session of a conversation is the one that it goes on in. */
 export function saveBinding(tx: Tx, row: BindingRow): Promise<number> {
   return tx.run(upsert, row);
+}
+
+type SessionBinding = Pick<BindingRow, "session_id" | "channel_type" | "channel_id">;
+/** Conversations that lead to these sessions, the oldest of each first. */
+export function listBindings(
+  reader: Reader,
+  sessionIds: readonly string[],
+): Promise<SessionBinding[]> {
+  if (sessionIds.length === 0) return Promise.resolve([]);
+  return reader.query<SessionBinding>(
+    builder<RoutingTables>(reader.dialect)
+      .selectFrom("channel_bindings")
+      .select(["session_id", "channel_type", "channel_id"])
+      .where("session_id", "in", sessionIds)
+      .orderBy("created_at")
+      .orderBy("id")
+      .compile(),
+  );
 }
 
 const selectByScope = prepare<{ orgId: string; scopeKey: string }, BindingRow>((db, p) =>

@@ -105,7 +105,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         mode: "collect",
         origin: { ...place, scopeKey, replyRef: null, metadata: { ts: "1" } },
       });
+      const shown = (id: string) =>
+        world.kernel.sessions
+          .get(owner, id)
+          .then(({ channelBindings }) => channelBindings.map((one) => one.channelType).toSorted());
+      expect(await shown(first)).toEqual(["slack", "web"]);
       const second = await world.createSession({ scopeKey }, owner);
+      // The conversation has moved on, and both sessions say so.
+      expect(await shown(first)).toEqual(["web"]);
+      expect(await shown(second)).toEqual(["slack", "web"]);
       expect(await target(owner, place)).toBe(second);
       await world.kernel.sessions.archive(owner, second, true);
       expect(await target(owner, place)).toBe("orchestrator:usr_1");
@@ -148,9 +156,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(session.id).toBe(own);
         expect(prompt.origin.scopeKey ?? "").not.toContain("user:usr_1:");
       }
-      // Nor does a session made for their place take it from them.
-      const grab = await world.createSession({ scopeKey: "user:usr_1:api:job" }, member);
-      expect(await bindings(grab)).toHaveLength(1);
+      // Nor is a session made for their place, or for one that is no person's.
+      for (const scopeKey of ["user:usr_1:api:job", "user:usr_22:api:job", "job"])
+        await expect(world.createSession({ scopeKey }, member)).rejects.toMatchObject({
+          kind: "forbidden",
+          code: "scope_not_yours",
+        });
       expect(await target(owner, { channelType: "api", channelId: "job" })).toBe(theirs);
     });
 

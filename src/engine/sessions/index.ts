@@ -5,6 +5,7 @@ export {
   type NewPrompt,
 } from "./admit-prompt.ts";
 export { showAwaiting } from "./awaiting.ts";
+export { withBindings } from "./bindings.ts";
 export { editPrompt, withdrawPrompt } from "./change-queue.ts";
 export { createSession, type NewSession } from "./create-session.ts";
 export { describeSession, describeSessions } from "./describe-session.ts";

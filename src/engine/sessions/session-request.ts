@@ -38,6 +38,8 @@ export interface SessionRequest {
   prompt?: string | undefined;
   /** The parent is named only to be told of the end of the session's run. */
   isCallback?: boolean | undefined;
+  /** Of an agent's request: a person asked for the persona in their own words. */
+  isPersonaAsked?: boolean | undefined;
 }
 
 /** Said first, else the parent's, else the server's. */
@@ -67,12 +69,12 @@ export async function newSession(
     createdBy: principalKey(principal),
     parent,
     title: said.title,
-    kind: said.kind ?? said.purpose,
-    purpose: said.purpose,
+    ...kindOf(request),
     asked: {
       runtime: said.runtime !== null,
       model: said.model !== null,
-      persona: said.personaSlug !== null && principal.kind !== "session",
+      persona: said.personaSlug !== null && (principal.kind !== "session" || said.isPersonaAsked),
+      memory: request.enableMemory !== undefined,
       callback: said.isCallback,
     },
     runtime: said.runtime ?? parent?.runtime ?? defaults.runtime,
@@ -87,6 +89,19 @@ export async function newSession(
     budgetMicros: said.budget,
     agentName: said.agentName,
   };
+}
+
+/** Either word says the same; two that differ are refused. */
+function kindOf({ kind, purpose }: SessionRequest): Pick<NewSession, "kind" | "purpose"> {
+  const said = purpose ?? (kind === "review" ? "review" : "task");
+  if (kind !== undefined && kind !== said) {
+    throw new Refusal(
+      "invalid",
+      "purpose_conflict",
+      `kind says ${kind} and purpose says ${said}. Give one of them, or the same in both.`,
+    );
+  }
+  return { kind: said, purpose: said };
 }
 
 /** A worker works where its supervisor works, unless its caller names a place. */
@@ -176,8 +191,6 @@ function branchInvalid(): Refusal {
 
 const UNSAID = {
   title: null as string | null,
-  kind: null as SessionKind | null,
-  purpose: "task" as "task" | "review",
   runtime: null as string | null,
   model: null as string | null,
   branch: null as string | null,
@@ -191,9 +204,15 @@ const UNSAID = {
   projectDir: null as string | null,
   agentName: null as string | null,
   isCallback: false,
+  isPersonaAsked: false,
 };
 
-function withoutUndefined({ repo: _parsed, ...request }: SessionRequest): Partial<typeof UNSAID> {
+function withoutUndefined({
+  repo: _parsed,
+  kind: _kind,
+  purpose: _purpose,
+  ...request
+}: SessionRequest): Partial<typeof UNSAID> {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 

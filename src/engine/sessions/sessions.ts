@@ -1,12 +1,14 @@
 /** Sessions as their callers use them: who may, which command, what comes back. */
 import { notFound } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
+import type { Page } from "#protocol/page.ts";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
 import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
 import { may, type Principal, principalKey, requireMay, sessionThing } from "../principal.ts";
 import { type ChildrenFate, command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { relocateSession } from "../workspaces/relocate.ts";
 import { MAIN_THREAD } from "./admit-prompt.ts";
+import { withBindings } from "./bindings.ts";
 import { clearContext } from "./clear-context.ts";
 import { createSession } from "./create-session.ts";
 import { describeSession } from "./describe-session.ts";
@@ -15,7 +17,7 @@ import { admitFrom } from "./prompts.ts";
 import { findSession } from "./queries.ts";
 import { redactEntry } from "./redact-entry.ts";
 import type { SessionDefaults } from "./session-defaults.ts";
-import { createSessionReads } from "./session-reads.ts";
+import { createSessionReads, type SessionQuery } from "./session-reads.ts";
 import { newSession, type SessionRequest } from "./session-request.ts";
 import { stopTurn } from "./stop-turn.ts";
 
@@ -34,26 +36,35 @@ export interface StoppedTurns {
 
 export function createSessions(engine: Engine, defaults: SessionDefaults) {
   /** A change whose answer is the session as it then is. */
-  function change(
+  async function change(
     principal: Principal,
     id: string,
     make: (work: Work, session: SessionWriter) => Promise<unknown>,
   ): Promise<Session> {
-    return command(engine, async (work) => {
+    const changed = await command(engine, async (work) => {
       const session = await requireManaged(work, principal, id);
       await make(work, session);
       return describeSession(work.tx, session.row, work.now);
     });
+    return bound(changed);
   }
 
+  const reads = createSessionReads(engine);
+  const bound = async (session: Session) => (await withBindings(engine, [session]))[0] as Session;
+
   return {
-    ...createSessionReads(engine),
+    ...reads,
+    get: async (principal: Principal, id: string) => bound(await reads.get(principal, id)),
+    async list(principal: Principal, query: SessionQuery): Promise<Page<Session>> {
+      const page = await reads.list(principal, query);
+      return { ...page, items: await withBindings(engine, page.items) };
+    },
 
     create: (
       principal: Principal,
       request: SessionRequest,
       idempotent?: IdempotentRequest,
-    ): Promise<Session> => createFrom(engine, defaults, principal, request, idempotent),
+    ): Promise<Session> => createFrom(engine, defaults, principal, request, idempotent).then(bound),
 
     update: (principal: Principal, id: string, wish: SessionChange) =>
       change(principal, id, async (work, session) => {

@@ -43,11 +43,44 @@ describe("what a session is made of", () => {
       const session = await work.session(id);
       if (!session) throw new Error("It was just made.");
       Object.assign(session.row, { repo: child.repo ?? null, persona_slug: child.persona ?? null });
-      const asked = { runtime: false, model: false, persona: false, callback: false };
+      const asked = {
+        runtime: false,
+        model: false,
+        persona: false,
+        memory: false,
+        callback: false,
+      };
       await work.emit({ type: "session_making", session, asked });
       return session.row.persona_slug;
     });
   };
+  it("keeps an explicit choice of memory, whatever the persona says", async () => {
+    for (const [slug, enableMemory] of [
+      ["forgets", false],
+      ["remembers", true],
+    ] as const)
+      await world.call(owner, "POST", `${ORG}/personas`, {
+        name: slug,
+        slug,
+        visibility: "shared",
+        enableMemory,
+      });
+    const memory = async (fields: object) => (await create({ ...fields })).enableMemory;
+    expect(await memory({ personaSlug: "forgets", enableMemory: true })).toBe(true);
+    expect(await memory({ personaSlug: "remembers", enableMemory: false })).toBe(false);
+    expect(await memory({ personaSlug: "remembers" })).toBe(true);
+    expect(await memory({ personaSlug: "forgets" })).toBe(false);
+  });
+
+  it("takes kind and purpose for the same, and refuses two that differ", async () => {
+    for (const fields of [{ kind: "review" }, { purpose: "review" }])
+      expect(await create(fields)).toMatchObject({ kind: "review", purpose: "review" });
+    expect(await create({ kind: "task" })).toMatchObject({ kind: "task", purpose: "task" });
+    await expect(create({ kind: "task", purpose: "review" })).rejects.toMatchObject({
+      code: "purpose_conflict",
+    });
+  });
+
   const setDefault = (slug: string, method = "PUT") =>
     world.call(owner, method, `${ORG}/personas/${slug}/default`);
 

@@ -95,9 +95,11 @@ async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<
     orchestratorChoice: asked.persona ? undefined : named,
   });
   if (!persona) return;
+  asked.personaSource = persona.source;
   if (!asked.runtime && persona.runtime !== null) row.runtime = persona.runtime;
   if (!asked.model && persona.model !== null) row.model = persona.model;
-  if (persona.enableMemory !== null) row.enable_memory = persona.enableMemory ? 1 : 0;
+  if (!asked.memory && persona.enableMemory !== null)
+    row.enable_memory = persona.enableMemory ? 1 : 0;
   await pin(work, row, persona);
 }
 

@@ -24,7 +24,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       command(engine(), async (work) => {
         const parent = await work.session(parentId);
         if (!parent) throw new Error("no parent");
-        return (await spawnChild(work, parent, "main", { prompt, title })).row.id;
+        return (await spawnChild(work, parent, "main", { prompt, title })).child.row.id;
       });
     const family = async (): Promise<{ parentId: string; childId: string; turn: Turn }> => {
       const parentId = await world.createSession();

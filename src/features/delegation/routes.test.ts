@@ -16,7 +16,7 @@ describe("a parent and its children over http", () => {
     command(world.kernel.engine, async (work) => {
       const parent = await work.session(parentId);
       if (!parent) throw new Error("no parent");
-      return (await spawnChild(work, parent, "main", { prompt: title, title })).row.id;
+      return (await spawnChild(work, parent, "main", { prompt: title, title })).child.row.id;
     });
   const read = async (parentId: string) =>
     (await world.call(owner, "GET", `/api/sessions/${parentId}/children`)) as unknown as Family;

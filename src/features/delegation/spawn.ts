@@ -11,8 +11,22 @@ import {
   newSession,
   type SessionRequest,
 } from "#engine/sessions/index.ts";
+import { isPersonaNamed } from "./asked-persona.ts";
 import { findLink, saveLink } from "./queries.ts";
 import { sayAsAgent } from "./say.ts";
+
+export interface Spawned {
+  child: SessionWriter;
+  /** The persona it works as, and who or what chose that, as its parent is told. */
+  persona: { persona: string | null; personaReason: string | null };
+}
+
+const PERSONA_REASONS: ReadonlyMap<string | undefined, string> = new Map([
+  ["asked", "Your person asked for it."],
+  ["repository", "It is the repository's default, which comes before your own choice."],
+  ["agent", "You chose it."],
+  ["organisation", "It is the organisation's default."],
+]);
 
 export interface SpawnRequest extends Omit<SessionRequest, "parentSessionId" | "kind" | "prompt"> {
   prompt: string;
@@ -26,15 +40,18 @@ export async function spawnChild(
   parent: SessionWriter,
   thread: string,
   { prompt, contextSummary, ...request }: SpawnRequest,
-): Promise<SessionWriter> {
+): Promise<Spawned> {
   const { row } = parent;
   const principal = agentOf(row);
   const id = work.ids.mint("ses");
+  const { personaSlug } = request;
+  const isPersonaAsked =
+    personaSlug !== undefined && (await isPersonaNamed(work.tx, row, thread, personaSlug));
   const asked = await newSession(
     work,
     principal,
     id,
-    { ...request, parentSessionId: row.id },
+    { ...request, isPersonaAsked, parentSessionId: row.id },
     work.defaults,
   );
   await requirePossible(work, principal, prompt, request);
@@ -42,7 +59,8 @@ export async function spawnChild(
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
   await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
-  return child;
+  const personaReason = PERSONA_REASONS.get(asked.asked.personaSource) ?? null;
+  return { child, persona: { persona: child.row.persona_slug, personaReason } };
 }
 
 /** Refuses what the child could only fail with later. */

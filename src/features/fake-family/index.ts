@@ -90,7 +90,7 @@ export class FakeFamily {
   ) {
     return this.act(parentId, async (work, parent) => {
       const wish = { prompt: "count the files", title: "counter", ...request };
-      return (await spawnChild(work, parent, thread, wish)).row.id;
+      return (await spawnChild(work, parent, thread, wish)).child.row.id;
     });
   }
 

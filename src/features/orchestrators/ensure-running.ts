@@ -75,7 +75,7 @@ async function create(
     kind: "orchestrator",
     purpose: "task",
     parent: null,
-    asked: { runtime: true, model: true, persona: false, callback: false },
+    asked: { runtime: true, model: true, persona: false, memory: true, callback: false },
     runtime: "native",
     model: await modelFor(work, { orgId, userId }),
     repo: null,

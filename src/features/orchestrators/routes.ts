@@ -12,7 +12,7 @@ import {
   requireMay,
   requireOrg,
 } from "#engine/index.ts";
-import { describeSession, findSession } from "#engine/sessions/index.ts";
+import { describeSession, findSession, withBindings } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { pageOf } from "#protocol/page.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
@@ -51,7 +51,7 @@ function personFor(principal: Principal, action: Action): UserPrincipal {
 
 async function start({ engine, principal }: RouteRequest, wish: Wish) {
   const person = personFor(principal, "session.create");
-  return command(engine, async (work) => {
+  const started = await command(engine, async (work) => {
     const { session, identity, did }: Running = await ensureRunning(work, person, wish);
     return {
       session: await describeSession(work.tx, session.row, work.now),
@@ -59,6 +59,8 @@ async function start({ engine, principal }: RouteRequest, wish: Wish) {
       alreadyExists: did === "nothing" || did === "woken",
     };
   });
+  const [session] = await withBindings(engine, [started.session]);
+  return { ...started, session };
 }
 
 /** Made, or brought back: 201. There already: 200. */
@@ -73,7 +75,7 @@ const lifeRoutes: readonly Route[] = [
     response: orchestratorSchema,
     async handle({ engine, principal }) {
       const person = personFor(principal, "session.read");
-      return engine.store.read(async (reader) =>
+      const view = await engine.store.read(async (reader) =>
         orchestratorView(
           reader,
           await findIdentity(reader, person),
@@ -81,6 +83,8 @@ const lifeRoutes: readonly Route[] = [
           engine.clock.now(),
         ),
       );
+      if (view.session === null) return view;
+      return { ...view, session: (await withBindings(engine, [view.session]))[0] };
     },
   }),
   defineRoute({

@@ -449,6 +449,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       const given = await resolve({ asked: persona.id, purpose: "review" });
       expect(given).toEqual({
+        source: "asked",
         personaId: persona.id,
         versionId: expect.stringMatching(/^psv_/),
         slug: persona.slug,

@@ -41,16 +41,24 @@ export interface ResolvedPersona {
   toolPolicy: PersonaRule[];
 }
 
+/** Who or what chose a session's persona. */
+export type PersonaSource = "asked" | "repository" | "agent" | "organisation";
+
 export async function resolvePersona(
   reader: Reader,
   wish: PersonaWish,
-): Promise<ResolvedPersona | undefined> {
-  const row = await choosePersona(reader, wish);
-  if (!row) return undefined;
-  return resolved(reader, row.slug, await getVersion(reader, row.version_id), wish);
+): Promise<(ResolvedPersona & { source: PersonaSource }) | undefined> {
+  const chosen = await choosePersona(reader, wish);
+  if (!chosen) return undefined;
+  const { row, source } = chosen;
+  const version = await getVersion(reader, row.version_id);
+  return { ...(await resolved(reader, row.slug, version, wish)), source };
 }
 
-async function choosePersona(reader: Reader, wish: PersonaWish): Promise<PersonaRow | undefined> {
+async function choosePersona(
+  reader: Reader,
+  wish: PersonaWish,
+): Promise<{ row: PersonaRow; source: PersonaSource } | undefined> {
   const { orgId, userId, asked, repoDefault, orchestratorChoice } = wish;
   const find = async (name: string) => {
     const row = await findPersona(reader, orgId, name);
@@ -61,12 +69,14 @@ async function choosePersona(reader: Reader, wish: PersonaWish): Promise<Persona
     if (!row) throw notFound("persona");
     return row;
   };
-  if (asked !== undefined) return mustFind(asked);
+  if (asked !== undefined) return { row: await mustFind(asked), source: "asked" };
   const ofRepo = repoDefault === undefined ? undefined : await find(repoDefault);
-  if (ofRepo) return ofRepo;
-  if (orchestratorChoice !== undefined) return mustFind(orchestratorChoice);
+  if (ofRepo) return { row: ofRepo, source: "repository" };
+  if (orchestratorChoice !== undefined)
+    return { row: await mustFind(orchestratorChoice), source: "agent" };
   const defaultId = await findDefaultId(reader, orgId);
-  return defaultId === null ? undefined : find(defaultId);
+  const usual = defaultId === null ? undefined : await find(defaultId);
+  return usual && { row: usual, source: "organisation" };
 }
 
 function isUsable(row: PersonaRow, userId: string | null): boolean {

@@ -204,7 +204,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(
         command(world.kernel.engine, async (tied) => {
           const again = await tied.session(workerId);
-          const asked = { runtime: false, model: false, persona: false, callback: false };
+          const asked = {
+            runtime: false,
+            model: false,
+            persona: false,
+            memory: false,
+            callback: false,
+          };
           if (again) await tied.emit({ type: "session_created", session: again, asked });
         }),
       ).rejects.toMatchObject(refusal("worker_already_linked", "conflict"));

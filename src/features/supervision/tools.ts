@@ -86,7 +86,7 @@ const spawnWorker = defineTool({
   async handle(work, caller, { name, initialPrompt, persona, ...wish }) {
     const { contextSummary } = wish;
     const session = requireLeads(caller);
-    const worker = await spawnChild(work, session, caller.run.thread, {
+    const { child: worker, persona: chosen } = await spawnChild(work, session, caller.run.thread, {
       title: cleanText(name),
       ...wish,
       prompt: initialPrompt,
@@ -101,6 +101,7 @@ const spawnWorker = defineTool({
         workerId: id,
         name: worker.row.title,
         state,
+        ...chosen,
         next: "It works by itself. Spawn what else is needed, then end your turn: you are woken when there is news.",
       },
       error: null,

@@ -210,7 +210,7 @@ export class Clients {
             kind: "orchestrator",
             purpose: "task",
             parent: null,
-            asked: { runtime: true, model: false, persona: false, callback: false },
+            asked: { runtime: true, model: false, persona: false, memory: true, callback: false },
             runtime: "native",
             model: null,
             repo: null,

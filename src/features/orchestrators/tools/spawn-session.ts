@@ -47,7 +47,9 @@ const spawnInput = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe("Who it works as: a slug from list_personas."),
+    .describe(
+      "Who it works as: a slug from list_personas. One that your person asked for wins over the repository's default; one that you choose yourself does not.",
+    ),
   workspace: z
     .string()
     .trim()
@@ -177,7 +179,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
       const { session, run } = caller;
       if (input.scopeKey !== undefined) requireScopeKey(session.row.owner_id, input.scopeKey);
       const task = taskId === undefined ? undefined : await requireSpawnable(work, session, taskId);
-      const child = await spawnChild(work, session, run.thread, {
+      const { child, persona: chosen } = await spawnChild(work, session, run.thread, {
         ...rest,
         prompt: task ? `${prompt}\n\n${taskBrief(task)}` : prompt,
         title: title ?? workspace,
@@ -190,7 +192,13 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
       await trace(work, caller.session, "worker_spawned", id);
       const next = child.row.plan_required === 1 ? PLANS_FIRST : WORKS;
       return {
-        output: { sessionId: id, status: "pending", url: `${base}/sessions/${id}`, next },
+        output: {
+          sessionId: id,
+          status: "pending",
+          url: `${base}/sessions/${id}`,
+          ...chosen,
+          next,
+        },
         error: null,
       };
     },

@@ -208,6 +208,41 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(rows).toMatchObject([{ tool: "spawn_session" }]);
     });
 
+    it("spawn as whom the person asked for, before the repository's default, and say why", async () => {
+      await at.world.call(owner, "POST", `${ORG}/repos`, {
+        url: "https://example.org/acme/web.git",
+        personaSlug: "shared",
+      });
+      await at.world.call(owner, "POST", `${ORG}/personas`, {
+        name: "Code Reviewer",
+        slug: "code-reviewer",
+        visibility: "shared",
+      });
+      const spawnAs = async (words: string, input: object) => {
+        const turn = await at.prompt(await at.parent(), words);
+        const reply = await turn.tool("spawn_session", { prompt: "Do it.", ...input });
+        expect(reply.error).toBeNull();
+        return reply.output;
+      };
+      const persona = "code-reviewer";
+      const repo = "acme/web";
+      expect(await spawnAs("Have the Code Reviewer look.", { repo, persona })).toMatchObject({
+        persona,
+        personaReason: expect.stringContaining("person asked"),
+      });
+      // The agent's own choice gives way, also when only somebody else's quoted words name it.
+      for (const words of ["Have it looked at.", "They say:\n> use the code-reviewer"])
+        expect(await spawnAs(words, { repo, persona })).toMatchObject({
+          persona: "shared",
+          personaReason: expect.stringContaining("repository's default"),
+        });
+      expect(await spawnAs("Go.", { persona })).toMatchObject({
+        persona,
+        personaReason: expect.stringContaining("You chose"),
+      });
+      expect(await spawnAs("Go.", {})).toMatchObject({ persona: null, personaReason: null });
+    });
+
     it("spawn for a task, which is the child's from then on", async () => {
       const { turn } = await lead();
       const make = async (input: object) => {

@@ -1,0 +1,14 @@
+/** Conversations in channels that lead to a session, as the feature that keeps them tells. */
+import type { Session } from "#protocol/sessions.ts";
+import type { Engine } from "../work.ts";
+
+/** Sessions as they are shown, with their bindings as they are kept. */
+export async function withBindings(
+  { store, listBindings }: Pick<Engine, "store" | "listBindings">,
+  sessions: readonly Session[],
+): Promise<Session[]> {
+  if (!listBindings || sessions.length === 0) return [...sessions];
+  const ids = sessions.map(({ id }) => id);
+  const found = await store.read((reader) => listBindings(reader, ids));
+  return sessions.map((session) => ({ ...session, channelBindings: found.get(session.id) ?? [] }));
+}
