@@ -302,8 +302,9 @@ alter table workspaces add column offline_at bigint;
 alter table workspaces add column left_at bigint;
 `;
 
-/** How many messages a session's transcript holds, so that nobody counts them in the log. */
-const messageCount = `
+/** How many messages a session's transcript holds; and what its first run asked of its runner. */
+const messagesAndDemands = `
+alter table sessions add column demands text;
 alter table sessions add column messages_total bigint not null default 0;
 update sessions set messages_total = (
   select count(*) from events
@@ -338,7 +339,7 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0020-turn-size", statements: (dialect) => ddl(dialect, turnSizeColumns) },
   { id: "0021-retention-hold", statements: (dialect) => ddl(dialect, retentionHoldTable) },
   { id: "0022-states", statements: (dialect) => ddl(dialect, stateColumns) },
-  { id: "0023-message-count", statements: (dialect) => ddl(dialect, messageCount) },
+  { id: "0023-messages-and-demands", statements: (dialect) => ddl(dialect, messagesAndDemands) },
   {
     id: "0024-model-stop",
     statements: (dialect) => [modelStopColumn, unusedIndexes].flatMap((text) => ddl(dialect, text)),

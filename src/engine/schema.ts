@@ -111,6 +111,8 @@ export interface SessionRow {
   prompts_total: number;
   /** 1: its log has a `session_start` without its `session_stop`. */
   started: number;
+  /** JSON of the demands that hold for all its runs; null: none. */
+  demands: string | null;
   /** Prompts and answers in its transcript. */
   messages_total: number;
   /** The state of its most telling live run, or null when none is live. */

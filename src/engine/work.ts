@@ -16,6 +16,7 @@ import type { Author, EntryKind } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
 import type { BindingLister } from "./binding-lister.ts";
 import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
+import type { Principal } from "./principal.ts";
 import type { LossEvidence, LossReason } from "./runs/loss-evidence.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
 import { insertEvents } from "./sessions/event-queries.ts";
@@ -37,7 +38,13 @@ export type KernelEvent =
   /** Who refuses the new session throws. */
   | { type: "session_created"; session: SessionWriter; asked: Asked }
   /** Its settings are being changed as somebody asked; who refuses one throws. */
-  | { type: "session_changed"; session: SessionWriter; fields: readonly string[] }
+  | {
+      type: "session_changed";
+      session: SessionWriter;
+      fields: readonly string[];
+      /** The row as it was, where somebody may need it. */
+      before?: Readonly<SessionRow>;
+    }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
   /** It is about to be archived: whoever ties sessions to it ends or releases them first. */
   | { type: "session_archiving"; session: SessionWriter; force: boolean; children: ChildrenFate }
@@ -49,6 +56,8 @@ export type KernelEvent =
       run: RunRow | null;
       answer: CallbackAnswer;
     }
+  /** Somebody speaks to a session that is not there: who keeps it for them may make it. */
+  | { type: "session_missing"; sessionId: string; principal: Principal }
   /**
    * It is to be active again, and nothing has been changed yet. Who does not want it says so; who
    * keeps sessions that never end for good brings one back here when a person speaks to it.

@@ -21,6 +21,11 @@ export interface RunWish {
   pinnedRunnerId: string | null;
 }
 
+/** Demands that hold for every run of a session. */
+export function sessionDemands({ demands }: { demands: string | null }): Demands {
+  return demands === null ? {} : (JSON.parse(demands) as Demands);
+}
+
 /** The wish of a run as it is stored. */
 export function wishOf(run: {
   org_id: string;

@@ -25,6 +25,7 @@ import { command, type Engine, type SessionWriter, type Work } from "../work.ts"
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
 import type { Claimer } from "./claim.ts";
 import { recheckCalls } from "./find-denials.ts";
+import { sessionDemands } from "./fit.ts";
 import { handOn } from "./hand-on.ts";
 import { draftOf, type PreTool } from "./journal-items.ts";
 import { countModelCall, isCountedByServer } from "./model-calls.ts";
@@ -32,6 +33,7 @@ import { parkRun } from "./park.ts";
 import { putOffSummary } from "./put-off-summary.ts";
 import { findRun, findRunAgain, HELD_STATES, saveRun } from "./queries.ts";
 import { endingOf, requestStop } from "./request-stop.ts";
+import { findRunner } from "./runner-queries.ts";
 import { isIsolatedRunner } from "./runners.ts";
 
 const COMMAND_TOOL = "bash";
@@ -322,6 +324,7 @@ async function bindExecutor(
   row.executor_session_id = bind.executorSessionId ?? row.executor_session_id;
   row.executor_type = bind.executorType;
   row.executor_profile = bind.executorProfile ?? row.executor_profile;
+  await keepProjectDir(work, row, run, bind.projectDir);
   const isMoved =
     given.workspaceId !== undefined &&
     (await keepWorkspace(work, run, cleanText(given.workspaceId)));
@@ -336,8 +339,25 @@ async function bindExecutor(
   });
 }
 
+/**
+ * The folder that a runner works in is part of where the session is: later runs go to a runner of that
+ * folder. It must be the runner's own as it registered, so that it cannot send the session nowhere.
+ */
+async function keepProjectDir(
+  work: Work,
+  row: SessionRow,
+  { runner_id }: RunRow,
+  projectDir: string | null,
+): Promise<void> {
+  if (projectDir === null || row.project_dir !== null || runner_id === null) return;
+  const runner = await findRunner(work.tx, runner_id);
+  if (runner?.project_dir !== projectDir) return;
+  row.demands = JSON.stringify({ ...sessionDemands(row), projectDir });
+}
+
 function boundTo(row: SessionRow): string {
-  return JSON.stringify([row.executor_session_id, row.executor_type, row.executor_profile]);
+  const { executor_session_id, executor_type, executor_profile, demands } = row;
+  return JSON.stringify([executor_session_id, executor_type, executor_profile, demands]);
 }
 
 function cleanBinding(given: ExecutorBinding): ExecutorBinding {

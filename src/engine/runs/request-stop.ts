@@ -1,4 +1,5 @@
 /** Asking a run that is held to end: it is told, and ends when its runner says so, or when its lease is gone. */
+import { BUDGET_SPENT } from "#protocol/budget-words.ts";
 import type { CancelReason } from "#protocol/frames.ts";
 import type { RunRow } from "../schema.ts";
 import { showRunState } from "../sessions/run-state.ts";
@@ -53,5 +54,5 @@ export function endingOf(reason: string | null, by: string | null): Ending {
 
 const BUDGET_EXHAUSTED = {
   code: "budget_exhausted",
-  message: "The session has used its budget. Raise it, or start another session.",
+  message: BUDGET_SPENT,
 };

@@ -179,7 +179,7 @@ async function sessionFor(
       "start_session makes its own session. Use resume_session with a sessionId.",
     );
   }
-  const { title, runtime, model, projectDir, parentSessionId } = request;
+  const { title, runtime, model, projectDir, parentSessionId, demands } = request;
   const isCallback = request.executionMode === "async_callback";
   return createSession(
     work,
@@ -187,7 +187,7 @@ async function sessionFor(
       work,
       principal,
       freshId,
-      { title, runtime, model, projectDir, parentSessionId, isCallback },
+      { title, runtime, model, projectDir, parentSessionId, isCallback, demands },
       defaults,
     ),
   );

@@ -1,6 +1,7 @@
 /** A new session, with its limits checked and its place in the tree of its parents. */
 import { cleanText } from "#base/text.ts";
 import { addressText, type RepositoryAddress } from "#protocol/repository-address.ts";
+import type { Demands } from "#protocol/runs.ts";
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
@@ -29,6 +30,8 @@ export interface NewSession {
   enableMemory: boolean;
   requirePlanApproval?: boolean;
   budgetMicros: number | null;
+  /** What every run of it asks of its runner. */
+  demands?: Demands | null;
   projectDir: string | null;
   /** The session may use a folder of a runner's machine, as `repo` or `projectDir` names it. */
   mayUsePath: boolean;
@@ -64,6 +67,10 @@ async function requireRoom(work: Work, input: NewSession): Promise<void> {
 /** Threads run side by side only in an orchestrator that the built-in loop serves. */
 function isExclusive({ kind, runtime, repo }: SessionRow): boolean {
   return !(kind.endsWith("orchestrator") && runtime === "native" && repo === null);
+}
+
+function demandsText(demands: Demands | null | undefined): string | null {
+  return demands && Object.keys(demands).length > 0 ? JSON.stringify(demands) : null;
 }
 
 function sessionRow(input: NewSession, now: number): SessionRow {
@@ -112,6 +119,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     prompts_total: 0,
     started: 0,
     messages_total: 0,
+    demands: demandsText(input.demands),
     run_state: null,
     last_outcome: null,
     cost_micros: 0,

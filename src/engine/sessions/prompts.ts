@@ -62,7 +62,7 @@ export function createPrompts(engine: Engine) {
     ): Promise<Prompt> {
       const full = { ...request, id: ids.mint("pmt"), runId: ids.mint("run") };
       const row = await command(engine, async (work) => {
-        const session = await work.family(sessionId);
+        const session = await findOrMake(work, principal, sessionId);
         if (!session || !may(principal, "session.prompt", sessionThing(session.row))) {
           throw notFound("session");
         }
@@ -98,6 +98,18 @@ export function createPrompts(engine: Engine) {
       change(principal, id, (work, session, prompt) => editPrompt(work, session, prompt, content)),
     promote: (principal: Principal, id: string) => change(principal, id, promotePrompt),
   };
+}
+
+/** A session that is not there yet may be one that its keeper makes when it is first spoken to. */
+async function findOrMake(
+  work: Work,
+  principal: Principal,
+  sessionId: string,
+): Promise<SessionWriter | undefined> {
+  const session = await work.family(sessionId);
+  if (session) return session;
+  await work.emit({ type: "session_missing", sessionId, principal });
+  return work.family(sessionId);
 }
 
 /** An agent takes back its own words only: what a person said to its child stays as they said it. */

@@ -45,6 +45,7 @@ export const SESSION_COLUMNS = [
   "prompts_total",
   "started",
   "messages_total",
+  "demands",
   "run_state",
   "last_outcome",
   "cost_micros",

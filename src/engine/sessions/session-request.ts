@@ -8,6 +8,7 @@ import {
   readRepositoryAddress,
   storedRepositoryAddress,
 } from "#protocol/repository-address.ts";
+import type { Demands } from "#protocol/runs.ts";
 import { type QueueMode, type SessionKind, TRIAL_RUNTIMES } from "#protocol/sessions.ts";
 import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
@@ -33,6 +34,8 @@ export interface SessionRequest {
   enableMemory?: boolean | undefined;
   requirePlanApproval?: boolean | undefined;
   budget?: number | undefined;
+  /** What its runs ask of their runner: those of later prompts too. */
+  demands?: Demands | undefined;
   projectDir?: string | undefined;
   agentName?: string | undefined;
   prompt?: string | undefined;
@@ -87,6 +90,7 @@ export async function newSession(
     enableMemory: said.enableMemory,
     requirePlanApproval: said.requirePlanApproval,
     budgetMicros: said.budget,
+    demands: said.demands,
     agentName: said.agentName,
   };
 }
@@ -201,6 +205,7 @@ const UNSAID = {
   enableMemory: false,
   requirePlanApproval: false,
   budget: null as number | null,
+  demands: null as Demands | null,
   projectDir: null as string | null,
   agentName: null as string | null,
   isCallback: false,

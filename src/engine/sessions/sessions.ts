@@ -1,5 +1,5 @@
 /** Sessions as their callers use them: who may, which command, what comes back. */
-import { notFound } from "#base/refusal.ts";
+import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text.ts";
 import type { Page } from "#protocol/page.ts";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
@@ -26,6 +26,9 @@ export interface SessionChange {
   queueMode?: QueueMode | undefined;
   model?: string | null | undefined;
   instructions?: string | null | undefined;
+  enableMemory?: boolean | undefined;
+  /** In micro-units; null: none. */
+  budget?: number | null | undefined;
 }
 
 export interface StoppedTurns {
@@ -68,8 +71,11 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
 
     update: (principal: Principal, id: string, wish: SessionChange) =>
       change(principal, id, async (work, session) => {
+        if (wish.budget !== undefined) requirePerson(principal);
+        const before = { ...session.row };
         applyChange(session, wish);
-        await work.emit({ type: "session_changed", session, fields: Object.keys(wish) });
+        const fields = Object.keys(wish);
+        await work.emit({ type: "session_changed", session, fields, before });
       }),
 
     /** Ends the turn of this prompt; without one, the turn that runs. What is queued goes on. */
@@ -113,6 +119,16 @@ async function requireManaged(
   throw notFound("session");
 }
 
+/** An agent must not widen what it, or a child of it, may spend. */
+function requirePerson({ kind }: Principal): void {
+  if (kind === "user") return;
+  throw new Refusal(
+    "forbidden",
+    "people_only",
+    "Only a person may change a budget. Ask the owner of the session.",
+  );
+}
+
 function applyChange(session: SessionWriter, wish: SessionChange): void {
   const { row } = session;
   const clean = (text: string | null) => (text === null ? null : cleanText(text));
@@ -120,6 +136,8 @@ function applyChange(session: SessionWriter, wish: SessionChange): void {
   if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
   if (wish.model !== undefined) row.model = clean(wish.model);
   if (wish.instructions !== undefined) row.instructions = clean(wish.instructions);
+  if (wish.enableMemory !== undefined) row.enable_memory = wish.enableMemory ? 1 : 0;
+  if (wish.budget !== undefined) row.budget_micros = wish.budget;
   const fields = Object.keys(wish);
   session.record({ type: "session_updated", reason: "changed", data: { fields } });
 }

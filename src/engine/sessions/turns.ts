@@ -7,7 +7,7 @@
 import { cleanText } from "#base/text.ts";
 import type { Outcome } from "#protocol/sessions.ts";
 import { withdrawGates } from "../gates/gates.ts";
-import { demandKey, type RunWish } from "../runs/fit.ts";
+import { demandKey, type RunWish, sessionDemands } from "../runs/fit.ts";
 import { insertRun, listLiveRuns, saveRunAndLease } from "../runs/queries.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
@@ -98,11 +98,13 @@ function newRun(
   pinnedRunnerId: string | null,
 ): RunRow {
   const options = parseRunOptions(prompt.run_options);
+  // What the session was started with holds for its later prompts; a run may ask for more.
+  const demands = { ...sessionDemands(session), ...options.demands };
   const wish: RunWish = {
     orgId: session.org_id,
     ownerId: session.owner_id,
     runtime: session.runtime,
-    demands: options.demands,
+    demands,
     pinnedRunnerId,
   };
   return {
@@ -119,7 +121,7 @@ function newRun(
     execution_mode: options.executionMode,
     runtime: session.runtime,
     agent_name: options.agentName ?? session.agent_name,
-    demands: JSON.stringify(options.demands),
+    demands: JSON.stringify(demands),
     demand_key: demandKey(wish),
     exclusive: session.exclusive,
     pinned_runner_id: pinnedRunnerId,

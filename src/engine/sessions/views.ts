@@ -1,5 +1,6 @@
 /** Sessions and prompts as clients see them. */
 import type { Attachment, Origin, Prompt, Session } from "#protocol/sessions.ts";
+import { sessionDemands } from "../runs/fit.ts";
 import type { PromptRow, SessionRow } from "../schema.ts";
 import { isoTime } from "./event-view.ts";
 import { type RunTrouble, viewSession } from "./states.ts";
@@ -51,7 +52,7 @@ export function sessionView(
     instructions: row.instructions,
     enableMemory: row.enable_memory === 1,
     budget: row.budget_micros,
-    projectDir: row.project_dir,
+    projectDir: row.project_dir ?? sessionDemands(row).projectDir ?? null,
     agentName: row.agent_name,
     executorSessionId: row.executor_session_id,
     executorProfile: row.executor_profile,

@@ -47,3 +47,31 @@ export function takeBudgetAgain(parent: SessionRow, child: SessionRow, link: Lin
   link.reserved_micros += share;
   link.returned_micros = 0;
 }
+
+/** A person has set the budget of a child whose share was taken out of its parent's budget. */
+export function changeShare(
+  parent: SessionRow,
+  child: SessionRow,
+  link: LinkRow,
+  before: number | null,
+): void {
+  if (link.reserved_micros === null || parent.budget_micros === null || before === null) return;
+  if (child.budget_micros === null || child.budget_micros < child.cost_micros) {
+    throw new Refusal(
+      "conflict",
+      "budget_too_small",
+      `The session has spent ${child.cost_micros} micro-units of its parent's budget. Give at least that much.`,
+    );
+  }
+  const more = child.budget_micros - before;
+  const left = parent.budget_micros - parent.cost_micros;
+  if (more > left) {
+    throw new Refusal(
+      "limit",
+      "budget_exhausted",
+      `The parent session has ${Math.max(0, left)} micro-units left to give. Raise the budget of ${parent.id} first.`,
+    );
+  }
+  parent.budget_micros -= more;
+  link.reserved_micros += more;
+}

@@ -45,6 +45,37 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const spend = (turn: Turn, costMicros: number) => turn.journal([modelCall({ costMicros })]);
 
     describe("a budget", () => {
+      it("is changed by its person, a child's out of its parent's", async () => {
+        const set = (
+          id: string,
+          budget: number | null,
+          who: Parameters<typeof update>[0] = owner,
+        ) => update(who, id, { budget });
+        const { update } = at.world.kernel.sessions;
+        const parentId = await at.parent({ budget: 1_000 });
+        const childId = await at.spawn(parentId, { budget: 600 });
+        await set(childId, 900);
+        expect([await budgetOf(parentId), await budgetOf(childId)]).toEqual([100, 900]);
+        await expect(set(childId, 1_001)).rejects.toMatchObject({ code: "budget_exhausted" });
+        await expect(set(childId, null)).rejects.toMatchObject({ code: "budget_too_small" });
+        expect([await budgetOf(parentId), await budgetOf(childId)]).toEqual([100, 900]);
+        await set(parentId, 500);
+        await set(childId, 200);
+        expect([await budgetOf(parentId), await budgetOf(childId)]).toEqual([1_200, 200]);
+        const agent = { kind: "session", orgId: owner.orgId, ownerId: owner.userId } as const;
+        for (const sessionId of [parentId, childId])
+          await expect(set(childId, 900, { ...agent, sessionId, name: "a" })).rejects.toMatchObject(
+            { kind: expect.stringMatching(/not_found|forbidden/) },
+          );
+        expect((await update(owner, childId, { enableMemory: true })).enableMemory).toBe(true);
+        expect((await at.row(childId))?.enable_memory).toBe(1);
+        const turn = await at.turnOf(childId);
+        await at.settle(turn, { outcome: "completed", result: "ok" });
+        await at.world.kernel.sessions.archive(owner, childId, true);
+        // What it has not spent of all that goes back.
+        expect(await budgetOf(parentId)).toBe(1_400);
+      });
+
       const family = async () => {
         const parentId = await at.parent({ budget: 1_000 });
         const childId = await at.spawn(parentId, { budget: 600 });

@@ -1,8 +1,8 @@
 /** What the kernel tells of children and parents, as news to parents. */
-import type { KernelEvent, Listener, SessionWriter, Work } from "#engine/index.ts";
+import type { KernelEvent, Listener, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
 import { showAwaiting } from "#engine/sessions/index.ts";
-import { returnBudget, takeBudgetAgain } from "./budget.ts";
+import { changeShare, returnBudget, takeBudgetAgain } from "./budget.ts";
 import { callbackEnded, childSettled } from "./child-settled.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
 import { takeBackAnnounced } from "./inbox-queries.ts";
@@ -27,6 +27,10 @@ export function createListener(limits: DelegationLimits): Listener {
       case "session_created":
         if (event.session.row.plan_required === 1) requirePlannable(event.session.row);
         return linkChild(work, event.session, limits);
+      case "session_changed":
+        if (event.before && event.fields.includes("budget"))
+          await budgetChanged(work, event.session.row, event.before.budget_micros);
+        return;
       case "session_waking":
         event.answer.refusal ??= await refusePlace(work, event, limits);
         return;
@@ -56,6 +60,15 @@ export function createListener(limits: DelegationLimits): Listener {
       default:
     }
   };
+}
+
+/** A child's budget is a part of its parent's: what it gets more comes out of that. */
+async function budgetChanged(work: Work, child: SessionRow, before: number | null): Promise<void> {
+  const link = child.parent_session_id === null ? undefined : await findLink(work.tx, child.id);
+  const parent = link && (await work.session(link.parent_session_id));
+  if (!link || !parent) return;
+  changeShare(parent.row, child, link, before);
+  await saveLink(work.tx, link);
 }
 
 async function lifecycleChanged(

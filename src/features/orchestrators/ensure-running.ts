@@ -5,7 +5,7 @@
  * children and files are as they were.
  */
 import type { SessionWriter, Work } from "#engine/index.ts";
-import { changeLifecycle, createSession, revive } from "#engine/sessions/index.ts";
+import { changeLifecycle, createSession, revive, stopTurns } from "#engine/sessions/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
 import type { IdentityChange } from "./contract.ts";
 import { changeIdentity, lockOrchestrator, type NamedPerson } from "./ensure-identity.ts";
@@ -25,6 +25,8 @@ export interface Wish {
   identity?: IdentityChange;
   /** One that sleeps is woken too. */
   wakes?: boolean;
+  /** One that is healthy begins anew: its turns are stopped, what is queued stays. */
+  restarts?: boolean;
   /** Nobody asked for it: what has failed before is not forgotten. */
   isAutomatic?: boolean;
 }
@@ -32,13 +34,13 @@ export interface Wish {
 export async function ensureRunning(
   work: Work,
   person: NamedPerson,
-  { identity: wish = {}, wakes = false, isAutomatic = false }: Wish = {},
+  { identity: wish = {}, wakes = false, restarts = false, isAutomatic = false }: Wish = {},
 ): Promise<Running> {
   const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
   if (session && isHealthy(session.row)) {
-    const isWoken = wakes && session.row.lifecycle === "hibernated";
-    if (isWoken) await changeLifecycle(work, session, "active");
-    return { session, identity, did: isWoken ? "woken" : "nothing" };
+    const did = restarts ? await renew(work, session) : await wakeIf(work, session, wakes);
+    if (did === "revived") await tellRestart(work, person, "restarted", isAutomatic);
+    return { session, identity, did };
   }
   if (!isNew) await changeIdentity(work, person, identity, wish);
   if (!isAutomatic) await forgetFailures(work, identity);
@@ -50,6 +52,31 @@ export async function ensureRunning(
   const did = session ? "revived" : "created";
   await tellRestart(work, person, did, isAutomatic);
   return { session: started, identity, did };
+}
+
+/** Stops what it does and counts one more incarnation; nothing that waits in its queue is lost. */
+async function renew(work: Work, session: SessionWriter): Promise<"revived"> {
+  const { row } = session;
+  if (row.lifecycle === "hibernated") await changeLifecycle(work, session, "active");
+  row.incarnation += 1;
+  const { incarnation, lifecycle } = row;
+  session.record({
+    type: "session_updated",
+    reason: "restarted",
+    data: { lifecycle, from: lifecycle, incarnation },
+  });
+  await stopTurns(work, session);
+  return "revived";
+}
+
+async function wakeIf(
+  work: Work,
+  session: SessionWriter,
+  wakes: boolean,
+): Promise<"nothing" | "woken"> {
+  if (!wakes || session.row.lifecycle !== "hibernated") return "nothing";
+  await changeLifecycle(work, session, "active");
+  return "woken";
 }
 
 /** A person has taken it in hand. */

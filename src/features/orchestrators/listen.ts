@@ -2,7 +2,13 @@
  * Keeps an orchestrator as it is meant to be, also when it is changed as any other session is. What
  * its person sets there is what they prefer; what admins settle counts from the next prompt on.
  */
-import type { KernelEvent, Listener, SessionWriter, Work } from "#engine/index.ts";
+import {
+  type KernelEvent,
+  type Listener,
+  may,
+  type SessionWriter,
+  type Work,
+} from "#engine/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
 import { ensureRunning } from "./ensure-running.ts";
 import { findPreferences, savePreferences } from "./queries.ts";
@@ -11,6 +17,7 @@ import { isHealthy } from "./views.ts";
 
 export const listen: Listener = async (work, event) => {
   if (event.type === "session_changed") return keepPreferences(work, event);
+  if (event.type === "session_missing") return makeOnFirstUse(work, event);
   if (event.type === "session_waking") return bringBack(work, event);
   if (event.type === "prompt_admitted") return setModel(work, event.session);
 };
@@ -27,6 +34,16 @@ async function keepPreferences(
   if (fields.includes("model")) preferences.model = model;
   if (fields.includes("queueMode")) preferences.queue_mode = queue_mode;
   await savePreferences(work.tx, preferences);
+}
+
+/** Whoever speaks to their orchestrator has one, whether or not they have opened the page before. */
+async function makeOnFirstUse(
+  work: Work,
+  { sessionId, principal }: Extract<KernelEvent, { type: "session_missing" }>,
+): Promise<void> {
+  if (principal.kind !== "user" || sessionId !== orchestratorId(principal.userId)) return;
+  if (may(principal, "session.create", { orgId: principal.orgId }))
+    await ensureRunning(work, principal);
 }
 
 /** It is there for its person whenever they speak to it, and it comes back in the one way there is. */

@@ -231,6 +231,49 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(events.filter(({ reason }) => reason === "restarted")).toHaveLength(1);
     });
 
+    it("keep their queue when a healthy one is restarted, by force alone", async () => {
+      const gus = await newPerson("Gus");
+      await start(gus);
+      const running = await world.startTurn(idOf(gus), "first", gus);
+      const waiting = await world.kernel.prompts.admit(gus, idOf(gus), {
+        content: "second",
+        mode: "followup",
+        thread: "main",
+        attachments: [],
+      });
+      const restart = (force?: boolean) =>
+        world.call<Started>(gus, "POST", `${ONE}/restart`, force ? { force } : {});
+      expect(await restart()).toMatchObject({ alreadyExists: true, session: { incarnation: 1 } });
+      const restarted = await restart(true);
+      expect(restarted).toMatchObject({
+        alreadyExists: false,
+        session: { lifecycle: "active", incarnation: 2, counts: { queued: 1 } },
+      });
+      await running.journal([], { settle: { outcome: "aborted" } });
+      const next = await world.nextTurn();
+      expect(next.assignment).toMatchObject({ promptId: waiting.id, content: "second" });
+      await next.end("done");
+    });
+
+    it("come to be with the first prompt for them, and for nobody else", async () => {
+      const ida = await newPerson("Ida");
+      const request = {
+        content: "hello",
+        mode: "followup",
+        thread: "main",
+        attachments: [],
+      } as const;
+      const say = (who: User, id: string) => world.kernel.prompts.admit(who, id, request);
+      for (const who of [member, { ...ida, scopes: ["sessions:read"] }])
+        await expect(say(who, idOf(ida))).rejects.toMatchObject({ code: "not_found" });
+      await expect(say(ida, "ses_nobody")).rejects.toMatchObject({ code: "not_found" });
+      expect((await show(ida)).session).toBeNull();
+      const prompt = await say(ida, idOf(ida));
+      expect(prompt.sessionId).toBe(idOf(ida));
+      expect(await show(ida)).toMatchObject({ needsRestart: false, session: { incarnation: 1 } });
+      await (await world.nextTurn()).end("hello");
+    });
+
     it("keep what was said through every life", async () => {
       const fay = await newPerson("Fay");
       await start(fay);

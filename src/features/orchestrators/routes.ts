@@ -111,14 +111,15 @@ const lifeRoutes: readonly Route[] = [
   defineRoute({
     method: "post",
     path: `${ONE}/restart`,
-    summary: "Bring your orchestrator back by hand, also when that is no longer tried by itself",
+    summary:
+      "Bring your orchestrator back by hand. One that is healthy stays as it is; force stops its turns and begins anew, and its queue is kept",
     tag: TAG,
-    body: nothing,
+    body: z.strictObject({ force: z.boolean().default(false) }),
     status: 201,
     otherStatuses: [200],
     statusOf: startStatus,
     response: startedSchema,
-    handle: (request) => start(request, {}),
+    handle: (request) => start(request, { restarts: request.body.force }),
   }),
 ];
 

@@ -48,9 +48,19 @@ function readable(reader: Reader, principal: Principal, { id = "" }: Params): Pr
 }
 
 async function writable(work: Work, principal: Principal, { id = "" }: Params): Promise<Doing> {
-  const session = await findSession(work.tx, id);
+  const session = (await findSession(work.tx, id)) ?? (await makeMissing(work, principal, id));
   if (!session || !may(principal, "task.write", sessionThing(session))) throw notFound("session");
   return openBoard(work, session, personActor(principalKey(principal)));
+}
+
+/** A person's orchestrator comes to be with the first task for it. */
+async function makeMissing(
+  work: Work,
+  principal: Principal,
+  sessionId: string,
+): Promise<SessionRow | undefined> {
+  await work.emit({ type: "session_missing", sessionId, principal });
+  return (await work.session(sessionId))?.row;
 }
 
 const listRoute = defineRoute({

@@ -8,6 +8,7 @@ import { createKernel, type Feature, type Kernel, type Principal } from "#engine
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import {
   type Assignment,
+  type ExecutorBinding,
   type Park,
   RUNNER_PROTOCOL,
   type RunnerFrame,
@@ -34,12 +35,14 @@ export interface Turn {
   /** Appends to the journal; returns the verdicts. */
   journal(
     items: readonly JournalItem[],
-    end?: { settle?: Settlement; park?: Park },
+    end?: { settle?: Settlement; park?: Park; bind?: ExecutorBinding },
   ): Promise<Record<string, Verdict>>;
   /** Calls a tool of the server as the native agent would: journaled, judged, performed, answered. */
   tool(name: string, input: unknown): Promise<ToolReply>;
   /** Sends a frame of a tool call as it is, whoever should send it. */
   sendTool(callId: string, name: string, input: unknown, fence?: number): Promise<ServerFrame>;
+  /** Says where the executor works, as a runner does. */
+  bind(binding: ExecutorBinding): Promise<void>;
   /** Says this and completes. */
   end(result: string): Promise<void>;
   /** The newest page of what came before the turn, as its runtime would ask for it. */
@@ -228,6 +231,9 @@ function turnOf(assignment: Assignment, ask: Ask): Turn {
     },
     sendTool: (callId, name, input, of = fence) =>
       ask((id) => ({ op: "tool", id, run, fence: of, callId, name, input })),
+    async bind(binding) {
+      await journal([], { bind: binding });
+    },
     async end(result) {
       await journal([], { settle: { outcome: "completed", result } });
     },

@@ -9,7 +9,7 @@ const MAX_MODEL_CHARS = 200;
 const NOTHING = Object.fromEntries(SUMMED.map((name) => [name, 0])) as unknown as Amounts;
 
 export const listen: Listener = async (work, event) => {
-  if (event.type === "setting_changed") return;
+  if (event.type === "setting_changed" || event.type === "session_missing") return;
   const { row } = event.session;
   switch (event.type) {
     case "model_called":

@@ -38,6 +38,22 @@ describe("sessions", () => {
     expect(json).toMatchObject({ items: [{ id: "ses_1" }, { id: "ses_9" }], next: null });
   });
 
+  it("changes what a session may spend and whether it remembers", async () => {
+    const session = { ...server.session(), budget: 2_500_000, cost: 1_000_000, enableMemory: true };
+    server.answer("PATCH", "/api/sessions/ses_1", (_seen, response) =>
+      reply(response, 200, { session }),
+    );
+    const set = (...words: string[]) => run(["sessions", "set", "ses_1", ...words]);
+    expect((await set("--budget", "2.50", "--memory", "on")).out).toContain("$2.50, $1.00 spent");
+    expect((await set("--budget", "none")).code).toBe(0);
+    expect(server.requests("PATCH", "/api/sessions/ses_1").map(({ body }) => body)).toEqual([
+      { budget: 2_500_000, enableMemory: true },
+      { budget: null },
+    ]);
+    for (const amount of ["much", "-1", ""])
+      expect((await set("--budget", amount)).code).not.toBe(0);
+  });
+
   it("shows a session with its last entries and its queue", async () => {
     const entry = {
       id: "ent_1",

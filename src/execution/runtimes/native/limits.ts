@@ -1,5 +1,7 @@
 /** What bounds a turn. Each limit that is reached ends it with a code of its own. */
+
 import type { Clock } from "#base/clock.ts";
+import { BUDGET_SPENT } from "#protocol/budget-words.ts";
 import type { Assignment } from "#protocol/frames.ts";
 import type { TurnOver } from "../runtime.ts";
 
@@ -52,10 +54,7 @@ export class TurnBounds {
         `The turn has cost ${dollars(this.#spentMicros)}, which is its limit. Send another prompt to go on, or raise MUSTER_MAX_TURN_COST.`,
       );
     if (budgetLeftMicros !== null && this.#sinceAssigned >= budgetLeftMicros)
-      return over(
-        "budget_exhausted",
-        "The session has used its budget. Raise it, or start another session.",
-      );
+      return over("budget_exhausted", BUDGET_SPENT);
     return undefined;
   }
 }

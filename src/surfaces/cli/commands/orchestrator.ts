@@ -31,8 +31,14 @@ export function addOrchestratorCommands(program: Command, host: CliHost): void {
     .action((_options: object, command: Command) => perform(host, command, show));
   addSetCommand(group, host);
   addPreferencesCommand(group, host);
+  group
+    .command("restart")
+    .description("Brings it back after it has ended; what it knew in its conversation is kept.")
+    .option("--force", "also when it is well: stops what it does, and keeps its queue")
+    .action(({ force = false }: { force?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => act(invocation, "restart", { force })),
+    );
   const actions = {
-    restart: "Brings it back after it has ended; what it knew in its conversation is kept.",
     wake: "Wakes it when it sleeps, and starts it when there is none.",
   };
   for (const [name, what] of Object.entries(actions)) {
@@ -129,10 +135,17 @@ async function change(invocation: Invocation, options: SetOptions): Promise<Endi
   return DONE;
 }
 
-async function act(invocation: Invocation, name: string): Promise<Ending> {
-  const answer = await invocation
-    .api()
-    .callAgain<{ session: Session }>(`${ORCHESTRATOR}/${name}`, { method: "POST", body: {} });
+async function act(
+  invocation: Invocation,
+  name: string,
+  { force = false }: { force?: boolean } = {},
+): Promise<Ending> {
+  const api = invocation.api();
+  const path = `${ORCHESTRATOR}/${name}`;
+  // By force it is done again each time it is asked for, so it is asked for once.
+  const answer = force
+    ? await api.call<{ session: Session }>(path, { method: "POST", body: { force } })
+    : await api.callAgain<{ session: Session }>(path, { method: "POST", body: {} });
   invocation.print(answer, sessionLines(answer.session));
   return DONE;
 }

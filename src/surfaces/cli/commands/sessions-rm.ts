@@ -9,6 +9,7 @@ import { WHICH } from "./sessions-lead.ts";
 
 interface RmOptions {
   force?: boolean;
+  detach?: boolean;
   yes?: boolean;
 }
 
@@ -17,7 +18,8 @@ export function addSessionsRmCommand(group: Command, host: CliHost): void {
     .command("rm")
     .description("Archives a session; it is deleted after 7 days.")
     .argument("<session>", WHICH)
-    .option("--force", "stop the turn that runs")
+    .option("--force", "stop the turns that run, its workers' too")
+    .option("--detach", "let its workers go on by themselves instead of ending them")
     .option("--yes", "do not ask")
     .action((id: string, options: RmOptions, command: Command) =>
       perform(host, command, (invocation) => removeSession(invocation, id, options)),
@@ -37,7 +39,10 @@ async function removeSession(
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const query = options.force ? { force: true } : {};
+  const query = {
+    ...(options.force && { force: true }),
+    ...(options.detach && { children: "detach" }),
+  };
   const answer = await api.call<object>(sessionPath(id), { method: "DELETE", query });
   invocation.print(answer, [`${id} is archived; it is deleted after 7 days.`]);
   return DONE;

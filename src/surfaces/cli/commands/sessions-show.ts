@@ -5,6 +5,7 @@ import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
 import { safeLine, safeText, shorten, styleFor, timeAgo } from "../terminal.ts";
 import { findSessionId } from "./find-session.ts";
+import { budgetLine } from "./session-money.ts";
 import { sessionPath } from "./session-path.ts";
 import { WHICH } from "./sessions-lead.ts";
 
@@ -52,6 +53,8 @@ function detailLines(session: Session): string[] {
     ["repository", session.repo],
     ["folder", session.projectDir],
     ["machine", session.hostname],
+    ["budget", budgetLine(session)],
+    ["memory", session.enableMemory ? "on" : "off"],
     ["prompts", `${session.counts.prompts} (${session.counts.queued} queued)`],
     ["created", timeAgo(session.createdAt)],
     ["changed", timeAgo(session.updatedAt)],

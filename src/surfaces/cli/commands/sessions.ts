@@ -6,6 +6,7 @@ import { addSessionsLsCommand } from "./sessions-ls.ts";
 import { addSessionsRedactCommand } from "./sessions-redact.ts";
 import { addSessionsRestCommands } from "./sessions-rest.ts";
 import { addSessionsRmCommand } from "./sessions-rm.ts";
+import { addSessionsSetCommand } from "./sessions-set.ts";
 import { addSessionsShowCommand } from "./sessions-show.ts";
 import { addSessionsStopCommand } from "./sessions-stop.ts";
 import { addSessionsTreeCommand } from "./sessions-tree.ts";
@@ -13,11 +14,12 @@ import { addSessionsTreeCommand } from "./sessions-tree.ts";
 export function addSessionsCommands(program: Command, host: CliHost): void {
   const group = program
     .command("sessions")
-    .description("List, look at, steer, stop, rest and end sessions.");
+    .description("List, look at, change, steer, stop, rest and end sessions.");
   addSessionsLsCommand(group, host);
   addSessionsShowCommand(group, host);
   addSessionsTreeCommand(group, host);
   addSessionsStopCommand(group, host);
+  addSessionsSetCommand(group, host);
   addSessionsLeadCommands(group, host);
   addSessionsRedactCommand(group, host);
   addSessionsRestCommands(group, host);

@@ -45,6 +45,9 @@ const sessionChange = z.strictObject({
   queueMode: z.enum(QUEUE_MODES).optional(),
   model: line(200).min(1).nullable().optional(),
   instructions: prose(MAX_TEXT).nullable().optional(),
+  enableMemory: z.boolean().optional(),
+  /** In micro-units; null takes the budget away. */
+  budget: z.number().int().min(0).nullable().optional(),
 });
 
 const sessionFilter = z.strictObject({
@@ -103,7 +106,7 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
     {
       method: "patch",
       path: "/api/sessions/{id}",
-      summary: "Change its title, model, queue mode or instructions",
+      summary: "Change its title, model, queue mode, instructions, memory or budget",
       tag: TAG,
       body: sessionChange,
       response: one,

@@ -167,8 +167,14 @@ export const api = {
     callApi<{ session: Session }>(`${session(id)}/wake`, { method: "POST", body: {} }),
   relocateSession: (id: string) =>
     callApi<{ session: Session }>(`${session(id)}/relocate`, { method: "POST", body: {} }),
-  archiveSession: (id: string, force: boolean) =>
-    callApi<unknown>(session(id), { method: "DELETE", query: force ? { force: true } : {} }),
+  changeSession: (id: string, change: { budget?: number | null; enableMemory?: boolean }) =>
+    callApi<{ session: Session }>(session(id), { method: "PATCH", body: change }),
+  /** `detaches`: its children go on by themselves; else they end with it. */
+  archiveSession: (id: string, force: boolean, detaches = false) =>
+    callApi<unknown>(session(id), {
+      method: "DELETE",
+      query: { ...(force && { force: true }), ...(detaches && { children: "detach" }) },
+    }),
 
   readTranscript: (id: string, before: number | undefined, limit: number, signal?: AbortSignal) =>
     callApi<Page<Entry>>(`${session(id)}/transcript`, {

@@ -26,7 +26,9 @@ export const orchestratorApi = {
   /** Makes it, or brings it back; one that is there stays as it is. */
   start: () =>
     callApi<{ session: Session; identity: Identity }>(MINE, { method: "POST", body: {} }),
-  restart: () => callApi<{ session: Session }>(`${MINE}/restart`, { method: "POST", body: {} }),
+  /** Its turns are stopped; its queue is kept. */
+  restart: () =>
+    callApi<{ session: Session }>(`${MINE}/restart`, { method: "POST", body: { force: true } }),
   checkHandle: (handle: string, signal: AbortSignal) =>
     callApi<{ available: boolean; suggestion?: string }>(`${MINE}/check-handle`, {
       query: { handle },

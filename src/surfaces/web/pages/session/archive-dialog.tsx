@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
@@ -9,17 +10,24 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 
 interface ArchiveDialogProps {
   session: Session;
+  hasChildren?: boolean;
   isOpen: boolean;
   onClose: () => void;
 }
 
 /** Asks once; when the session turns out to be busy, asks whether to stop it too. */
-export function ArchiveDialog({ session, isOpen, onClose }: ArchiveDialogProps) {
+export function ArchiveDialog({
+  session,
+  hasChildren = false,
+  isOpen,
+  onClose,
+}: ArchiveDialogProps) {
+  const [detaches, setDetaches] = useState(false);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const toasts = useToasts();
   const archive = useMutation({
-    mutationFn: (force: boolean) => api.archiveSession(session.id, force),
+    mutationFn: (force: boolean) => api.archiveSession(session.id, force, detaches),
     onSuccess: async () => {
       onClose();
       toasts.say("Session archived", "It is kept for 7 days.");
@@ -42,9 +50,21 @@ export function ArchiveDialog({ session, isOpen, onClose }: ArchiveDialogProps) 
       onClose={close}
       title={mustStop ? "Stop and archive this session?" : "Archive this session?"}
       text={
-        mustStop
-          ? "It is working. The running turn is stopped, what it wrote so far is kept, and queued prompts will not run."
-          : "It takes no more prompts and leaves the list. It is kept for 7 days."
+        <>
+          {mustStop
+            ? "It is working. The running turn is stopped, what it wrote so far is kept, and queued prompts will not run."
+            : "It takes no more prompts and leaves the list. It is kept for 7 days."}
+          {hasChildren && (
+            <label className="mt-2 flex items-center gap-2">
+              <input
+                type="checkbox"
+                checked={detaches}
+                onChange={(event) => setDetaches(event.target.checked)}
+              />
+              Let its workers go on by themselves, instead of archiving them too
+            </label>
+          )}
+        </>
       }
       action={mustStop ? "Stop and archive" : "Archive"}
       isBusy={archive.isPending}

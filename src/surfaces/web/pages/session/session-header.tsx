@@ -19,6 +19,7 @@ import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
 import { ArchiveDialog } from "./archive-dialog.tsx";
+import { BudgetButton } from "./budget-dialog.tsx";
 import { hasChildren, stateWords } from "./family-words.ts";
 import { ParentCrumb } from "./parent-crumb.tsx";
 import { useSessionModel } from "./session-model.ts";
@@ -117,6 +118,7 @@ export function SessionHeader({
       <OrchestrationButton session={session} isOpen={isOrchestrating} onClick={onOrchestrate} />
       <WorkspaceButtons sessionId={session.id} isOpen={isReviewing} onClick={onReview} />
       {!isPutAway && <SleepButton session={session} />}
+      <BudgetButton session={session} isShown={!isPutAway} />
       {!isPutAway && !session.isOrchestrator && (
         <IconButton
           label="Archive session"
@@ -126,7 +128,12 @@ export function SessionHeader({
           <Archive size={17} aria-hidden />
         </IconButton>
       )}
-      <ArchiveDialog session={session} isOpen={isArchiving} onClose={() => setIsArchiving(false)} />
+      <ArchiveDialog
+        session={session}
+        hasChildren={isParent}
+        isOpen={isArchiving}
+        onClose={() => setIsArchiving(false)}
+      />
     </header>
   );
 }

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
-import { api } from "#surfaces/web/kit/api.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { moneyWords, plural } from "#surfaces/web/kit/money-words.ts";
@@ -52,10 +51,7 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
   const toasts = useToasts();
   const [isAsking, setIsAsking] = useState(false);
   const restart = useMutation({
-    mutationFn: async () => {
-      if (!needsRestart) await api.archiveSession(session.id, true);
-      return orchestratorApi.restart();
-    },
+    mutationFn: () => orchestratorApi.restart(),
     onSuccess: () => toasts.say("Your orchestrator has been restarted"),
     onError: (error) => toasts.fail("It was not restarted", error),
     onSettled: () => {

@@ -1,0 +1,87 @@
+/** Demands of a session's first run, and the folder its runner works in, hold for later prompts. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { owner, startWorld, type World } from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+
+function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(name, () => {
+    let world: World;
+    let made: TestDatabase | undefined;
+    beforeAll(async () => {
+      made = await database();
+      world = await startWorld([], made?.url);
+    });
+    afterAll(async () => {
+      await world.stop();
+      await made?.drop();
+    });
+    const runsOf = async (sessionId: string) =>
+      (await world.kernel.runs.list(owner, sessionId, { limit: 10 })).items.map(
+        ({ demands }) => demands,
+      );
+    const begin = async (demands: object) => {
+      const { sessionId } = await world.kernel.runs.create(owner, {
+        type: "start_session",
+        prompt: "go",
+        executionMode: "async_poll",
+        demands,
+      });
+      return { sessionId, turn: await world.nextTurn() };
+    };
+    const execute = (sql: string) =>
+      world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+
+    it("keeps them for later prompts; a run may ask for more, for itself alone", async () => {
+      const demands = { profile: "default", hostname: "h" };
+      const { sessionId, turn } = await begin(demands);
+      await turn.end("ok");
+      await (await world.startTurn(sessionId)).end("ok");
+      await world.kernel.runs.create(owner, {
+        type: "resume_session",
+        sessionId,
+        prompt: "once",
+        executionMode: "async_poll",
+        demands: { tags: [] },
+      });
+      await (await world.nextTurn()).end("ok");
+      await (await world.startTurn(sessionId)).end("ok");
+      expect((await runsOf(sessionId)).map(({ tags, ...rest }) => rest)).toEqual(
+        Array.from({ length: 4 }, () => demands),
+      );
+      expect((await runsOf(sessionId)).filter(({ tags }) => tags !== undefined)).toHaveLength(1);
+    });
+
+    it("stores the folder of the runner that works for it, and asks for it from then on", async () => {
+      const bind = (projectDir: string | null) => ({
+        executorSessionId: "x",
+        executorType: "native",
+        executorProfile: "fast",
+        projectDir,
+      });
+      await execute("update runners set project_dir = '/srv/app'");
+      const { sessionId, turn } = await begin({});
+      // A folder that is not the runner's own would send the session nowhere.
+      await turn.bind(bind("/elsewhere"));
+      expect((await world.kernel.sessions.get(owner, sessionId)).projectDir).toBeNull();
+      await turn.bind(bind("/srv/app"));
+      await turn.bind(bind(null));
+      expect(await world.kernel.sessions.get(owner, sessionId)).toMatchObject({
+        projectDir: "/srv/app",
+        executorProfile: "fast",
+      });
+      await turn.end("ok");
+      await world.kernel.prompts.admit(owner, sessionId, {
+        content: "again",
+        mode: "followup",
+        thread: "main",
+        attachments: [],
+      });
+      expect((await runsOf(sessionId)).at(0)).toMatchObject({ projectDir: "/srv/app" });
+    });
+  });
+}
+
+story("on SQLite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("on PostgreSQL", createTestDatabase);
+});

@@ -1,0 +1,91 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Wallet } from "lucide-react";
+import { type FormEvent, useId, useState } from "react";
+import type { Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api.ts";
+import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
+import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { moneyWords } from "#surfaces/web/kit/money-words.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
+import { dollarsText, readBudget } from "./budget-text.ts";
+
+/** Shows and changes what a session may spend, and whether it remembers. */
+export function BudgetButton({ session, isShown }: { session: Session; isShown: boolean }) {
+  const [isOpen, setIsOpen] = useState(false);
+  if (!isShown) return null;
+  const budget = session.budget === null ? "" : `: ${moneyWords(session.budget)}`;
+  const close = () => setIsOpen(false);
+  return (
+    <>
+      <IconButton
+        label={`Budget and memory${budget}`}
+        className="max-sm:hidden"
+        onClick={() => setIsOpen(true)}
+      >
+        <Wallet size={17} aria-hidden />
+      </IconButton>
+      <Modal isOpen={isOpen} onClose={close} title="Budget and memory">
+        {isOpen && <BudgetForm session={session} onDone={close} />}
+      </Modal>
+    </>
+  );
+}
+
+function BudgetForm({ session, onDone }: { session: Session; onDone: () => void }) {
+  const [text, setText] = useState(dollarsText(session.budget));
+  const [remembers, setRemembers] = useState(session.enableMemory);
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const budgetId = useId();
+  const budget = readBudget(text);
+  const save = useMutation({
+    mutationFn: () =>
+      api.changeSession(session.id, {
+        ...(budget !== undefined && budget !== session.budget && { budget }),
+        ...(remembers !== session.enableMemory && { enableMemory: remembers }),
+      }),
+    onSuccess: ({ session: changed }) => {
+      shareSession(queryClient, changed);
+      onDone();
+    },
+    onError: (error) => toasts.fail("The session was not changed", error),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (budget !== undefined) save.mutate();
+  };
+  return (
+    <form className="space-y-4" onSubmit={submit}>
+      <div className="space-y-1">
+        <label htmlFor={budgetId} className="font-medium">
+          The most it may cost, in dollars
+        </label>
+        <input
+          id={budgetId}
+          data-autofocus
+          inputMode="decimal"
+          placeholder="no limit"
+          value={text}
+          aria-invalid={budget === undefined}
+          onChange={(event) => setText(event.target.value)}
+          className="h-9 w-full rounded-lg border border-line-strong bg-page px-3 outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base"
+        />
+        <p className="text-xs text-ink-faint">
+          {moneyWords(session.cost)} spent so far. Children get their part out of it.
+        </p>
+      </div>
+      <label className="flex items-center gap-2">
+        <input
+          type="checkbox"
+          checked={remembers}
+          onChange={(event) => setRemembers(event.target.checked)}
+        />
+        It keeps what it learns for later sessions
+      </label>
+      <Button type="submit" look="primary" disabled={save.isPending || budget === undefined}>
+        Save
+      </Button>
+    </form>
+  );
+}
