@@ -55,6 +55,7 @@ export interface NewSession {
   branch?: string;
   projectDir?: string;
   personaSlug?: string;
+  kind?: "task" | "review";
 }
 
 export type Answer =

@@ -12,6 +12,7 @@ import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
 import { useRepos } from "#surfaces/web/kit/use-settings.ts";
 import { AddModel } from "#surfaces/web/pages/models/lazy-add-model.tsx";
 import { useModels } from "#surfaces/web/pages/models/use-models.ts";
+import { KindChoice } from "./kind-choice.tsx";
 import { filterFor } from "./list-search.ts";
 import { DemoNotice, ModelChoice } from "./model-choice.tsx";
 import { PersonaChoice } from "./persona-choice.tsx";
@@ -61,6 +62,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
   const [title, setTitle] = useState("");
   const [runtime, setRuntime] = useState("");
   const [persona, setPersona] = useState("");
+  const [isReview, setIsReview] = useState(false);
   const [works, setWorks] = useState(WORKS_ON_NOTHING);
   const [foundProblems, setFoundProblems] = useState<PlaceProblems>({});
   const models = useModels();
@@ -83,6 +85,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
     create.mutate({
       ...own,
       ...(persona !== "" && { personaSlug: persona }),
+      ...(isReview && { kind: "review" as const }),
       ...saidIn(title, prompt, isForOwn ? OWN_RUNTIME : runtime),
     });
   };
@@ -139,7 +142,10 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
         )}
         <RuntimeChoice choices={choices} chosen={runtime} onChange={setRuntime} />
       </div>
-      <PersonaChoice chosen={persona} onChange={setPersona} />
+      <div className="grid gap-3.5 sm:grid-cols-2">
+        <PersonaChoice chosen={persona} onChange={setPersona} />
+        <KindChoice isReview={isReview} onChange={setIsReview} />
+      </div>
       {isOwn && (
         <WorksOnFields
           works={works}

@@ -82,7 +82,7 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
         text={
           needsRestart
             ? "It is started again and keeps its memory of what was said."
-            : "What it is doing now is stopped. Its conversation and its children stay."
+            : "What it is doing now is stopped. Its conversation, its queue and its children stay."
         }
         action="Restart"
         isBusy={restart.isPending}

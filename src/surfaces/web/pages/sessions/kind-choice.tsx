@@ -1,0 +1,21 @@
+import { SelectField } from "#surfaces/web/kit/field.tsx";
+
+interface KindChoiceProps {
+  isReview: boolean;
+  onChange: (isReview: boolean) => void;
+}
+
+/** A review reads its persona's REVIEW.md, and judges work instead of doing it. */
+export function KindChoice({ isReview, onChange }: KindChoiceProps) {
+  return (
+    <SelectField
+      label="Kind"
+      name="kind"
+      value={isReview ? "review" : "task"}
+      onChange={(event) => onChange(event.target.value === "review")}
+    >
+      <option value="task">Task: does work</option>
+      <option value="review">Review: looks at work and judges it</option>
+    </SelectField>
+  );
+}
