@@ -18,11 +18,20 @@ export function answersInWords(gate: Pick<GateRow, "id" | "shown">, message: str
   });
 }
 
-function answerInWords({ options = [], freeText }: AskedQuestion, text: string) {
-  const wanted = text.toLowerCase();
-  const named = options.find(({ label }) => label.trim().toLowerCase() === wanted);
-  if (named) return named.label;
+function answerInWords(question: AskedQuestion, text: string): string | undefined {
+  const { options = [], freeText, multiple = false } = question;
+  const named = findLabel(question, text);
+  if (named !== undefined) return named;
+  const several = multiple ? text.split(/[\n,;]/).map((part) => findLabel(question, part)) : [];
+  // One choice a line, as answers to such a question are kept.
+  if (several.length > 1 && several.every((label) => label !== undefined))
+    return [...new Set(several)].join("\n");
   return options.length === 0 || freeText !== false ? text : undefined;
+}
+
+function findLabel({ options = [] }: AskedQuestion, text: string): string | undefined {
+  const wanted = text.trim().toLowerCase();
+  return options.find(({ label }) => label.trim().toLowerCase() === wanted)?.label;
 }
 
 function needsChoice(gateId: string, { question, options = [] }: AskedQuestion): Refusal {

@@ -78,6 +78,24 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(turn.assignment.decisions).toMatchObject([{ answers: ["Blue"] }]);
     });
 
+    it("takes several options, where several may be chosen, and one text for several questions", async () => {
+      const options = [{ label: "S" }, { label: "M" }, { label: "L" }];
+      const sizes = { question: "Sizes?", options, multiple: true, freeText: false };
+      const { sessionId } = await asking([sizes]);
+      await expect(say(sessionId, "s, XL")).rejects.toMatchObject({
+        code: "question_needs_choice",
+      });
+      await say(sessionId, "s, L");
+      expect((await at.turnOf(sessionId)).assignment.decisions).toMatchObject([
+        { answers: ["S\nL"] },
+      ]);
+      const both = await asking([{ question: "Host?" }, { question: "Port?" }]);
+      await say(both.sessionId, "localhost and 8080");
+      expect((await at.turnOf(both.sessionId)).assignment.decisions).toMatchObject([
+        { answers: ["localhost and 8080", "localhost and 8080"] },
+      ]);
+    });
+
     it("leaves the question open for what is no answer of its person", async () => {
       const { sessionId } = await asking([{ question: "Which port?" }]);
       await say(sessionId, "in another conversation", { thread: "other" });
