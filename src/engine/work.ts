@@ -8,7 +8,6 @@
 
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
-import type { Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
 import type { EventType, ModelCallItem } from "#protocol/events.ts";
@@ -16,6 +15,13 @@ import type { Author, EntryKind } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
 import type { BindingLister } from "./binding-lister.ts";
 import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
+import type {
+  Asked,
+  CallbackAnswer,
+  ChildrenFate,
+  SettingChange,
+  WakeAnswer,
+} from "./event-facts.ts";
 import type { Principal } from "./principal.ts";
 import type { LossEvidence, LossReason } from "./runs/loss-evidence.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
@@ -23,6 +29,8 @@ import { insertEvents } from "./sessions/event-queries.ts";
 import { eventView } from "./sessions/event-view.ts";
 import { findParentId, insertSession, lockSession, saveSession } from "./sessions/queries.ts";
 import type { SessionDefaults } from "./sessions/session-defaults.ts";
+
+export type { Asked, ChildrenFate, SettingChange, WakeAnswer } from "./event-facts.ts";
 
 export const EVENT_VERSION = 1;
 /** Both databases bound the parameters of one statement. */
@@ -47,7 +55,12 @@ export type KernelEvent =
     }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
   /** It is about to be archived: whoever ties sessions to it ends or releases them first. */
-  | { type: "session_archiving"; session: SessionWriter; force: boolean; children: ChildrenFate }
+  | {
+      type: "session_archiving";
+      session: SessionWriter;
+      force: boolean;
+      children: ChildrenFate | undefined;
+    }
   /** A run of `async_callback` has ended; a feature that tells the parent says so. */
   | {
       type: "callback_due";
@@ -89,53 +102,8 @@ export type KernelEvent =
     }
   | ({ type: "setting_changed" } & SettingChange);
 
-/** What happens to the children of a session that is archived. */
-export type ChildrenFate = "end" | "detach";
-
-export interface CallbackAnswer {
-  /** The parent was told, or will be. */
-  isTaken: boolean;
-}
-
-export interface WakeAnswer {
-  /** Why it must not wake now. */
-  refusal: Refusal | null;
-}
-
-/**
- * What people have set up was changed: who did it and what it was, in ids and in words that stand in
- * the code. It has no field for what somebody typed, and no such thing may be put in one of these.
- */
-export interface SettingChange {
-  orgId: string;
-  /** A principal's key; null: nobody who is known. */
-  by: string | null;
-  /** What kind of thing, such as `api_key`. */
-  area: string;
-  /** What was done to it, such as `revoked`. */
-  action: string;
-  subjectId: string | null;
-  /** The session it happened in, if it was in one. */
-  session?: Pick<SessionRow, "id" | "owner_id">;
-  /** One more word of the code that says which of several. */
-  detail?: string;
-}
-
 /** Tells of a change inside the transaction that makes it. */
 export type Tell = (tx: Tx, change: SettingChange) => Promise<void>;
-
-/** What of a new session somebody asked for; the rest was taken from its parent or the defaults. */
-export interface Asked {
-  runtime: boolean;
-  model: boolean;
-  /** By a person. What an agent chose for its child is a choice, and gives way to more. */
-  persona: boolean;
-  memory: boolean;
-  /** Set by the feature that gives a session its persona: who or what chose it. */
-  personaSource?: string;
-  /** Its parent was named only to be told of the end of its run. */
-  callback: boolean;
-}
 
 /**
  * Runs inside the causing transaction and may only write through `work`: no waiting for anything

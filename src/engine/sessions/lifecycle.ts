@@ -68,14 +68,14 @@ export interface EndSession {
   to: "archived" | "terminated" | "hibernated";
   /** Stops a turn that runs; without it a busy session refuses. */
   force: boolean;
-  /** Of an archived session: its children end with it, unless they are to be detached. */
-  children?: ChildrenFate;
+  /** What happens to the children of a session that is archived; undefined: what is usual for it. */
+  children?: ChildrenFate | undefined;
 }
 
 export async function endSession(
   work: Work,
   session: SessionWriter,
-  { to, force, children = "end" }: EndSession,
+  { to, force, children }: EndSession,
 ): Promise<void> {
   if (session.row.run_state !== null && !force) {
     throw new Refusal(

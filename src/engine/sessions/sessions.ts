@@ -93,7 +93,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
       ),
     wake: (principal: Principal, id: string) =>
       change(principal, id, (work, session) => changeLifecycle(work, session, "active")),
-    archive: (principal: Principal, id: string, force: boolean, children: ChildrenFate = "end") =>
+    archive: (principal: Principal, id: string, force: boolean, children?: ChildrenFate) =>
       change(principal, id, async (work, session) => {
         if (session.row.lifecycle === "archived" || session.row.lifecycle === "terminated") return;
         await endSession(work, session, { to: "archived", force, children });

@@ -16,11 +16,13 @@ export async function releaseChildren(
 ): Promise<void> {
   // An orchestrator comes back with the next prompt, and its children are still its own then.
   if (session.row.kind.endsWith("orchestrator")) return;
+  // Of other sessions only runs that report to them are children, and those are a program's.
+  const fate = children ?? (session.row.supervisor === 1 ? "end" : "detach");
   const live = (await listChildren(work.tx, session.row.id)).filter((row) => !isGone(row));
   for (const id of live.map((row) => row.id).sort()) {
     const child = await work.session(id);
     if (!child || isGone(child.row)) continue;
-    if (children === "detach") await detach(work, child);
+    if (fate === "detach") await detach(work, child);
     else await endWithParent(work, child, force);
   }
 }

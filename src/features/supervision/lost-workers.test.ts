@@ -182,6 +182,19 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await at.wakes(parentId)).toHaveLength(1);
     });
 
+    it("lets a run go on by itself whose parent, no supervisor, is archived", async () => {
+      const parentId = await at.world.createSession();
+      const run = await callback(at, parentId, "one");
+      await sessions().archive(owner, parentId, false);
+      expect(await at.row(run.assignment.sessionId)).toMatchObject({
+        lifecycle: "active",
+        parent_session_id: null,
+      });
+      await at.settle(run, { outcome: "completed", result: "done" });
+      const events = await sessions().events(run.assignment.sessionId, 0, 100);
+      expect(events.map(({ reason }) => reason)).toContain("callback_undeliverable");
+    });
+
     it("holds a callback back while no person has spoken for too long", async () => {
       const alone = new FakeFamily(await startWorld([createDelegation({ unattendedTurns: 1 })]));
       const parentId = await alone.parent();

@@ -63,7 +63,7 @@ const sessionFilter = z.strictObject({
 
 const seq = z.coerce.number().int().min(0).optional();
 
-const childrenFate = z.enum(["end", "detach"]).default("end");
+const childrenFate = z.enum(["end", "detach"]).optional();
 
 export function sessionRoutes(app: App, { sessions }: Kernel): void {
   endpoint(

@@ -1,0 +1,48 @@
+/** Facts that kernel events carry, and answers that listeners give to them. */
+import type { Refusal } from "#base/refusal.ts";
+import type { SessionRow } from "./schema.ts";
+
+/** What happens to the children of a session that is archived. */
+export type ChildrenFate = "end" | "detach";
+
+export interface CallbackAnswer {
+  /** The parent was told, or will be. */
+  isTaken: boolean;
+}
+
+export interface WakeAnswer {
+  /** Why it must not wake now. */
+  refusal: Refusal | null;
+}
+
+/**
+ * What people have set up was changed: who did it and what it was, in ids and in words that stand in
+ * the code. It has no field for what somebody typed, and no such thing may be put in one of these.
+ */
+export interface SettingChange {
+  orgId: string;
+  /** A principal's key; null: nobody who is known. */
+  by: string | null;
+  /** What kind of thing, such as `api_key`. */
+  area: string;
+  /** What was done to it, such as `revoked`. */
+  action: string;
+  subjectId: string | null;
+  /** The session it happened in, if it was in one. */
+  session?: Pick<SessionRow, "id" | "owner_id">;
+  /** One more word of the code that says which of several. */
+  detail?: string;
+}
+
+/** What of a new session somebody asked for; the rest was taken from its parent or the defaults. */
+export interface Asked {
+  runtime: boolean;
+  model: boolean;
+  /** By a person. What an agent chose for its child is a choice, and gives way to more. */
+  persona: boolean;
+  memory: boolean;
+  /** Set by the feature that gives a session its persona: who or what chose it. */
+  personaSource?: string;
+  /** Its parent was named only to be told of the end of its run. */
+  callback: boolean;
+}
