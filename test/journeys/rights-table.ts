@@ -225,6 +225,8 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     who: "401 403 403 201 201 201 201",
     body: { to: "@user:Ann", content: "x" },
   },
+  // The letter of the table is to a person, and no request to their agent.
+  "POST /api/messages/{id}/let-through": { who: "401 403 403 409 404 404 409", body: {} },
   "POST /api/notifications/emit": {
     who: "401 403 403 201 201 201 201",
     body: { to: "@user:Ann", content: "x" },

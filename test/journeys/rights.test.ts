@@ -185,6 +185,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         () => idFrom(ann, "memory", "/api/me/memories", { content: "x", title: `t${count}` }),
       ],
       [/^\/api\/me\/(inbox|notifications|inbox-threads|notification-threads)\/\{/, letterToAnn],
+      [/^\/api\/messages\/\{/, letterToAnn],
       [
         /\/invitations\/\{id\}/,
         () => idFrom(platform, "invitation", `/api/orgs/${orgId}/invitations`, {}),
