@@ -17,7 +17,7 @@ import { isGuestThread } from "#protocol/guests.ts";
 
 export const ANSWER_WAITING = "answer_waiting";
 /** More than a person can have waiting: sessions are bounded, and so are the calls of each. */
-const MAX_OTHERS = 2_000;
+const MAX_OTHERS = 500;
 
 interface Standing {
   /** Decided just now, under the lock of its session. */
