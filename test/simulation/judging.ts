@@ -58,6 +58,12 @@ export function ruleOf(input: unknown): "allow" | "ask" | "deny" | undefined {
   return (command ?? words)?.split(" ")[0] as "allow" | "ask" | "deny" | undefined;
 }
 
+/** What a no holds for, besides the very same arguments. */
+export function targetOf(input: unknown): string | null {
+  const { command, words } = (input ?? {}) as { command?: string; words?: string };
+  return command ?? words ?? null;
+}
+
 /** What is to become of a call, before it is known whether anybody is there to be asked. */
 export function firstRule(tool: string, input: unknown): Rule {
   if (tool === ASK_USER_QUESTION) return "ask";

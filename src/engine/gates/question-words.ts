@@ -3,15 +3,18 @@ import { Refusal } from "#base/refusal.ts";
 import { type AskedQuestion, keptQuestions } from "#protocol/tools.ts";
 import type { GateRow } from "../schema.ts";
 
+/** None when what was shown cannot be read as questions. */
 export function questionsOf({ shown }: Pick<GateRow, "shown">): AskedQuestion[] {
   const { input } = JSON.parse(shown) as { input?: unknown };
-  return keptQuestions.parse(input).questions;
+  return keptQuestions.safeParse(input).data?.questions ?? [];
 }
 
 /** One answer for each question: the whole message, or the option that it names. */
 export function answersInWords(gate: Pick<GateRow, "id" | "shown">, message: string): string[] {
   const text = message.trim();
-  return questionsOf(gate).map((question) => {
+  const questions = questionsOf(gate);
+  if (questions.length === 0) return [text];
+  return questions.map((question) => {
     const answer = answerInWords(question, text);
     if (answer === undefined) throw needsChoice(gate.id, question);
     return answer;

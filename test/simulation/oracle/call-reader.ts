@@ -2,7 +2,7 @@
 import type { EventRow, GateRow, RunRow } from "#engine/schema.ts";
 import type { Decision } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
-import { firstRule, isJudged, type Rule, WITH_FILES } from "../judging.ts";
+import { firstRule, isJudged, type Rule, targetOf, WITH_FILES } from "../judging.ts";
 import type { World } from "../world.ts";
 import {
   type Batch,
@@ -48,8 +48,11 @@ export function createCallReader(world: World, model: Model) {
   function ruleFor(session: SessionModel, prompt: PromptModel, tool: string, input: string): Rule {
     const rule = firstRule(tool, JSON.parse(input));
     if (rule !== "ask") return rule;
-    const isSame = ({ tool: asked, shown }: GateRow) =>
-      asked === tool && JSON.stringify((JSON.parse(shown) as { input?: unknown }).input) === input;
+    const target = targetOf(JSON.parse(input));
+    const isSame = ({ tool: asked, target: of, shown }: GateRow) =>
+      asked === tool &&
+      ((target !== null && of === target) ||
+        JSON.stringify((JSON.parse(shown) as { input?: unknown }).input) === input);
     const denied = model
       .gatesOf(prompt.id)
       .some((gate) => isAnswered(gate) && !isAllowed(gate) && isSame(gate));

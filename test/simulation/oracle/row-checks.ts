@@ -70,6 +70,7 @@ export function createRowChecks(world: World, model: Model) {
   function merged(row: PromptRow): void {
     const into = model.prompt(row.merged_into);
     const says = into.content.includes(JSON.stringify(row.content));
+    if (!says && model.gatesOf(into.id).some((gate) => isAnsweredBy(gate, row))) return;
     must(
       says && into.mergedFrom.includes(row.id) && into.thread === row.thread,
       () => `prompt ${row.id} is not in ${into.id}, which it was merged into`,
@@ -235,4 +236,11 @@ export function createRowChecks(world: World, model: Model) {
   }
 
   return { promptRow, gateRow, runRow, session };
+}
+
+/** A prompt whose words answered the question that the turn had open, in the same conversation. */
+function isAnsweredBy({ state, kind, thread, decision }: GateRow, row: PromptRow): boolean {
+  if (state !== "decided" || kind !== "question" || thread !== row.thread) return false;
+  const { answers } = JSON.parse(decision ?? "{}") as { answers?: string[] | null };
+  return answers?.includes(row.content.trim()) ?? false;
 }
