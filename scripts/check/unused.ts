@@ -12,9 +12,6 @@ const KNOWN: Readonly<Record<string, string>> = {
   "column notification_preferences.telegram": "read by the name of its channel",
   "column outbox.last_error": "for whoever looks into a delivery that was put aside",
   "column outbox.delivered_at": "for whoever looks into a delivery",
-  "column runs.stop_by": "for whoever looks into a turn that does not stop",
-  "column channel_bindings.channel_type": "part of a binding, which its scope key says too",
-  "column channel_bindings.channel_id": "part of a binding, which its scope key says too",
   "state RUN_TYPES start_session": "said by clients",
 };
 

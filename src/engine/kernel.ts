@@ -82,8 +82,7 @@ export async function createKernel({
   const serverId = ids.mint("srv");
   // Before any runner connects: nobody may take it for dead.
   await store.showLiveness?.(serverId);
-  const serverTools = [...tools, ...features.flatMap((feature) => feature.tools ?? [])];
-  const catalogue = createCatalogue(serverTools);
+  const catalogue = createCatalogue([...tools, ...features.flatMap((one) => one.tools ?? [])]);
   const sessionTables = features.flatMap((feature) => feature.sessionTables ?? []);
   const deliverers: Record<string, Deliverer> = Object.assign(
     {},

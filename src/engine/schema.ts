@@ -16,10 +16,11 @@ import type { PlanFate } from "./gates/decision.ts";
 import type { GateRow } from "./gates/schema.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
 import type { RetentionHoldRow, RetentionSettingRow } from "./retention-schema.ts";
-import type { TurnChangesRow, WorkspaceFileRow } from "./workspace-schema.ts";
+import type { TurnChangesRow, WorkspaceFileRow, WorkspaceRow } from "./workspace-schema.ts";
 
 export type { GateRow } from "./gates/schema.ts";
 export type { OutboxRow } from "./outbox/schema.ts";
+export type { WorkspaceRow } from "./workspace-schema.ts";
 
 export interface OrgRow {
   id: string;
@@ -321,25 +322,6 @@ export interface RunnerRow {
   /** The consent to work without a sandbox, as JSON: who gave it, and when. */
   unsandboxed: string | null;
   last_seen_at: number;
-  created_at: number;
-}
-
-export interface WorkspaceRow {
-  id: string;
-  org_id: string;
-  session_id: string;
-  runner_id: string;
-  bytes: number;
-  /** What is different from its beginning, as JSON. */
-  changes: string | null;
-  /** When it was told that its machine has been gone for long; null while it is here. */
-  offline_at: number | null;
-  /**
-   * When the session was sent elsewhere: this workspace counts no more, and what was recorded of it
-   * goes into the next one. Null while it is the session's.
-   */
-  left_at: number | null;
-  updated_at: number;
   created_at: number;
 }
 

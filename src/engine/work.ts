@@ -9,12 +9,12 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Store, Tx } from "#base/store/index.ts";
-import { cleanJson, cleanText } from "#base/text.ts";
-import type { EventType, ModelCallItem } from "#protocol/events.ts";
-import type { Author, EntryKind } from "#protocol/sessions.ts";
+import type { ModelCallItem } from "#protocol/events.ts";
+import type { Author } from "#protocol/sessions.ts";
 import type { Announcer } from "./announce.ts";
 import type { BindingLister } from "./binding-lister.ts";
 import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
+import { type EventDraft, eventRow } from "./event-draft.ts";
 import type {
   Asked,
   CallbackAnswer,
@@ -32,7 +32,6 @@ import type { SessionDefaults } from "./sessions/session-defaults.ts";
 
 export type { Asked, ChildrenFate, SettingChange, WakeAnswer } from "./event-facts.ts";
 
-export const EVENT_VERSION = 1;
 /** Both databases bound the parameters of one statement. */
 const ROWS_PER_INSERT = 100;
 
@@ -144,24 +143,6 @@ export interface Engine {
   /** This process among the servers that share the database. */
   serverId: string;
   evidence: LossEvidence;
-}
-
-export interface EventDraft {
-  type: EventType;
-  thread?: string | null;
-  promptId?: string | null;
-  runId?: string | null;
-  entryId?: string;
-  kind?: EntryKind;
-  role?: "user" | "assistant" | "system";
-  content?: readonly Record<string, unknown>[];
-  toolName?: string;
-  toolInput?: unknown;
-  toolOutput?: unknown;
-  error?: string | null;
-  exitCode?: number | null;
-  reason?: string | null;
-  data?: Record<string, unknown>;
 }
 
 /** One locked session: its head row, to be changed freely, and what will be appended to its log. */
@@ -381,32 +362,3 @@ export function command<T>(engine: Engine, act: (work: Work) => Promise<T>): Pro
     return result;
   });
 }
-
-function eventRow(session: SessionRow, draft: EventDraft, now: number): EventRow {
-  return {
-    session_id: session.id,
-    seq: session.last_seq,
-    org_id: session.org_id,
-    type: draft.type,
-    v: EVENT_VERSION,
-    at: now,
-    thread: draft.thread ?? null,
-    prompt_id: draft.promptId ?? null,
-    run_id: draft.runId ?? null,
-    entry_id: clean(draft.entryId),
-    kind: draft.kind ?? null,
-    role: draft.role ?? null,
-    content: json(draft.content),
-    tool_name: clean(draft.toolName),
-    tool_input: json(draft.toolInput),
-    tool_output: json(draft.toolOutput),
-    error: clean(draft.error),
-    exit_code: draft.exitCode ?? null,
-    reason: draft.reason ?? null,
-    data: json(draft.data),
-    redacted_at: null,
-  };
-}
-
-const json = (value: unknown) => (value === undefined || value === null ? null : cleanJson(value));
-const clean = (text: string | null | undefined) => (text == null ? null : cleanText(text));

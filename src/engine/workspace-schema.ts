@@ -1,4 +1,23 @@
-/** Tables of what turns did to workspaces; part of the kernel's schema. */
+/** Tables of workspaces and of what turns did to them; part of the kernel's schema. */
+
+export interface WorkspaceRow {
+  id: string;
+  org_id: string;
+  session_id: string;
+  runner_id: string;
+  bytes: number;
+  /** What is different from its beginning, as JSON. */
+  changes: string | null;
+  /** When it was told that its machine has been gone for long; null while it is here. */
+  offline_at: number | null;
+  /**
+   * When the session was sent elsewhere: this workspace counts no more, and what was recorded of it
+   * goes into the next one. Null while it is the session's.
+   */
+  left_at: number | null;
+  updated_at: number;
+  created_at: number;
+}
 
 /** Changes that one turn made in a workspace. */
 export interface TurnChangesRow {

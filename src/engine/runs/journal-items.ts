@@ -1,8 +1,8 @@
 /** Journal items as events of the log, and back. */
 import type { JournalItem } from "#protocol/events.ts";
 import type { Verdict } from "#protocol/sessions.ts";
+import type { EventDraft } from "../event-draft.ts";
 import type { EventRow } from "../schema.ts";
-import type { EventDraft } from "../work.ts";
 
 export type PreTool = Extract<JournalItem, { type: "pre_tool" }>;
 
