@@ -306,10 +306,10 @@ alter table workspaces add column left_at bigint;
 const messagesAndDemands = `
 alter table sessions add column demands text;
 alter table sessions add column messages_total bigint not null default 0;
-update sessions set messages_total = (
-  select count(*) from events
-  where events.session_id = sessions.id and events.kind in ('text', 'prompt')
-);
+update sessions set messages_total = counted.messages from (
+  select session_id, count(*) as messages from events
+  where kind in ('text', 'prompt') group by session_id
+) as counted where counted.session_id = sessions.id;
 `;
 
 export const kernelMigrations: readonly Migration[] = [

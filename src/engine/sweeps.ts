@@ -56,6 +56,7 @@ export class Sweeps {
   #lastSlow = 0;
   #lastMissing = 0;
   #lastGrowth = 0;
+  #lastHeld = "";
   readonly #lastSweeps = new Map<Sweep, number>();
 
   constructor(options: SweepOptions) {
@@ -102,10 +103,14 @@ export class Sweeps {
       if (!this.#housekeeping)
         await this.#attempt("housekeeping", () => this.#options.housekeeping.round());
       await this.#attempt("asleep", () => fallAsleep(engine, now, this.#options.idleMs));
-      await this.#attempt("held asleep", () => wakeHeld(engine));
+      await this.#attempt("held asleep", () => this.#wakeHeld());
     }
     await this.#sweepFeatures(now);
     await this.#attempt("runners", sweepRunners);
+  }
+
+  async #wakeHeld(): Promise<void> {
+    this.#lastHeld = await wakeHeld(this.#options.engine, this.#lastHeld);
   }
 
   /** Runs that no runner can take, and runs whose machine with their files is gone. */

@@ -14,9 +14,16 @@ export const fileChangeSchema = z
     binary: z.boolean(),
     /** A unified diff; null when it is binary or too long to show. */
     patch: z.string().nullable(),
+    /** False when the file is not UTF-8: its patch can be read, but not applied. */
+    isExact: z.boolean().optional(),
   })
   .meta({ id: "FileChange" });
 export type FileChange = z.infer<typeof fileChangeSchema>;
+
+/** The patch of a change that can be made again elsewhere; null when it cannot. */
+export function exactPatch({ patch, isExact = true }: FileChange): string | null {
+  return isExact ? patch : null;
+}
 
 export const workspaceChangesSchema = z
   .object({

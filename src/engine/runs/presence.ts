@@ -68,6 +68,7 @@ export class Presence {
           bootId: runner.boot_id,
           state,
           serverId,
+          by: serverId,
           now: tx.now,
         });
       // Whoever is connected elsewhere is connected to nobody when this server is alone.

@@ -49,11 +49,16 @@ export function troubleOf(
   run: RunRow,
   now: number,
 ): RunTrouble | null {
-  if (run.state === "pending") return isLost(run) ? "lost" : null;
+  if (run.state === "pending") return isLost(run) && mayBeTaken(runners, run) ? "lost" : null;
   const isHeld = (HELD_STATES as readonly string[]).includes(run.state) && run.runner_id !== null;
   if (!isHeld) return null;
   if (run.lease_until !== null && run.lease_until < now) return "lease_over";
   return takeoverAt(runners, run, now) === null ? null : "runner_away";
+}
+
+/** False when only the machine with its files may go on, and that is gone: then it waits for it. */
+function mayBeTaken(runners: readonly RunnerRow[], run: RunRow): boolean {
+  return matchRunners(runners, run) !== "holder_away";
 }
 
 /** A parked run forgets the boot of the runner that gave it back; a lost one keeps it. */

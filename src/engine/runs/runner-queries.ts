@@ -175,26 +175,26 @@ export async function listRunnerIds(reader: Reader, credentialId: string): Promi
   return (await reader.all(selectRunnerIds, { credentialId })).map(({ id }) => id);
 }
 
-const updateRunnerState = prepare<
-  { id: string; bootId: string; state: RunnerRow["state"]; serverId: string | null; now: number },
-  unknown
->((db, p) =>
+interface RunnerStateChange {
+  id: string;
+  bootId: string;
+  state: RunnerRow["state"];
+  /** The server it is connected to from now on; null: none. */
+  serverId: string | null;
+  /** The server that says so. */
+  by: string;
+  now: number;
+}
+const updateRunnerState = prepare<RunnerStateChange, unknown>((db, p) =>
   db
     .updateTable("runners")
     .set({ state: p("state"), server_id: p("serverId"), last_seen_at: p("now") })
     .where("id", "=", p("id"))
-    .where("boot_id", "=", p("bootId")),
+    .where("boot_id", "=", p("bootId"))
+    .where((eb) => eb.or([eb("server_id", "is", null), eb("server_id", "=", p("by"))])),
 );
-export function setRunnerState(
-  tx: Tx,
-  change: {
-    id: string;
-    bootId: string;
-    state: RunnerRow["state"];
-    serverId: string | null;
-    now: number;
-  },
-): Promise<number> {
+/** Nothing when the runner has gone on to another server: a line that broke here is not its state. */
+export function setRunnerState(tx: Tx, change: RunnerStateChange): Promise<number> {
   return tx.run(updateRunnerState, change);
 }
 

@@ -185,6 +185,7 @@ export async function markRunner(
       bootId: runner.boot_id,
       state,
       serverId: state === "offline" ? null : engine.serverId,
+      by: engine.serverId,
       now: tx.now,
     }),
   );

@@ -46,7 +46,7 @@ describe("sessions are counted and found by indexes of those alone that matter",
       (reader) => listAwakeOf(reader, { orgId: "org_1", ownerId: "usr_1", limit: 10 }),
       "sessions_active",
     ],
-    ["held asleep", (reader) => listHeldAsleep(reader, 10), "sessions_held_asleep"],
+    ["held asleep", (reader) => listHeldAsleep(reader, "", 10), "sessions_held_asleep"],
   ])("%s", async (_what, read, index) => {
     expect(await planOf(read)).toMatch(new RegExp(`USING (COVERING )?INDEX ${index}\\b`));
   });

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
+import { isGuestTurn } from "#protocol/guests.ts";
 import type { Attachment, Author, Lifecycle, Origin, QueueMode } from "#protocol/sessions.ts";
 import { decideGate } from "../gates/gates.ts";
 import { findOpenQuestion } from "../gates/queries.ts";
@@ -60,6 +61,8 @@ export interface NewPrompt {
   runOptions: RunOptions | null;
   /** Sent by the person who may answer this session's questions: it answers one that is open. */
   mayAnswer?: boolean;
+  /** How long ago it was written: it answers no question that was asked since. */
+  writtenMsAgo?: number;
 }
 
 export interface Admission {
@@ -127,16 +130,30 @@ async function enter(
   });
 }
 
-/** Attachments, commands and prompts that cut a turn are no answers. */
+/**
+ * Attachments, commands and prompts that cut a turn are no answers. Nor is anything typed to a turn that
+ * somebody else's words began: that turn may tell them what it hears.
+ */
 async function findQuestionFor(
   work: Work,
   row: SessionRow,
-  { mayAnswer = false, mode, thread, content, attachments, runOptions }: NewPrompt,
+  {
+    mayAnswer = false,
+    writtenMsAgo = 0,
+    mode,
+    thread,
+    content,
+    attachments,
+    runOptions,
+  }: NewPrompt,
 ): Promise<GateRow | undefined> {
   const cuts = mode === "steer" || mode === "interrupt";
   if (!mayAnswer || cuts || row.run_state === null || attachments.length > 0) return undefined;
   if (runOptions !== null || isClear(content)) return undefined;
-  return findOpenQuestion(work.tx, { sessionId: row.id, thread, now: work.now });
+  const gate = await findOpenQuestion(work.tx, { sessionId: row.id, thread, now: work.now });
+  if (!gate || gate.asked_at > work.now - writtenMsAgo) return undefined;
+  const asking = await findPrompt(work.tx, gate.prompt_id);
+  return asking && !isGuestTurn(gate.thread, asking.content) ? gate : undefined;
 }
 
 const NEXT_IN_LINE: QueueDecision = {

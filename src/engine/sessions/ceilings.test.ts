@@ -9,6 +9,7 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import { createKernel, type Kernel } from "../kernel.ts";
 import type { Principal } from "../principal.ts";
 import { wakeHeld } from "./fall-asleep.ts";
+import { SESSION_COLUMNS } from "./session-columns.ts";
 
 const PER_USER = 3;
 const PER_ORG = 8;
@@ -188,16 +189,42 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           parameters: [],
         }),
       );
-      await wakeHeld(kernel.engine);
+      await wakeHeld(kernel.engine, "");
       expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "hibernated" });
       await kernel.sessions.stop(who, ids[0] ?? "");
-      await wakeHeld(kernel.engine);
+      await wakeHeld(kernel.engine, "");
       expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "active" });
       await store.transaction((tx) =>
         tx.execute({
           sql: `update sessions set waiting = 0 where id = '${asleep}'`,
           parameters: [],
         }),
+      );
+    });
+
+    it("goes on behind those that cannot wake, so that others have their turn", async () => {
+      const crowd = somebody();
+      await busy(crowd, PER_USER);
+      const other = somebody();
+      const [last = ""] = await idle(other, 1);
+      await kernel.sessions.hibernate(other, last);
+      const held = Array.from({ length: 100 }, (_none, at) => `'a${String(at).padStart(3, "0")}'`);
+      const columns = SESSION_COLUMNS.filter((name) => name !== "id").join(", ");
+      const copy = (id: string) =>
+        `insert into sessions (id, ${columns}) select ${id}, ${columns} from sessions where id = '${last}'`;
+      await store.transaction(async (tx) => {
+        for (const id of held) await tx.execute({ sql: copy(id), parameters: [] });
+        const theirs = `update sessions set owner_id = '${crowd.userId}', org_id = '${crowd.orgId}' where id in (${held.join(", ")})`;
+        await tx.execute({ sql: theirs, parameters: [] });
+        const waits = `update sessions set waiting = 1 where id in (${[...held, `'${last}'`].join(", ")})`;
+        await tx.execute({ sql: waits, parameters: [] });
+      });
+      const after = await wakeHeld(kernel.engine, "");
+      expect(after).toBe("a099");
+      expect(await wakeHeld(kernel.engine, after)).toBe("");
+      expect(await kernel.sessions.get(other, last)).toMatchObject({ lifecycle: "active" });
+      await store.transaction((tx) =>
+        tx.execute({ sql: "update sessions set waiting = 0", parameters: [] }),
       );
     });
   });

@@ -76,7 +76,7 @@ function sayAsleep(work: Work, session: SessionWriter, limit: number): void {
     content: [
       {
         type: "text",
-        text: `Put to sleep to make room for another session, because ${limit} may be awake at once and this one was idle longest. Nothing is lost: the next message wakes it.`,
+        text: `Put to sleep to make room for another session, because ${limit} may be awake at once and this one was idle longest. Its conversation and files are kept, and the next message wakes it; what it ran in the background has ended.`,
       },
     ],
     reason: MADE_ROOM,

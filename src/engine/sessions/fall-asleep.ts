@@ -23,8 +23,12 @@ export async function fallAsleep(engine: Engine, now: number, idleMs: number): P
   );
 }
 
-export async function wakeHeld(engine: Engine): Promise<void> {
-  const held = await engine.store.read((reader) => listHeldAsleep(reader, BATCH));
+/**
+ * Tries the next ones of those that are held, and returns the last id: whoever calls again goes on
+ * behind it, so that many which cannot wake keep nobody else from their turn.
+ */
+export async function wakeHeld(engine: Engine, after: string): Promise<string> {
+  const held = await engine.store.read((reader) => listHeldAsleep(reader, after, BATCH));
   await eachApart(held, (id) =>
     command(engine, async (work) => {
       const session = await work.family(id);
@@ -33,4 +37,5 @@ export async function wakeHeld(engine: Engine): Promise<void> {
       await changeLifecycle(work, session, "active");
     }),
   );
+  return held.length < BATCH ? "" : (held.at(-1) ?? "");
 }

@@ -23,6 +23,8 @@ export interface PromptRequest {
   attachments: readonly BlobInput[];
   origin?: Origin;
   runOptions?: RunOptions;
+  /** See `NewPrompt`. */
+  writtenMsAgo?: number | undefined;
 }
 
 export function createPrompts(engine: Engine) {
@@ -162,6 +164,8 @@ async function requestOf(
     thread: prompt.thread,
     mode: "followup",
     dispatchId: `retry:${prompt.id}`,
+    // Long before anything was asked that waits now.
+    writtenMsAgo: Number.POSITIVE_INFINITY,
     attachments,
     origin: JSON.parse(prompt.origin) as Origin,
     ...(prompt.run_options === null
@@ -191,6 +195,7 @@ export async function admitFrom(
     attachments: request.attachments,
     runOptions: request.runOptions ?? null,
     mayAnswer: mayAnswer(principal, session.row),
+    ...(request.writtenMsAgo !== undefined && { writtenMsAgo: request.writtenMsAgo }),
   });
   return admission;
 }

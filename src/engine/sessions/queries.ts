@@ -215,17 +215,23 @@ export async function listIdle(
   return (await reader.all(selectIdle, { ...wanted, latest })).map((row) => row.id);
 }
 
-const selectHeldAsleep = prepare<{ limit: number }, { id: string }>((db, p) =>
+const selectHeldAsleep = prepare<{ after: string; limit: number }, { id: string }>((db, p) =>
   db
     .selectFrom("sessions")
     .select("id")
     .where("lifecycle", "=", "hibernated")
     .where("waiting", ">", 0)
+    .where("id", ">", p("after"))
+    .orderBy("id")
     .limit(p("limit")),
 );
 /** Those that sleep although something waits for them: they could not wake when it came. */
-export async function listHeldAsleep(reader: Reader, limit: number): Promise<string[]> {
-  return (await reader.all(selectHeldAsleep, { limit })).map((row) => row.id);
+export async function listHeldAsleep(
+  reader: Reader,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  return (await reader.all(selectHeldAsleep, { after, limit })).map((row) => row.id);
 }
 
 export interface SessionLife {

@@ -5,13 +5,13 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
-import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import { exactPatch, type WorkspaceChanges } from "#protocol/workspaces.ts";
 import { demandKey, wishOf } from "../runs/fit.ts";
 import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
 import { loseRun } from "../runs/lose-run.ts";
 import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
 import { findRunner } from "../runs/runner-queries.ts";
-import type { RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
+import type { RunnerRow, RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
 import { MAIN_THREAD } from "../sessions/admit-prompt.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace, upsertWorkspace } from "./queries.ts";
@@ -25,15 +25,30 @@ export async function relocateSession(work: Work, session: SessionWriter): Promi
   const workspace = await findWorkspace(work.tx, row.id);
   if (workspace?.left_at != null) return;
   requireMovable(row, workspace);
-  const runner = await findRunner(work.tx, workspace.runner_id);
-  if (runner && runner.state !== "offline")
-    throw new Refusal(
-      "conflict",
-      "workspace_online",
-      "The machine that holds this session's files is connected, so the session goes on there.",
-    );
-  requireNothingAsked(await listLiveRuns(work.tx, row.id));
+  const live = await listLiveRuns(work.tx, row.id);
+  requireGone(await findRunner(work.tx, workspace.runner_id), live, work.now);
+  requireNothingAsked(live);
   await leaveWorkspace(work, session, workspace);
+}
+
+/**
+ * A machine that works on a turn and has a lease may only have lost its line, or its server: it is back
+ * in a moment, with work that is recorded nowhere else.
+ */
+function requireGone(runner: RunnerRow | undefined, live: readonly RunRow[], now: number): void {
+  if (!runner) return;
+  const mayBeAtWork = live.some(
+    ({ runner_id, lease_until }) =>
+      runner_id === runner.id && (lease_until ?? 0) + EXPIRY_MARGIN_MS > now,
+  );
+  if (runner.state === "offline" && !mayBeAtWork) return;
+  throw new Refusal(
+    "conflict",
+    "workspace_online",
+    mayBeAtWork
+      ? "The machine that holds this session's files may be at work on its turn. Try again in half a minute, if it is not back by then."
+      : "The machine that holds this session's files is connected, so the session goes on there.",
+  );
 }
 
 /** Lets the session begin anew elsewhere, with what was recorded of this workspace. */
@@ -137,8 +152,8 @@ function tell(
 /** For people and for the agent, which must not take the new files for the ones it left. */
 function relocationText({ changes }: WorkspaceRow): string {
   const { files, more } = recordedOf(changes);
-  const carried = files.filter(({ patch }) => patch !== null).map(({ path }) => path);
-  const left = files.filter(({ patch }) => patch === null).map(({ path }) => path);
+  const carried = files.filter((file) => exactPatch(file) !== null).map(({ path }) => path);
+  const left = files.filter((file) => exactPatch(file) === null).map(({ path }) => path);
   const lines = [
     "[workspace] The machine that held this session's files is gone, and the session continues on another one in a new workspace.",
     carried.length === 0
@@ -147,7 +162,7 @@ function relocationText({ changes }: WorkspaceRow): string {
   ];
   if (left.length > 0 || more > 0)
     lines.push(
-      `Not carried over, because they are binary, too long or too many: ${listed(left, more)}.`,
+      `Not carried over, because they are binary or not UTF-8, too long or too many: ${listed(left, more)}.`,
     );
   lines.push(
     "Gone with the machine: what was changed since, commits that were not pushed, ignored and installed files, and running processes. Look at the files before you go on.",

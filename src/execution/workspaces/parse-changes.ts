@@ -38,11 +38,16 @@ export function parseChanges(output: string, cut: boolean): WorkspaceChanges {
     const own = patches.slice(nextPatch, nextPatch + change.patches);
     nextPatch += change.patches;
     const count = counts[i] ?? { additions: 0, deletions: 0, binary: false };
-    const text = own.length === change.patches && !count.binary ? decode(own.join("")) : null;
+    const bytes = own.length === change.patches && !count.binary ? own.join("") : null;
+    const text = bytes === null ? null : decode(bytes);
     const shown = text !== null && text.length <= Math.min(MAX_PATCH_CHARS, room) ? text : null;
     room -= shown?.length ?? 0;
     const from = change.from === null ? null : decode(change.from);
-    return { path: decode(change.path), status: change.status, from, ...count, patch: shown };
+    const isExact = text === null || encode(text) === bytes;
+    return {
+      ...{ path: decode(change.path), status: change.status, from, ...count, patch: shown },
+      ...(!isExact && { isExact }),
+    };
   });
   return {
     files,
@@ -120,4 +125,8 @@ function splitPatches(text: string, cut: boolean): string[] {
 
 function decode(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
+}
+
+function encode(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
 }

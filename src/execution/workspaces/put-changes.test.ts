@@ -25,8 +25,8 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet
 let count = 0;
 
 /** A runner of its own, as on another machine. */
-async function machine(provider: SandboxProvider): Promise<Workspaces> {
-  const folder = join(top, String(count++));
+async function machine(provider: SandboxProvider, below = top): Promise<Workspaces> {
+  const folder = join(below, String(count++));
   mkdirSync(folder);
   const workspaces = await createWorkspaces({
     folder,
@@ -87,9 +87,13 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
     writeFileSync(at("a.txt"), "one\n2\n");
     writeFileSync(at("new.txt"), "new\n");
     writeFileSync(at("pic.bin"), Buffer.from([0, 1, 2, 0]));
+    writeFileSync(at("latin.txt"), Buffer.from("caf\xe9\n", "latin1"));
     rmSync(at("gone.txt"));
     execFileSync("mv", [at("old.txt"), at("moved.txt")]);
     const { all } = await before.changes("pmt_1");
+    expect(all.files.filter(({ isExact }) => isExact === false)).toMatchObject([
+      { path: "latin.txt", patch: expect.stringContaining("caf") },
+    ]);
 
     const after = await (await machine(provider())).open(wish(repo));
     expect(await putChanges(after.sandbox, all.files, signal)).toEqual([]);
@@ -97,14 +101,28 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
     expect(read("a.txt")).toBe("one\n2\n");
     expect(read("new.txt")).toBe("new\n");
     expect(read("moved.txt")).toBe("moved\n");
-    for (const name of ["gone.txt", "old.txt", "pic.bin"])
+    for (const name of ["gone.txt", "old.txt", "pic.bin", "latin.txt"])
       expect(existsSync(join(after.folder, name))).toBe(false);
     await after.mark("pmt_2");
     const there = await after.changes("pmt_2");
     expect(there.turn.files).toEqual([]);
     expect(there.all.files.map(({ path }) => path)).toEqual(
-      all.files.map(({ path }) => path).filter((path) => path !== "pic.bin"),
+      all.files
+        .map(({ path }) => path)
+        .filter((path) => path !== "pic.bin" && path !== "latin.txt"),
     );
+  });
+
+  it("go in also where the workspace lies below somebody's repository", async () => {
+    const outer = join(top, `outer-${count++}`);
+    execFileSync("git", ["init", "-q", outer]);
+    const workspace = await (await machine(provider(), outer)).open(wish(null));
+    const patch =
+      "diff --git a/n.txt b/n.txt\nnew file mode 100644\n--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+hi\n";
+    const counts = { additions: 1, deletions: 0, binary: false };
+    const file = { path: "n.txt", status: "added" as const, from: null, ...counts, patch };
+    expect(await putChanges(workspace.sandbox, [file], signal)).toEqual([]);
+    expect(readFileSync(join(workspace.folder, "n.txt"), "utf8")).toBe("hi\n");
   });
 
   it("go into an empty workspace, each for itself where one does not fit, and never outside", async () => {

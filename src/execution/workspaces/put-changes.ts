@@ -1,9 +1,11 @@
 /** Puts recorded changes into a new workspace, by git and inside its sandbox: an agent wrote them. */
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
-import type { FileChange } from "#protocol/workspaces.ts";
+import { exactPatch, type FileChange } from "#protocol/workspaces.ts";
 import { runGit } from "./run-git.ts";
 
-const APPLY = "git apply --whitespace=nowarn --binary -";
+/** Below somebody's repository, git would take paths from the top of that one, and leave all out. */
+const APPLY =
+  'GIT_CEILING_DIRECTORIES="$(dirname "$(pwd -P)")" git apply --whitespace=nowarn --binary -';
 const TIMEOUT_MS = 60_000;
 
 /**
@@ -15,7 +17,10 @@ export async function putChanges(
   files: readonly FileChange[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const carried = files.flatMap(({ path, patch }) => (patch ? [{ path, patch }] : []));
+  const carried = files.flatMap((file) => {
+    const patch = exactPatch(file);
+    return patch ? [{ path: file.path, patch }] : [];
+  });
   if (carried.length === 0) return [];
   const apply = async (text: string) => {
     const stdin = Buffer.from(text);

@@ -116,6 +116,31 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       for (const id of [sessionId, other]) await at.world.kernel.sessions.terminate(owner, id);
     });
 
+    it("is nothing that was written before the question was asked", async () => {
+      const sessionId = await at.world.createSession();
+      const turn = await at.prompt(sessionId, "first");
+      await at.settle(turn, { outcome: "failed", error: { code: "model_error", message: "no" } });
+      await askAll(await at.prompt(sessionId), [{ question: "Which backup may I delete?" }]);
+      const kept = await say(sessionId, "yes, do it", { writtenMsAgo: 60_000 });
+      expect(kept).toMatchObject({ outcome: null });
+      const { promptId } = turn.assignment;
+      expect(await at.world.kernel.prompts.retry(owner, promptId)).toMatchObject({ outcome: null });
+      expect(await pending(sessionId)).toHaveLength(1);
+      expect(await say(sessionId, "none", { writtenMsAgo: 0 })).toMatchObject({
+        outcome: "merged",
+      });
+      await at.world.kernel.sessions.terminate(owner, sessionId);
+    });
+
+    it("is nothing that somebody else's turn asked for: it would be told to them", async () => {
+      const sessionId = await at.world.createSession();
+      const turn = await at.prompt(sessionId, "[mailbox, guest] Ask what they do next.");
+      await askAll(turn, [{ question: "What do you do next?" }]);
+      expect(await say(sessionId, "a private plan")).toMatchObject({ outcome: null });
+      expect(await pending(sessionId)).toHaveLength(1);
+      await at.world.kernel.sessions.terminate(owner, sessionId);
+    });
+
     it("is for no agent but the parent, which answers by its own tool", async () => {
       const { childId, turn, parentId } = await at.family();
       await askAll(turn, [{ question: "Which port?" }]);

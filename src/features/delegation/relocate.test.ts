@@ -150,6 +150,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_missing"));
       await bindFiles(turn);
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_online"));
+      // Only its line may be lost: it has the turn, and a lease.
+      await machineGone(1_000);
+      await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_online"));
+      await machineBack();
       await at.ask(turn, "Which port?");
       await machineGone(1_000);
       await expect(relocate(childId)).rejects.toMatchObject(refused("session_busy"));

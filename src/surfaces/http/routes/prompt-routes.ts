@@ -26,6 +26,8 @@ const newPrompt = z.strictObject({
   mode: z.enum(QUEUE_MODES).optional(),
   dispatchId: line(200).min(1).optional(),
   attachments: z.array(attachment).max(MAX_ATTACHMENTS).default([]),
+  /** Of a prompt that was kept by the client: it answers no question that was asked since. */
+  writtenMsAgo: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
 
 export function promptRoutes(app: App, { prompts }: Kernel): void {

@@ -66,6 +66,8 @@ export interface NewPrompt {
   content: string;
   mode: QueueMode;
   dispatchId: string;
+  /** Of one that was kept until the server came back. */
+  writtenMsAgo?: number;
 }
 
 export interface Preview {

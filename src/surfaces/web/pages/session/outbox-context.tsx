@@ -29,10 +29,12 @@ function createOutbox(queryClient: QueryClient, userId: string): PromptOutbox {
 
 async function sendPrompt(
   queryClient: QueryClient,
-  { sessionId, content, mode, dispatchId }: UnsentPrompt,
+  { sessionId, content, mode, dispatchId, at }: UnsentPrompt,
 ): Promise<SendResult> {
+  const writtenMsAgo = Math.max(0, Date.now() - at);
   try {
-    const { prompt } = await api.sendPrompt(sessionId, { content, mode, dispatchId });
+    const body = { content, mode, dispatchId, writtenMsAgo };
+    const { prompt } = await api.sendPrompt(sessionId, body);
     queryClient.setQueryData(keys.prompt(prompt.id), { prompt });
     queryClient.setQueryData<Page<Prompt>>(
       keys.queue(sessionId),
