@@ -5,6 +5,11 @@ import type { SessionRow } from "./schema.ts";
 /** What happens to the children of a session that is archived. */
 export type ChildrenFate = "end" | "detach";
 
+export interface ResultAnswer {
+  /** The result of the run: as its runtime gave it, until a listener knows better. */
+  result: string | null;
+}
+
 export interface CallbackAnswer {
   /** The parent was told, or will be. */
   isTaken: boolean;

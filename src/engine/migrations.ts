@@ -312,6 +312,22 @@ update sessions set messages_total = counted.messages from (
 ) as counted where counted.session_id = sessions.id;
 `;
 
+/** Why a session's last turn failed, and which version of its persona it works with. */
+const lastErrorAndPersonaVersion = `
+alter table sessions add column last_error_code text;
+alter table sessions add column last_error_message text;
+alter table sessions add column persona_version bigint;
+update sessions set last_error_code = (
+  select error_code from prompts
+  where prompts.session_id = sessions.id and prompts.outcome = 'failed'
+  order by settled_at desc, id desc limit 1
+), last_error_message = (
+  select error_message from prompts
+  where prompts.session_id = sessions.id and prompts.outcome = 'failed'
+  order by settled_at desc, id desc limit 1
+) where last_outcome = 'failed';
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -343,5 +359,9 @@ export const kernelMigrations: readonly Migration[] = [
   {
     id: "0024-model-stop",
     statements: (dialect) => [modelStopColumn, unusedIndexes].flatMap((text) => ddl(dialect, text)),
+  },
+  {
+    id: "0026-last-error-and-persona-version",
+    statements: (dialect) => ddl(dialect, lastErrorAndPersonaVersion),
   },
 ];

@@ -76,6 +76,8 @@ export interface SessionRow {
   repo: string | null;
   branch: string | null;
   persona_slug: string | null;
+  /** The version of its persona that it was given. */
+  persona_version: number | null;
   scope_key: string | null;
   queue_mode: QueueMode;
   instructions: string | null;
@@ -119,6 +121,9 @@ export interface SessionRow {
   /** The state of its most telling live run, or null when none is live. */
   run_state: RunState | null;
   last_outcome: Outcome | null;
+  /** Why its last turn failed; null when that did not fail. */
+  last_error_code: string | null;
+  last_error_message: string | null;
   cost_micros: number;
   cost_unknown: number;
   created_at: number;

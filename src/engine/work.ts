@@ -19,6 +19,7 @@ import type {
   Asked,
   CallbackAnswer,
   ChildrenFate,
+  ResultAnswer,
   SettingChange,
   WakeAnswer,
 } from "./event-facts.ts";
@@ -40,6 +41,8 @@ type InsertAll = (tx: Tx, rows: readonly unknown[]) => Promise<unknown>;
 /** What happened, told inside the transaction that made it happen. */
 export type KernelEvent =
   | { type: "prompt_settled"; session: SessionWriter; prompt: PromptRow; run: RunRow | null }
+  /** A run is about to end as completed; a feature that knows what its turn said sets the result. */
+  | { type: "run_settling"; session: SessionWriter; run: RunRow; answer: ResultAnswer }
   /** Before anything is told of a new session: what it was not asked to be may still be settled. */
   | { type: "session_making"; session: SessionWriter; asked: Asked }
   /** Who refuses the new session throws. */

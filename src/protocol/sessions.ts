@@ -85,6 +85,11 @@ export const sessionWaitSchema = z
   .meta({ id: "SessionWait" });
 export type SessionWait = z.infer<typeof sessionWaitSchema>;
 
+export const lastErrorSchema = z
+  .object({ code: z.string(), message: z.string() })
+  .meta({ id: "LastError" });
+export type LastError = z.infer<typeof lastErrorSchema>;
+
 export const sessionSchema = z
   .object({
     id: z.string(),
@@ -96,6 +101,8 @@ export const sessionSchema = z
     /** Why it does not go on; null when nothing holds it up. */
     waitingFor: sessionWaitSchema.nullable(),
     status: z.enum(SESSION_STATUSES),
+    /** Why its last turn failed; null when that did not fail. */
+    lastError: lastErrorSchema.nullable(),
     parentSessionId: z.string().nullable(),
     rootSessionId: z.string(),
     depth: z.number().int(),
@@ -105,6 +112,8 @@ export const sessionSchema = z
     repo: z.string().nullable(),
     branch: z.string().nullable(),
     persona: z.string().nullable(),
+    /** The version of its persona that it works with. */
+    personaVersion: z.number().int().nullable(),
     scopeKey: z.string().nullable(),
     channelBindings: z.array(z.object({ channelType: z.string(), channelId: z.string() })),
     isOrchestrator: z.boolean(),

@@ -235,6 +235,8 @@ const OWN_BRANCH = "(the session's own branch)";
 export const ASK_USER_QUESTION = "ask_user_question";
 /** A child presents what it means to do, and waits until somebody has decided about it. */
 export const REQUEST_PLAN_APPROVAL = "request_plan_approval";
+/** A child says that it is done, and gives its result. */
+export const COMPLETE_SESSION = "complete_session";
 
 export type GateKind = "approval" | "question" | "plan";
 

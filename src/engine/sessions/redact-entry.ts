@@ -6,6 +6,7 @@
  */
 import { wordsIn } from "#base/quoted-words.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
+import { cleanText } from "#base/text.ts";
 import type { GateDecision } from "../gates/decision.ts";
 import { findGateByCall, redactGate } from "../gates/queries.ts";
 import { may, type Principal, principalKey, requireSignedIn, sessionThing } from "../principal.ts";
@@ -118,7 +119,7 @@ async function blank(work: Work, row: EventRow): Promise<void> {
     redacted_at: work.now,
   });
   if (row.kind === "prompt" && row.prompt_id) await redactPrompt(work.tx, row.prompt_id, REMOVED);
-  if (row.kind === "text" && row.run_id) await blankResult(work, row.run_id);
+  if (row.run_id) await blankResult(work, row.run_id, row);
   const callId = isCall ? callIdOf(row) : undefined;
   if (callId !== undefined && row.prompt_id) await blankCall(work, row.prompt_id, callId);
 }
@@ -135,10 +136,15 @@ function factsOf(data: string): Record<string, unknown> {
   return { ...Object.fromEntries(kept), ...judged };
 }
 
-/** The result of a run is its last text, so any of its texts may stand in it. */
-async function blankResult(work: Work, runId: string): Promise<void> {
+/**
+ * The result of a run holds its last text and what it forwarded, so any text or notice may stand in
+ * it; or it is the one that an agent gave by a call.
+ */
+async function blankResult(work: Work, runId: string, row: EventRow): Promise<void> {
   const run = await findRun(work.tx, runId);
   if (run?.result == null) return;
+  const isSaid = row.kind === "text" || row.kind === "notice";
+  if (!isSaid && !wordsOf(row).some((words) => cleanText(words) === run.result)) return;
   run.result = REMOVED;
   await saveRun(work.tx, run);
 }

@@ -59,8 +59,35 @@ describe("how a session is seen", () => {
     ["asks", { runState: "gated" }, "needs_you", "running", "streaming"],
     ["being stopped", { runState: "stopping" }, "working", "stopping", "streaming"],
     ["asleep", { lifecycle: "hibernated", lastOutcome: "completed" }, "asleep", "finished", "cold"],
-    ["archived", { lifecycle: "archived", lastOutcome: "completed" }, "idle", "stopped", "cold"],
-    ["terminated", { lifecycle: "terminated" }, "idle", "stopped", "cold"],
+    [
+      "put away when finished",
+      { lifecycle: "archived", lastOutcome: "completed" },
+      "idle",
+      "finished",
+      "cold",
+    ],
+    [
+      "put away after a failure",
+      { lifecycle: "archived", lastOutcome: "failed" },
+      "idle",
+      "error",
+      "cold",
+    ],
+    [
+      "put away after a stop",
+      { lifecycle: "archived", lastOutcome: "aborted" },
+      "idle",
+      "stopped",
+      "cold",
+    ],
+    [
+      "terminated when finished",
+      { lifecycle: "terminated", lastOutcome: "completed" },
+      "idle",
+      "finished",
+      "cold",
+    ],
+    ["terminated before a turn", { lifecycle: "terminated" }, "idle", "stopped", "cold"],
   ];
   it.each(rows)("%s", (_name, given, activity, status, worker) => {
     expect(viewSession(facts(given))).toEqual({ activity, status, worker });

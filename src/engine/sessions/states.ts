@@ -20,7 +20,8 @@
  * | active                | gated                      | –            | needs_you  | running  | streaming |
  * | active                | stopping                   | –            | working    | stopping | streaming |
  * | hibernated            | none                       | any          | asleep     | as active| cold      |
- * | archived, terminated  | none                       | any          | idle       | stopped  | cold      |
+ * | archived, terminated  | none                       | none         | idle       | stopped  | cold      |
+ * | archived, terminated  | none                       | any          | idle       | as active| cold      |
  */
 import type { RunState } from "#protocol/runs.ts";
 import type {
@@ -85,7 +86,7 @@ export function viewSession(facts: SessionFacts): SessionView {
   const live = runState && LIVE[runState];
   if (live) return trouble ? { ...live, ...TROUBLED[trouble] } : live;
   if (lifecycle === "archived" || lifecycle === "terminated") {
-    return { activity: "idle", status: "stopped", worker: "cold" };
+    return { activity: "idle", status: endedStatus(lastOutcome), worker: "cold" };
   }
   const status = restingStatus(lastOutcome);
   if (lifecycle === "hibernated") return { activity: "asleep", status, worker: "cold" };
@@ -105,6 +106,11 @@ function restingStatus(outcome: Outcome | null): SessionStatus {
   if (outcome === null) return "pending";
   if (outcome === "completed") return "finished";
   return outcome === "failed" ? "error" : "stopped";
+}
+
+/** Without a turn, a session that was put away has nothing to begin with any more. */
+function endedStatus(outcome: Outcome | null): SessionStatus {
+  return outcome === null ? "stopped" : restingStatus(outcome);
 }
 
 /** Of several live runs, the one that tells most about the session. */

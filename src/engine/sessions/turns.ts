@@ -186,7 +186,7 @@ export async function settleRun(
   run.outcome = ending.outcome;
   run.error_code = clean(ending.error?.code);
   run.error_message = clean(ending.error?.message);
-  run.result = clean(ending.result);
+  run.result = await resultOf(work, session, run, ending);
   run.lease_until = null;
   run.settled_at = work.now;
   if (ending.usage) addUsage(session, run, ending.usage);
@@ -201,7 +201,21 @@ export async function settleRun(
   });
   await withdrawGates(work, session, prompt.id);
   session.row.last_outcome = ending.outcome;
+  const hasFailed = ending.outcome === "failed";
+  session.row.last_error_code = hasFailed ? run.error_code : null;
+  session.row.last_error_message = hasFailed ? run.error_message : null;
   await settlePrompt(work, session, prompt, run, ending);
+}
+
+async function resultOf(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  { outcome, result }: Ending,
+): Promise<string | null> {
+  const answer = { result: clean(result) };
+  if (outcome === "completed") await work.emit({ type: "run_settling", session, run, answer });
+  return answer.result;
 }
 
 /** Ends a prompt, with or without a run. */

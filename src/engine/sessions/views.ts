@@ -36,6 +36,7 @@ export function sessionView(
     activity,
     waitingFor,
     status,
+    lastError: lastErrorOf(row),
     parentSessionId: row.parent_session_id,
     rootSessionId: row.root_session_id,
     depth: row.depth,
@@ -45,6 +46,7 @@ export function sessionView(
     repo: row.repo,
     branch: row.branch,
     persona: row.persona_slug,
+    personaVersion: row.persona_version === null ? null : Number(row.persona_version),
     scopeKey: row.scope_key,
     channelBindings: webBinding(row),
     isOrchestrator: row.kind.endsWith("orchestrator"),
@@ -66,6 +68,10 @@ export function sessionView(
     updatedAt: isoTime(row.updated_at),
     lastResumedAt: optionalTime(row.last_resumed_at),
   };
+}
+
+function lastErrorOf({ last_error_code: code, last_error_message }: SessionRow) {
+  return code === null ? null : { code, message: last_error_message ?? "" };
 }
 
 /** Every session can be talked to from the web. */

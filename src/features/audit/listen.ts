@@ -16,6 +16,7 @@ import {
   idName,
   modelName,
   outcomeName,
+  personaName,
   runtimeName,
   stopReason,
   toolName,
@@ -113,6 +114,8 @@ function createdEntry(row: SessionRow): AuditEntry {
     kind: row.kind,
     runtime: runtimeName(row.runtime),
     isChild: row.parent_session_id !== null,
+    persona: personaName(row.persona_slug),
+    personaVersion: count(row.persona_version),
   };
 }
 

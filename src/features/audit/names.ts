@@ -89,6 +89,11 @@ export function idName(id: string | null): string | null {
   return id !== null && ID.test(id) ? id : null;
 }
 
+/** A slug, which has no room for a sentence. */
+export function personaName(slug: string | null): string | null {
+  return slug !== null && /^[a-z0-9][a-z0-9-]{0,63}$/.test(slug) ? slug : null;
+}
+
 export function count(value: number | null | undefined): number | null {
   return value != null && Number.isFinite(value) ? Math.round(value) : null;
 }

@@ -15,7 +15,14 @@ interface Tokens {
 
 /** Strings in here are only what the functions of `names.ts` return. */
 export type AuditEntry =
-  | { action: "session_created"; kind: string; runtime: string; isChild: boolean }
+  | {
+      action: "session_created";
+      kind: string;
+      runtime: string;
+      isChild: boolean;
+      persona: string | null;
+      personaVersion: number | null;
+    }
   | { action: "session_lifecycle"; from: string; to: string }
   | { action: "message_received"; channel: string; authorKind: string; chars: number }
   | {

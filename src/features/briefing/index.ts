@@ -12,6 +12,7 @@ import {
   defineRoute,
   type Feature,
   may,
+  principalKey,
   type SessionRow,
   type SessionWriter,
   type Work,
@@ -70,6 +71,15 @@ export const briefing: Feature = {
             reason: "persona",
             data: { persona: persona.slug, version: persona.version },
           });
+          await work.tell({
+            orgId: session.row.org_id,
+            by: principalKey(principal),
+            area: "session_persona",
+            action: "pinned",
+            subjectId: persona.personaId,
+            detail: `version_${persona.version}`,
+            session: { id: session.row.id, owner_id: session.row.owner_id },
+          });
           return { persona: persona.slug, version: persona.version };
         }),
     }),
@@ -116,6 +126,7 @@ async function pinRepo(work: Work, row: SessionRow): Promise<ResolvedRepo | unde
 
 async function pin(work: Work, row: SessionRow, persona: ResolvedPersona): Promise<void> {
   row.persona_slug = persona.slug;
+  row.persona_version = persona.version;
   const { personaId, versionId } = persona;
   await pinPersona(work.tx, { orgId: row.org_id, sessionId: row.id, personaId, versionId });
   await setPersonaRules(work, row, persona.toolPolicy);

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { cleanText } from "#base/text.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
+import { COMPLETE_SESSION } from "#protocol/tools.ts";
 import { completeNow } from "./child-settled.ts";
 import { countUntoldNotices } from "./inbox-queries.ts";
 import { isGone } from "./lives.ts";
@@ -50,7 +51,7 @@ const notifyParent = defineTool({
 });
 
 const completeSession = defineTool({
-  name: "complete_session",
+  name: COMPLETE_SESSION,
   description:
     "Says that your task is done and ends this session: your workspace is kept for a week, and nothing more is asked of you. Say in the summary what you did, what you found, and where it is. Use it once, at the very end.",
   roles: ["child", "standalone"],

@@ -42,7 +42,8 @@ export async function describeChild(reader: Reader, row: SessionRow, now: number
 }
 
 async function childOf(reader: Reader, row: SessionRow, session: Session): Promise<Child> {
-  const { activity, status, waitingFor, updatedAt } = session;
+  const { activity, status, waitingFor, lastError, persona, personaVersion, model, updatedAt } =
+    session;
   return {
     sessionId: row.id,
     title: row.title,
@@ -50,6 +51,10 @@ async function childOf(reader: Reader, row: SessionRow, session: Session): Promi
     activity,
     waitingFor,
     status,
+    lastError,
+    persona,
+    personaVersion,
+    model,
     state: viewChild(row).worker,
     doing: await lastLine(reader, row.id),
     repo: row.repo,

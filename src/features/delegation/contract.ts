@@ -1,6 +1,6 @@
 /** What others rely on of parents and children: the events a parent is told, and the refusals. */
 import * as z from "zod";
-import { sessionWaitSchema } from "#protocol/sessions.ts";
+import { lastErrorSchema, sessionWaitSchema } from "#protocol/sessions.ts";
 
 export const WORKER_EVENT_TYPES = [
   /** A turn of the child ended: it completed, or failed for a reason of its own. */
@@ -81,6 +81,11 @@ export const childSchema = z
     /** Why it does not go on; null when nothing holds it up. */
     waitingFor: sessionWaitSchema.nullable(),
     status: z.string(),
+    /** Why its last turn failed; null when that did not fail. */
+    lastError: lastErrorSchema.nullable(),
+    persona: z.string().nullable(),
+    personaVersion: z.number().int().nullable(),
+    model: z.string().nullable(),
     /** As a supervisor sees it. */
     state: z.enum(["streaming", "idle", "cold"]),
     /** What it is doing, in one line. */

@@ -14,6 +14,7 @@ import { findLink, saveLink } from "./queries.ts";
 import { questionClosed, questionOpened } from "./question.ts";
 import { redactTold } from "./redact-told.ts";
 import { releaseChildren } from "./release-children.ts";
+import { composeResult } from "./run-result.ts";
 import { endWait, tellParent, tellWhatWaits } from "./tell-parent.ts";
 import { attend, countAgentTurn, countWakeTurn, isWake } from "./unattended.ts";
 import { listWaits } from "./wait-queries.ts";
@@ -38,6 +39,8 @@ export function createListener(limits: DelegationLimits): Listener {
         return releaseChildren(work, event);
       case "session_lifecycle":
         return lifecycleChanged(work, event);
+      case "run_settling":
+        return composeResult(work, event);
       case "callback_due":
         event.answer.isTaken = await callbackEnded(work, event);
         return;

@@ -10,6 +10,8 @@ import { REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { lineOf } from "./children.ts";
 import type { WorkerEventPayload } from "./contract.ts";
 import { findEvent } from "./inbox-queries.ts";
+import { FORWARDED } from "./run-result.ts";
+import { listSaid } from "./said.ts";
 import { endOfPiece, inQuotes } from "./words.ts";
 
 /** Tool calls that are told between messages are among so many newest entries. */
@@ -25,16 +27,20 @@ export async function readMessages(
   sessionId: string,
   limit: number,
 ): Promise<{ text: string; count: number }> {
-  const said = await listEntries(reader, { sessionId, kinds: ["text", "prompt"], limit });
+  const said = await listSaid(reader, sessionId, ["text", "prompt"], limit);
   const recent = await listEntries(reader, { sessionId, limit: SCANNED });
   const from = said[0]?.seq ?? 0;
-  const bySeq = new Map([...said, ...recent].map((row) => [row.seq, row]));
-  const shown = [...bySeq.values()]
-    .filter(({ seq }) => seq >= from)
-    .sort((a, b) => a.seq - b.seq)
-    .map(entryView)
-    .filter(({ kind }) => kind !== "reasoning" && kind !== "tool_result");
+  const between = recent.map(entryView).filter(isTold);
+  // What was said comes last, so that a result stands there as the message that it is.
+  const bySeq = new Map([...between, ...said].map((entry) => [entry.seq, entry]));
+  const shown = [...bySeq.values()].filter(({ seq }) => seq >= from).sort((a, b) => a.seq - b.seq);
   return { text: shown.map(render).join("\n\n"), count: said.length };
+}
+
+/** Entries that are told in a line between messages. */
+function isTold({ kind, text, tool }: Entry): boolean {
+  if (kind === "reasoning" || kind === "tool_result") return false;
+  return tool !== null || (text ?? "").trim() !== "";
 }
 
 /** Input of the tools that read a child, for a text that is longer than one answer. */
@@ -86,8 +92,8 @@ export async function readOn(
 }
 
 async function newestText(reader: Reader, sessionId: string): Promise<string | undefined> {
-  const [row] = await listEntries(reader, { sessionId, kinds: ["text"], limit: 1 });
-  return row && (entryView(row).text ?? "");
+  const [entry] = await listSaid(reader, sessionId, ["text"], 1);
+  return entry && (entry.text ?? "");
 }
 
 /** What its parent was told, if that was kept whole; else the whole result of the run. */
@@ -140,11 +146,7 @@ export async function forwardMessages(
   limit: number,
 ): Promise<number> {
   const { id: sessionId, title } = child.row;
-  const texts = await listEntries(work.tx, { sessionId, kinds: ["text"], limit: SCANNED });
-  const said = texts
-    .map(entryView)
-    .filter(({ text }) => text)
-    .slice(-limit);
+  const said = await listSaid(work.tx, sessionId, ["text"], limit);
   for (const { text, seq, at } of said) {
     parent.record({
       type: "notice",
@@ -153,7 +155,7 @@ export async function forwardMessages(
       kind: "notice",
       role: "system",
       content: [{ type: "text", text: text ?? "" }],
-      reason: "forwarded",
+      reason: FORWARDED,
       data: {
         author: { kind: "session", id: sessionId, name: title ?? sessionId },
         forwarded: { sessionId, seq, at },

@@ -105,6 +105,16 @@ create table persona_pins (
 create index persona_pins_persona on persona_pins (persona_id);
 `;
 
+/** Sessions from before they held the number of the version that they were given. */
+const sessionVersions = `
+update sessions set persona_version = (
+  select persona_versions.number from persona_pins
+  join persona_versions on persona_versions.id = persona_pins.version_id
+  where persona_pins.session_id = sessions.id
+) where persona_slug is not null and persona_version is null;
+`;
+
 export const personaMigrations: readonly Migration[] = [
   { id: "personas-0001", statements: (dialect) => ddl(dialect, tables) },
+  { id: "personas-0002-session-versions", statements: (dialect) => ddl(dialect, sessionVersions) },
 ];

@@ -63,10 +63,9 @@ export const sessionTools: readonly PersonTool[] = [
     readOnly: true,
     async handle({ parts, person }, { sessionId: id }) {
       const session = await parts.kernel.sessions.get(person, meantSession(id, person));
-      const { counts, cost, model, repo, branch, createdAt } = session;
+      const { counts, cost, repo, branch, createdAt } = session;
       return succeeded({
         ...summary(session),
-        model,
         repo,
         branch,
         queued: counts.queued,
@@ -156,9 +155,11 @@ export const sessionTools: readonly PersonTool[] = [
 ];
 
 function summary(session: Session) {
-  const { id, title, kind, activity, waitingFor, lifecycle, parentSessionId, updatedAt } = session;
-  const known = { sessionId: id, title, kind, activity, lifecycle, parentSessionId, updatedAt };
-  return { ...known, waitingFor };
+  const { id, title, kind, activity, status, lifecycle, parentSessionId, updatedAt } = session;
+  const { waitingFor, lastError, persona, personaVersion, model } = session;
+  const known = { sessionId: id, title, kind, activity, status, lifecycle };
+  const worksAs = { persona, personaVersion, model };
+  return { ...known, parentSessionId, ...worksAs, updatedAt, waitingFor, lastError };
 }
 
 function entry({ seq, kind, role, author, text, tool, at }: Entry) {

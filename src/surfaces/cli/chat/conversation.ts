@@ -15,7 +15,7 @@ import { promptPath } from "../turn/follow-turn.ts";
 import { textOf } from "../turn/turn-printer.ts";
 import type { ChatView } from "./chat-view.ts";
 import { childName, newsOfChild } from "./child-news.ts";
-import { beginsWait, forwardedFrom, wakeLines } from "./compact.ts";
+import { beginsWait, wakeLines } from "./compact.ts";
 import { eventOfEntry } from "./past-entries.ts";
 import { createRefresh } from "./refresh.ts";
 
@@ -212,7 +212,7 @@ export class Conversation {
     if (event.kind === "reasoning" && !this.#options.showsReasoning()) return;
     if (SAYS_LITTLE.has(event.type)) return;
     if (event.kind === "prompt") this.#showPrompt(event, view);
-    else this.#showEntry(event, view);
+    else view.event(event);
   }
 
   #showPrompt(event: SessionEvent, view: ChatView): void {
@@ -224,12 +224,6 @@ export class Conversation {
       return;
     }
     view.prompt(author?.id === this.#options.me ? null : (author?.name ?? "?"), text);
-  }
-
-  #showEntry(event: SessionEvent, view: ChatView): void {
-    const from = forwardedFrom(event);
-    if (from === null) view.event(event);
-    else view.prompt(from, textOf(event));
   }
 
   async #tellEnd(promptId: string): Promise<void> {

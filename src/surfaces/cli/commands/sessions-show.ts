@@ -46,7 +46,9 @@ function detailLines(session: Session): string[] {
     ["title", session.title],
     ["activity", session.activity],
     ["waits for", waitLine(session)],
+    ["failed", errorLine(session)],
     ["lifecycle", session.lifecycle],
+    ["persona", personaLine(session)],
     ["runtime", session.runtime],
     ["model", session.model],
     ["parent", session.parentSessionId],
@@ -69,6 +71,14 @@ function waitLine({ waitingFor }: Session): string | null {
   if (!waitingFor) return null;
   const { kind, message, until } = waitingFor;
   return `${kind}: ${message}${until === null ? "" : ` (until ${until})`}`;
+}
+
+function errorLine({ lastError }: Session): string | null {
+  return lastError && `${lastError.message} [${lastError.code}]`;
+}
+
+function personaLine({ persona, personaVersion }: Session): string | null {
+  return personaVersion === null ? persona : `${persona} (version ${personaVersion})`;
 }
 
 function sectionLines(host: CliHost, title: string, lines: readonly string[]): string[] {

@@ -1,12 +1,15 @@
 /**
- * A turn on a terminal, as it comes. The agent's words go to standard output, everything about them
- * (reasoning, tool calls, notices) to standard error, so that a redirected answer is only the answer.
+ * A turn on a terminal, as it comes. The agent's words go to standard output, with what it forwards
+ * and the result that it gives when it is done; everything about them (reasoning, tool calls, notices)
+ * goes to standard error, so that a redirected answer is only the answer.
  *
  * What was printed cannot be taken back. Each entry therefore remembers what is on the screen: text
  * that continues it is appended, text that contradicts it is printed anew on a fresh line.
  */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
+import { COMPLETE_SESSION } from "#protocol/tools.ts";
+import { forwardedFrom } from "../chat/compact.ts";
 import type { CliHost, Output } from "../host.ts";
 import { columnsOf, safeLine, safeText, shorten, styleFor } from "../terminal.ts";
 import type { TurnView } from "./turn-view.ts";
@@ -28,6 +31,8 @@ export class TurnPrinter implements TurnView {
   readonly #style;
   readonly #drafts = new Map<string, Draft>();
   readonly #calls = new Set<string>();
+  /** Results that the agent gives by a call, which are said when the call was performed. */
+  readonly #results = new Map<string, string>();
   /** The entry being written, and whether the cursor stands at the start of a line. */
   #open: { entryId: string; output: Output; atLineStart: boolean } | undefined;
 
@@ -56,7 +61,7 @@ export class TurnPrinter implements TurnView {
         this.#result(event);
         break;
       case "notice":
-        this.note(textOf(event) || (event.reason ?? ""));
+        this.#notice(event);
         break;
       case "gate_opened":
         this.#asked(event);
@@ -85,6 +90,22 @@ export class TurnPrinter implements TurnView {
     this.note(`A person must answer: muster approvals ${how}, or on the web page.`);
   }
 
+  /** What was forwarded from another session is a part of the answer. */
+  #notice(event: SessionEvent): void {
+    const text = textOf(event);
+    const from = forwardedFrom(event);
+    if (from === null) this.note(text || (event.reason ?? ""));
+    else {
+      this.note(`${from} says:`);
+      this.#say(text);
+    }
+  }
+
+  #say(text: string): void {
+    this.#close();
+    this.#host.stdout.write(safeText(text.endsWith("\n") ? text : `${text}\n`));
+  }
+
   note(text: string): void {
     this.#line(this.#style.dim(`· ${shorten(safeLine(text), 2_000)}`));
   }
@@ -107,9 +128,12 @@ export class TurnPrinter implements TurnView {
   }
 
   #call(event: SessionEvent): void {
-    const id = String(event.data?.callId ?? event.entryId);
+    const id = callIdOf(event);
     if (this.#calls.has(id)) return;
     this.#calls.add(id);
+    const { summary } = (event.toolInput ?? {}) as { summary?: unknown };
+    if (event.toolName === COMPLETE_SESSION && typeof summary === "string")
+      this.#results.set(id, summary);
     const input = shorten(safeLine(inputText(event.toolInput)), 1_000);
     const line = shorten(
       `${TOOL_WORDS.get(event.toolName ?? "") ?? safeLine(event.toolName ?? "tool")} ${input}`.trimEnd(),
@@ -121,7 +145,11 @@ export class TurnPrinter implements TurnView {
   #result(event: SessionEvent): void {
     this.#call(event);
     const failed = event.error ?? (event.exitCode ? `exit code ${event.exitCode}` : null);
-    if (failed === null) return;
+    if (failed === null) {
+      const result = this.#results.get(callIdOf(event));
+      if (result !== undefined) this.#say(result);
+      return;
+    }
     this.#line(
       this.#style.red(`  ✗ ${shorten(safeLine(failed), columnsOf(this.#host.stderr) - 5)}`),
     );
@@ -165,6 +193,10 @@ export class TurnPrinter implements TurnView {
   #line(text: string): void {
     this.lines([text]);
   }
+}
+
+function callIdOf({ data, entryId }: SessionEvent): string {
+  return String(data?.callId ?? entryId);
 }
 
 /** Offsets count UTF-16 units, so a piece may end in the middle of a letter. */

@@ -1,0 +1,52 @@
+/**
+ * The result of a run is what its turn said to whoever asked: what it forwarded from children, word
+ * for word, then its own last text, or the result that it gave with complete_session. Every reader
+ * of results (`/api/runs`, callbacks, MCP) gets the same text.
+ */
+import type { KernelEvent, RunRow, Work } from "#engine/index.ts";
+import { entryView, listEntries } from "#engine/sessions/index.ts";
+import type { Entry } from "#protocol/sessions.ts";
+import { findCompletion } from "./wait-queries.ts";
+import { endOfPiece } from "./words.ts";
+
+/** Marks a notice that holds what a child said. */
+export const FORWARDED = "forwarded";
+
+/** A turn that forwards more than this is read in its transcript. */
+const MAX_FORWARDED_CHARS = 200_000;
+const MAX_NOTICES = 500;
+
+type Settling = Extract<KernelEvent, { type: "run_settling" }>;
+
+export async function composeResult(work: Work, { session, run, answer }: Settling): Promise<void> {
+  const completion = await findCompletion(work.tx, session.row.id, run.id);
+  const own = completion?.summary ?? answer.result;
+  // Nobody else can forward.
+  const forwarded = session.row.kind.endsWith("orchestrator") ? await listForwarded(work, run) : [];
+  if (forwarded.length === 0) {
+    answer.result = own;
+    return;
+  }
+  const words = forwarded.map(({ author, text }) => `${author?.name ?? ""}:\n\n${text}`);
+  answer.result = [cutWords(words.join("\n\n"), run), own ?? ""]
+    .filter((text) => text.trim() !== "")
+    .join("\n\n");
+}
+
+async function listForwarded(
+  work: Work,
+  { session_id: sessionId, prompt_id, thread, first_seq: after }: RunRow,
+): Promise<Entry[]> {
+  const kinds = ["notice"] as const;
+  const rows = await listEntries(work.tx, { sessionId, thread, after, kinds, limit: MAX_NOTICES });
+  return rows
+    .filter((row) => row.prompt_id === prompt_id && row.reason === FORWARDED)
+    .map(entryView);
+}
+
+function cutWords(text: string, { session_id }: RunRow): string {
+  const end = endOfPiece(text, MAX_FORWARDED_CHARS);
+  if (end >= text.length) return text;
+  const missing = text.length - end;
+  return `${text.slice(0, end)}\n[${missing} more characters were forwarded; read them in session ${session_id}]`;
+}
