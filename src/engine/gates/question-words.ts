@@ -9,16 +9,67 @@ export function questionsOf({ shown }: Pick<GateRow, "shown">): AskedQuestion[] 
   return keptQuestions.safeParse(input).data?.questions ?? [];
 }
 
-/** One answer for each question: the whole message, or the option that it names. */
-export function answersInWords(gate: Pick<GateRow, "id" | "shown">, message: string): string[] {
+const MAX_SHOWN_CHARS = 500;
+
+/** How to do something else than to answer, for the one who wrote the message. */
+interface AnswerAdvice {
+  elsewhere: string;
+}
+
+const adviceFor = (gateId: string): AnswerAdvice => ({
+  elsewhere: `Or decide among your approvals (${gateId}). To do something else instead, send it with mode steer.`,
+});
+
+/**
+ * One answer for each question. A single one takes the whole message, or the option that it names;
+ * several take numbered answers, or a line each.
+ */
+export function answersInWords(
+  gate: Pick<GateRow, "id" | "shown">,
+  message: string,
+  advice = adviceFor(gate.id),
+): string[] {
   const text = message.trim();
   const questions = questionsOf(gate);
   if (questions.length === 0) return [text];
-  return questions.map((question) => {
-    const answer = answerInWords(question, text);
-    if (answer === undefined) throw needsChoice(gate.id, question);
+  const parts = questions.length === 1 ? [text] : splitAnswers(text, questions.length);
+  if (!parts) throw needsAnswers(questions, advice);
+  return questions.map((question, at) => {
+    const answer = answerInWords(question, parts[at] ?? "");
+    if (answer === undefined) throw needsChoice(question, advice);
     return answer;
   });
+}
+
+const NUMBERED = /^\s*(\d{1,2})[.):](?:\s+|$)/;
+
+/** Undefined when the message does not have just as many answers. */
+function splitAnswers(text: string, count: number): string[] | undefined {
+  const lines = text.split(/\r?\n/);
+  const answers = lines.some((line) => NUMBERED.test(line))
+    ? numberedAnswers(lines)
+    : lines.filter((line) => line.trim() !== "");
+  const trimmed = answers?.map((answer) => answer?.trim() ?? "");
+  return trimmed?.length === count && !trimmed.includes("") ? trimmed : undefined;
+}
+
+/** In the order of their numbers; a line without one goes on with the answer before it. */
+function numberedAnswers(lines: readonly string[]): string[] | undefined {
+  const answers = new Map<number, string>();
+  let at: number | undefined;
+  for (const line of lines) {
+    const number = NUMBERED.exec(line);
+    if (number) {
+      at = Number(number[1]);
+      if (answers.has(at)) return undefined;
+      answers.set(at, line.slice(number[0].length));
+    } else if (at !== undefined) answers.set(at, `${answers.get(at)}\n${line}`);
+    else if (line.trim() !== "") return undefined;
+  }
+  return Array.from(
+    { length: Math.max(...answers.keys()) },
+    (_, index) => answers.get(index + 1) ?? "",
+  );
 }
 
 function answerInWords(question: AskedQuestion, text: string): string | undefined {
@@ -37,11 +88,29 @@ function findLabel({ options = [] }: AskedQuestion, text: string): string | unde
   return options.find(({ label }) => label.trim().toLowerCase() === wanted)?.label;
 }
 
-function needsChoice(gateId: string, { question, options = [] }: AskedQuestion): Refusal {
-  const labels = options.map(({ label }) => `“${label}”`).join(", ");
+/** What the agent asks, on one line of ours. */
+const questionLine = ({ question }: AskedQuestion) =>
+  `“${question.replaceAll(/\s+/g, " ").slice(0, MAX_SHOWN_CHARS).toWellFormed()}”`;
+
+const labelsOf = ({ options = [] }: AskedQuestion) =>
+  options.map(({ label }) => `“${label}”`).join(", ");
+
+function needsChoice(question: AskedQuestion, { elsewhere }: AnswerAdvice): Refusal {
   return new Refusal(
     "conflict",
     "question_needs_choice",
-    `The agent asks: “${question}” Answer with one of ${labels}, or decide among your approvals (${gateId}). To do something else instead, send it with mode steer.`,
+    `The agent asks: ${questionLine(question)} Answer with one of ${labelsOf(question)}. ${elsewhere}`,
+  );
+}
+
+function needsAnswers(questions: readonly AskedQuestion[], { elsewhere }: AnswerAdvice): Refusal {
+  const asked = questions.map((question, at) => {
+    const labels = labelsOf(question);
+    return `${at + 1}. ${questionLine(question)}${labels === "" ? "" : ` (${labels})`}`;
+  });
+  return new Refusal(
+    "conflict",
+    "question_needs_answers",
+    `The agent asks ${questions.length} questions: ${asked.join(" ")} Answer each of them on a line that begins with its number. ${elsewhere}`,
   );
 }

@@ -78,7 +78,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(turn.assignment.decisions).toMatchObject([{ answers: ["Blue"] }]);
     });
 
-    it("takes several options, where several may be chosen, and one text for several questions", async () => {
+    it("takes several options, where several may be chosen, and an answer for each of several questions", async () => {
       const options = [{ label: "S" }, { label: "M" }, { label: "L" }];
       const sizes = { question: "Sizes?", options, multiple: true, freeText: false };
       const { sessionId } = await asking([sizes]);
@@ -90,9 +90,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         { answers: ["S\nL"] },
       ]);
       const both = await asking([{ question: "Host?" }, { question: "Port?" }]);
-      await say(both.sessionId, "localhost and 8080");
+      await expect(say(both.sessionId, "localhost and 8080")).rejects.toMatchObject({
+        code: "question_needs_answers",
+      });
+      await say(both.sessionId, "1. localhost\n2. 8080");
       expect((await at.turnOf(both.sessionId)).assignment.decisions).toMatchObject([
-        { answers: ["localhost and 8080", "localhost and 8080"] },
+        { answers: ["localhost", "8080"] },
       ]);
     });
 

@@ -1,6 +1,7 @@
 /** What others rely on of parents and children: the events a parent is told, and the refusals. */
 import * as z from "zod";
 import { lastErrorSchema, sessionWaitSchema } from "#protocol/sessions.ts";
+import type { AskedQuestion } from "#protocol/tools.ts";
 
 export const WORKER_EVENT_TYPES = [
   /** A turn of the child ended: it completed, or failed for a reason of its own. */
@@ -44,6 +45,8 @@ export interface WorkerEventPayload {
   /** Characters of the whole text, when only its beginning is given. */
   length?: number;
   questions?: string[];
+  /** The questions with their options, when one of them has any. */
+  choices?: AskedQuestion[];
   /** What it presents is a plan, which is the text; what of it was decided is the outcome. */
   kind?: "plan";
   summary?: string;

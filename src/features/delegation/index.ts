@@ -60,7 +60,8 @@ export {
   listLinks,
   listNewestLinks,
 } from "./queries.ts";
-export { planOf, questionsOf } from "./question.ts";
+export { askedOf, planOf } from "./question.ts";
+export { answerAdvice } from "./question-text.ts";
 export type { LinkRow } from "./schema.ts";
 export { type SpawnRequest, spawnChild } from "./spawn.ts";
 export { readUntold, toldOf } from "./tell-parent.ts";

@@ -1,12 +1,15 @@
 /** A parent speaks to its child: as the next thing to do, as a correction, or as an answer. */
 
 import type { Reader } from "#base/store/index.ts";
-import { decideGate, listPendingGates } from "#engine/gates/index.ts";
+import { answersInWords, decideGate, listPendingGates } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
-import { questionsOf } from "./question.ts";
 import { sayAsAgent } from "./say.ts";
+
+const ELSEWHERE = {
+  elsewhere: "To have it do something else instead, cut its turn: interrupt it, or steer it.",
+};
 
 export type Sent =
   | { as: "answer"; gateId: string }
@@ -42,8 +45,7 @@ async function answer(work: Work, gate: GateRow, message: string, by: string): P
     await decideGate(work, gate.id, decision, by);
     return { as: "revise", gateId: gate.id };
   }
-  const asked = questionsOf(gate);
-  const answers = asked.length === 0 ? [message] : asked.map(() => message);
+  const answers = answersInWords(gate, message, ELSEWHERE);
   await decideGate(work, gate.id, { allowed: true, reason: null, answers, ...once }, by);
   return { as: "answer", gateId: gate.id };
 }

@@ -1,5 +1,5 @@
 /** A child asks and waits: its parent hears of it, and of an answer that came before it did. */
-import { planDecision } from "#engine/gates/index.ts";
+import { planDecision, questionsOf } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
 import type { WorkerEventPayload } from "./contract.ts";
@@ -19,7 +19,7 @@ export async function questionOpened(
   if (gate.kind === "approval" || session.row.parent_session_id === null) return;
   const link = await findLink(work.tx, session.row.id);
   if (!link) return;
-  const asked = gate.kind === "plan" ? planOf(gate) : { questions: questionsOf(gate) };
+  const asked = gate.kind === "plan" ? planOf(gate) : askedOf(gate);
   await tellParent(work, session, link, {
     type: "worker.ask_user",
     payload: { gateId: gate.id, promptId: gate.prompt_id, ...asked },
@@ -53,9 +53,14 @@ async function isTold(work: Work, { read_at, prompt_id }: WorkerEventRow): Promi
   return prompt?.started_at != null;
 }
 
-export function questionsOf({ shown }: Pick<GateRow, "shown">): string[] {
-  const { input } = JSON.parse(shown) as { input?: { questions?: { question: string }[] } };
-  return (input?.questions ?? []).map(({ question }) => question);
+/** The questions of a gate, and with their options when one of them has any. */
+export function askedOf(
+  gate: Pick<GateRow, "shown">,
+): Pick<WorkerEventPayload, "questions" | "choices"> {
+  const asked = questionsOf(gate);
+  const questions = asked.map(({ question }) => question);
+  const hasOptions = asked.some(({ options = [] }) => options.length > 0);
+  return { questions, ...(hasOptions && { choices: asked }) };
 }
 
 export function planOf({ shown }: Pick<GateRow, "shown">): {

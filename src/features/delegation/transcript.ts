@@ -6,10 +6,11 @@ import type { SessionWriter, Work } from "#engine/index.ts";
 import { findRun } from "#engine/runs/index.ts";
 import { entryView, findPrompt, listEntries } from "#engine/sessions/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
-import { REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
+import { ASK_USER_QUESTION, keptQuestions, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { lineOf } from "./children.ts";
 import type { WorkerEventPayload } from "./contract.ts";
 import { findEvent } from "./inbox-queries.ts";
+import { questionText } from "./question-text.ts";
 import { FORWARDED } from "./run-result.ts";
 import { listSaid } from "./said.ts";
 import { endOfPiece, inQuotes } from "./words.ts";
@@ -117,6 +118,8 @@ function isMessage({ kind }: Entry): boolean {
 function render(entry: Entry): string {
   const plan = planIn(entry);
   if (plan !== undefined) return `[${entry.seq}] (presents a plan)\n${quoteLines(plan)}`;
+  const questions = questionsIn(entry);
+  if (questions !== undefined) return `[${entry.seq}] (asks)\n${quoteLines(questions)}`;
   if (!isMessage(entry)) return `[${entry.seq}] (${lineOf(entry)})`;
   const { author } = entry;
   const asked = author ? `${author.kind} ${inQuotes(author.name)}` : "prompt";
@@ -135,6 +138,13 @@ function planIn({ kind, tool }: Entry): string | undefined {
   if (kind !== "tool_call" || tool?.name !== REQUEST_PLAN_APPROVAL) return undefined;
   const { plan } = (tool.input ?? {}) as { plan?: unknown };
   return typeof plan === "string" ? plan.slice(0, MAX_MESSAGE_CHARS) : undefined;
+}
+
+/** Whoever is to answer must see what there is to choose from. */
+function questionsIn({ kind, tool }: Entry): string | undefined {
+  if (kind !== "tool_call" || tool?.name !== ASK_USER_QUESTION) return undefined;
+  const asked = keptQuestions.safeParse(tool.input).data?.questions;
+  return asked && questionText(asked).slice(0, MAX_MESSAGE_CHARS);
 }
 
 /** The newest messages that the child itself wrote, put into the parent's transcript as they are. */

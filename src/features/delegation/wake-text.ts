@@ -1,7 +1,9 @@
 /** How a parent reads what became of its children; pure. */
 import { quoteLines } from "#base/text.ts";
 import type { SessionRow } from "#engine/index.ts";
+import type { AskedQuestion } from "#protocol/tools.ts";
 import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
+import { answerAdvice, questionText } from "./question-text.ts";
 import { endOfPiece, inQuotes, isToDecide, shareOf } from "./words.ts";
 
 export interface ToldEvent {
@@ -70,7 +72,7 @@ function eventText(
   const isStuck = code === MACHINE_GONE && outcome === undefined;
   const what = payload.kind === "plan" ? PRESENTS : isStuck ? CANNOT_GO_ON : WHAT[type];
   const head = `${type}: ${inQuotes(childName)} (${childId}) ${what}${ended}${why}.`;
-  const asked = questions.map((question) => `Question: ${question}`).join("\n");
+  const asked = askedText(questions, payload.choices);
   const parts = [
     head,
     asked === "" ? "" : quoteLines(asked.slice(0, endOfPiece(asked, share))),
@@ -83,9 +85,18 @@ function eventText(
   return parts.filter((part) => part !== "").join("\n");
 }
 
+/** Without options a single question stands as it always has. */
+function askedText(
+  questions: readonly string[],
+  choices: readonly AskedQuestion[] | undefined,
+): string {
+  if (questions.length === 1 && !choices) return `Question: ${questions[0]}`;
+  return questionText(choices ?? questions.map((question) => ({ question })));
+}
+
 function nextStep(
   type: WorkerEventType,
-  { isClosed, isRemoved, code, outcome }: WorkerEventPayload,
+  { isClosed, isRemoved, code, outcome, questions = [] }: WorkerEventPayload,
 ): string {
   if (code === MACHINE_GONE && outcome === undefined)
     return "Its turn goes on by itself when the machine is back. To continue now, in a new workspace with the changes that were recorded, use relocate_session.";
@@ -93,7 +104,7 @@ function nextStep(
   if (type !== "worker.ask_user") return "";
   return isClosed
     ? "It waits no more: it was answered by somebody else, or its turn has ended."
-    : "Answer it with a message to the session.";
+    : `Answer it ${answerAdvice(questions.length)}.`;
 }
 
 const PRESENTS = "presents a plan and waits until it is decided";

@@ -66,7 +66,10 @@ export const REFUSAL_CODES = {
     "url_required",
     "web_always",
   ],
-  401: ["sign_in_failed", "unauthenticated"],
+  401: [
+    "sign_in_failed",
+    "unauthenticated",
+  ],
   403: [
     "address_refused",
     "check_not_yours",
@@ -145,6 +148,7 @@ export const REFUSAL_CODES = {
     "prompt_not_queued",
     "prompt_not_retryable",
     "prompt_not_running",
+    "question_needs_answers",
     "question_needs_choice",
     "recipient_ambiguous",
     "recipient_ended",
@@ -189,7 +193,10 @@ export const REFUSAL_CODES = {
     "secret_too_large",
     "skills_too_large",
   ],
-  415: ["gateway_body_packed", "unsupported_media_type"],
+  415: [
+    "gateway_body_packed",
+    "unsupported_media_type",
+  ],
   429: [
     "budget_exhausted",
     "fanout_limit_exceeded",

@@ -6,6 +6,8 @@ import { describeSessions, findPrompt } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import {
   addUpChildren,
+  answerAdvice,
+  askedOf,
   type Child,
   describeChild,
   describeChildren,
@@ -14,7 +16,6 @@ import {
   listChildSessions,
   NOTHING_SAID,
   planOf,
-  questionsOf,
   readMessages,
   readOn,
   readOnInput,
@@ -174,8 +175,10 @@ async function waitsFor(work: Work, sessionId: string): Promise<Record<string, u
   const gates = await listPendingGates(work.tx, sessionId);
   const question = gates.find(({ kind }) => kind === "question");
   if (question) {
-    const next = "Answer with send_message, or ask the person and pass their answer on.";
-    return { question: questionsOf(question), next };
+    const { questions = [], choices } = askedOf(question);
+    const how = answerAdvice(questions.length);
+    const next = `Answer with send_message, ${how}; or ask the person and pass their answer on.`;
+    return { question: questions, ...(choices && { choices }), next };
   }
   const plan = gates.find(({ kind }) => kind === "plan");
   if (plan) {

@@ -1,5 +1,6 @@
 /** The events of workers, in words. Pure. */
 import type { InboxItem, WorkerEventType } from "#features/delegation/contract.ts";
+import type { AskedQuestion } from "#protocol/tools.ts";
 
 export type Tone = "good" | "bad" | "warn" | "plain";
 
@@ -26,8 +27,14 @@ export function eventWords({ type, payload }: Pick<InboxItem, "type" | "payload"
   return WORDS[type] ?? { label: type.replace(/^worker\./, ""), tone: "plain" };
 }
 
+/** A question and what there is to choose from. */
+function choiceText({ question, options = [] }: AskedQuestion): string {
+  return [question, ...options.map(({ label }) => `- ${label}`)].join("\n");
+}
+
 /** What the worker said, or asked. */
 export function eventText({ payload }: Pick<InboxItem, "payload">): string {
+  if (Array.isArray(payload.choices)) return payload.choices.map(choiceText).join("\n");
   if (Array.isArray(payload.questions)) return payload.questions.map(String).join("\n");
   return typeof payload.text === "string" ? payload.text : "";
 }

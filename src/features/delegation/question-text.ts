@@ -1,0 +1,29 @@
+/** Questions of a child as another agent reads them; pure. */
+import type { AskedQuestion } from "#protocol/tools.ts";
+
+/** Several are numbered, as their answers have to be. */
+export function questionText(questions: readonly AskedQuestion[]): string {
+  return questions
+    .map((question, at) => {
+      const number = questions.length > 1 ? `${at + 1}. ` : "";
+      return `${number}${question.question}${optionsText(question)}`;
+    })
+    .join("\n");
+}
+
+function optionsText({ options = [], multiple = false, freeText }: AskedQuestion): string {
+  if (options.length === 0) return "";
+  const shown = options.map(({ label, description }) =>
+    description === undefined ? `“${label}”` : `“${label}”: ${description}`,
+  );
+  const how = multiple ? "Any of (several separated by commas)" : "One of";
+  const other = freeText === false ? "" : "; or words of your own";
+  return `\n${how}: ${shown.join("; ")}${other}`;
+}
+
+/** How a message to the child answers so many questions. */
+export function answerAdvice(count: number): string {
+  return count > 1
+    ? "with a message that gives an answer to each: one line for every question, beginning with its number (1. …)"
+    : "with a message to the session";
+}
