@@ -119,6 +119,12 @@ describe("runs", () => {
       "unknown_field",
     ],
     [
+      "a callback to nobody",
+      { prompt: "x", executionMode: "async_callback" },
+      400,
+      "callback_without_parent",
+    ],
+    [
       "somebody else's session",
       { type: "resume_session", sessionId: "ses_other", prompt: "x" },
       404,
@@ -127,6 +133,52 @@ describe("runs", () => {
   ];
   it.each(refused)("refuses %s", async (_name, body, status, code) => {
     expect(await run(body)).toMatchObject({ status, body: { error: { code } } });
+  });
+
+  it("refuses to resume a session as another, and makes no run of it", async () => {
+    const { body: first } = await run({ prompt: "say one", runtime: "scripted" });
+    await platform.promptIn(first.run.promptId, "settled");
+    const { sessionId } = first.run;
+    const other = await platform.createSession({ runtime: "echo" });
+    const resume = (fields: object) =>
+      run({ type: "resume_session", sessionId, prompt: "say two", ...fields });
+    for (const [name, value] of Object.entries({
+      title: "t",
+      runtime: "echo",
+      model: "demo/story",
+      projectDir: "/tmp",
+      parentSessionId: other.id,
+    }))
+      expect(await resume({ [name]: value })).toMatchObject({
+        status: 400,
+        body: { error: { code: "field_not_allowed", message: expect.stringContaining(name) } },
+      });
+    expect(await resume({ executionMode: "async_callback" })).toMatchObject({
+      status: 400,
+      body: { error: { code: "callback_without_parent" } },
+    });
+    const { body } = await platform.request<{ items: Run[] }>(
+      "GET",
+      `/api/runs?session=${sessionId}`,
+    );
+    expect(body.items).toHaveLength(1);
+  });
+
+  it("resumes a child with a callback to its own parent, named or not", async () => {
+    const parent = await platform.createSession({ runtime: "echo", title: "parent" });
+    const callback = { runtime: "scripted", executionMode: "async_callback" };
+    const fields = { prompt: "say one", parentSessionId: parent.id, ...callback };
+    const { sessionId } = (await run(fields)).body.run;
+    for (const parentSessionId of [undefined, parent.id])
+      expect(
+        await run({
+          type: "resume_session",
+          sessionId,
+          prompt: "say two",
+          executionMode: "async_callback",
+          parentSessionId,
+        }),
+      ).toMatchObject({ status: 201 });
   });
 
   it("keeps a run for the runner it asks for", async () => {

@@ -70,6 +70,7 @@ export function createRuns(engine: Engine, defaults: SessionDefaults) {
         const session = earlier
           ? await writable(work, principal, earlier.session_id, "session.read")
           : await sessionFor(work, principal, fresh.session, request, defaults);
+        if (!earlier) requireCallbackParent(session, request);
         const prompt =
           earlier ?? (await admitFrom(work, session, principal, promptOf(fresh, request))).prompt;
         const row = await findRun(work.tx, prompt.run_id);
@@ -170,7 +171,9 @@ async function sessionFor(
         "resume_session needs a sessionId. Use start_session to make a new one.",
       );
     }
-    return writable(work, principal, request.sessionId, "session.prompt");
+    const session = await writable(work, principal, request.sessionId, "session.prompt");
+    refuseChanges(session, request);
+    return session;
   }
   if (request.sessionId !== undefined) {
     throw new Refusal(
@@ -190,6 +193,31 @@ async function sessionFor(
       { title, runtime, model, projectDir, parentSessionId, isCallback, demands },
       defaults,
     ),
+  );
+}
+
+/** What a session is was settled when it was made; its parent may be named as it is. */
+function refuseChanges({ row }: SessionWriter, request: RunRequest): void {
+  const { title, runtime, model, projectDir, parentSessionId } = request;
+  const parent = parentSessionId === row.parent_session_id ? undefined : parentSessionId;
+  const fields = { title, runtime, model, projectDir, parentSessionId: parent };
+  const given = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  if (given.length === 0) return;
+  throw new Refusal(
+    "invalid",
+    "field_not_allowed",
+    `resume_session goes on with the session as it is. Leave ${given.join(", ")} out, or use start_session.`,
+  );
+}
+
+function requireCallbackParent({ row }: SessionWriter, { executionMode }: RunRequest): void {
+  if (executionMode !== "async_callback" || row.parent_session_id !== null) return;
+  throw new Refusal(
+    "invalid",
+    "callback_without_parent",
+    "async_callback reports to the parent of the run's session, and there is none. Start a session with parentSessionId, or use async_poll or sync.",
   );
 }
 

@@ -9,6 +9,7 @@ import { findSession, MAIN_THREAD } from "#engine/sessions/index.ts";
 import { reserveBudget } from "./budget.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
 import { isLive } from "./lives.ts";
+import { note } from "./note.ts";
 import { forgetPlan } from "./plan.ts";
 import {
   countLiveChildren,
@@ -78,6 +79,7 @@ export async function linkChild(
     reserved_micros: reserved,
     created_at: work.now,
   });
+  await note(work, parent.row, { action: "worker_spawned", by: row.created_by, childId: row.id });
 }
 
 function requireLive(parent: SessionRow): void {

@@ -1,7 +1,7 @@
 /** What supervisor mode says on the wire, what it refuses, and what its tools are called. */
 import * as z from "zod";
 import { PLAN_STATES } from "#features/delegation/contract.ts";
-import { sessionWaitSchema } from "#protocol/sessions.ts";
+import { lastErrorSchema, sessionWaitSchema } from "#protocol/sessions.ts";
 
 export const SUPERVISOR_TOOLS = [
   "orchestrate_spawn_worker",
@@ -83,6 +83,11 @@ export const workerSchema = z
     activity: z.string(),
     /** Why it does not go on; null when nothing holds it up. */
     waitingFor: sessionWaitSchema.nullable(),
+    /** Why its last turn failed; null when that did not fail. */
+    lastError: lastErrorSchema.nullable(),
+    persona: z.string().nullable(),
+    personaVersion: z.number().int().nullable(),
+    model: z.string().nullable(),
     handoff: z.boolean(),
     /** What it is doing, in one line. */
     doing: z.string().nullable(),

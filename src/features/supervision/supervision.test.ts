@@ -524,6 +524,52 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await turn.end("ok");
     });
 
+    it("leaves a line for a call that was refused, and for a worker that a person made", async () => {
+      const { leadId, turn } = await team();
+      lines.length = 0;
+      await turn.tool("orchestrate_read_worker", { workerId: "ses_of_somebody_else" });
+      await turn.tool("orchestrate_spawn_worker", { name: "no prompt" });
+      await turn.tool("todo", {});
+      expect(lines.map(([level, text]) => `${level} ${text}`)).toEqual([
+        "warn orchestration-call-refused",
+        "warn orchestration-call-refused",
+      ]);
+      expect(lines[0]?.[2]).toEqual({
+        sessionId: leadId,
+        runId: turn.assignment.run,
+        tool: "orchestrate_read_worker",
+      });
+      lines.length = 0;
+      const workerId = await world.createSession({ parentSessionId: leadId });
+      expect(lines).toEqual([
+        [
+          "info",
+          "orchestration-worker-spawned",
+          { sessionId: leadId, by: expect.stringMatching(/^user:/), workerId },
+        ],
+      ]);
+      await turn.end("ok");
+    });
+
+    it("calls a worker only what a supervisor leads", async () => {
+      const leadId = await world.createSession({ title: "lead" });
+      const { sessionId } = await world.kernel.runs.create(owner, {
+        type: "start_session",
+        prompt: "x",
+        parentSessionId: leadId,
+        executionMode: "async_callback",
+        demands: {},
+      });
+      expect(await roleOf(sessionId)).toMatchObject({
+        role: "standalone",
+        supervisorId: null,
+        supervisorName: null,
+        mayEnable: false,
+      });
+      await (await world.nextTurn()).end("ok");
+      await (await world.nextTurn()).end("ok");
+    });
+
     it("leaves a trail and lines in the log, and no content in either", async () => {
       lines.length = 0;
       const { leadId, turn, workerId, work } = await team();

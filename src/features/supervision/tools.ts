@@ -93,7 +93,6 @@ const spawnWorker = defineTool({
       personaSlug: persona,
     });
     const { id } = worker.row;
-    await trace(work, caller.session, "worker_spawned", id);
     const handoff = contextSummary === undefined ? 0 : 1;
     const { state } = await workerView(work.tx, worker.row, { handoff }, work.now);
     return {

@@ -36,15 +36,17 @@ export function configView(settings: SupervisionSettings): OrchestrationConfig {
 }
 
 export async function roleView(reader: Reader, row: SessionRow): Promise<OrchestrationRole> {
-  const { id, parent_session_id: supervisorId, supervisor } = row;
-  const parent = supervisorId === null ? undefined : await findSession(reader, supervisorId);
-  const link = supervisorId === null ? undefined : await findLink(reader, id);
-  const leads = supervisorId === null && supervisor === 1;
+  const { id, parent_session_id: parentId, supervisor } = row;
+  const parent = parentId === null ? undefined : await findSession(reader, parentId);
+  // Orchestrators have children, and so have sessions that are only called back; neither supervises.
+  const leader = parent?.supervisor === 1 ? parent : undefined;
+  const link = leader && (await findLink(reader, id));
+  const leads = parentId === null && supervisor === 1;
   return {
     sessionId: id,
-    role: supervisorId !== null ? "worker" : leads ? "supervisor" : "standalone",
-    supervisorId,
-    supervisorName: parent?.title ?? null,
+    role: leader ? "worker" : leads ? "supervisor" : "standalone",
+    supervisorId: leader?.id ?? null,
+    supervisorName: leader?.title ?? null,
     handoff: link?.handoff === 1,
     mayEnable: !leads && mayLead({ row }),
     workers: leads ? (await addUpChildren(reader, id)).count : 0,

@@ -13,6 +13,7 @@ export const REFUSAL_CODES = {
     "blocker_not_found",
     "branch_invalid",
     "call_not_found",
+    "callback_without_parent",
     "check_not_verifiable",
     "config_invalid",
     "confirmation_wrong",
@@ -23,6 +24,7 @@ export const REFUSAL_CODES = {
     "email_missing",
     "email_not_invited",
     "expiry_in_the_past",
+    "field_not_allowed",
     "idempotency_key_invalid",
     "import_failed",
     "invalid_input",
@@ -66,10 +68,7 @@ export const REFUSAL_CODES = {
     "url_required",
     "web_always",
   ],
-  401: [
-    "sign_in_failed",
-    "unauthenticated",
-  ],
+  401: ["sign_in_failed", "unauthenticated"],
   403: [
     "address_refused",
     "check_not_yours",
@@ -193,10 +192,7 @@ export const REFUSAL_CODES = {
     "secret_too_large",
     "skills_too_large",
   ],
-  415: [
-    "gateway_body_packed",
-    "unsupported_media_type",
-  ],
+  415: ["gateway_body_packed", "unsupported_media_type"],
   429: [
     "budget_exhausted",
     "fanout_limit_exceeded",

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
-import { spawnChild, trace } from "#features/delegation/index.ts";
+import { spawnChild } from "#features/delegation/index.ts";
 import { giveToChild, requireSpawnable, taskBrief } from "#features/tasks/index.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { ORCHESTRATORS } from "./own-child.ts";
@@ -189,7 +189,6 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
       requireKnownRepo(child.row.repo);
       if (task) await giveToChild(work, session, run.thread, task, child);
       const { id } = child.row;
-      await trace(work, caller.session, "worker_spawned", id);
       const next = child.row.plan_required === 1 ? PLANS_FIRST : WORKS;
       return {
         output: {

@@ -60,7 +60,7 @@ function StandalonePanel({ role }: { role: OrchestrationRole }) {
     >
       {role.mayEnable
         ? "As a supervisor its agent can start workers in the same project, give them tasks and hear from them. What it is doing now goes on."
-        : "This session was put away. Wake it to let it lead others."}
+        : "It cannot lead others now: it was put away, or another session gave it its task."}
     </Row>
   );
 }
