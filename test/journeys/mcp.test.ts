@@ -288,6 +288,28 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await say(client, "wait_for_answer", { promptId })).data).toMatchObject(answer);
       });
 
+      it("has what was forwarded in the answer, and says how and as whom a session ended", async () => {
+        const asked = say(client, "ask_orchestrator", { message: "Have it counted." });
+        const turn = await runner.nextTurn(orchestratorId);
+        const { output } = await turn.tool("spawn_session", { title: "Helper", prompt: "Count." });
+        const { sessionId } = output as { sessionId: string };
+        const child = await runner.nextTurn(sessionId);
+        await child.tool("complete_session", { summary: "There are 7." });
+        await child.end("");
+        await turn.tool("forward_messages", { sessionId });
+        await turn.end("That is the answer.");
+        expect((await asked).data).toMatchObject({
+          answer: "Helper:\n\nThere are 7.\n\nThat is the answer.",
+        });
+        await (await runner.nextTurn(orchestratorId)).end("");
+        const status = await say(client, "get_session_status", { sessionId });
+        expect(status.data).toMatchObject({ status: "finished", lastError: null });
+        expect(status.data).toHaveProperty("persona");
+        expect(status.data).toHaveProperty("personaVersion");
+        const read = await say(client, "read_session", { sessionId });
+        expect(JSON.stringify(read.data)).toContain("There are 7.");
+      });
+
       it("knows its orchestrator by that word", async () => {
         const status = await say(client, "get_session_status", { sessionId: "orchestrator" });
         expect(status.data).toMatchObject({ sessionId: orchestratorId });

@@ -44,6 +44,8 @@ export interface WorkerEventPayload {
   isCut?: boolean;
   /** Characters of the whole text, when only its beginning is given. */
   length?: number;
+  /** In a list: the route by which a text that is cut can be read whole. */
+  readOn?: string;
   questions?: string[];
   /** The questions with their options, when one of them has any. */
   choices?: AskedQuestion[];

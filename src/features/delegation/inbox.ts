@@ -36,8 +36,13 @@ function itemOf(row: EventWithFate): InboxItem {
     workerName: row.child_name,
     at: isoTime(row.at),
     delivered: isTold(row),
-    payload: cutText(payload, LISTED_CHARS),
+    payload: withReadOn(cutText(payload, LISTED_CHARS), row.child_id),
   };
+}
+
+/** Of a text that is cut, the route that has all of it. */
+function withReadOn<P extends WorkerEventPayload>(payload: P, childId: string): P {
+  return payload.isCut ? { ...payload, readOn: `/api/sessions/${childId}/transcript` } : payload;
 }
 
 const isTold = ({ read_at, started_at }: EventHead) => read_at !== null || started_at !== null;

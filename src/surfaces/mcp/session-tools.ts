@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { listGates } from "#engine/gates/index.ts";
 import { ACTIVITIES, type Entry, LIFECYCLES, type Session } from "#protocol/sessions.ts";
+import { COMPLETE_SESSION } from "#protocol/tools.ts";
 import { meantSession, type PersonTool, personTool } from "./person-tool.ts";
 import { succeeded } from "./toolbox.ts";
 
@@ -163,7 +164,7 @@ function summary(session: Session) {
 }
 
 function entry({ seq, kind, role, author, text, tool, at }: Entry) {
-  const said = text ?? (tool?.error || textOf(tool?.output));
+  const said = text ?? (tool?.error || resultIn(tool) || textOf(tool?.output));
   return {
     seq,
     kind,
@@ -173,6 +174,12 @@ function entry({ seq, kind, role, author, text, tool, at }: Entry) {
     text: said.length > MAX_ENTRY_CHARS ? `${said.slice(0, MAX_ENTRY_CHARS)} … [cut]` : said,
     at,
   };
+}
+
+/** The result that an agent gives with its last call is what it says there. */
+function resultIn(tool: Entry["tool"]): string {
+  const { summary } = (tool?.input ?? {}) as { summary?: unknown };
+  return tool?.name === COMPLETE_SESSION && typeof summary === "string" ? summary : "";
 }
 
 function textOf(output: unknown): string {

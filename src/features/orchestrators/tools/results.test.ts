@@ -170,6 +170,21 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(status.output).toMatchObject({ recent: expect.stringContaining("> The report") });
     });
 
+    it("say in an inbox item where to read on when its text is cut", async () => {
+      const { parentId, childId, work } = await team();
+      await say(work, "a7", "x".repeat(5_000));
+      await at.settle(work, done("x".repeat(5_000)));
+      const short = await team();
+      await at.settle(short.work, done("all of it"));
+      expect((await at.inbox(parentId))[0]?.payload).toMatchObject({
+        text: "x".repeat(2_000),
+        isCut: true,
+        length: 5_000,
+        readOn: `/api/sessions/${childId}/transcript`,
+      });
+      expect((await at.inbox(short.parentId))[0]?.payload).not.toHaveProperty("readOn");
+    });
+
     it("say why a child failed, until a turn of it does not", async () => {
       const { turn, childId, work } = await team();
       await at.settle(work, FAILED);

@@ -36,5 +36,9 @@ function choiceText({ question, options = [] }: AskedQuestion): string {
 export function eventText({ payload }: Pick<InboxItem, "payload">): string {
   if (Array.isArray(payload.choices)) return payload.choices.map(choiceText).join("\n");
   if (Array.isArray(payload.questions)) return payload.questions.map(String).join("\n");
-  return typeof payload.text === "string" ? payload.text : "";
+  if (typeof payload.text !== "string") return "";
+  const missing = typeof payload.length === "number" ? payload.length - payload.text.length : 0;
+  return missing > 0
+    ? `${payload.text}… (${missing} more characters in the session)`
+    : payload.text;
 }
