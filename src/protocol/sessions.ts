@@ -88,7 +88,6 @@ export type SessionWait = z.infer<typeof sessionWaitSchema>;
 export const lastErrorSchema = z
   .object({ code: z.string(), message: z.string() })
   .meta({ id: "LastError" });
-export type LastError = z.infer<typeof lastErrorSchema>;
 
 export const sessionSchema = z
   .object({

@@ -120,6 +120,18 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await resultOf(turn)).toBe("counter:\n\nA report\nof two lines\n\nThat is all.");
     });
 
+    it("keep the answer of a turn within a bound, however much was forwarded", async () => {
+      const { parentId, turn, childId, work } = await team();
+      for (let part = 0; part < 5; part++) await say(work, `b${part}`, "x".repeat(50_000));
+      await at.settle(work, done("x"));
+      await turn.tool("forward_messages", { sessionId: childId, limit: 5 });
+      await at.settle(turn, done("That is all."));
+      const result = (await resultOf(turn)) ?? "";
+      expect(result.length).toBeLessThan(201_000);
+      expect(result).toContain(`more characters were forwarded; read them in session ${parentId}]`);
+      expect(result).toMatch(/That is all\.$/);
+    });
+
     it("have it in the answer of that turn only, and leave a turn that failed without", async () => {
       const { parentId, turn, childId, work } = await team();
       await say(work, "a5", "A report");

@@ -73,12 +73,14 @@ function waitLine({ waitingFor }: Session): string | null {
   return `${kind}: ${message}${until === null ? "" : ` (until ${until})`}`;
 }
 
-function errorLine({ lastError }: Session): string | null {
-  return lastError && `${lastError.message} [${lastError.code}]`;
+/** A server of an earlier version does not tell it. */
+function errorLine({ lastError }: Partial<Session>): string | null {
+  return lastError ? `${lastError.message} [${lastError.code}]` : null;
 }
 
-function personaLine({ persona, personaVersion }: Session): string | null {
-  return personaVersion === null ? persona : `${persona} (version ${personaVersion})`;
+function personaLine({ persona, personaVersion }: Partial<Session>): string | null {
+  if (persona == null) return null;
+  return personaVersion == null ? persona : `${persona} (version ${personaVersion})`;
 }
 
 function sectionLines(host: CliHost, title: string, lines: readonly string[]): string[] {
