@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
+import { findSession } from "#engine/sessions/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { createRepos } from "#features/repos/index.ts";
@@ -79,6 +80,46 @@ describe("what a session is made of", () => {
     await expect(create({ kind: "task", purpose: "review" })).rejects.toMatchObject({
       code: "purpose_conflict",
     });
+  });
+
+  it("tells the agent name, description and path of each skill", async () => {
+    const skill = (name: string, description: string) => ({
+      name,
+      files: [
+        {
+          path: "SKILL.md",
+          content: `---\nname: ${name}\ndescription: ${description}\n---\nSteps.`,
+        },
+        { path: "scripts/run.sh", content: "true" },
+      ],
+    });
+    await world.call(owner, "POST", `${ORG}/personas`, {
+      name: "skilled",
+      slug: "skilled",
+      visibility: "shared",
+      files: [{ filename: "SYSTEM.md", content: "Be kind.", sortOrder: 0 }],
+      skills: [
+        skill("release", "|\n  Cuts a release.\n  Use it before a tag."),
+        skill("lint", "Lints."),
+      ],
+    });
+    const briefOf = async (personaSlug: string) => {
+      const { id } = await create({ personaSlug });
+      return world.kernel.engine.store.read(async (reader) => {
+        const row = await findSession(reader, id);
+        return row && briefing.brief?.(reader, row);
+      });
+    };
+    const brief = await briefOf("skilled");
+    expect(brief?.instructions.map(({ name }) => name)).toEqual(["00-SYSTEM.md", "SKILLS"]);
+    const text = brief?.instructions[1]?.content ?? "";
+    expect(text).toContain("- lint: Lints. (.muster/skills/lint/SKILL.md)");
+    expect(text).toContain(
+      "- release: Cuts a release. Use it before a tag. (.muster/skills/release/SKILL.md)",
+    );
+    const paths = brief?.files.map(({ path }) => path) ?? [];
+    expect(paths).toContain(".muster/skills/release/SKILL.md");
+    expect((await briefOf("plain"))?.instructions).toEqual([]);
   });
 
   const setDefault = (slug: string, method = "PUT") =>

@@ -149,7 +149,7 @@ async function setupOf(reader: Reader, { org_id, repo }: SessionRow): Promise<st
 
 function briefOf({ files, skills }: ResolvedPersona): Omit<Brief, "setup"> {
   return {
-    instructions: files,
+    instructions: skills.length === 0 ? files : [...files, skillsNotice(skills)],
     files: [
       // What was given is no change of the agent's, and goes into no commit.
       { path: ".muster/.gitignore", content: "*\n" },
@@ -162,4 +162,17 @@ function briefOf({ files, skills }: ResolvedPersona): Omit<Brief, "setup"> {
       ),
     ],
   };
+}
+
+/** Lists the skills for the agent, which would not look into a hidden folder by itself. */
+function skillsNotice(skills: ResolvedPersona["skills"]): Brief["instructions"][number] {
+  const lines = skills.map(({ name, description }) => {
+    const oneLine = description.replaceAll(/\s+/g, " ").trim();
+    return `- ${name}: ${oneLine} (${SKILLS_FOLDER}/${name}/SKILL.md)`;
+  });
+  const content = [
+    "Your persona has these skills: instructions and files for one kind of work, in the workspace. Before you do such work, read the skill's SKILL.md and follow it; paths in it are relative to its folder.",
+    ...lines,
+  ].join("\n");
+  return { name: "SKILLS", content };
 }

@@ -26,13 +26,22 @@ describe("composing a persona", () => {
     expect(files[0]?.filename).toBe("TOOLS.md");
   });
 
+  it("puts safety and system first, then goes by name, when no place is given", () => {
+    const files = ["PROCESS.md", "TOOLS.md", "a.md", "system.md", "SAFETY.md"].map((name) =>
+      file(name),
+    );
+    const expected = ["00-SAFETY.md", "01-system.md", "02-PROCESS.md", "03-TOOLS.md", "04-a.md"];
+    expect(namesOf(files)).toEqual(expected);
+    expect(namesOf(files.toReversed())).toEqual(expected);
+  });
+
   it("gives review criteria to those who review", () => {
     const files = [file("SYSTEM.md"), file("Review.md"), file("REVIEW-NOTES.md")];
-    expect(namesOf(files)).toEqual(["00-REVIEW-NOTES.md", "01-SYSTEM.md"]);
+    expect(namesOf(files)).toEqual(["00-SYSTEM.md", "01-REVIEW-NOTES.md"]);
     expect(namesOf(files, "review")).toEqual([
-      "00-REVIEW-NOTES.md",
-      "01-Review.md",
-      "02-SYSTEM.md",
+      "00-SYSTEM.md",
+      "01-REVIEW-NOTES.md",
+      "02-Review.md",
     ]);
   });
 

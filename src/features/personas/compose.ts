@@ -1,6 +1,7 @@
 /**
- * What of a persona an agent is given, and in which order: safety before all else, review criteria
- * only to those who review. Pure: the same version gives the same files.
+ * Composes the files of a persona that an agent is given: SAFETY.md first, then by sort order; among
+ * equals SYSTEM.md, then by name. REVIEW.md goes to reviews alone. Pure: the same version gives the
+ * same files.
  */
 import type { PersonaFile } from "./contract.ts";
 
@@ -13,6 +14,7 @@ export interface ComposedFile {
 }
 
 const SAFETY = "safety.md";
+const SYSTEM = "system.md";
 const REVIEW = "review.md";
 
 export function composePersona(
@@ -26,15 +28,17 @@ export function composePersona(
 }
 
 export function byPlace(one: PersonaFile, other: PersonaFile): number {
-  const safety = Number(isSafety(other)) - Number(isSafety(one));
+  const safety = Number(isNamed(other, SAFETY)) - Number(isNamed(one, SAFETY));
   if (safety !== 0) return safety;
   if (one.sortOrder !== other.sortOrder) return one.sortOrder - other.sortOrder;
+  const system = Number(isNamed(other, SYSTEM)) - Number(isNamed(one, SYSTEM));
+  if (system !== 0) return system;
   if (one.filename === other.filename) return 0;
   return one.filename < other.filename ? -1 : 1;
 }
 
-function isSafety({ filename }: PersonaFile): boolean {
-  return filename.toLowerCase() === SAFETY;
+function isNamed({ filename }: PersonaFile, name: string): boolean {
+  return filename.toLowerCase() === name;
 }
 
 /** Runtimes read `*.md`, so what is called otherwise gets that ending too. */
