@@ -107,7 +107,7 @@ describe("what a session is made of", () => {
       const { id } = await create({ personaSlug });
       return world.kernel.engine.store.read(async (reader) => {
         const row = await findSession(reader, id);
-        return row && briefing.brief?.(reader, row);
+        return row && briefing.brief?.(reader, row, "", "main");
       });
     };
     const brief = await briefOf("skilled");
