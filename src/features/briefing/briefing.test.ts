@@ -160,6 +160,54 @@ describe("what a session is made of", () => {
     expect(items[0]?.waitingFor).toMatchObject({ reason: "no_matching_runner" });
   });
 
+  it("keeps a repository's persona when that is renamed, and gives its old slug to nobody", async () => {
+    const persona = (slug: string) =>
+      world.call<{ persona: { id: string } }>(owner, "POST", `${ORG}/personas`, {
+        name: slug,
+        slug,
+        visibility: "shared",
+      });
+    const { persona: made } = await persona("gardener");
+    const { repo } = await world.call<{ repo: { id: string } }>(owner, "POST", `${ORG}/repos`, {
+      url: "https://example.org/acme/garden.git",
+      personaSlug: "gardener",
+    });
+    const path = `${ORG}/repos/${repo.id}`;
+    const rename = (idOrSlug: string, slug: string) =>
+      world.call(owner, "PUT", `${ORG}/personas/${idOrSlug}`, { slug });
+    await rename("gardener", "landscaper");
+    await persona("gardener");
+    expect((await create({ repo: "acme/garden" })).persona).toBe("landscaper");
+    expect(await spawn({ repo: "acme/garden" })).toBe("landscaper");
+    expect(await world.call(owner, "GET", path)).toMatchObject({
+      repo: { personaSlug: "landscaper" },
+    });
+    expect(await world.call(owner, "GET", `${path}/persona`)).toEqual({
+      persona: { id: made.id, slug: "landscaper", name: "gardener" },
+    });
+    // A database from before has the slug alone.
+    const { store } = world.kernel.engine;
+    await store.transaction(async (tx) => {
+      const forget = "update repos set persona_id = null";
+      const fill = briefing.migrations?.flatMap(({ statements }) => statements(tx.dialect)) ?? [];
+      for (const sql of [forget, ...fill]) await tx.execute({ sql, parameters: [] });
+    });
+    expect(await world.call(owner, "GET", `${path}/persona`)).toMatchObject({
+      persona: { id: made.id },
+    });
+    // Once it is gone, its name goes to nobody else either.
+    const { persona: next } = await persona("successor");
+    expect(await world.call(owner, "PUT", `${path}/persona`, { personaId: next.id })).toMatchObject(
+      { persona: { slug: "successor" } },
+    );
+    await world.call(owner, "DELETE", `${ORG}/personas/successor`);
+    await persona("successor");
+    expect((await create({ repo: "acme/garden" })).persona).toBeNull();
+    expect(await world.call(owner, "GET", `${path}/persona`)).toEqual({
+      persona: { id: next.id, slug: "successor", name: null },
+    });
+  });
+
   it("works as who was asked for, then the repository's, then the agent's choice, then the usual one", async () => {
     await setDefault("plain");
     const repo = "acme/api";

@@ -9,6 +9,7 @@ import {
   type Asked,
   type Brief,
   command,
+  ddl,
   defineRoute,
   type Feature,
   may,
@@ -30,8 +31,21 @@ import { refreshAnswerSchema, refreshSchema } from "./contract.ts";
 const FOLDER = ".muster/persona";
 const SKILLS_FOLDER = ".muster/skills";
 
+/** Repositories named their default persona by slug, which may be changed; they keep its id since. */
+const repoPersonas = `
+update repos set persona_id = (
+    select personas.id from personas
+    where personas.org_id = repos.org_id and personas.slug = repos.persona_slug
+      and personas.archived_at is null
+  )
+  where persona_slug is not null and persona_id is null
+`;
+
 export const briefing: Feature = {
   name: "briefing",
+  migrations: [
+    { id: "briefing-0027-repo-personas", statements: (dialect) => ddl(dialect, repoPersonas) },
+  ],
   listeners: [
     async (work, event) => {
       if (event.type === "session_making") await dress(work, event.session, event.asked);
@@ -101,7 +115,7 @@ async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<
   const persona = await resolvePersona(work.tx, {
     ...whoFor(row),
     asked: asked.persona ? named : undefined,
-    repoDefault: repo?.personaSlug ?? undefined,
+    repoDefault: repo?.personaId ?? undefined,
     orchestratorChoice: asked.persona ? undefined : named,
   });
   if (!persona) return;

@@ -84,15 +84,16 @@ function isUsable(row: PersonaRow, userId: string | null): boolean {
   return row.visibility === "shared" || row.created_by === userId;
 }
 
-/** One that everybody in the organisation may use. */
+/** Finds a persona that everybody in the organisation may use, by id or slug. */
 export async function findSharedPersona(
   reader: Reader,
   orgId: string,
-  slug: string,
-): Promise<{ name: string } | undefined> {
-  const row = await findPersona(reader, orgId, slug);
+  idOrSlug: string,
+): Promise<{ id: string; slug: string; name: string } | undefined> {
+  const row = await findPersona(reader, orgId, idOrSlug);
   if (!row || !isUsable(row, null)) return undefined;
-  return { name: (await readContent(reader, await getVersion(reader, row.version_id))).name };
+  const { name } = await readContent(reader, await getVersion(reader, row.version_id));
+  return { id: row.id, slug: row.slug, name };
 }
 
 /** Pins a version for a session, or another one when it is refreshed. */

@@ -1,6 +1,7 @@
 /** Adding, changing and removing a repository. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/seal.ts";
+import type { Reader } from "#base/store/index.ts";
 import { findRepeated, type IdempotentRequest } from "#engine/idempotency.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
 import {
@@ -17,10 +18,21 @@ import type { NewRepo, RepoChange, RepoProvider } from "./contract.ts";
 import { findRepo, findRepoByName, insertRepo, lockRepo, saveRepo } from "./queries.ts";
 import type { RepoRow } from "./schema.ts";
 
+/** Finds a persona that everybody in the organisation may use, by id or slug. */
+export type FindPersona = (
+  reader: Reader,
+  orgId: string,
+  idOrSlug: string,
+) => Promise<{ id: string; slug: string; name: string } | undefined>;
+
 export interface RepoSettings {
   sealer: Sealer;
   githubApiUrl: string;
+  findPersona: FindPersona;
 }
+
+/** A change whose persona may be named by its id, too. */
+export type RepoEdit = RepoChange & { personaId?: string | null | undefined };
 
 export interface AddRepo {
   principal: Principal;
@@ -31,7 +43,7 @@ export interface AddRepo {
 
 export async function addRepo(
   work: Work,
-  { sealer, githubApiUrl }: RepoSettings,
+  { sealer, githubApiUrl, findPersona }: RepoSettings,
   { principal, id, request, idempotency }: AddRepo,
 ): Promise<RepoRow> {
   const { orgId } = principal;
@@ -55,7 +67,8 @@ export async function addRepo(
     created_at: work.now,
     updated_at: work.now,
   };
-  const row = withSearch(changed(blank, request, sealer));
+  const persona = await personaColumns(work.tx, findPersona, orgId, request);
+  const row = withSearch(changed(blank, request, sealer, persona));
   requireFit(row);
   if (!(await insertRepo(work.tx, row))) throw await nameTaken(work, row);
   await work.tell(changeOf(principal, id, "added"));
@@ -80,7 +93,7 @@ const TRAIL_NAMES: readonly (readonly [string, readonly (keyof RepoRow)[]])[] = 
   ["credential", ["credential"]],
   ["branch", ["default_branch"]],
   ["setup", ["setup_command"]],
-  ["persona", ["persona_slug"]],
+  ["persona", ["persona_id", "persona_slug"]],
   ["enabled", ["enabled"]],
   ["webhook", ["webhook_secret"]],
   ["about", ["description", "language", "topics"]],
@@ -96,14 +109,15 @@ function differences(before: RepoRow, after: RepoRow): string | undefined {
 
 export async function changeRepo(
   work: Work,
-  sealer: Sealer,
+  { sealer, findPersona }: Pick<RepoSettings, "sealer" | "findPersona">,
   principal: Principal,
   key: { orgId: string; id: string },
-  change: RepoChange,
+  change: RepoEdit,
 ): Promise<RepoRow> {
   const before = await lockRepo(work.tx, key);
   if (!before) throw notFound("repository");
-  const row = withSearch({ ...changed(before, change, sealer), updated_at: work.now });
+  const persona = await personaColumns(work.tx, findPersona, key.orgId, change);
+  const row = withSearch({ ...changed(before, change, sealer, persona), updated_at: work.now });
   requireFit(row);
   await saveRepo(work.tx, row);
   await work.tell(changeOf(principal, row.id, "changed", differences(before, row)));
@@ -151,6 +165,7 @@ export const BLANK = {
   topics: "[]",
   enabled: 1,
   webhook_secret: null,
+  persona_id: null,
   persona_slug: null,
   setup_command: null,
   credential: null,
@@ -193,7 +208,12 @@ function identify({ fullName, url, provider }: NewRepo, githubApiUrl: string): I
 const SYNCED_FIELDS = ["url", "description", "defaultBranch", "language", "topics"] as const;
 export type SyncedField = (typeof SYNCED_FIELDS)[number];
 
-function changed(row: RepoRow, change: RepoChange, sealer: Sealer): RepoRow {
+function changed(
+  row: RepoRow,
+  change: RepoChange,
+  sealer: Sealer,
+  persona: PersonaColumns,
+): RepoRow {
   const setHere = new Set(JSON.parse(row.set_here) as string[]);
   for (const field of SYNCED_FIELDS) {
     if (change[field] === null) setHere.delete(field);
@@ -210,12 +230,33 @@ function changed(row: RepoRow, change: RepoChange, sealer: Sealer): RepoRow {
     language: said(change.language, row.language) || null,
     topics: change.topics === undefined ? row.topics : JSON.stringify([...new Set(change.topics)]),
     enabled: change.enabled === undefined ? row.enabled : Number(change.enabled),
-    persona_slug: said(change.personaSlug, row.persona_slug),
+    ...persona,
     setup_command: said(change.setupCommand, row.setup_command) || null,
     credential: said(change.credential, row.credential),
     webhook_secret: webhookAfter(row, change, sealer),
     set_here: JSON.stringify([...setHere]),
   };
+}
+
+/** Empty when the change names no persona. */
+type PersonaColumns = Partial<Pick<RepoRow, "persona_id" | "persona_slug">>;
+
+/** Everybody's sessions would get it, so it must be shared. */
+async function personaColumns(
+  reader: Reader,
+  findPersona: FindPersona,
+  orgId: string,
+  { personaSlug, personaId = personaSlug }: RepoEdit,
+): Promise<PersonaColumns> {
+  if (personaId === undefined) return {};
+  if (personaId === null) return { persona_id: null, persona_slug: null };
+  const found = await findPersona(reader, orgId, personaId);
+  if (found) return { persona_id: found.id, persona_slug: found.slug };
+  throw new Refusal(
+    "invalid",
+    "persona_unknown",
+    `There is no shared persona ${personaId}. Check its slug, or share it first.`,
+  );
 }
 
 function webhookAfter(row: RepoRow, { webhookSecret }: RepoChange, sealer: Sealer) {

@@ -46,6 +46,7 @@ const isStorable = (text: string) => text.isWellFormed() && !text.includes("\u00
 const text = (max: number) => z.string().trim().max(max).refine(isStorable, STORABLE);
 
 const personaSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be the slug of a persona");
+const personaId = z.string().min(1).max(100);
 const secretName = z.string().regex(SECRET_NAME, "must be the name of a secret");
 /** Nothing that git could take for an option, a range or a place outside its branches. */
 const branch = z
@@ -63,6 +64,7 @@ const settings = {
   language: text(100).nullable().optional(),
   topics: z.array(text(100).min(1)).max(50).optional(),
   enabled: z.boolean().optional(),
+  /** Default persona of sessions on it. It is kept when its slug changes. */
   personaSlug: personaSlug.nullable().optional(),
   setupCommand: text(4_000).nullable().optional(),
   credential: secretName.nullable().optional(),
@@ -92,10 +94,21 @@ export const repoChangeSchema = z.strictObject({
 });
 export type RepoChange = z.infer<typeof repoChangeSchema>;
 
-export const repoPersonaSchema = z.strictObject({ personaSlug: personaSlug.nullable() });
+/** By slug or by id; null for none. */
+export const repoPersonaSchema = z
+  .strictObject({
+    personaSlug: personaSlug.nullable().optional(),
+    personaId: personaId.nullable().optional(),
+  })
+  .refine(
+    (body) => (body.personaSlug === undefined) !== (body.personaId === undefined),
+    "must have personaSlug or personaId, and not both",
+  );
 export const repoPersonaAnswerSchema = z.object({
   /** Null: none; the usual order decides. */
-  persona: z.object({ slug: z.string(), name: z.string().nullable() }).nullable(),
+  persona: z
+    .object({ id: z.string().nullable(), slug: z.string(), name: z.string().nullable() })
+    .nullable(),
 });
 
 export const repoListQuery = z.strictObject({

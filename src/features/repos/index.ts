@@ -8,11 +8,11 @@ import type { EncryptedColumn } from "#base/secret-key.ts";
 import type { Engine, Feature } from "#engine/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
 import { nameKey } from "./addresses.ts";
-import { webhookPlace } from "./change-repo.ts";
+import { type FindPersona, webhookPlace } from "./change-repo.ts";
 import { GITHUB_API_URL } from "./github.ts";
 import { briefIdentity, createRepositoryOpener } from "./open-repository.ts";
-import { findRepoByName } from "./queries.ts";
-import { type FindPersona, repoRoutes } from "./routes.ts";
+import { findRepoByName, savePersonaSlug } from "./queries.ts";
+import { repoRoutes } from "./routes.ts";
 import { repoMigrations } from "./schema.ts";
 import { reposToFind } from "./searchable.ts";
 
@@ -49,6 +49,15 @@ export function createRepos({
     feature: {
       name: "repos",
       migrations: repoMigrations,
+      listeners: [
+        async ({ tx }, event) => {
+          if (event.type !== "setting_changed" || event.area !== "persona") return;
+          const { orgId, subjectId } = event;
+          const persona = subjectId === null ? undefined : await findPersona(tx, orgId, subjectId);
+          if (persona)
+            await savePersonaSlug(tx, { orgId, personaId: persona.id, slug: persona.slug });
+        },
+      ],
       routes: repoRoutes({ sealer, githubApiUrl, secrets, findPersona }),
       openRepository: createRepositoryOpener({ secrets, githubApiUrl }),
       brief: briefIdentity,

@@ -145,6 +145,7 @@ const COLUMNS = [
   "topics",
   "enabled",
   "webhook_secret",
+  "persona_id",
   "persona_slug",
   "setup_command",
   "credential",
@@ -195,6 +196,23 @@ export function markMissing(
   now: number,
 ): Promise<number> {
   return tx.run(updateMissing, { orgId, scope, before, now });
+}
+
+const updatePersonaSlug = prepare<{ orgId: string; personaId: string; slug: string }, unknown>(
+  (db, p) =>
+    db
+      .updateTable("repos")
+      .set({ persona_slug: p("slug") })
+      .where("org_id", "=", p("orgId"))
+      .where("persona_id", "=", p("personaId"))
+      .where("persona_slug", "!=", p("slug")),
+);
+/** Shows a renamed persona by its new slug. */
+export function savePersonaSlug(
+  tx: Tx,
+  persona: { orgId: string; personaId: string; slug: string },
+): Promise<number> {
+  return tx.run(updatePersonaSlug, persona);
 }
 
 /** A word as it is, not as a pattern. */

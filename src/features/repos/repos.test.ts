@@ -33,7 +33,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       secretKey: SECRET_KEY,
       secrets,
       findPersona: async (_reader, orgId, slug) =>
-        orgId === "org_1" && slug === "reviewer" ? { name: "The Reviewer" } : undefined,
+        orgId === "org_1" && (slug === "reviewer" || slug === "per_1")
+          ? { id: "per_1", slug: "reviewer", name: "The Reviewer" }
+          : undefined,
     });
     let world: World;
     let made: TestDatabase | undefined;
@@ -305,7 +307,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const path = `${REPOS}/${repo.id}/persona`;
       expect(await world.call(member, "GET", path)).toEqual({ persona: null });
       const set = await world.call(owner, "PUT", path, { personaSlug: "reviewer" });
-      expect(set).toEqual({ persona: { slug: "reviewer", name: "The Reviewer" } });
+      expect(set).toEqual({
+        persona: { id: "per_1", slug: "reviewer", name: "The Reviewer" },
+      });
       expect(await world.call(member, "GET", path)).toEqual(set);
       expect(await get(repo)).toMatchObject({ personaSlug: "reviewer" });
       await expect(world.call(owner, "PUT", path, { personaSlug: "nobody" })).rejects.toMatchObject(
@@ -332,7 +336,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         url: "https://git.example.org/Zoo/otter.git",
         branch: "main",
         setup: "make",
-        personaSlug: "reviewer",
+        personaId: "per_1",
         credential: "ZOO",
       };
       for (const text of [

@@ -18,7 +18,8 @@ export interface ResolvedRepo {
   /** Null: the one the repository itself names. */
   branch: string | null;
   setup: string | null;
-  personaSlug: string | null;
+  /** Default persona of sessions on it. */
+  personaId: string | null;
   /** The name of the secret that opens it. */
   credential: string | null;
 }
@@ -50,7 +51,7 @@ export async function resolveRepo(
     isPath: storedRepositoryAddress(row.url).kind === "path",
     branch: row.default_branch,
     setup: row.setup_command,
-    personaSlug: row.persona_slug,
+    personaId: row.persona_id,
     credential: row.credential,
   };
 }

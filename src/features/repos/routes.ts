@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { Reader } from "#base/store/index.ts";
 import { decodeCursor, pageOf } from "#engine/cursor.ts";
 import {
   command,
@@ -15,10 +14,15 @@ import {
 import { requireUser } from "#features/policy/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
 import { pageOf as pageSchema } from "#protocol/page.ts";
-import { addRepo, changeRepo, type RepoSettings, removeRepo } from "./change-repo.ts";
+import {
+  addRepo,
+  changeRepo,
+  type RepoEdit,
+  type RepoSettings,
+  removeRepo,
+} from "./change-repo.ts";
 import {
   newRepoSchema,
-  type RepoChange,
   type RepoSync,
   repoChangeSchema,
   repoListQuery,
@@ -34,16 +38,8 @@ import type { RepoRow } from "./schema.ts";
 import { syncRepos } from "./sync-repos.ts";
 import { repoView } from "./view.ts";
 
-/** A persona that everybody in the organisation may use. */
-export type FindPersona = (
-  reader: Reader,
-  orgId: string,
-  slug: string,
-) => Promise<{ name: string } | undefined>;
-
 export interface RepoRoutesOptions extends RepoSettings {
   secrets: Pick<Secrets, "read">;
-  findPersona: FindPersona;
 }
 
 const TAG = "Repositories";
@@ -102,8 +98,7 @@ const addRoute = (options: RepoRoutesOptions) =>
     status: 201,
     takesIdempotencyKey: true,
     async handle({ engine, principal, params, body, idempotency }) {
-      const { orgId } = keyFor(principal, params, "repo.manage");
-      await requirePersona(engine, options, orgId, body.personaSlug);
+      keyFor(principal, params, "repo.manage");
       const id = engine.ids.mint("rep");
       const order = { principal, id, request: body, idempotency };
       return { repo: repoView(await command(engine, (work) => addRepo(work, options, order))) };
@@ -135,11 +130,10 @@ const changeRoute = (method: "patch" | "put", options: RepoRoutesOptions) =>
 async function change(
   { engine, principal, params }: Pick<RouteRequest, "engine" | "principal" | "params">,
   options: RepoRoutesOptions,
-  body: RepoChange,
+  body: RepoEdit,
 ): Promise<RepoRow> {
   const key = keyFor(principal, params, "repo.manage");
-  await requirePersona(engine, options, key.orgId, body.personaSlug);
-  return command(engine, (work) => changeRepo(work, options.sealer, principal, key, body));
+  return command(engine, (work) => changeRepo(work, options, principal, key, body));
 }
 
 const removeRoute = defineRoute({
@@ -186,30 +180,18 @@ async function getRepo({ store }: Engine, key: { orgId: string; id: string }): P
   return row;
 }
 
-/** A persona that is gone since is still named, without a name of its own. */
+/** Shows a persona that was deleted by its last slug, without a name. */
 async function personaView(
   { store }: Engine,
   { findPersona }: RepoRoutesOptions,
-  { org_id, persona_slug }: RepoRow,
+  { org_id, persona_id, persona_slug }: RepoRow,
 ) {
   if (persona_slug === null) return null;
-  const found = await store.read((reader) => findPersona(reader, org_id, persona_slug));
-  return { slug: persona_slug, name: found?.name ?? null };
-}
-
-/** Everybody's sessions would get it, so it must be everybody's. */
-async function requirePersona(
-  { store }: Engine,
-  { findPersona }: RepoRoutesOptions,
-  orgId: string,
-  slug: string | null | undefined,
-): Promise<void> {
-  if (slug == null || (await store.read((reader) => findPersona(reader, orgId, slug)))) return;
-  throw new Refusal(
-    "invalid",
-    "persona_unknown",
-    `There is no shared persona ${slug}. Check its slug, or share it first.`,
-  );
+  const found =
+    persona_id === null
+      ? undefined
+      : await store.read((reader) => findPersona(reader, org_id, persona_id));
+  return { id: persona_id, slug: found?.slug ?? persona_slug, name: found?.name ?? null };
 }
 
 function syncRoute({ secrets, githubApiUrl }: RepoRoutesOptions) {

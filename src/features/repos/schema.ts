@@ -22,6 +22,9 @@ export interface RepoRow {
   enabled: number;
   /** Sealed. */
   webhook_secret: string | null;
+  /** Default persona of sessions on it. It stays the same one when its slug changes. */
+  persona_id: string | null;
+  /** The slug of that persona, for lists; also names one that was deleted. */
   persona_slug: string | null;
   setup_command: string | null;
   credential: string | null;
@@ -70,4 +73,9 @@ update sessions set may_use_path = 1
 export const repoMigrations: readonly Migration[] = [
   { id: "repos-0001-repos", statements: (dialect) => ddl(dialect, tables) },
   { id: "repos-0002-path-right", statements: (dialect) => ddl(dialect, pathRight) },
+  // Filled by the briefing feature, which knows the table of personas as well.
+  {
+    id: "repos-0027-persona-id",
+    statements: (dialect) => ddl(dialect, "alter table repos add column persona_id ID"),
+  },
 ];

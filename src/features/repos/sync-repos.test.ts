@@ -130,7 +130,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const repos = createRepos({
         secretKey: SECRET_KEY,
         secrets,
-        findPersona: async () => ({ name: "Any" }),
+        findPersona: async () => ({ id: "per_1", slug: "reviewer", name: "Any" }),
         githubApiUrl: `${github.url}/`,
       });
       world = await startWorld([secrets.feature, repos.feature], made?.url);
