@@ -9,6 +9,7 @@ import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import type { BindingLister } from "./binding-lister.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { Action, Principal } from "./principal.ts";
+import type { RepoAddressLister } from "./repo-addresses.ts";
 import type { RetentionRule } from "./retention.ts";
 import type { RunnerRow, SessionRow, TimerRow } from "./schema.ts";
 import type { Judge, Tool } from "./tools/index.ts";
@@ -171,6 +172,7 @@ export interface Feature {
   register?: Registrar;
   openRepository?: RepositoryOpener;
   listBindings?: BindingLister;
+  listRepoAddresses?: RepoAddressLister;
   searchable?: readonly Searchable[];
   /** Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it. */
   sessionTables?: readonly string[];

@@ -105,7 +105,7 @@ export async function createKernel({
     findDenial: bench.findDenial,
     delivers: (kind) => kind in deliverers,
     sessionTables,
-    listBindings: features.find((feature) => feature.listBindings)?.listBindings,
+    ...listersOf(features),
     serverId,
     evidence: new LossEvidence(),
   };
@@ -161,5 +161,15 @@ export async function createKernel({
       await sweeps.stop();
       dispatcher.close();
     },
+  };
+}
+
+/** Questions that the kernel asks of the one feature that knows. */
+function listersOf(
+  features: readonly Feature[],
+): Pick<Engine, "listBindings" | "listRepoAddresses"> {
+  return {
+    listBindings: features.find((feature) => feature.listBindings)?.listBindings,
+    listRepoAddresses: features.find((feature) => feature.listRepoAddresses)?.listRepoAddresses,
   };
 }

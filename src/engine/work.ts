@@ -24,6 +24,7 @@ import type {
   WakeAnswer,
 } from "./event-facts.ts";
 import type { Principal } from "./principal.ts";
+import type { RepoAddressLister } from "./repo-addresses.ts";
 import type { LossEvidence, LossReason } from "./runs/loss-evidence.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
 import { insertEvents } from "./sessions/event-queries.ts";
@@ -143,6 +144,8 @@ export interface Engine {
   sessionTables: readonly string[];
   /** Undefined: no feature keeps bindings. */
   listBindings?: BindingLister | undefined;
+  /** Undefined: no feature knows repositories by name. */
+  listRepoAddresses?: RepoAddressLister | undefined;
   /** This process among the servers that share the database. */
   serverId: string;
   evidence: LossEvidence;

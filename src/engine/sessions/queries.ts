@@ -151,14 +151,16 @@ export interface SessionFilter {
   kind?: string | undefined;
   parent?: string | undefined;
   persona?: string | undefined;
-  repo?: string | undefined;
+  /** Any of these addresses. */
+  repos?: readonly string[] | undefined;
   q?: string | undefined;
   before?: { at: number; id: string } | undefined;
   limit: number;
 }
 
 /** Newest first. */
-export function listSessions(reader: Reader, filter: SessionFilter): Promise<SessionRow[]> {
+export async function listSessions(reader: Reader, filter: SessionFilter): Promise<SessionRow[]> {
+  if (filter.repos?.length === 0) return [];
   let query = builder<KernelTables>(reader.dialect)
     .selectFrom("sessions")
     .selectAll()
@@ -169,7 +171,7 @@ export function listSessions(reader: Reader, filter: SessionFilter): Promise<Ses
     query = query.where("kind", "=", filter.kind as SessionRow["kind"]);
   if (filter.parent !== undefined) query = query.where("parent_session_id", "=", filter.parent);
   if (filter.persona !== undefined) query = query.where("persona_slug", "=", filter.persona);
-  if (filter.repo !== undefined) query = query.where("repo", "=", filter.repo);
+  if (filter.repos) query = query.where("repo", "in", filter.repos);
   if (filter.q !== undefined) {
     const pattern = `%${filter.q.toLowerCase().replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`;
     query = query.where(sql<boolean>`lower(title) like ${pattern} escape '\\'`);

@@ -21,6 +21,7 @@ export interface SessionQuery {
   kind?: string | undefined;
   parent?: string | undefined;
   persona?: string | undefined;
+  /** By full name or address. */
   repo?: string | undefined;
   q?: string | undefined;
   cursor?: string | undefined;
@@ -38,7 +39,8 @@ const LIST = "sessions";
 /** How many pages a filter on derived states looks at before it answers with a shorter page. */
 const MAX_SCANNED_PAGES = 20;
 
-export function createSessionReads({ store, clock }: Engine) {
+export function createSessionReads(engine: Engine) {
+  const { store, clock } = engine;
   const readable = (principal: Principal, id: string): Promise<Reading> =>
     store.read(async (reader) =>
       requireReadable(reader, principal, await findSession(reader, id), clock.now()),
@@ -56,11 +58,13 @@ export function createSessionReads({ store, clock }: Engine) {
     async list(principal: Principal, query: SessionQuery): Promise<Page<Session>> {
       requireMay(principal, "session.read");
       const found: Session[] = [];
+      const repos = await addressesOf(engine, principal, query.repo);
       let before = decodeCursor(LIST, query.cursor);
       for (let page = 0; page < MAX_SCANNED_PAGES && found.length <= query.limit; page++) {
         const from = before;
         const { rows, sessions } = await store.read(async (reader) => {
-          const listed = await listSessions(reader, filterOf(principal, query, from));
+          const filter = { ...filterOf(principal, query, from), repos };
+          const listed = await listSessions(reader, filter);
           return { rows: listed, sessions: await describeSessions(reader, listed, clock.now()) };
         });
         found.push(...sessions.filter((session) => matches(session, query.status)));
@@ -135,6 +139,15 @@ export function createSessionReads({ store, clock }: Engine) {
   };
 }
 
+async function addressesOf(
+  { store, listRepoAddresses }: Engine,
+  { orgId }: Principal,
+  repo: string | undefined,
+): Promise<readonly string[] | undefined> {
+  if (repo === undefined || !listRepoAddresses) return repo === undefined ? undefined : [repo];
+  return store.read((reader) => listRepoAddresses(reader, orgId, repo));
+}
+
 /** How many of the first ones stay within the bound together; the first always counts. */
 function countWithin(sizes: readonly number[], bound: number): number {
   let sum = 0;
@@ -150,7 +163,7 @@ function filterOf(
   query: SessionQuery,
   before: Place | undefined,
 ): SessionFilter {
-  const { status: _derived, cursor: _decoded, limit, ...stored } = query;
+  const { status: _derived, cursor: _decoded, repo: _resolved, limit, ...stored } = query;
   return {
     ...stored,
     orgId: principal.orgId,

@@ -147,6 +147,35 @@ describe("what a session is made of", () => {
     });
   });
 
+  it("is listed by the name or any address of its repository, and by no other's", async () => {
+    const repo = "https://example.org/acme/lists.git";
+    for (const url of [repo, "https://example.org/acme/lists-server.git"])
+      await world.call(owner, "POST", `${ORG}/repos`, { url });
+    const { id } = await create({ repo: "acme/lists" });
+    const { id: other } = await create({ repo: "acme/lists-server" });
+    const { id: unlisted } = await create({ repo: "https://github.com/acme/unlisted.git" });
+    const listed = async (wanted: string) => {
+      const { items } = await world.kernel.sessions.list(owner, { repo: wanted, limit: 50 });
+      return items.map((session) => session.id);
+    };
+    for (const wanted of ["acme/lists", "Acme/Lists", repo, "https://example.org/acme/lists"])
+      expect(await listed(wanted)).toEqual([id]);
+    expect(await listed("acme/lists-server")).toEqual([other]);
+    for (const wanted of ["acme/unlisted", "https://github.com/acme/unlisted"])
+      expect(await listed(wanted)).toEqual([unlisted]);
+    for (const wanted of ["lists", "acme", "%", "https://u:p@example.org/acme/lists"])
+      expect(await listed(wanted)).toEqual([]);
+    // One that was switched off still names its sessions.
+    const { items } = await world.call<{ items: { id: string; fullName: string }[] }>(
+      owner,
+      "GET",
+      `${ORG}/repos?q=lists`,
+    );
+    const entry = items.find(({ fullName }) => fullName === "acme/lists");
+    await world.call(owner, "PATCH", `${ORG}/repos/${entry?.id}`, { enabled: false });
+    expect(await listed("acme/lists")).toEqual([id]);
+  });
+
   it("tells of the runtime that it has, not of the one that was thought of before", async () => {
     const { id } = await create({ personaSlug: "picky", prompt: "go" });
     const [first] = await world.kernel.sessions.events(id, 0, 10);

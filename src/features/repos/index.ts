@@ -12,6 +12,7 @@ import { type FindPersona, webhookPlace } from "./change-repo.ts";
 import { GITHUB_API_URL } from "./github.ts";
 import { briefIdentity, createRepositoryOpener } from "./open-repository.ts";
 import { findRepoByName, savePersonaSlug } from "./queries.ts";
+import { listRepoAddresses } from "./resolve-repo.ts";
 import { repoRoutes } from "./routes.ts";
 import { repoMigrations } from "./schema.ts";
 import { reposToFind } from "./searchable.ts";
@@ -62,6 +63,7 @@ export function createRepos({
       openRepository: createRepositoryOpener({ secrets, githubApiUrl }),
       brief: briefIdentity,
       searchable: [reposToFind],
+      listRepoAddresses,
     },
     async webhookSecret({ store }, orgId, fullName) {
       const row = await store.read((reader) => findRepoByName(reader, orgId, nameKey(fullName)));
@@ -82,4 +84,9 @@ function unreadable(fullName: string): Refusal {
 }
 
 export { parseAddress } from "./addresses.ts";
-export { listKnownRepos, type ResolvedRepo, resolveRepo } from "./resolve-repo.ts";
+export {
+  listKnownRepos,
+  listRepoAddresses,
+  type ResolvedRepo,
+  resolveRepo,
+} from "./resolve-repo.ts";

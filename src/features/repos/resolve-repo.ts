@@ -1,9 +1,14 @@
 /** What other parts ask of repositories: where a named one is, and which ones there are. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
-import { isFullName, nameKey, parseAddress } from "./addresses.ts";
+import {
+  addressText,
+  readRepositoryAddress,
+  storedRepositoryAddress,
+} from "#protocol/repository-address.ts";
+import { githubWebUrl, isFullName, nameKey, parseAddress } from "./addresses.ts";
 import type { RepoProvider } from "./contract.ts";
+import { GITHUB_API_URL } from "./github.ts";
 import { findRepoByName, findRepoByUrl, listRepos } from "./queries.ts";
 import type { RepoRow } from "./schema.ts";
 import { topicsOf } from "./view.ts";
@@ -54,6 +59,36 @@ export async function resolveRepo(
     personaId: row.persona_id,
     credential: row.credential,
   };
+}
+
+const GITHUB = githubWebUrl(GITHUB_API_URL);
+
+/**
+ * Lists the addresses that sessions on a repository may have stored, by its full name or any of its
+ * addresses: that of the organisation's list, and what was given in its canonical spelling. Finds
+ * those of a repository that was switched off, too. Empty for what is no name and no address.
+ */
+export async function listRepoAddresses(
+  reader: Reader,
+  orgId: string,
+  nameOrUrl: string,
+): Promise<string[]> {
+  const text = nameOrUrl.trim();
+  const reading = readRepositoryAddress(text);
+  if (reading.problem) return [];
+  const row = await find(reader, orgId, text);
+  const given = addressText(reading.address);
+  const addresses = [given, ...(row ? [row.url] : [])];
+  // Without an entry, a name is taken for one of GitHub, as everywhere.
+  if (!row && isFullName(text, "github")) addresses.push(`${GITHUB}/${text}`);
+  return [...new Set(addresses.flatMap(withAndWithoutGit))];
+}
+
+/** Sessions keep web addresses as they were given, with or without `.git` at the end. */
+function withAndWithoutGit(address: string): string[] {
+  if (!/^https?:/.test(address)) return [address];
+  const plain = address.replace(/(?:\.git)?\/*$/, "");
+  return [address, plain, `${plain}.git`];
 }
 
 async function find(reader: Reader, orgId: string, text: string): Promise<RepoRow | undefined> {

@@ -21,6 +21,7 @@ import {
   readOnInput,
   requireChildRow,
 } from "#features/delegation/index.ts";
+import { listRepoAddresses } from "#features/repos/index.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
 import type { Activity } from "#protocol/sessions.ts";
 import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
@@ -71,13 +72,17 @@ export const listSessions = defineTool({
       .min(1)
       .max(2_000)
       .optional()
-      .describe("Only those whose repository has this in its address."),
+      .describe(
+        "Only those on this repository: its full name, as list_repos has it, or its address.",
+      ),
   }),
   async handle(work, { session, run }, { status, repo }) {
     const asked = (await findPrompt(work.tx, run.prompt_id))?.content ?? "";
     const isForGuest = isGuestTurn(run.thread, asked);
     const seen = await listChildSessions(work.tx, session.row.id, MAX_SEEN);
-    const onRepo = seen.filter((row) => isOn(row, repo) && mayHaveStatus(row, status));
+    const repos =
+      repo === undefined ? undefined : await listRepoAddresses(work.tx, session.row.org_id, repo);
+    const onRepo = seen.filter((row) => isOn(row, repos) && mayHaveStatus(row, status));
     const states = await describeSessions(work.tx, onRepo, work.now);
     const found = onRepo.filter((row, at) => hasStatus(row, states[at]?.activity, status));
     const sessions = [];
@@ -133,8 +138,9 @@ function isAsleepWhenDone({ lifecycle, last_outcome, waiting }: SessionRow): boo
   return lifecycle === "hibernated" && last_outcome === "completed" && waiting === 0;
 }
 
-function isOn({ repo }: SessionRow, wanted: string | undefined): boolean {
-  return wanted === undefined || (repo?.toLowerCase().includes(wanted.toLowerCase()) ?? false);
+/** Undefined: on any. */
+function isOn({ repo }: SessionRow, addresses: readonly string[] | undefined): boolean {
+  return addresses === undefined || (repo !== null && addresses.includes(repo));
 }
 
 /** `cost` under a name that says what it is counted in. */

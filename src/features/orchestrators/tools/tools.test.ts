@@ -325,7 +325,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       };
       const ids = async (input: object) => (await list(input)).map(({ sessionId }) => sessionId);
       expect(await ids({})).toEqual([onRepo, childId]);
-      expect(await ids({ repo: "ACME/api" })).toEqual([onRepo]);
+      for (const repo of ["ACME/api", "https://example.org/acme/api"])
+        expect(await ids({ repo })).toEqual([onRepo]);
+      for (const repo of ["acme/ap", "acme", "api"]) expect(await ids({ repo })).toEqual([]);
       expect(await ids({ status: "failed" })).toEqual([childId]);
       expect(await ids({ status: "live" })).toEqual([onRepo, childId]);
       expect((await list({ status: "failed" }))[0]).toMatchObject({
