@@ -13,7 +13,7 @@ export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
 const MAX_TITLE_CHARS = 300;
 export const MAX_TEXT_CHARS = 32_000;
-const MAX_REASON_CHARS = 2_000;
+export const MAX_REASON_CHARS = 2_000;
 const MAX_COMMAND_CHARS = 4_000;
 const MAX_LABELS = 20;
 const MAX_LABEL_CHARS = 50;
@@ -219,14 +219,14 @@ export const taskChangeSchema = z
     title: fields.title.optional(),
     ...sayable,
     status: z.enum(TASK_STATUSES).optional(),
-    /** With `status: blocked`. */
+    /** With `status: blocked`. Left out: what `result` says. */
     blockedReason: z
       .string()
       .trim()
       .min(1)
       .max(MAX_REASON_CHARS)
       .optional()
-      .describe("Why it cannot go on; with status blocked."),
+      .describe("Why it cannot go on; with status blocked. Left out: what result says."),
     result: z.string().max(MAX_TEXT_CHARS).nullish().describe("What came of it."),
   })
   .meta({ id: "TaskChange" });

@@ -6,7 +6,7 @@ type Case = [
   from: TaskStatus,
   reason: string | null,
   open: string[],
-  wish: { status?: TaskStatus; blockedReason?: string },
+  wish: { status?: TaskStatus; blockedReason?: string; result?: string },
   then: string,
 ];
 
@@ -35,7 +35,11 @@ describe("the status of a task", () => {
     ["completed", null, [], { status: "pending" }, "pending"],
     ["failed", null, [], { status: "in_progress" }, "in_progress"],
     // By hand.
-    ["pending", null, [], { status: "blocked" }, "blocked_reason_required"],
+    ["pending", null, [], { status: "blocked" }, "blocked No reason was given."],
+    ["pending", null, [], { status: "blocked", result: " " }, "blocked No reason was given."],
+    ["pending", null, [], { status: "blocked", result: "needs a key" }, "blocked needs a key"],
+    ["pending", null, ["a"], { status: "blocked", result: "needs a key" }, "blocked"],
+    ["blocked", "legal", [], { status: "blocked", result: "needs a key" }, "blocked legal"],
     ["pending", null, ["a"], { status: "blocked" }, "blocked"],
     ["pending", null, [], { status: "blocked", blockedReason: "legal" }, "blocked legal"],
     ["blocked", "legal", [], { status: "blocked" }, "blocked legal"],

@@ -13,7 +13,12 @@ export interface StatusFacts {
 export interface StatusWish {
   status?: TaskStatus | undefined;
   blockedReason?: string | undefined;
+  /** The reason of a block that names none. */
+  result?: string | null | undefined;
 }
+
+/** Stands for the reason that nobody gave: a task blocked by hand always has one. */
+const NO_REASON = "No reason was given.";
 
 export function isSettled(status: TaskStatus): boolean {
   return status === "completed" || status === "failed";
@@ -47,8 +52,9 @@ function followed({ status, blockedReason, openBlockers }: StatusFacts, wish: St
 
 function blocked({ blockedReason, openBlockers }: StatusFacts, wish: StatusWish): Next {
   const reason = wish.blockedReason ?? blockedReason;
-  if (reason === null && openBlockers.length === 0) throw REASON_MISSING();
-  return { status: "blocked", blockedReason: reason };
+  if (reason !== null || openBlockers.length > 0)
+    return { status: "blocked", blockedReason: reason };
+  return { status: "blocked", blockedReason: wish.result?.trim() || NO_REASON };
 }
 
 const REASON_ALONE = () =>
@@ -56,13 +62,6 @@ const REASON_ALONE = () =>
     "invalid",
     "blocked_reason_unused",
     "A reason goes only with a task that is blocked. Put what came of the task into its result.",
-  );
-
-const REASON_MISSING = () =>
-  new Refusal(
-    "invalid",
-    "blocked_reason_required",
-    "It waits for no open task: give the reason why it is blocked, or name tasks that it waits for.",
   );
 
 export function stillBlocked(openBlockers: readonly string[]): Refusal {

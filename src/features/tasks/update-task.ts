@@ -7,7 +7,7 @@ import type { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
 import { causeOf, type Doing, requireAssignee } from "./board.ts";
 import { checkTask, requireCheckable } from "./check-task.ts";
-import type { TaskChange } from "./contract.ts";
+import { MAX_REASON_CHARS, type TaskChange } from "./contract.ts";
 import { cleaned, dueInstant, dueKey, givenTo, labelsText, priorityNumber } from "./create-task.ts";
 import { factsOf, statusChanged } from "./dependents.ts";
 import { requireBlockers, requireParent } from "./graph.ts";
@@ -114,14 +114,18 @@ function applyStatus(
   { work, actor }: Doing,
   row: TaskRow,
   { now }: Blockers,
-  { status, blockedReason, blockedBy }: TaskChange,
+  { status, blockedReason, blockedBy, result }: TaskChange,
 ): void {
   if (status === undefined && blockedReason === undefined && blockedBy === undefined) return;
   const before = { status: row.status, reason: row.blocked_reason };
   const openBlockers = idsOf(now.filter((blocker) => blocker.status !== "completed"));
   const next = nextStatus(
     { ...factsOf(row), openBlockers },
-    { status, blockedReason: blockedReason && cleanText(blockedReason) },
+    {
+      status,
+      blockedReason: blockedReason && cleanText(blockedReason),
+      result: result && cleanText(result.slice(0, MAX_REASON_CHARS)),
+    },
   );
   row.status = next.status;
   row.blocked_reason = next.blockedReason;

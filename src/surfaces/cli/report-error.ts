@@ -10,8 +10,6 @@ import { refusalLines } from "./validation-words.ts";
 const HINTS: Readonly<Record<string, string>> = {
   task_blocked: "What it waits for: muster tasks edit TASK --after OTHER, or --after none",
   dependency_cycle: "What a task waits for: muster tasks edit TASK --after OTHER, or --after none",
-  blocked_reason_required:
-    "muster tasks block TASK REASON, or muster tasks edit TASK --after OTHER",
   answers_missing: "muster approvals answer ID ANSWER, or muster approvals deny ID",
   not_a_question: "muster approvals allow ID, or muster approvals deny ID",
   not_a_plan: "muster approvals allow ID, or muster approvals deny ID",

@@ -8,7 +8,6 @@ export const REFUSAL_CODES = {
     "avatar_invalid",
     "base_url_invalid",
     "base_url_required",
-    "blocked_reason_required",
     "blocked_reason_unused",
     "blocker_not_found",
     "branch_invalid",
