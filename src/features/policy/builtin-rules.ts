@@ -119,7 +119,7 @@ export const builtinRules: readonly BuiltinRule[] = [
   builtin(
     "known-places",
     "web_fetch",
-    "documentation, package indexes, source",
+    "documentation, questions and answers, source",
     "allow",
     "It is one of the well-known places to read about software.",
     ({ url }) => url !== null && isKnownPlace(url),

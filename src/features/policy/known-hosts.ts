@@ -1,4 +1,7 @@
-/** Places that are read without asking: documentation, package pages, source. */
+/**
+ * Hosts that web_fetch reads without asking: documentation, questions and answers, source. Package
+ * registries are not among them; an organisation allows its own by a rule.
+ */
 
 const HOSTS: ReadonlySet<string> = new Set([
   "github.com",
