@@ -1,6 +1,6 @@
 /** The personas an agent may choose from for others: those its person could have named. */
 import type { Reader } from "#base/store/index.ts";
-import { findDefaultId, listPersonas } from "./queries.ts";
+import { countListed, findDefaultId, listPersonas } from "./queries.ts";
 
 /** What it is told, to choose by: no instructions and no rules. */
 export interface UsablePersona {
@@ -20,10 +20,12 @@ export async function listUsablePersonas(
   reader: Reader,
   orgId: string,
   userId: string | null,
-): Promise<UsablePersona[]> {
-  const rows = await listPersonas(reader, { orgId, userId: userId ?? "", limit: LIMIT });
+  q?: string,
+): Promise<{ personas: UsablePersona[]; more: number }> {
+  const filter = { orgId, userId: userId ?? "", q, limit: LIMIT };
+  const rows = await listPersonas(reader, filter);
   const defaultId = await findDefaultId(reader, orgId);
-  return rows.map(({ id, slug, name, description, model, runtime }) => ({
+  const personas = rows.map(({ id, slug, name, description, model, runtime }) => ({
     slug,
     name,
     description,
@@ -31,4 +33,6 @@ export async function listUsablePersonas(
     model,
     runtime,
   }));
+  const isAll = rows.length < LIMIT;
+  return { personas, more: isAll ? 0 : (await countListed(reader, filter)) - rows.length };
 }

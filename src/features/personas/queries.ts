@@ -197,10 +197,21 @@ export interface PersonaFilter {
 }
 
 export function listPersonas(reader: Reader, filter: PersonaFilter): Promise<PersonaRow[]> {
-  const { orgId, userId, visibility, q, afterSlug, limit } = filter;
-  let query = builder<PersonaTables>(reader.dialect)
+  const query = selectPersonas(reader, filter).selectAll().orderBy("slug").limit(filter.limit);
+  return reader.query<PersonaRow>(query.compile());
+}
+
+/** Counts all that the filter lets through, whatever its limit. */
+export async function countListed(reader: Reader, filter: PersonaFilter): Promise<number> {
+  const query = selectPersonas(reader, filter).select((eb) => eb.fn.countAll<number>().as("count"));
+  const [row] = await reader.query<{ count: number }>(query.compile());
+  return Number(row?.count ?? 0);
+}
+
+function selectPersonas({ dialect }: Reader, filter: PersonaFilter) {
+  const { orgId, userId, visibility, q, afterSlug } = filter;
+  let query = builder<PersonaTables>(dialect)
     .selectFrom("personas")
-    .selectAll()
     .where("org_id", "=", orgId)
     .where("archived_at", "is", null)
     .where((eb) => eb.or([eb("visibility", "=", "shared"), eb("created_by", "=", userId)]));
@@ -210,7 +221,7 @@ export function listPersonas(reader: Reader, filter: PersonaFilter): Promise<Per
     query = query.where(sql<boolean>`search_text like ${pattern} escape '\\'`);
   }
   if (afterSlug !== undefined) query = query.where("slug", ">", afterSlug);
-  return reader.query<PersonaRow>(query.orderBy("slug").limit(limit).compile());
+  return query;
 }
 
 const selectForgotten = prepare<{ limit: number }, { id: string }>((db, p) =>

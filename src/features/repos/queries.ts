@@ -94,14 +94,23 @@ export interface RepoFilter {
 }
 
 /** By name. */
-export function listRepos(
-  reader: Reader,
+export function listRepos(reader: Reader, filter: RepoFilter, limit: number): Promise<RepoRow[]> {
+  const query = selectRepos(reader, filter).selectAll().orderBy("name_key").limit(limit);
+  return reader.query<RepoRow>(query.compile());
+}
+
+export async function countRepos(reader: Reader, filter: RepoFilter): Promise<number> {
+  const query = selectRepos(reader, filter).select((eb) => eb.fn.countAll<number>().as("count"));
+  const [row] = await reader.query<{ count: number }>(query.compile());
+  return Number(row?.count ?? 0);
+}
+
+function selectRepos(
+  { dialect }: Reader,
   { orgId, words, anyWord = false, enabled, after }: RepoFilter,
-  limit: number,
-): Promise<RepoRow[]> {
-  let query = builder<RepoTables>(reader.dialect)
+) {
+  let query = builder<RepoTables>(dialect)
     .selectFrom("repos")
-    .selectAll()
     .where("org_id", "=", orgId)
     .where("archived_at", "is", null);
   if (enabled !== undefined) query = query.where("enabled", "=", enabled ? 1 : 0);
@@ -112,7 +121,7 @@ export function listRepos(
       return anyWord ? eb.or(hits) : eb.and(hits);
     });
   }
-  return reader.query<RepoRow>(query.orderBy("name_key").limit(limit).compile());
+  return query;
 }
 
 /** Those of these names that are there, and those that were removed, locked in one order. */

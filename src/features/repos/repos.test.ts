@@ -62,8 +62,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       (await list(query, who)).items.map(({ fullName }) => fullName);
     const resolve = (text: string, orgId = "org_1") =>
       world.kernel.engine.store.read((reader) => resolveRepo(reader, orgId, text));
-    const known = (query?: string, limit?: number) =>
-      world.kernel.engine.store.read((reader) => listKnownRepos(reader, "org_1", query, limit));
+    const known = async (query?: string, limit?: number) => {
+      const { store } = world.kernel.engine;
+      return (await store.read((reader) => listKnownRepos(reader, "org_1", query, limit))).repos;
+    };
 
     it("adds a repository by its name on GitHub", async () => {
       const repo = await add({ fullName: "acme/website" });

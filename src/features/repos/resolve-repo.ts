@@ -9,7 +9,7 @@ import {
 import { githubWebUrl, isFullName, nameKey, parseAddress } from "./addresses.ts";
 import type { RepoProvider } from "./contract.ts";
 import { GITHUB_API_URL } from "./github.ts";
-import { findRepoByName, findRepoByUrl, listRepos } from "./queries.ts";
+import { countRepos, findRepoByName, findRepoByUrl, listRepos } from "./queries.ts";
 import type { RepoRow } from "./schema.ts";
 import { topicsOf } from "./view.ts";
 
@@ -125,18 +125,18 @@ const KNOWN_LIMIT = 50;
 const CONSIDERED = 500;
 const MAX_WORDS = 20;
 
-/** Those that may be used; with words, the ones that hold most of them first. */
+/** Lists those that may be used; with words, the ones that hold most of them first. */
 export async function listKnownRepos(
   reader: Reader,
   orgId: string,
   query = "",
   limit = KNOWN_LIMIT,
-): Promise<KnownRepo[]> {
+): Promise<{ repos: KnownRepo[]; more: number }> {
   const words = wordsOf(query);
   const filter = { orgId, words, anyWord: true, enabled: true };
   const rows = await listRepos(reader, filter, words.length === 0 ? limit : CONSIDERED);
   const hits = ({ search }: RepoRow) => words.filter((word) => search.includes(word)).length;
-  return rows
+  const repos = rows
     .map((row) => ({ row, count: hits(row) }))
     .sort((a, b) => b.count - a.count)
     .slice(0, limit)
@@ -148,6 +148,8 @@ export async function listKnownRepos(
       topics: topicsOf(row),
       personaSlug: row.persona_slug,
     }));
+  const isAll = rows.length < limit || (rows.length === limit && words.length > 0);
+  return { repos, more: isAll ? 0 : (await countRepos(reader, filter)) - repos.length };
 }
 
 export function wordsOf(query: string): string[] {

@@ -23,8 +23,9 @@ export const listRepos = defineTool({
       .describe("Words to look for in names, descriptions and topics."),
   }),
   async handle(work, { session }, { query }) {
-    const repos = await listKnownRepos(work.tx, session.row.org_id, query);
-    if (repos.length > 0) return { output: { repos }, error: null };
+    const { repos, more } = await listKnownRepos(work.tx, session.row.org_id, query);
+    if (repos.length > 0)
+      return { output: { repos, ...moreOf(more, "repositories") }, error: null };
     const next =
       query === undefined
         ? "No repository is known here. Ask the person for a web address."
@@ -40,12 +41,18 @@ export const listPersonas = defineTool({
   roles: LEADERS,
   readOnly: true,
   target: () => null,
-  schema: z.strictObject({}),
-  async handle(work, { session }) {
+  schema: z.strictObject({
+    query: z.string().max(200).optional().describe("Text that its name, slug or description has."),
+  }),
+  async handle(work, { session }, { query }) {
     const { org_id, owner_id } = session.row;
-    return {
-      output: { personas: await listUsablePersonas(work.tx, org_id, owner_id) },
-      error: null,
-    };
+    const { personas, more } = await listUsablePersonas(work.tx, org_id, owner_id, query);
+    return { output: { personas, ...moreOf(more, "personas") }, error: null };
   },
 });
+
+/** Tells of what a list leaves out, because an agent takes a list for all there is. */
+function moreOf(more: number, what: string): { more?: number; next?: string } {
+  if (more <= 0) return {};
+  return { more, next: `${more} more ${what} are not listed. Look for others with query.` };
+}

@@ -555,6 +555,29 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(slugs).toEqual(expect.arrayContaining(["private", "shared"]));
       expect(JSON.stringify(output)).not.toMatch(/toolPolicy|files/);
     });
+
+    it("say how many repositories and personas there are beside those they list", async () => {
+      const { turn } = await lead();
+      expect((await turn.tool("list_repos", {})).output).not.toHaveProperty("more");
+      expect((await turn.tool("list_personas", {})).output).not.toHaveProperty("more");
+      for (let at0 = 0; at0 < 52; at0++)
+        await at.world.call(owner, "POST", `${ORG}/repos`, {
+          url: `https://example.org/many/r${at0}.git`,
+          description: "plenty",
+        });
+      for (let at0 = 0; at0 < 101; at0++)
+        await at.world.call(owner, "POST", `${ORG}/personas`, { name: `p${at0}`, slug: `p${at0}` });
+      const found = (await turn.tool("list_repos", { query: "plenty" })).output;
+      expect(found).toMatchObject({ more: 2, next: expect.stringContaining("query") });
+      const all = (await turn.tool("list_repos", {})).output as { repos: []; more: number };
+      expect(all.repos).toHaveLength(50);
+      expect(all.more).toBeGreaterThan(2);
+      const personas = (await turn.tool("list_personas", {})).output;
+      expect(personas).toMatchObject({ more: expect.any(Number), next: expect.any(String) });
+      const named = (await turn.tool("list_personas", { query: "p100" })).output;
+      expect(named).toMatchObject({ personas: [{ slug: "p100" }] });
+      expect(named).not.toHaveProperty("more");
+    });
   });
 }
 
