@@ -27,8 +27,8 @@ import {
   saveRunAndLease,
 } from "./queries.ts";
 import type { RunTokens } from "./run-tokens.ts";
+import { offerOf } from "./runner-offer.ts";
 import { listRunners } from "./runner-queries.ts";
-import { offerOf } from "./runners.ts";
 import { type Briefing, readMaterial } from "./turn-material.ts";
 
 const PAGE = 32;

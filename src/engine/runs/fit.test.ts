@@ -33,7 +33,7 @@ describe("whether a runner can take a run", () => {
     ["another hostname", {}, { demands: { hostname: "host-b" } }, false],
     ["its folder", { projectDir: "/p" }, { demands: { projectDir: "/p" } }, true],
     ["another folder", { projectDir: "/q" }, { demands: { projectDir: "/p" } }, false],
-    ["any folder will do", {}, { demands: { projectDir: "/p" } }, true],
+    ["a folder, of one without", {}, { demands: { projectDir: "/p" } }, false],
     ["another profile", {}, { demands: { profile: "coding" } }, false],
     ["pinned to it", {}, { pinnedRunnerId: "rnr_1" }, true],
     ["pinned to another", {}, { pinnedRunnerId: "rnr_2" }, false],

@@ -7,6 +7,7 @@ export interface RunnerOffer {
   /** `org`, or `user:<id>`: a member's own machine never works for others. */
   scope: string;
   hostname: string;
+  /** The folder it was started for; null: it has none of its own. */
   projectDir: string | null;
   profile: string;
   tags: readonly string[];
@@ -51,9 +52,7 @@ export function fits(offer: RunnerOffer, wish: RunWish): boolean {
     offer.runtimes.includes(wish.runtime) &&
     (wish.pinnedRunnerId === null || wish.pinnedRunnerId === offer.id) &&
     (demands.hostname === undefined || demands.hostname === offer.hostname) &&
-    (demands.projectDir === undefined ||
-      offer.projectDir === null ||
-      demands.projectDir === offer.projectDir) &&
+    (demands.projectDir === undefined || demands.projectDir === offer.projectDir) &&
     (demands.profile === undefined || demands.profile === offer.profile) &&
     (demands.runtime === undefined || offer.runtimes.includes(demands.runtime)) &&
     (demands.tags ?? []).every((tag) => offer.tags.includes(tag))

@@ -15,8 +15,9 @@ import { EXPIRY_MARGIN_MS, freeHeldRuns, releaseRun, renewLeases } from "./lease
 import { MachineReports } from "./machine-reports.ts";
 import { listHeldBy } from "./queries.ts";
 import { graceFor } from "./request-stop.ts";
+import { offerOf } from "./runner-offer.ts";
 import { answerRequest, type RunnerRequest } from "./runner-requests.ts";
-import { markRunner, offerModels, offerOf, registerRunner } from "./runners.ts";
+import { markRunner, offerModels, registerRunner } from "./runners.ts";
 import { ConsentLine } from "./sandbox-consent.ts";
 
 /** The next turn of the session that settles, and that of its parent. */

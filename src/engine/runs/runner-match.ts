@@ -4,7 +4,8 @@ import type { RunTrouble } from "../sessions/states.ts";
 import { fits, wishOf } from "./fit.ts";
 import { EXPIRY_MARGIN_MS } from "./leases.ts";
 import { HELD_STATES } from "./queries.ts";
-import { diskOf, offerOf } from "./runners.ts";
+import { offerOf } from "./runner-offer.ts";
+import { diskOf } from "./runners.ts";
 
 /**
  * - `holder_away`: the runner that holds the session's files is not connected;

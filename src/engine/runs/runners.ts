@@ -11,7 +11,6 @@ import type { RunnerRow, RunRow } from "../schema.ts";
 import { isoTime } from "../sessions/event-view.ts";
 import type { Engine } from "../work.ts";
 import { noteMachineBack } from "../workspaces/queries.ts";
-import type { RunnerOffer } from "./fit.ts";
 import { freeHeldRuns, type RunRef } from "./leases.ts";
 import {
   type Claimant,
@@ -190,19 +189,6 @@ export async function markRunner(
     }),
   );
   engine.announcer.hint("runners", "runner", runner.id);
-}
-
-export function offerOf(row: RunnerRow): RunnerOffer {
-  return {
-    id: row.id,
-    orgId: row.org_id,
-    scope: row.scope,
-    hostname: row.hostname,
-    projectDir: row.project_dir,
-    profile: row.profile,
-    tags: JSON.parse(row.tags) as string[],
-    runtimes: JSON.parse(row.runtimes) as string[],
-  };
 }
 
 export function runnerView(row: RunnerRow, running: number): Runner {

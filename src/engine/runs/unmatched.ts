@@ -11,13 +11,11 @@ import { settleRun } from "../sessions/turns.ts";
 import { command, type Engine } from "../work.ts";
 import { fits, wishOf } from "./fit.ts";
 import { findRun } from "./queries.ts";
+import { offerOf, wasSeenLately } from "./runner-offer.ts";
 import { listRunners } from "./runner-queries.ts";
-import { offerOf } from "./runners.ts";
 import { listWaitingDemands, listWaitingWith, type WaitingDemand } from "./waiting-run-queries.ts";
 
 export const NO_MATCH_AFTER_MS = 5 * 60_000;
-/** A runner that was here so lately is expected back; one that was not is no hope. */
-const SEEN_LATELY_MS = 60 * 60_000;
 const BATCH = 200;
 
 /** Returns how many runs were ended. */
@@ -51,9 +49,9 @@ export function isUnmatched(
 ): boolean {
   const isSomeoneHere = runners.some(({ state, ready }) => state === "online" && ready === 1);
   if (!isSomeoneHere) return false;
-  const isHope = ({ id, state, last_seen_at }: RunnerRow) =>
+  const isHope = (runner: RunnerRow) =>
     // The machine with the session's files may stay away for long: its session waits or is relocated.
-    id === demand.pinned_runner_id || state !== "offline" || now - last_seen_at < SEEN_LATELY_MS;
+    runner.id === demand.pinned_runner_id || wasSeenLately(runner, now);
   return !runners.some((runner) => isHope(runner) && fits(offerOf(runner), wishOf(demand)));
 }
 

@@ -5,9 +5,11 @@
  * in the same transaction every consequence inside the database.
  */
 import { cleanText } from "#base/text.ts";
+import type { Demands } from "#protocol/runs.ts";
 import type { Outcome } from "#protocol/sessions.ts";
 import { withdrawGates } from "../gates/gates.ts";
 import { demandKey, type RunWish, sessionDemands } from "../runs/fit.ts";
+import { folderDemands } from "../runs/folder-demands.ts";
 import { insertRun, listLiveRuns, saveRunAndLease } from "../runs/queries.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
@@ -84,7 +86,9 @@ async function start(work: Work, session: SessionWriter, prompt: PromptRow): Pro
   // A session with files on a machine works where they are.
   const workspace = session.isNew ? undefined : await findWorkspace(work.tx, session.row.id);
   const isHeld = workspace?.left_at === null;
-  const run = newRun(work, session.row, prompt, isHeld ? workspace.runner_id : null);
+  const pinned = isHeld ? workspace.runner_id : null;
+  const folder = pinned === null ? await folderDemands(work, session.row) : {};
+  const run = newRun(work, session.row, prompt, pinned, folder);
   await insertRun(work.tx, run);
   work.begun.push(run);
   session.record({ type: "run_created", thread: run.thread, promptId: prompt.id, runId: run.id });
@@ -96,10 +100,11 @@ function newRun(
   session: SessionRow,
   prompt: PromptRow,
   pinnedRunnerId: string | null,
+  folder: Demands,
 ): RunRow {
   const options = parseRunOptions(prompt.run_options);
   // What the session was started with holds for its later prompts; a run may ask for more.
-  const demands = { ...sessionDemands(session), ...options.demands };
+  const demands = { ...folder, ...sessionDemands(session), ...options.demands };
   const wish: RunWish = {
     orgId: session.org_id,
     ownerId: session.owner_id,

@@ -51,6 +51,42 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await runsOf(sessionId)).filter(({ tags }) => tags !== undefined)).toHaveLength(1);
     });
 
+    const make = async (fields: object) => {
+      const id = await world.createSession({ ...fields, prompt: "go" });
+      await (await world.nextTurn()).end("ok");
+      return id;
+    };
+
+    it("sends a session with a folder to a runner of that folder, from its first turn", async () => {
+      await execute("update runners set project_dir = '/srv/app'");
+      // The connected runner registered without a folder, so it is not given this run.
+      const tied = await world.createSession({ projectDir: "/srv/app", prompt: "go" });
+      // Which machine has the folder is not known: any may.
+      expect(await runsOf(await make({ projectDir: "/srv/other" }))).toEqual([{}]);
+      expect(await runsOf(tied)).toEqual([{ projectDir: "/srv/app" }]);
+      await world.kernel.sessions.terminate(owner, tied);
+      // A member's machine that claims the folder holds up nobody else's sessions.
+      await execute("update runners set scope = 'user:usr_9'");
+      expect(await runsOf(await make({ projectDir: "/srv/app" }))).toEqual([{}]);
+      // Neither does one that was not seen for long.
+      const { clock } = world.kernel.engine;
+      const change = (state: string, at: number) =>
+        execute(`update runners set scope = 'org', state = '${state}', last_seen_at = ${at}`);
+      await change("offline", 0);
+      const late = await world.createSession({ projectDir: "/srv/app", prompt: "go" });
+      expect(await runsOf(late)).toEqual([{}]);
+      await change("online", clock.now());
+      await (await world.nextTurn()).end("ok");
+      await execute("update runners set project_dir = null");
+    });
+
+    it("sends a worker in its supervisor's folder to the supervisor's machine", async () => {
+      const parentSessionId = await make({ projectDir: "/srv/app" });
+      await execute(`update sessions set supervisor = 1 where id = '${parentSessionId}'`);
+      expect(await runsOf(await make({ parentSessionId }))).toEqual([{ hostname: "h" }]);
+      expect(await runsOf(await make({ parentSessionId, projectDir: "/srv/b" }))).toEqual([{}]);
+    });
+
     it("stores the folder of the runner that works for it, and asks for it from then on", async () => {
       const bind = (projectDir: string | null) => ({
         executorSessionId: "x",

@@ -1,7 +1,7 @@
 /** Follows the sessions' logs: what each event claims must fit what came before it. */
 import type { Tx } from "#base/store/index.ts";
 import { fits, wishOf } from "#engine/runs/fit.ts";
-import { offerOf } from "#engine/runs/runners.ts";
+import { offerOf } from "#engine/runs/runner-offer.ts";
 import type { EventRow, OutboxRow, PromptRow, RunnerRow, RunRow } from "#engine/schema.ts";
 import type { World } from "../world.ts";
 import { createCallReader } from "./call-reader.ts";
