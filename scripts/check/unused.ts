@@ -10,6 +10,8 @@ import { findUnused } from "./find-unused.ts";
 const KNOWN: Readonly<Record<string, string>> = {
   "column notification_preferences.slack": "read by the name of its channel",
   "column notification_preferences.telegram": "read by the name of its channel",
+  "index letters_context_session":
+    "used by the purge of sessions, which names columns in sessionTables",
   "column outbox.last_error": "for whoever looks into a delivery that was put aside",
   "column outbox.delivered_at": "for whoever looks into a delivery",
   "state RUN_TYPES start_session": "said by clients",

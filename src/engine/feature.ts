@@ -174,7 +174,10 @@ export interface Feature {
   listBindings?: BindingLister;
   listRepoAddresses?: RepoAddressLister;
   searchable?: readonly Searchable[];
-  /** Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it. */
+  /**
+   * Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it.
+   * `table.column=null`: rows that only name the session stay, and forget it. The column needs an index.
+   */
   sessionTables?: readonly string[];
   /** How long rows of its tables are kept that no session takes along. */
   retention?: readonly RetentionRule[];

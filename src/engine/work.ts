@@ -103,6 +103,8 @@ export type KernelEvent =
       kind: string;
       words: readonly string[];
     }
+  /** Rows of a feature are gone that others may name by their id. */
+  | { type: "records_deleted"; kind: string; ids: readonly string[] }
   | ({ type: "setting_changed" } & SettingChange);
 
 /** Tells of a change inside the transaction that makes it. */

@@ -84,16 +84,22 @@ const LISTED_AT_ONCE = 200;
 const BLOBS_AT_ONCE = 2;
 
 const deletions = new Map<string, string>();
-/** Deletes at most `limit` rows of a session from `table`, or from `table.column`. */
+/**
+ * Deletes at most `limit` rows of a session from `table`, or from `table.column`; with
+ * `table.column=null` they stay and forget the session.
+ */
 function deleteSome(tx: Tx, name: string, id: string, limit: number): Promise<number> {
   const key = `${tx.dialect} ${name}`;
   let sql = deletions.get(key);
   if (sql === undefined) {
-    const [table = name, column = "session_id"] = name.split(".");
+    const [place = name, forgets] = name.split("=");
+    const [table = place, column = "session_id"] = place.split(".");
+    const act =
+      forgets === undefined ? `delete from "${table}"` : `update "${table}" set "${column}" = null`;
     sql =
       tx.dialect === "sqlite"
-        ? `delete from "${table}" where rowid in (select rowid from "${table}" where "${column}" = ? limit ?)`
-        : `delete from "${table}" where ctid = any(array(select ctid from "${table}" where "${column}" = $1 limit $2))`;
+        ? `${act} where rowid in (select rowid from "${table}" where "${column}" = ? limit ?)`
+        : `${act} where ctid = any(array(select ctid from "${table}" where "${column}" = $1 limit $2))`;
     deletions.set(key, sql);
   }
   return tx.execute({ sql, parameters: [id, limit] });

@@ -30,7 +30,7 @@ type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 
 export const listen: Listener = async (work, event) => {
   if (event.type === "setting_changed") return settingChanged(work, event);
-  if (event.type === "session_missing") return;
+  if (event.type === "session_missing" || event.type === "records_deleted") return;
   const { row } = event.session;
   switch (event.type) {
     case "session_created":

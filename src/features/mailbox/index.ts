@@ -9,6 +9,7 @@ import { inboxRoutes } from "./inbox-routes.ts";
 import { listenForAgents } from "./listen-agents.ts";
 import { listenForPeople } from "./listen-people.ts";
 import { purgeLettersOf } from "./purge.ts";
+import { forgetTasks } from "./purge-queries.ts";
 import { lettersRetention } from "./retention.ts";
 import { mailboxMigrations } from "./schema.ts";
 import { lettersToFind } from "./searchable.ts";
@@ -20,14 +21,21 @@ export function createMailbox(): Feature {
   return {
     name: "mailbox",
     migrations: mailboxMigrations,
-    listeners: [listenForAgents, listenForPeople],
+    listeners: [
+      listenForAgents,
+      listenForPeople,
+      async ({ tx }, event) => {
+        if (event.type === "records_deleted" && event.kind === "task")
+          await forgetTasks(tx, event.ids);
+      },
+    ],
     timers: { [SNOOZE_TIMER]: snoozeIsOver },
     routes: [...sendRoutes, ...inboxRoutes],
     tools: mailboxTools,
     judge: judgeGuest,
     searchable: [lettersToFind],
     // A letter from a session that is gone stays with who got it.
-    sessionTables: ["letters.to_session_id"],
+    sessionTables: ["letters.to_session_id", "letters.context_session_id=null"],
     retention: [lettersRetention],
     purgePerson: purgeLettersOf,
   };

@@ -55,6 +55,20 @@ export function blankLettersFrom(
   );
 }
 
+const TASKS_AT_ONCE = 500;
+
+/** Takes deleted tasks out of the letters that were about them. */
+export async function forgetTasks(tx: Tx, taskIds: readonly string[]): Promise<void> {
+  for (let at = 0; at < taskIds.length; at += TASKS_AT_ONCE)
+    await tx.execute(
+      builder<MailboxTables>(tx.dialect)
+        .updateTable("letters")
+        .set({ context_task_id: null })
+        .where("context_task_id", "in", taskIds.slice(at, at + TASKS_AT_ONCE))
+        .compile(),
+    );
+}
+
 export function deleteInbox(tx: Tx, { orgId, userId }: Person): Promise<number> {
   const db = builder<MailboxTables>(tx.dialect);
   return tx.execute(

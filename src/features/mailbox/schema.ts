@@ -182,6 +182,13 @@ create index letters_to_user_ref on letters (to_user_id, context_ref, surfaced_a
   where to_user_id is not null and context_ref is not null
 `;
 
+/** Letters forget sessions and tasks that are gone, and are found by them alone for that. */
+const contexts = `
+create index letters_context_session on letters (context_session_id)
+  where context_session_id is not null;
+create index letters_context_task on letters (context_task_id) where context_task_id is not null
+`;
+
 export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
   { id: "mailbox-0002-room", statements: (dialect) => ddl(dialect, room) },
@@ -189,4 +196,5 @@ export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0025-decisions", statements: (dialect) => ddl(dialect, decisions) },
   { id: "mailbox-0025-quiet-done", statements: (dialect) => ddl(dialect, quietDone) },
   { id: "mailbox-0024-references", statements: (dialect) => ddl(dialect, references) },
+  { id: "mailbox-0027-contexts", statements: (dialect) => ddl(dialect, contexts) },
 ];

@@ -29,6 +29,7 @@ export async function deleteTask(doing: Doing, task: TaskRow): Promise<string[]>
       .map(({ blocked_by }) => blocked_by),
   }));
   await deleteTasks(work.tx, ids);
+  await work.emit({ type: "records_deleted", kind: "task", ids });
   for (const id of ids) {
     if (deleted.get(id)?.due_at !== null) await clearTimer(work.tx, DUE_TIMER, id);
     hint(doing, id);

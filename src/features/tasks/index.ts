@@ -21,7 +21,15 @@ export const tasks: Feature = {
   tools: taskTools,
   searchable: [tasksToFind],
   register: taskRegister,
-  sessionTables: ["tasks", "task_dependencies", "task_checks", "task_changes", "task_notices"],
+  sessionTables: [
+    "tasks",
+    // Settled tasks stay with their board; open ones were given back when the session ended.
+    "tasks.assignee_id=null",
+    "task_dependencies",
+    "task_checks",
+    "task_changes",
+    "task_notices",
+  ],
 };
 
 export { readBoard } from "./read-board.ts";

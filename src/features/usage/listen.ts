@@ -10,6 +10,7 @@ const NOTHING = Object.fromEntries(SUMMED.map((name) => [name, 0])) as unknown a
 
 export const listen: Listener = async (work, event) => {
   if (event.type === "setting_changed" || event.type === "session_missing") return;
+  if (event.type === "records_deleted") return;
   const { row } = event.session;
   switch (event.type) {
     case "model_called":
