@@ -22,7 +22,9 @@ export const readInboxTool = defineTool({
       const { payload, childId, childName, type } = toldOf(row);
       const at = isoTime(row.at);
       const shown = cutPayload(payload, share);
-      return { id: row.id, type, workerId: childId, workerName: childName, at, payload: shown };
+      const worker = { workerId: childId, workerName: childName };
+      // Taken by this call; what was delivered before is not listed.
+      return { id: row.id, type, ...worker, at, delivered: true, payload: shown };
     });
     return { output: { items, next: nextWords(items) }, error: null };
   },

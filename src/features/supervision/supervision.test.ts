@@ -271,7 +271,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { output } = await turn.tool(INBOX, {});
       expect(output).toMatchObject({
         items: [
-          { type: "worker.ended", workerId, payload: { text: "first result" } },
+          { type: "worker.ended", workerId, delivered: true, payload: { text: "first result" } },
           { type: "worker.ended", workerId: other.workerId, payload: { text: "second result" } },
         ],
       });

@@ -69,7 +69,14 @@ function storable(c: Context<AppEnv>, body: unknown): unknown {
 }
 
 /** Fields that name a session, here and in every feature. */
-const SESSION_FIELDS = ["session", "sessionId", "parent", "parentSessionId"];
+const SESSION_FIELDS = [
+  "session",
+  "sessionId",
+  "parent",
+  "parentSessionId",
+  "fromSessionId",
+  "contextSessionId",
+];
 
 /** Sessions may be named in more than one way; from here on they have one. */
 function meant(c: Context<AppEnv>, fields: unknown): unknown {

@@ -18,7 +18,7 @@ const limit = (usual: number) =>
 
 /** The words of other clients. */
 const STATUS_WORDS = {
-  active: ["working", "needs_you", "waiting", "recovering"],
+  active: ["working", "needs_you", "waiting", "recovering", "unknown"],
   idle: ["idle", "asleep"],
   completed: ["finished"],
 } as const;
