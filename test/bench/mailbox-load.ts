@@ -46,6 +46,7 @@ function rowOf(at: number): LetterRow {
     context_task_id: null,
     context_ref: null,
     decision: null,
+    let_through_at: null,
     hops: 0,
     fate: "delivered",
     fate_reason: null,

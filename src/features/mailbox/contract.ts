@@ -99,6 +99,8 @@ export const letterSchema = z
     fateReason: z.string().nullable(),
     /** A request from outside to an agent of yours, which you may let through as an ordinary turn. */
     mayLetThrough: z.boolean(),
+    /** When you let it through; null: you did not. Its sender is not told. */
+    letThroughAt: isoTime.nullable(),
     read: z.boolean(),
     readAt: isoTime.nullable(),
     archivedAt: isoTime.nullable(),

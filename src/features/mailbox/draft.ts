@@ -61,6 +61,7 @@ export function rowOf(draft: LetterDraft, id: string, now: number): LetterRow {
     fate_reason: draft.fateReason ?? null,
     prompt_id: draft.promptId ?? null,
     decision: null,
+    let_through_at: null,
     read_at: draft.isRead === true ? now : putAwayAt,
     archived_at: putAwayAt,
     snoozed_until: null,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Principal } from "#engine/index.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import type { Letter } from "./contract.ts";
 import { FakeOffice, idOf } from "./fake-office.ts";
 
 function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
@@ -46,8 +47,26 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         letThrough({ ...agent, ownerId: ann.userId, name: "a" }, letterId),
       ).rejects.toMatchObject({ code: expect.stringMatching(/forbidden|people_only/) });
 
+      const shown = async (who: Principal) =>
+        (
+          await office.world.call<{ items: Letter[] }>(
+            who,
+            "GET",
+            `/api/me/inbox/threads/${letterId}`,
+          )
+        ).items.find(({ id }) => id === letterId);
+      expect(await shown(ann)).toMatchObject({ mayLetThrough: true, letThroughAt: null });
       const prompt = await letThrough(ann, letterId);
+      const first = await shown(ann);
+      expect(first).toMatchObject({
+        mayLetThrough: false,
+        letThroughAt: expect.stringMatching(/Z$/),
+      });
+      office.world.clock.advance(60_000);
+      // Bob is not told what his letter led to.
+      expect(await shown(bob)).toMatchObject({ mayLetThrough: false, letThroughAt: null });
       expect(await letThrough(ann, letterId)).toMatchObject({ id: prompt.id });
+      expect(await shown(ann)).toMatchObject({ letThroughAt: first?.letThroughAt });
       const turn = await office.at.turnOf(idOf(ann));
       expect(turn.assignment).toMatchObject({
         thread: "main",

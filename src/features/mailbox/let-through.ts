@@ -1,7 +1,7 @@
 /**
  * Lets a guest's request through: its owner has their agent work on it in an ordinary turn, with the
  * agent's own rights. The prompt is the owner's and says from whom the request comes and to whom it
- * went. A request is let through once; a second click finds the first prompt.
+ * went. A request is let through once, and its letter says so; a second click finds the first prompt.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text.ts";
@@ -10,8 +10,9 @@ import { admitPrompt, MAIN_THREAD } from "#engine/sessions/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
 import { isGuestLetter } from "./guest.ts";
-import { findLetter } from "./queries.ts";
+import { findLetter, saveLetThrough } from "./queries.ts";
 import type { LetterRow } from "./schema.ts";
+import { hintLetter } from "./write-letter.ts";
 
 export async function letThrough(
   work: Work,
@@ -38,6 +39,8 @@ export async function letThrough(
     attachments: [],
     runOptions: null,
   });
+  await saveLetThrough(work.tx, letter.id, work.now);
+  hintLetter(work, person.userId, letter.id);
   if (!repeated)
     await work.tell({
       orgId: person.orgId,

@@ -1,6 +1,6 @@
 /** What the kernel tells that the owner of a session should read of. */
 import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
-import { isRetryable } from "#engine/sessions/index.ts";
+import { findSession, isRetryable } from "#engine/sessions/index.ts";
 import { findCompletionOf } from "#features/delegation/index.ts";
 import {
   ownerSpoke,
@@ -71,7 +71,10 @@ async function promptSettled(
   else if (prompt.outcome === "completed") await settleFailure(work, row);
 }
 
-/** What was put away asks for nothing; if it said itself that it is done, its owner hears that. */
+/**
+ * A session that was put away asks for nothing. If it said itself that it is done, its parent hears
+ * that; the owner does when there is no parent that could.
+ */
 async function lifecycleChanged(
   work: Work,
   { session }: EventOf<"session_lifecycle">,
@@ -80,7 +83,13 @@ async function lifecycleChanged(
   const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
   if (!isPutAway || !isOwned(row)) return;
   await settleFailure(work, row);
-  if (row.lifecycle !== "archived") return;
+  if (row.lifecycle !== "archived" || (await hasListeningParent(work, row))) return;
   const completion = await findCompletionOf(work.tx, row.id);
   if (completion) tellCompleted(work, row, completion.summary, "main");
+}
+
+async function hasListeningParent(work: Work, { parent_session_id }: SessionRow): Promise<boolean> {
+  const parent =
+    parent_session_id === null ? undefined : await findSession(work.tx, parent_session_id);
+  return parent?.lifecycle === "active" || parent?.lifecycle === "hibernated";
 }

@@ -29,6 +29,7 @@ const COLUMNS = [
   "context_task_id",
   "context_ref",
   "decision",
+  "let_through_at",
   "hops",
   "fate",
   "fate_reason",
@@ -184,6 +185,18 @@ export function saveDecision(
   { id, decision }: Pick<LetterRow, "id" | "decision">,
 ): Promise<number> {
   return tx.run(updateDecision, { id, decision });
+}
+
+const updateLetThrough = prepare<{ id: string; at: number }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ let_through_at: p("at") })
+    .where("id", "=", p("id"))
+    .where("let_through_at", "is", null),
+);
+/** Keeps the first time. */
+export function saveLetThrough(tx: Tx, id: string, at: number): Promise<number> {
+  return tx.run(updateLetThrough, { id, at });
 }
 
 const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>

@@ -37,6 +37,8 @@ export interface LetterRow {
   hops: number;
   /** How the approval, question or plan it tells of was closed; null: open, or there is none. */
   decision: LetterDecision | null;
+  /** When the owner of its agent let this guest's request through; null: not yet, or not a request. */
+  let_through_at: number | null;
   fate: LetterFate;
   fate_reason: string | null;
   /** The prompt by which its agent is told. */
@@ -188,6 +190,7 @@ create index letters_context_session on letters (context_session_id)
   where context_session_id is not null;
 create index letters_context_task on letters (context_task_id) where context_task_id is not null
 `;
+const letThrough = "alter table letters add column let_through_at bigint";
 
 export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
@@ -197,4 +200,5 @@ export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0025-quiet-done", statements: (dialect) => ddl(dialect, quietDone) },
   { id: "mailbox-0024-references", statements: (dialect) => ddl(dialect, references) },
   { id: "mailbox-0027-contexts", statements: (dialect) => ddl(dialect, contexts) },
+  { id: "mailbox-0028-let-through", statements: (dialect) => ddl(dialect, letThrough) },
 ];

@@ -193,17 +193,49 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(read).toMatchObject({ id: asked?.id, read: true, decision: "answered" });
     });
 
-    it("tells of a child only what its parent cannot settle, and when it is done", async () => {
-      const { childId, turn } = await at.family();
+    it("leaves a child's completion to its parent, and the digest too", async () => {
+      const digest = { messageType: "notification", eventType: "session.completed" };
+      const settle = (isOn: boolean) =>
+        at.world.call(owner, "PUT", "/api/me/notification-preferences", {
+          ...digest,
+          digest: isOn,
+        });
+      await settle(true);
+      const { parentId, childId, turn } = await at.family();
+      const before = await count();
       await at.settle(turn, { outcome: "completed", result: "half of it" });
-      expect(await about(childId, "box=all")).toEqual([]);
       const more = await at.prompt(childId, "the rest");
       await more.tool("complete_session", { summary: "All 7 files are counted." });
       await at.settle(more, { outcome: "completed", result: "" });
-      const [done, ...none] = await about(childId, "box=inbox");
-      expect(none).toEqual([]);
-      expect(done?.eventType).toBe("session.completed");
-      expect(done?.content).toContain("All 7 files are counted.");
+      await settle(false);
+      expect(await about(childId, "box=all")).toEqual([]);
+      expect(await count()).toBe(before);
+      expect(JSON.stringify(await at.inbox(parentId))).toContain("All 7 files are counted.");
+    });
+
+    it("keeps what a child asks and why it failed unread, and reads it when the child is done", async () => {
+      const { childId, turn } = await at.family();
+      const error = { code: "model_unavailable", message: "The model did not answer." };
+      await at.settle(turn, { outcome: "failed", error });
+      expect((await about(childId)).map(({ eventType }) => eventType)).toEqual(["session.failed"]);
+      const more = await at.prompt(childId, "again");
+      await more.tool("complete_session", { summary: "Counted." });
+      await at.settle(more, { outcome: "completed", result: "" });
+      expect(await about(childId)).toEqual([]);
+      const all = await about(childId, "box=all");
+      expect(all.map(({ eventType }) => eventType)).toEqual(["session.failed"]);
+    });
+
+    it("tells the person, read, when the parent is put away and cannot hear", async () => {
+      const { parentId, childId, turn } = await at.family();
+      await turn.tool("complete_session", { summary: "Counted alone." });
+      await at.act(parentId, async (_work, parent) => {
+        parent.row.lifecycle = "archived";
+      });
+      await at.settle(turn, { outcome: "completed", result: "" });
+      expect(await about(childId)).toEqual([]);
+      const [done] = await about(childId, "box=inbox");
+      expect(done?.content).toContain("Counted alone.");
     });
 
     it("tells nothing of the ends of an orchestrator, and of its failures", async () => {

@@ -27,7 +27,12 @@ export function letterView(row: LetterRow, { userId }: { userId: string }): Lett
     contextUrl: contextUrl(row.context_ref),
     fate: row.fate,
     fateReason: row.fate_reason,
-    mayLetThrough: isRecipient && row.to_session_id !== null && isGuestLetter(row),
+    mayLetThrough:
+      isRecipient &&
+      row.to_session_id !== null &&
+      isGuestLetter(row) &&
+      row.let_through_at === null,
+    letThroughAt: isRecipient ? timeOf(row.let_through_at) : null,
     read: readAt !== null,
     readAt,
     archivedAt: isRecipient ? timeOf(row.archived_at) : null,

@@ -21,6 +21,7 @@ const letter: Letter = {
   fate: "delivered",
   fateReason: null,
   mayLetThrough: false,
+  letThroughAt: null,
   read: false,
   readAt: null,
   archivedAt: null,

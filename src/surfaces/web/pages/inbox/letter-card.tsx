@@ -82,7 +82,7 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
       <div className="mt-2 space-y-1 empty:hidden">
         <LetterContext letter={letter} />
         {to.id !== myId && <Fate letter={letter} />}
-        {letter.mayLetThrough && <LetThrough letterId={letter.id} />}
+        <LetThrough letter={letter} now={now} />
       </div>
     </article>
   );

@@ -22,6 +22,7 @@ export function letter(change: Partial<Letter> = {}): Letter {
     fate: "delivered",
     fateReason: null,
     mayLetThrough: false,
+    letThroughAt: null,
     read: false,
     readAt: null,
     archivedAt: null,
