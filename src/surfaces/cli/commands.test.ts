@@ -81,6 +81,25 @@ describe("sessions", () => {
     expect(Object.keys(json)).toEqual(["session", "entries", "queue"]);
   });
 
+  it("shows where a session works and as whom", async () => {
+    const place = { repo: "https://git.test/acme/api.git", branch: "fix/\u001b[31mlogin" };
+    const session = { ...server.session(), ...place, persona: "frontend" };
+    server.answer("GET", "/api/sessions/ses_1", (_seen, response) =>
+      reply(response, 200, { session }),
+    );
+    server.answer("GET", "/api/sessions/ses_1/transcript", (_seen, response) =>
+      reply(response, 200, { items: [], next: null }),
+    );
+    server.answer("GET", "/api/sessions/ses_1/prompts", (_seen, response) =>
+      reply(response, 200, { items: [], next: null }),
+    );
+    const { out } = await run(["sessions", "show", "ses_1"]);
+    expect(out).toContain("repository  https://git.test/acme/api.git\n");
+    expect(out).toMatch(/^branch {6}fix\/.*login$/m);
+    expect(out).not.toContain("\u001b");
+    expect(out).toContain("persona     frontend\n");
+  });
+
   it("stops a turn", async () => {
     server.answer("GET", "/api/sessions", (_seen, response) =>
       reply(response, 200, { items: [], next: null }),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFakeHost, runCommand } from "./testing/fake-host.ts";
-import { FakeServer, until } from "./testing/fake-server.ts";
+import { FakeServer, reply, until } from "./testing/fake-server.ts";
 
 let server: FakeServer;
 beforeEach(async () => {
@@ -10,6 +10,53 @@ afterEach(() => server.stop());
 
 const PROMPTS = "/api/sessions/ses_1/prompts";
 const EVENTS = "/api/sessions/ses_1/events";
+
+describe("muster sessions retry", () => {
+  const failed = () => {
+    const prompt = Object.assign(server.newPrompt("count", null), {
+      state: "settled",
+      outcome: "failed",
+    });
+    server.answer("GET", PROMPTS, ({ query }, response) =>
+      reply(response, 200, { items: query.state === "settled" ? [prompt] : [], next: null }),
+    );
+    return prompt;
+  };
+
+  it("sends the last failed prompt again and shows its turn", async () => {
+    const prompt = failed();
+    server.answer("POST", `/api/prompts/${prompt.id}/retry`, (_seen, response) => {
+      const again = server.newPrompt("count", "retry");
+      reply(response, 202, { prompt: again });
+      void until(() => server.streaming > 0).then(() => {
+        server.publish("run_claimed", { promptId: again.id });
+        server.say(again, "ent_1", "There are 7.");
+        server.settle(again, "completed");
+      });
+    });
+    const host = createFakeHost({ env: server.env });
+    expect(await runCommand(host, "sessions", "retry", "ses_1")).toBe(0);
+    expect(host.out).toBe("There are 7.\n");
+  });
+
+  it("does not wait for a retry that is over, and passes the server's refusal on", async () => {
+    const prompt = failed();
+    const again = { ...server.newPrompt("count", "retry"), state: "settled", outcome: "aborted" };
+    server.answer("POST", `/api/prompts/${prompt.id}/retry`, (_seen, response) =>
+      reply(response, 202, { prompt: again }),
+    );
+    const host = createFakeHost({ env: server.env });
+    expect(await runCommand(host, "sessions", "retry", "ses_1")).not.toBe(0);
+    expect(host.err).toContain(`muster sessions retry ses_1 ${again.id}`);
+
+    server.answer("POST", "/api/prompts/pmt_9/retry", (_seen, response) =>
+      reply(response, 409, { error: { code: "prompt_not_failed", message: "Send a new prompt." } }),
+    );
+    const other = createFakeHost({ env: server.env });
+    expect(await runCommand(other, "sessions", "retry", "ses_1", "pmt_9")).not.toBe(0);
+    expect(other.err).toContain("Send a new prompt.");
+  });
+});
 
 describe("muster run", () => {
   it("streams the answer to standard output and everything about it to standard error", async () => {

@@ -4,13 +4,9 @@ import { Refusal } from "#base/refusal.ts";
 import { titleFrom } from "#protocol/session-title.ts";
 import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
 import type { Api } from "../client/api.ts";
-import { EXIT } from "../exit-codes.ts";
 import type { CliHost, Input } from "../host.ts";
 import { type Ending, type Invocation, perform } from "../invocation.ts";
-import { followTurn, Turn } from "../turn/follow-turn.ts";
-import { interruptTurn } from "../turn/interrupt-turn.ts";
-import { createJsonLines } from "../turn/json-lines.ts";
-import { TurnPrinter } from "../turn/turn-printer.ts";
+import { showTurn } from "../turn/show-turn.ts";
 import { findSessionId } from "./find-session.ts";
 import { sessionPath } from "./session-path.ts";
 
@@ -61,25 +57,13 @@ export function addRunCommand(program: Command, host: CliHost): void {
 }
 
 async function run(invocation: Invocation, words: string[], options: RunOptions): Promise<Ending> {
-  const { host, json } = invocation;
   refuseUselessOptions(options);
-  const content = await readPrompt(host.stdin, words);
-  const api = invocation.api();
-  const view = json ? createJsonLines(host) : new TurnPrinter(host);
-  let turn: Turn | undefined;
-  const interrupts = interruptTurn(host, { api, view, turn: () => turn });
-  try {
+  const content = await readPrompt(invocation.host.stdin, words);
+  return showTurn(invocation, async (api) => {
     const title = options.title ?? titleFrom(content);
     const session = await openSession(api, { ...options, ...(title && { title }) });
-    const prompt = await sendPrompt(api, session, content, options.mode);
-    turn = new Turn(prompt);
-    const settled = await followTurn(api, turn, session.lastSeq, view);
-    if (host.stderr.isTTY) invocation.note(`Go on with: muster run --session ${session.id} "…"`);
-    if (settled.outcome === "completed") return EXIT.ok;
-    return interrupts.wasInterrupted() ? EXIT.interrupted : EXIT.failed;
-  } finally {
-    interrupts.dispose();
-  }
+    return { prompt: await sendPrompt(api, session, content, options.mode), session };
+  });
 }
 
 function refuseUselessOptions(options: RunOptions): void {
