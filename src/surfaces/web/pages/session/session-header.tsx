@@ -1,30 +1,24 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { clsx } from "clsx";
 import { Archive, Pencil } from "lucide-react";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
 import { api } from "#surfaces/web/kit/api.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { ConnectionTrouble } from "#surfaces/web/kit/connection-mark.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
-import { moneyWords } from "#surfaces/web/kit/money-words.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { BoardLink } from "#surfaces/web/pages/board/board-link.tsx";
 import { OrchestrationButton } from "#surfaces/web/pages/orchestration/orchestration-button.tsx";
-import { NoSandboxMark } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
 import { ArchiveDialog } from "./archive-dialog.tsx";
 import { BudgetButton } from "./budget-dialog.tsx";
-import { hasChildren, stateWords } from "./family-words.ts";
+import { hasChildren } from "./family-words.ts";
 import { ParentCrumb } from "./parent-crumb.tsx";
-import { useSessionModel } from "./session-model.ts";
-import { SessionPersona } from "./session-persona.tsx";
-import { usageWords, useSessionUsage } from "./session-usage.ts";
+import { SessionFacts } from "./session-facts.tsx";
 import { SleepButton } from "./sleep-button.tsx";
 import { WorkspaceButtons } from "./workspace-buttons.tsx";
 
@@ -48,9 +42,6 @@ export function SessionHeader({
 }: SessionHeaderProps) {
   const family = useFamily(session.id, session.parentSessionId === null);
   const isParent = family !== undefined && hasChildren(family);
-  const usage = useSessionUsage(session);
-  const model = useSessionModel(session);
-  const words = usage && usageWords(session, usage);
   const [isArchiving, setIsArchiving] = useState(false);
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
   return (
@@ -63,53 +54,7 @@ export function SessionHeader({
         ) : (
           <h1 className="truncate text-[0.9375rem] font-semibold">{revealLine(name)}</h1>
         )}
-        <div className="flex min-w-0 items-center gap-x-1.5 overflow-hidden text-xs whitespace-nowrap text-ink-faint">
-          <span
-            role="status"
-            className="shrink-0"
-            aria-label="Activity"
-            data-testid="activity"
-            data-activity={session.activity}
-          >
-            <ActivityLabel activity={session.activity} words={stateWords(session, family)} />
-          </span>
-          {isPutAway && <Fact>{session.lifecycle}</Fact>}
-          <Fact label="Runtime" className="@max-lg:hidden">
-            {session.runtime}
-          </Fact>
-          {model && (
-            <Fact label={`Model ${model}`} className="@max-[14rem]:hidden" isShrinking>
-              <ModelName model={model} />
-            </Fact>
-          )}
-          {session.persona && (
-            <Fact label={`Persona ${session.persona}`} className="inline-flex items-center">
-              <SessionPersona
-                sessionId={session.id}
-                persona={session.persona}
-                mayRefresh={!isPutAway}
-              />
-            </Fact>
-          )}
-          {words && (
-            <Fact label={words.long} className={clsx(isParent && "@max-md:hidden")}>
-              {words.tokens}
-              <span className="@max-xs:hidden"> tokens</span> · {words.cost}
-            </Fact>
-          )}
-          {isParent && (
-            <Fact label={`The whole tree cost ${moneyWords(family.treeCost)}`}>
-              {family.treeCost === null ? "$?" : moneyWords(family.treeCost)}
-              <span className="@max-sm:hidden"> with its children</span>
-            </Fact>
-          )}
-          {session.hostname && (
-            <Fact label="Host" className="@max-2xl:hidden">
-              {session.hostname}
-            </Fact>
-          )}
-          {session.runtime === "native" && <NoSandboxMark hostname={session.hostname} />}
-        </div>
+        <SessionFacts session={session} family={family} isPutAway={isPutAway} />
       </div>
       <div className="md:hidden">
         <ConnectionTrouble />
@@ -135,41 +80,6 @@ export function SessionHeader({
         onClose={() => setIsArchiving(false)}
       />
     </header>
-  );
-}
-
-/** The provider gives way when there is little room. */
-function ModelName({ model }: { model: string }) {
-  const cut = model.indexOf("/") + 1;
-  return (
-    <>
-      <span className="@max-xl:hidden">{model.slice(0, cut)}</span>
-      {model.slice(cut)}
-    </>
-  );
-}
-
-interface FactProps {
-  label?: string;
-  className?: string;
-  /** Gives way first when there is little room. */
-  isShrinking?: boolean;
-  children: ReactNode;
-}
-
-function Fact({ label, className, isShrinking = false, children }: FactProps) {
-  return (
-    <span
-      title={label}
-      className={clsx(
-        "before:mr-1.5 before:content-['·']",
-        isShrinking ? "min-w-0 truncate" : "shrink-0",
-        className,
-      )}
-    >
-      {label && <span className="sr-only">{label}: </span>}
-      {children}
-    </span>
   );
 }
 

@@ -5,6 +5,8 @@ import { ActivityDot } from "#surfaces/web/kit/activity-mark.tsx";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { listedState } from "#surfaces/web/pages/session/family-words.ts";
+import { LocationLine } from "./location-line.tsx";
+import { locationOf } from "./session-location.ts";
 import { UNTITLED } from "./untitled.ts";
 
 export const SessionItem = memo(function SessionItem({
@@ -14,6 +16,7 @@ export const SessionItem = memo(function SessionItem({
   session: Session;
   now: number;
 }) {
+  const location = locationOf(session);
   const isLoud = session.activity === "needs_you" || session.activity === "failed";
   return (
     <li className="[contain-intrinsic-size:auto_3.25rem] [content-visibility:auto]">
@@ -46,7 +49,9 @@ export const SessionItem = memo(function SessionItem({
               {session.lifecycle === "archived" ? "Archived" : listedState(session)}
             </span>
             <span aria-hidden>·</span>
-            <span className="truncate">{session.runtime}</span>
+            <span className="shrink-0">{session.runtime}</span>
+            {location && <span aria-hidden>·</span>}
+            <LocationLine location={location} />
             {session.counts.queued > 0 && (
               <>
                 <span aria-hidden>·</span>

@@ -9,6 +9,8 @@ import { COST_UNKNOWN, moneyWords, plural } from "#surfaces/web/kit/money-words.
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { listedState } from "#surfaces/web/pages/session/family-words.ts";
+import { LocationLine } from "#surfaces/web/pages/sessions/location-line.tsx";
+import { locationOf } from "#surfaces/web/pages/sessions/session-location.ts";
 import type { NodeAction } from "./node-actions.ts";
 import { NodeMenu } from "./node-menu.tsx";
 import type { TreeRow } from "./tree-rows.ts";
@@ -78,6 +80,7 @@ export const TreeItem = memo(function TreeItem(props: TreeItemProps) {
           </span>
           <span className="mt-0.5 flex gap-2 text-xs text-ink-faint">
             <Doing {...props} />
+            <LocationLine location={locationOf(session)} className="max-w-[45%] shrink-0" />
             <Cost session={session} />
           </span>
         </span>
