@@ -64,6 +64,35 @@ describe.skipIf(!chromiumFile)("a list of hundreds of sessions", SLOW, () => {
     await row("Old worker").waitFor();
   });
 
+  it("holds the open session when its parent is folded, and in filtered views", async () => {
+    const { page } = visitor;
+    await visitor.open(leaf);
+    await row("Old leader").focus();
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => row("Old leader").getAttribute("aria-expanded")).toBe("false");
+    await row("Old worker").waitFor();
+    await page.reload();
+    await row("Old worker").waitFor();
+    await row("Old leader").focus();
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => row("Old leader").getAttribute("aria-expanded")).toBe("true");
+
+    const list = page.getByRole("navigation", { name: "Sessions" });
+    const apart = list.getByRole("link", { name: /Open now/ });
+    await list.getByLabel("Show").selectOption("working");
+    await apart.waitFor();
+    expect(await apart.textContent()).toContain("Old worker");
+    await list.getByLabel("Search sessions").fill("zzz");
+    await list.getByText("No session matches.").waitFor();
+    await apart.waitFor();
+    await visitor.picture("open-session-in-filtered-list-desktop");
+    await list.getByLabel("Search sessions").fill("Old worker");
+    await list.getByLabel("Show").selectOption("open");
+    await list.getByRole("link", { name: /^Old worker/ }).waitFor();
+    await apart.waitFor({ state: "detached" });
+    await list.getByLabel("Search sessions").fill("");
+  });
+
   it("holds an archived session while it is open, and not longer", async () => {
     await visitor.open(archived);
     await row("Put away").waitFor();

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { memo } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityDot } from "#surfaces/web/kit/activity-mark.tsx";
@@ -12,14 +13,22 @@ import { UNTITLED } from "./untitled.ts";
 export const SessionItem = memo(function SessionItem({
   session,
   now,
+  isApart = false,
 }: {
   session: Session;
   now: number;
+  /** Shown above the list because it is open; the list's filter does not have it. */
+  isApart?: boolean;
 }) {
   const location = locationOf(session);
   const isLoud = session.activity === "needs_you" || session.activity === "failed";
   return (
-    <li className="[contain-intrinsic-size:auto_3.25rem] [content-visibility:auto]">
+    <li
+      className={clsx(
+        "[contain-intrinsic-size:auto_3.25rem] [content-visibility:auto]",
+        isApart && "mb-1 border-b border-line pb-1",
+      )}
+    >
       <Link
         to="/sessions/$sessionId"
         params={{ sessionId: session.id }}
@@ -41,6 +50,7 @@ export const SessionItem = memo(function SessionItem({
             </time>
           </span>
           <span className="mt-0.5 flex gap-1.5 text-xs text-ink-faint">
+            {isApart && <span className="shrink-0 font-medium text-ink-soft">Open now ·</span>}
             <span
               className={
                 isLoud ? (session.activity === "failed" ? "text-bad" : "text-warn") : undefined

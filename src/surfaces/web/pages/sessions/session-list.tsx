@@ -13,6 +13,7 @@ import { filterFor, type ListSearch, VIEWS, type View } from "./list-search.ts";
 import { SessionItem } from "./session-item.tsx";
 import { listedSessions } from "./session-list-cache.ts";
 import { useSessionList } from "./use-session-lists.ts";
+import { useOpenApart } from "./with-open.ts";
 
 export function SessionList({ onCreate }: { onCreate: () => void }) {
   const search: ListSearch = useSearch({ strict: false });
@@ -21,6 +22,7 @@ export function SessionList({ onCreate }: { onCreate: () => void }) {
   const view = search.view ?? "open";
   const sessions = useMemo(() => listedSessions(list.data), [list.data]);
   const isFiltered = search.q !== undefined || view !== "open";
+  const apart = useOpenApart(sessions, isFiltered);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const end = useReachedEnd(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -38,17 +40,18 @@ export function SessionList({ onCreate }: { onCreate: () => void }) {
           </div>
         )}
         {list.isPending && <Skeleton />}
-        {isFiltered && list.isSuccess && sessions.length === 0 && !hasNextPage && (
-          <p className="px-3 py-8 text-center text-ink-faint">No session matches.</p>
-        )}
         {isFiltered ? (
           <ul onKeyDown={moveFocus}>
+            {apart && <SessionItem session={apart} now={now} isApart />}
             {sessions.map((session) => (
               <SessionItem key={session.id} session={session} now={now} />
             ))}
           </ul>
         ) : (
           <SessionTree sessions={sessions} />
+        )}
+        {isFiltered && list.isSuccess && sessions.length === 0 && !hasNextPage && (
+          <p className="px-3 py-8 text-center text-ink-faint">No session matches.</p>
         )}
         {!isFiltered && list.isSuccess && !hasNextPage && sessions.every(isOrchestrator) && (
           <NoSessions onCreate={onCreate} />

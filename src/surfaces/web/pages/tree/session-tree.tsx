@@ -1,4 +1,4 @@
-import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import {
   type KeyboardEvent,
@@ -15,11 +15,11 @@ import { api } from "#surfaces/web/kit/api.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
-import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useMyOrchestrator, useOrchestratorSession } from "#surfaces/web/kit/use-orchestrator.ts";
 import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
+import { useOwnOpen } from "#surfaces/web/pages/sessions/with-open.ts";
 import { doingWords } from "./doing-words.ts";
 import { TreeItem } from "./tree-item.tsx";
 import { moveBy } from "./tree-keys.ts";
@@ -41,12 +41,10 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
   const sessions = useWithOpen(listed, openId, orchestrator?.id);
   const parents = useMissingAncestors(sessions, orchestrator?.id);
   const rows = useMemo(
-    () => buildTree({ sessions, orchestrator, parents, folded }),
-    [sessions, orchestrator, parents, folded],
+    () => buildTree({ sessions, orchestrator, parents, folded, openId }),
+    [sessions, orchestrator, parents, folded, openId],
   );
-  const children = useChildren(
-    rows.filter(({ isExpanded }) => isExpanded).map(({ session }) => session.id),
-  );
+  const children = useChildren(parentsOfShown(rows));
   const asked = useAsked();
   const now = useNow(30_000);
   const { act, questions } = useNodeActions();
@@ -91,6 +89,13 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
   );
 }
 
+/** Folded lines too, when the open session is shown under them. */
+function parentsOfShown(rows: readonly TreeRow[]): string[] {
+  return rows
+    .filter(({ level }, at) => (rows[at + 1]?.level ?? 0) > level)
+    .map(({ session }) => session.id);
+}
+
 function nameOf(session: Session, identity: Identity | null): string {
   const fallback = session.isOrchestrator ? "Orchestrator" : UNTITLED;
   return revealLine(identity?.name ?? session.title ?? fallback);
@@ -111,14 +116,7 @@ function useWithOpen(
   openId: string | undefined,
   orchestratorId: string | undefined,
 ): readonly Session[] {
-  const open = useQuery({
-    queryKey: keys.session(openId ?? ""),
-    queryFn: ({ signal }) => api.getSession(openId ?? "", signal),
-    enabled: openId !== undefined,
-  }).data?.session;
-  const me = useMe()?.user.id;
-  // An admin may have opened somebody else's; the list is of one's own.
-  const mine = open?.ownerId === me ? open : undefined;
+  const mine = useOwnOpen(openId);
   const ofOpen = useOpenChildren(mine?.id);
   const ofOrchestrator = useOpenChildren(orchestratorId);
   return useMemo(

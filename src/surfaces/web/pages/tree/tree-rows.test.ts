@@ -45,6 +45,27 @@ describe("the tree of sessions", () => {
     expect(rows[0]).toMatchObject({ isExpanded: false, children: 2, hiddenNeedsYou: 1 });
   });
 
+  it("shows the way to the open session under folded lines, and nothing else of them", () => {
+    const deep = session("deep", { parentSessionId: "second" });
+    const beside = session("beside", { parentSessionId: "second", activity: "needs_you" });
+    const folded = new Set([orchestrator.id, "second"]);
+    const input = { sessions: [...listed, deep, beside], orchestrator, parents: [], folded };
+    const rows = buildTree({ ...input, openId: "deep" });
+    expect(rows.map(({ session: { id }, level }) => [id, level])).toEqual([
+      [orchestrator.id, 1],
+      ["second", 2],
+      ["deep", 3],
+      ["alone", 1],
+    ]);
+    // They stay folded: what else is under them is hidden and counted.
+    expect(rows[0]).toMatchObject({ isExpanded: false, children: 2, hiddenNeedsYou: 0 });
+    expect(rows[1]).toMatchObject({ isExpanded: false, children: 2, hiddenNeedsYou: 1 });
+    expect(buildTree({ ...input, openId: "alone" })).toHaveLength(2);
+    expect(buildTree({ ...input, openId: "unknown" })).toHaveLength(2);
+    const circle = [session("a", { parentSessionId: "b" }), session("b", { parentSessionId: "a" })];
+    expect(buildTree({ ...input, sessions: [...circle, alone], openId: "a" })).toHaveLength(2);
+  });
+
   it("shows a child by itself until its parent is known, and asks for the parent", () => {
     const leader = session("leader");
     const worker = session("worker", { parentSessionId: "leader" });

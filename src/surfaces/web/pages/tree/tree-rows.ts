@@ -26,9 +26,12 @@ export interface TreeInput {
   /** Ancestors that the list has not come to. */
   parents: readonly Session[];
   folded: ReadonlySet<string>;
+  /** The session that is open: it and its ancestors are shown, folded or not. */
+  openId?: string | undefined;
 }
 
-export function buildTree({ sessions, orchestrator, parents, folded }: TreeInput): TreeRow[] {
+export function buildTree(input: TreeInput): TreeRow[] {
+  const { sessions, orchestrator, parents, folded, openId } = input;
   const known = new Map<string, Session>();
   for (const session of [...sessions, ...parents]) known.set(session.id, session);
   if (orchestrator) known.set(orchestrator.id, orchestrator);
@@ -41,8 +44,19 @@ export function buildTree({ sessions, orchestrator, parents, folded }: TreeInput
   }
   const rows: TreeRow[] = [];
   const roots = orchestratorFirst(byParent.get(null) ?? [], orchestrator);
-  addRows(rows, roots, 1, byParent, folded);
+  addRows(rows, roots, 1, { byParent, folded, openPath: pathTo(openId, known) });
   return rows;
+}
+
+/** A session and its ancestors. */
+function pathTo(openId: string | undefined, known: ReadonlyMap<string, Session>): Set<string> {
+  const path = new Set<string>();
+  let session = openId === undefined ? undefined : known.get(openId);
+  while (session && !path.has(session.id)) {
+    path.add(session.id);
+    session = known.get(session.parentSessionId ?? "");
+  }
+  return path;
 }
 
 /** Longer chains of parents are followed no further. */
@@ -84,14 +98,22 @@ function newestFirst(a: Session, b: Session): number {
   return b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id);
 }
 
+interface Branches {
+  byParent: ReadonlyMap<string | null, Session[]>;
+  folded: ReadonlySet<string>;
+  openPath: ReadonlySet<string>;
+}
+
 function addRows(
   rows: TreeRow[],
-  sessions: readonly Session[],
+  siblings: readonly Session[],
   level: number,
-  byParent: ReadonlyMap<string | null, Session[]>,
-  folded: ReadonlySet<string>,
+  branches: Branches,
+  isFolded = false,
 ): void {
-  for (const [index, session] of sessions.entries()) {
+  const { byParent, folded, openPath } = branches;
+  for (const [index, session] of siblings.entries()) {
+    if (isFolded && !openPath.has(session.id)) continue;
     // In the order in which they were begun: what was delegated first stands first.
     const children = [...(byParent.get(session.id) ?? [])].sort((a, b) => newestFirst(b, a));
     const isExpanded = children.length > 0 && !folded.has(session.id);
@@ -99,13 +121,14 @@ function addRows(
       session,
       level,
       place: index + 1,
-      siblings: sessions.length,
+      siblings: siblings.length,
       children: children.length,
       isExpanded,
       hiddenNeedsYou: isExpanded
         ? 0
-        : children.filter(({ activity }) => activity === "needs_you").length,
+        : children.filter(({ id, activity }) => activity === "needs_you" && !openPath.has(id))
+            .length,
     });
-    if (isExpanded) addRows(rows, children, level + 1, byParent, folded);
+    addRows(rows, children, level + 1, branches, !isExpanded);
   }
 }
