@@ -371,6 +371,10 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await guest.leave();
 
     await page.reload();
+    const orchestrators = region("Everybody's orchestrators");
+    await orchestrators.getByRole("button", { name: "Show" }).click();
+    await orchestrators.getByRole("listitem").filter({ hasText: "Works for Hedy" }).waitFor();
+    await visitor.picture("everybodys-orchestrators-desktop");
     const all = region("Everybody's sessions");
     await all.getByRole("button", { name: "Show" }).click();
     const one = all.getByRole("listitem").filter({ hasText: made });

@@ -174,3 +174,4 @@ export const overseenOrchestratorSchema = z
     recovery: recoverySchema.nullable(),
   })
   .meta({ id: "OverseenOrchestrator" });
+export type OverseenOrchestrator = z.infer<typeof overseenOrchestratorSchema>;

@@ -1,11 +1,12 @@
-/** `muster members sessions|open|purge`: what admins see and do about other people's work. */
+/** `muster members sessions|orchestrators|open|purge`: what admins see and do about other people's work. */
 import type { Command } from "commander";
+import type { OverseenOrchestrator } from "#features/orchestrators/contract.ts";
 import type { Member } from "#features/orgs/contract.ts";
 import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import type { OverseenSession } from "#protocol/sessions.ts";
 import type { CliHost } from "../host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../invocation.ts";
-import { printTable, timeAgo } from "../terminal.ts";
+import { formatCost, printTable, timeAgo } from "../terminal.ts";
 import { orgPath } from "./org-path.ts";
 
 export function addOversightCommands(group: Command, host: CliHost): void {
@@ -16,6 +17,10 @@ export function addOversightCommands(group: Command, host: CliHost): void {
     .action((options: { user?: string }, command: Command) =>
       perform(host, command, (invocation) => listSessions(invocation, options.user)),
     );
+  group
+    .command("orchestrators")
+    .description("Lists everybody's orchestrator: how it is and what it cost.")
+    .action((_options: object, command: Command) => perform(host, command, listOrchestrators));
   group
     .command("open")
     .description("Lets you read somebody's session for an hour. Its owner is told, and why.")
@@ -55,6 +60,28 @@ async function listSessions(invocation: Invocation, user: string | undefined): P
       ]),
     );
   if (page.next !== null) invocation.note("There are more; name a person with --user.");
+  return DONE;
+}
+
+async function listOrchestrators(invocation: Invocation): Promise<Ending> {
+  const api = invocation.api();
+  const page = await api.call<Page<OverseenOrchestrator>>(`${await orgPath(api)}/orchestrators`);
+  if (invocation.json) invocation.print(page, []);
+  else if (page.items.length === 0) invocation.print(null, ["Nobody has one yet."]);
+  else
+    printTable(
+      invocation.host,
+      ["PERSON", "HANDLE", "NAME", "STATE", "MODEL", "COST", "UPDATED"],
+      page.items.map(({ identity, session, needsRestart }) => [
+        identity.userId,
+        `@${identity.handle}`,
+        identity.name,
+        session === null ? "never started" : needsRestart ? session.lifecycle : session.activity,
+        session?.model ?? "–",
+        session ? formatCost(session.cost) : "–",
+        session ? timeAgo(session.updatedAt) : "–",
+      ]),
+    );
   return DONE;
 }
 

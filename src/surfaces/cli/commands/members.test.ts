@@ -159,6 +159,37 @@ describe("what admins see and do about people", () => {
     });
   });
 
+  it("lists everybody's orchestrator, also those that ended or never began", async () => {
+    me();
+    const state = {
+      id: "orchestrator:usr_2",
+      lifecycle: "terminated",
+      activity: "idle",
+      status: "stopped",
+      incarnation: 2,
+      model: "acme/small",
+      cost: 1_500_000,
+      updatedAt: "2026-01-01T00:00:00.000Z",
+    };
+    const identity = { userId: "usr_2", name: "Ada\u001b[31m", handle: "ada" };
+    const nobody = { ...identity, userId: "usr_3", handle: "bob" };
+    answers("GET", "/api/orgs/org_1/orchestrators", {
+      items: [
+        { identity, session: state, needsRestart: true, recovery: null },
+        { identity: nobody, session: null, needsRestart: true, recovery: null },
+      ],
+      next: null,
+    });
+    const { out } = await run(["members", "orchestrators"]);
+    expect(out).toMatch(/usr_2\s+@ada\s+Ada.*terminated\s+acme\/small\s+\$1\.5000/);
+    expect(out).toMatch(/usr_3\s+@bob.*never started/);
+    expect(out).not.toContain("\u001b");
+    answers("GET", "/api/orgs/org_1/orchestrators", { items: [], next: null });
+    expect((await run(["members", "orchestrators"])).out).toContain("Nobody has one yet.");
+    server.refuse("GET", "/api/orgs/org_1/orchestrators", 403, "forbidden");
+    expect((await run(["members", "orchestrators"])).code).not.toBe(0);
+  });
+
   it("lists who has left, and purges", async () => {
     me();
     answers("GET", "/api/orgs/org_1/members", { items: [gone], next: null });

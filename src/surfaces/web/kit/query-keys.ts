@@ -59,6 +59,7 @@ export const keys = {
   /** Below the list: stale whenever that is. */
   removedMembers: ["members", "removed"] as const,
   overseen: ["everybody's sessions"] as const,
+  overseenOrchestrators: ["everybody's orchestrators"] as const,
   invitations: ["invitations"] as const,
   orchestrationConfig: ["orchestration config"] as const,
   orchestrations: ["orchestration"] as const,

@@ -1,5 +1,6 @@
 /** Calls of the settings pages: personas, repositories, secrets, keys and people. */
 import type { ApiKey } from "#features/auth/contract.ts";
+import type { OverseenOrchestrator } from "#features/orchestrators/contract.ts";
 import type { Invitation, Member } from "#features/orgs/contract.ts";
 import type {
   ImportedSkill,
@@ -130,6 +131,8 @@ export const settingsApi = {
     const path = `${org(orgId)}/sessions`;
     return (await callApi<Page<OverseenSession>>(path, { query, signal })).items;
   },
+  listOrchestrators: async (orgId: string, signal: AbortSignal) =>
+    (await callApi<Page<OverseenOrchestrator>>(`${org(orgId)}/orchestrators`, { signal })).items,
   openSession: (orgId: string, id: string, reason: string) =>
     callApi<unknown>(`${org(orgId)}/sessions/${part(id)}/open`, {
       method: "POST",

@@ -12,6 +12,7 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { ago, until } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
+import { OverseenOrchestrators } from "./overseen-orchestrators.tsx";
 import { Badge, List, Row, Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
@@ -21,6 +22,12 @@ export function Oversight({ orgId, members }: { orgId: string; members: readonly
     <>
       <OnDemand title="Who has left" text="Their data stays until you purge it.">
         <WhoLeft orgId={orgId} />
+      </OnDemand>
+      <OnDemand
+        title="Everybody's orchestrators"
+        text="How each one is and what it cost. What is said in them stays with their people."
+      >
+        <OverseenOrchestrators orgId={orgId} members={members} />
       </OnDemand>
       <OnDemand
         title="Everybody's sessions"
