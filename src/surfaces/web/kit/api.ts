@@ -210,6 +210,15 @@ export const api = {
   withdrawPrompt: (id: string) => callApi<unknown>(prompt(id), { method: "DELETE" }),
   promotePrompt: (id: string) =>
     callApi<{ prompt: Prompt }>(`${prompt(id)}/promote`, { method: "POST", body: {} }),
+  /** Removes what an entry says, and the other half of its call. */
+  redactEntry: (id: string, entryId: string) =>
+    callApi<{ redacted: string[] }>(
+      `${session(id)}/entries/${encodeURIComponent(entryId)}/redact`,
+      {
+        method: "POST",
+        body: {},
+      },
+    ),
   /** Sends it again; a second call gives back the same prompt. */
   retryPrompt: (id: string) =>
     callApi<{ prompt: Prompt }>(`${prompt(id)}/retry`, { method: "POST", body: {} }),

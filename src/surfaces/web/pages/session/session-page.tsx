@@ -15,6 +15,7 @@ import { ChangesAside } from "./changes-aside.tsx";
 import { Composer } from "./composer.tsx";
 import { useEntryTarget } from "./entry-target.ts";
 import { QueuePanel } from "./queue-panel.tsx";
+import { RedactProvider } from "./redact-entry.tsx";
 import { buildRows, type Row } from "./rows.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { Transcript } from "./transcript.tsx";
@@ -133,17 +134,19 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
             </Button>
           </PageMessage>
         ) : (
-          <Transcript
-            rows={rows}
-            target={target}
-            speaker={name ?? session.agentName ?? session.runtime}
-            welcome={welcome}
-            isFresh={isFresh}
-            isLoading={transcript.isPending}
-            hasOlder={transcript.hasNextPage}
-            isLoadingOlder={transcript.isFetchingNextPage}
-            onLoadOlder={() => void transcript.fetchNextPage()}
-          />
+          <RedactProvider sessionId={session.id}>
+            <Transcript
+              rows={rows}
+              target={target}
+              speaker={name ?? session.agentName ?? session.runtime}
+              welcome={welcome}
+              isFresh={isFresh}
+              isLoading={transcript.isPending}
+              hasOlder={transcript.hasNextPage}
+              isLoadingOlder={transcript.isFetchingNextPage}
+              onLoadOlder={() => void transcript.fetchNextPage()}
+            />
+          </RedactProvider>
         )}
         <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:px-6">
           <QueuePanel sessionId={session.id} submissions={submissions} />

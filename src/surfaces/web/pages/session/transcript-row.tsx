@@ -9,17 +9,28 @@ import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
 import { CallRow, ForwardedRow } from "./kin-rows.tsx";
 import { PromptRow } from "./prompt-row.tsx";
+import { Redactable } from "./redact-entry.tsx";
+import { redactableAs } from "./redactable.ts";
 import type { Row } from "./rows.ts";
 import { SessionLink } from "./session-link.tsx";
 import { AsideRow, WakeRow } from "./told-rows.tsx";
 
-export const TranscriptRow = memo(function TranscriptRow({
-  row,
-  speaker,
-}: {
+interface TranscriptRowProps {
   row: Row;
   speaker: string;
-}) {
+}
+
+export const TranscriptRow = memo(function TranscriptRow({ row, speaker }: TranscriptRowProps) {
+  const what = redactableAs(row);
+  if (what === null) return <RowBody row={row} speaker={speaker} />;
+  return (
+    <Redactable entryId={row.key} what={what}>
+      <RowBody row={row} speaker={speaker} />
+    </Redactable>
+  );
+});
+
+function RowBody({ row, speaker }: TranscriptRowProps) {
   switch (row.type) {
     case "welcome":
       return null;
@@ -79,7 +90,7 @@ export const TranscriptRow = memo(function TranscriptRow({
     case "pulse":
       return <Pulse promptId={row.promptId} />;
   }
-});
+}
 
 /** At work; or, when the turn waits for something, for what and until when. */
 function Pulse({ promptId }: { promptId: string | null }) {

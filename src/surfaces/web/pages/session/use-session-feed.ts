@@ -17,6 +17,7 @@ import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { staleAfter } from "./changed-by.ts";
 import { applyDelta, type Drafts, NO_DRAFTS, settleDrafts } from "./drafts.ts";
+import { forgetRedacted } from "./forget-redacted.ts";
 import { leaveQueue } from "./queue.ts";
 import { lastModelIn } from "./session-model.ts";
 import {
@@ -28,7 +29,6 @@ import {
   type Tail,
   TRANSCRIPT_PAGE,
   type TranscriptPages,
-  withoutRedacted,
 } from "./transcript-cache.ts";
 
 type Arrival = { event: SessionEvent } | { delta: Delta } | "reset";
@@ -126,13 +126,7 @@ function takeEvents(
   if (stale.changes) isStale(keys.sessionChanges(sessionId));
   if (stale.usage) isStale(keys.sessionUsage(sessionId));
   for (const id of stale.prompts) isStale(keys.prompt(id));
-  if (stale.redacted.length === 0) return;
-  const ids = new Set(stale.redacted);
-  queryClient.setQueryData<Tail>(
-    keys.tail(sessionId),
-    (tail) => tail && withoutRedacted(tail, ids),
-  );
-  isStale(keys.transcript(sessionId));
+  if (stale.redacted.length > 0) forgetRedacted(queryClient, sessionId, stale.redacted);
 }
 
 /** Hands on what arrived once a frame, in order. */
