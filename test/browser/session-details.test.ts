@@ -64,6 +64,36 @@ describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
     }
   });
 
+  it("is put to sleep, woken, budgeted and archived on a phone, by keyboard", async () => {
+    const { page } = visitor;
+    const { id } = await platform.createSession({ title: "Pocket", runtime: "echo" });
+    await page.setViewportSize(PHONE);
+    await visitor.open(id);
+    const choose = async (name: string) => {
+      await page.getByRole("button", { name: "More actions" }).press("Enter");
+      const item = page.getByRole("menuitem", { name });
+      await item.waitFor();
+      await visitor.picture("more-actions-phone");
+      await item.press("Enter");
+    };
+    await choose("Put session to sleep");
+    const activity = page.getByTestId("activity");
+    await activity.getByText("Asleep").waitFor();
+    await choose("Wake session");
+    await activity.getByText("Idle").waitFor();
+    await choose("Budget and memory");
+    const budget = page.getByRole("dialog", { name: "Budget and memory" });
+    await budget.getByLabel("The most it may cost, in dollars").fill("2.50");
+    await visitor.picture("budget-phone");
+    await budget.getByRole("button", { name: "Save" }).click();
+    await choose("Budget and memory: $2.50");
+    await page.keyboard.press("Escape");
+    await choose("Archive session");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Archive" }).click();
+    await page.getByRole("status").getByText("Session archived").waitFor();
+    expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  });
+
   it("removes what an entry says after a question that says what stays", async () => {
     const { page, log } = visitor;
     const { id } = await platform.createSession({ title: "Leak", runtime: "echo" });

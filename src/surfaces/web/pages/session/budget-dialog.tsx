@@ -1,34 +1,26 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Wallet } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
-import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
+import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { moneyWords } from "#surfaces/web/kit/money-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { dollarsText, readBudget } from "./budget-text.ts";
 
+interface BudgetDialogProps {
+  session: Session;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
 /** Shows and changes what a session may spend, and whether it remembers. */
-export function BudgetButton({ session, isShown }: { session: Session; isShown: boolean }) {
-  const [isOpen, setIsOpen] = useState(false);
-  if (!isShown) return null;
-  const budget = session.budget === null ? "" : `: ${moneyWords(session.budget)}`;
-  const close = () => setIsOpen(false);
+export function BudgetDialog({ session, isOpen, onClose }: BudgetDialogProps) {
   return (
-    <>
-      <IconButton
-        label={`Budget and memory${budget}`}
-        className="max-sm:hidden"
-        onClick={() => setIsOpen(true)}
-      >
-        <Wallet size={17} aria-hidden />
-      </IconButton>
-      <Modal isOpen={isOpen} onClose={close} title="Budget and memory">
-        {isOpen && <BudgetForm session={session} onDone={close} />}
-      </Modal>
-    </>
+    <Modal isOpen={isOpen} onClose={onClose} title="Budget and memory">
+      {isOpen && <BudgetForm session={session} onDone={onClose} />}
+    </Modal>
   );
 }
 

@@ -13,7 +13,7 @@ export function LocationFact({ location: { short, full } }: { location: SessionL
             type="button"
             aria-label={`Works on: ${full}`}
             data-testid="location"
-            className="max-w-full min-w-0 truncate rounded-sm underline decoration-dotted decoration-line-strong underline-offset-2 hover:text-ink"
+            className="max-w-full min-w-0 truncate rounded-sm -outline-offset-1 underline decoration-dotted decoration-line-strong underline-offset-2 hover:text-ink"
             onClick={(event) => {
               // A tooltip closes on a click; a finger has no other way to open it.
               event.preventDefault();

@@ -46,10 +46,11 @@ export function RedactProvider({
         title={`Remove ${asked?.what ?? "this"} for good?`}
         text={
           <>
-            Its words are overwritten: here, in the search, and in what the agent reads from now on.
-            Nobody can bring them back.
-            <br />
-            What stays: when it was, which tool it was, and that you removed it; the session's
+            <span className="mb-2 block">
+              Its words are overwritten: here, in the search, and in what the agent reads from now
+              on. Nobody can bring them back.
+            </span>
+            What stays: its time, the name of its tool, and that you removed it; the session's
             title; files it changed; what other agents were told; backups, and the logs of the
             model's provider. Change a secret that was in it all the same.
           </>

@@ -39,7 +39,7 @@ export function SessionFacts({ session, family, isPutAway }: SessionFactsProps) 
       </span>
       {isPutAway && <Fact>{session.lifecycle}</Fact>}
       {location && (
-        <Fact className="max-w-[60%]" isShrinking>
+        <Fact className="flex min-w-16 max-w-[60%] items-baseline" isShrinking>
           <LocationFact location={location} />
         </Fact>
       )}

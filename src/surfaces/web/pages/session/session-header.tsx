@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Archive, Pencil } from "lucide-react";
+import { Pencil } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
@@ -14,12 +14,10 @@ import { OrchestrationButton } from "#surfaces/web/pages/orchestration/orchestra
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { shareSession } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
-import { ArchiveDialog } from "./archive-dialog.tsx";
-import { BudgetButton } from "./budget-dialog.tsx";
 import { hasChildren } from "./family-words.ts";
+import { HeaderActions } from "./header-actions.tsx";
 import { ParentCrumb } from "./parent-crumb.tsx";
 import { SessionFacts } from "./session-facts.tsx";
-import { SleepButton } from "./sleep-button.tsx";
 import { WorkspaceButtons } from "./workspace-buttons.tsx";
 
 interface SessionHeaderProps {
@@ -42,7 +40,6 @@ export function SessionHeader({
 }: SessionHeaderProps) {
   const family = useFamily(session.id, session.parentSessionId === null);
   const isParent = family !== undefined && hasChildren(family);
-  const [isArchiving, setIsArchiving] = useState(false);
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
   return (
     <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line py-2 pr-2 pl-2 md:pl-5">
@@ -62,23 +59,7 @@ export function SessionHeader({
       <BoardLink session={session} />
       <OrchestrationButton session={session} isOpen={isOrchestrating} onClick={onOrchestrate} />
       <WorkspaceButtons sessionId={session.id} isOpen={isReviewing} onClick={onReview} />
-      {!isPutAway && <SleepButton session={session} />}
-      <BudgetButton session={session} isShown={!isPutAway} />
-      {!isPutAway && !session.isOrchestrator && (
-        <IconButton
-          label="Archive session"
-          className="max-sm:hidden"
-          onClick={() => setIsArchiving(true)}
-        >
-          <Archive size={17} aria-hidden />
-        </IconButton>
-      )}
-      <ArchiveDialog
-        session={session}
-        hasChildren={isParent}
-        isOpen={isArchiving}
-        onClose={() => setIsArchiving(false)}
-      />
+      {!isPutAway && <HeaderActions session={session} hasChildren={isParent} />}
     </header>
   );
 }

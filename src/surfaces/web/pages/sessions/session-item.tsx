@@ -50,7 +50,12 @@ export const SessionItem = memo(function SessionItem({
             </time>
           </span>
           <span className="mt-0.5 flex gap-1.5 text-xs text-ink-faint">
-            {isApart && <span className="shrink-0 font-medium text-ink-soft">Open now ·</span>}
+            {isApart && (
+              <>
+                <span className="shrink-0 font-medium text-ink-soft">Open now</span>
+                <span aria-hidden>·</span>
+              </>
+            )}
             <span
               className={
                 isLoud ? (session.activity === "failed" ? "text-bad" : "text-warn") : undefined

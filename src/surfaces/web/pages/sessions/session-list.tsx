@@ -185,10 +185,14 @@ function useReachedEnd(onReached: () => void) {
   });
   useEffect(() => {
     if (mark.current === null) return;
-    const observer = new IntersectionObserver((seen) => {
-      isInSight.current = seen.at(-1)?.isIntersecting ?? false;
-      if (isInSight.current) latest.current();
-    });
+    // The end that only touches the edge is not in sight: a row that was scrolled to may lie there.
+    const observer = new IntersectionObserver(
+      (seen) => {
+        isInSight.current = (seen.at(-1)?.intersectionRatio ?? 0) > 0;
+        if (isInSight.current) latest.current();
+      },
+      { threshold: [0, 0.1] },
+    );
     observer.observe(mark.current);
     return () => observer.disconnect();
   }, []);
