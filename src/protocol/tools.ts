@@ -98,7 +98,9 @@ export const bashInput = z.strictObject({
   background: z
     .boolean()
     .optional()
-    .describe("Start it and go on; look after it with the processes tool."),
+    .describe(
+      "Start it and go on; look after it with the processes tool. It ends when the session goes to sleep.",
+    ),
 });
 
 export const processesInput = z.strictObject({
@@ -258,7 +260,7 @@ export const workspaceTools: readonly ToolSpec[] = [
   spec({
     name: "processes",
     description:
-      "Looks after what bash started in the background: lists it, reads what it has written since the last look, or kills it.",
+      "Looks after what bash started in the background: lists it, reads what it has written since the last look, or kills it. It all ends when the session goes to sleep.",
     schema: processesInput,
     readOnly: false,
     target: ({ action, id }) => (id === undefined ? action : `${action} ${id}`),

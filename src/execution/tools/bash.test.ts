@@ -261,6 +261,33 @@ describe.each(kinds)("background processes, %s", (kind) => {
     expect((await call("processes", { action: "list" }, "ses_many")).output).toMatch(/Nothing/);
   });
 
+  it("say that the session's sleep ended them, and keep their numbers", async () => {
+    await start("sleep 300", "ses_sleep");
+    await start("exit 0", "ses_sleep");
+    await expect
+      .poll(async () => (await call("processes", { action: "list" }, "ses_sleep")).output)
+      .toContain("bg_2: ended");
+    await tools.rest("ses_sleep");
+    // The server says more than once that a session rests.
+    await tools.rest("ses_sleep");
+    expect(tools.takeEndedByRest("ses_sleep")).toEqual([{ id: "bg_1", command: "sleep 300" }]);
+    expect(tools.takeEndedByRest("ses_sleep")).toEqual([]);
+    const listed = await call("processes", { action: "list" }, "ses_sleep");
+    expect(listed.output).toBe("bg_1: ended when the session went to sleep: sleep 300");
+    for (const action of ["read", "kill"])
+      expect((await call("processes", { action, id: "bg_1" }, "ses_sleep")).error).toMatch(
+        /bg_1 was ended when the session went to sleep/,
+      );
+    expect((await start("sleep 300", "ses_sleep")).output).toMatch(/bg_3/);
+    const both = await call("processes", { action: "list" }, "ses_sleep");
+    expect(both.output).toMatch(/^bg_1: ended when .*\nbg_3: running/);
+    await tools.endSession("ses_sleep");
+    expect((await call("processes", { action: "list" }, "ses_sleep")).output).toMatch(/Nothing/);
+    expect((await call("processes", { action: "read", id: "bg_1" }, "ses_sleep")).error).toMatch(
+      /ended with the runner it was started on, before the session last slept, or long ago/,
+    );
+  });
+
   it("need an id to be read or killed", async () => {
     expect((await call("processes", { action: "kill" })).error).toMatch(/by its id/);
   });

@@ -1,6 +1,10 @@
 /** The processes tool: looks after what bash started in the background. */
 import { processesInput } from "#protocol/tools.ts";
-import type { BackgroundProcess, BackgroundProcesses } from "./background-processes.ts";
+import type {
+  BackgroundProcess,
+  BackgroundProcesses,
+  EndedByRest,
+} from "./background-processes.ts";
 import { createTool, ToolProblem } from "./perform-tool.ts";
 import type { RunnerTool, ToolOutcome } from "./tool.ts";
 
@@ -8,7 +12,8 @@ const COMMAND_SHOWN = 200;
 
 export function createProcessesTool(background: BackgroundProcesses): RunnerTool {
   return createTool("processes", processesInput, async ({ sessionId }, { action, id }) => {
-    if (action === "list") return done(describeAll(background.list(sessionId)));
+    if (action === "list")
+      return done(describeAll(background.endedByRest(sessionId), background.list(sessionId)));
     if (id === undefined) throw new ToolProblem(`Say which one to ${action}, by its id.`);
     const found = background.get(sessionId, id);
     if (action === "read") return done(readNew(found));
@@ -19,14 +24,19 @@ export function createProcessesTool(background: BackgroundProcesses): RunnerTool
   });
 }
 
-function describeAll(processes: readonly BackgroundProcess[]): string {
-  if (processes.length === 0) return "Nothing runs in the background.";
-  return processes
-    .map(
-      (one) =>
-        `${one.id}: ${stateOf(one)}: ${one.command.slice(0, COMMAND_SHOWN).replaceAll(/\s+/g, " ")}`,
-    )
-    .join("\n");
+function describeAll(
+  rested: readonly EndedByRest[],
+  processes: readonly BackgroundProcess[],
+): string {
+  const lines = [
+    ...rested.map((one) => lineOf(one, "ended when the session went to sleep")),
+    ...processes.map((one) => lineOf(one, stateOf(one))),
+  ];
+  return lines.length === 0 ? "Nothing runs in the background." : lines.join("\n");
+}
+
+function lineOf({ id, command }: EndedByRest, state: string): string {
+  return `${id}: ${state}: ${command.slice(0, COMMAND_SHOWN).replaceAll(/\s+/g, " ")}`;
 }
 
 function readNew(one: BackgroundProcess): string {

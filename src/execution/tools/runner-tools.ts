@@ -37,6 +37,11 @@ export function createRunnerTools(options: RunnerToolsOptions = {}): RunnerTools
   return {
     get: (name) => byName.get(name),
     workingDirectory: (sessionId) => directories.get(sessionId) ?? null,
+    takeEndedByRest: (sessionId) => background.takeEndedByRest(sessionId),
+    async rest(sessionId) {
+      directories.delete(sessionId);
+      await background.rest(sessionId);
+    },
     async endSession(sessionId) {
       directories.delete(sessionId);
       await background.endSession(sessionId);

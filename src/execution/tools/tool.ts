@@ -57,7 +57,11 @@ export interface RunnerTools {
   get(name: string): RunnerTool | undefined;
   /** Where the session's last command ended up, as seen inside; null is the top of the workspace. */
   workingDirectory(sessionId: string): string | null;
-  /** Ends what the session left running in the background. */
+  /** Ends what the session left running in the background, because it goes to sleep. */
+  rest(sessionId: string): Promise<void>;
+  /** What `rest` ended and the session's agent was not told of yet. */
+  takeEndedByRest(sessionId: string): readonly { id: string; command: string }[];
+  /** Ends what the session left running in the background, for good. */
   endSession(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -58,6 +58,7 @@ export async function fakeWorkspaces(folder: string): Promise<FakeWorkspaces> {
     holds: (sessionId: string) => held.has(sessionId),
     sandboxRefusal: () => null,
     isSandboxed: () => false,
+    hibernate: async () => {},
     close: async () => {},
   } as unknown as Workspaces;
   return { workspaces, workspace, acts, held };

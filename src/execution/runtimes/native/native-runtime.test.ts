@@ -80,6 +80,29 @@ describe("the native loop", () => {
     ]);
   });
 
+  it("tells once, after a sleep, which background processes it ended", async () => {
+    const sessionId = "ses_slept";
+    const { runtime, requests } = runtimeWith((n) =>
+      n === 1
+        ? [{ call: "bash", input: { command: `sleep 300 # ${KEY}`, background: true } }]
+        : [{ text: "done" }],
+    );
+    const work = async () => {
+      const turn = new FakeTurn({ content: "go", sessionId });
+      await turn.work(runtime);
+      return turn.items.flatMap((item) => (item.type === "notice" ? [item] : []));
+    };
+    expect(await work()).toEqual([]);
+    await runtime.letGo?.(sessionId, false);
+    const told = await work();
+    expect(told).toMatchObject([{ forModel: true }]);
+    expect(told[0]?.text).toContain("bg_1 (sleep 300 #");
+    expect(told[0]?.text).not.toContain(KEY);
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain("bg_1 (sleep 300 #");
+    expect(await work()).toEqual([]);
+    await runtime.close?.();
+  });
+
   it("gives a call that is not JSON, or is refused, back to the model as an error", async () => {
     const { runtime, requests } = runtimeWith(
       lines([

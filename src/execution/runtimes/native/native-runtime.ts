@@ -15,6 +15,7 @@ import {
 } from "#execution/tools/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import type { Workspaces } from "#execution/workspaces/workspace.ts";
+import type { JournalItem } from "#protocol/events.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
 import { withAuthor } from "../prompt-author.ts";
 import type { Runtime, Turn, TurnEnd } from "../runtime.ts";
@@ -62,8 +63,11 @@ export function createNativeRuntime({ redact, ...given }: NativeOptions): Runtim
     runTurn: (turn) => runTurn(options, turn),
     keeps: () => workspaces.sessions(),
     async letGo(sessionId, isGone) {
+      if (!isGone) {
+        await tools.rest(sessionId);
+        return workspaces.hibernate(sessionId);
+      }
       await tools.endSession(sessionId);
-      if (!isGone) return workspaces.hibernate(sessionId);
       await workspaces.remove(sessionId);
       await workspaces.sweep();
     },
@@ -172,8 +176,10 @@ async function work(
   // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const reminder = await remind(turn, earlier, brief?.recall ?? [], redact);
+  const slept = await tellEndedByRest(turn, tools, redact);
   const conversation = await converse(turn, earlier);
   if (reminder) conversation.add(reminder);
+  if (slept) conversation.add(slept);
   const loop = new TurnLoop({
     turn,
     resumption,
@@ -189,6 +195,23 @@ async function work(
     bounds,
   });
   return loop.run();
+}
+
+/** After a sleep, says once which background processes it ended: the agent may count on them. */
+async function tellEndedByRest(
+  turn: Turn,
+  tools: RunnerTools,
+  redact: Redactor,
+): Promise<JournalItem | undefined> {
+  const ended = tools.takeEndedByRest(turn.assignment.sessionId);
+  if (ended.length === 0) return undefined;
+  const named = ended.map(({ id, command }) => `${id} (${command.replaceAll(/\s+/g, " ")})`);
+  const text = redact(
+    `[from Muster]\nThis session was asleep. What it had running in the background was ended then: ${named.join(", ")}. Start it again if it is needed.`,
+  );
+  const note: JournalItem = { type: "notice", entryId: turn.entryId(), text, forModel: true };
+  await turn.append(note);
+  return note;
 }
 
 /** Once a turn, however many attempts it takes. */

@@ -20,7 +20,8 @@ const COMMANDS: readonly RestCommand[] = [
   {
     name: "sleep",
     action: "hibernate",
-    description: "Puts a session to sleep that has nothing to do; the next prompt wakes it.",
+    description:
+      "Puts a session to sleep that has nothing to do, and ends what it runs in the background; the next prompt wakes it.",
     done: "sleeps",
   },
   { name: "wake", action: "wake", description: "Wakes a session that sleeps.", done: "is awake" },

@@ -14,6 +14,8 @@ import { BudgetDialog } from "./budget-dialog.tsx";
 interface HeaderAction {
   label: string;
   Icon: LucideIcon;
+  /** More than the label says, on hover. */
+  hint?: string;
   isBusy?: boolean;
   run: () => void;
 }
@@ -38,10 +40,11 @@ export function HeaderActions({
     actions.push({ label: "Archive session", Icon: Archive, run: () => setAsked("archive") });
   return (
     <>
-      {actions.map(({ label, Icon, isBusy, run }) => (
+      {actions.map(({ label, Icon, hint = label, isBusy, run }) => (
         <IconButton
           key={label}
           label={label}
+          title={hint}
           className="max-sm:hidden"
           disabled={isBusy}
           onClick={run}
@@ -108,6 +111,9 @@ function useSleepAction(session: Session): HeaderAction | null {
   return {
     label: isAsleep ? "Wake session" : "Put session to sleep",
     Icon: isAsleep ? Sun : Moon,
+    ...(!isAsleep && {
+      hint: "Put session to sleep: its files stay, what it runs in the background ends",
+    }),
     isBusy: change.isPending,
     run: () => change.mutate(),
   };

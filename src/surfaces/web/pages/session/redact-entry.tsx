@@ -51,7 +51,7 @@ export function RedactProvider({
               on. Nobody can bring them back.
             </span>
             What stays: its time, the name of its tool, and that you removed it; the session's
-            title; files it changed; what other agents were told; backups, and the logs of the
+            title; files it changed; what other agents read of it; backups, and the logs of the
             model's provider. Change a secret that was in it all the same.
           </>
         }

@@ -25,7 +25,7 @@ export function Oversight({ orgId, members }: { orgId: string; members: readonly
       </OnDemand>
       <OnDemand
         title="Everybody's orchestrators"
-        text="How each one is and what it cost. What is said in them stays with their people."
+        text="The state and the cost of each. What is said to them is not shown."
       >
         <OverseenOrchestrators orgId={orgId} members={members} />
       </OnDemand>
