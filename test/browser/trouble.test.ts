@@ -125,6 +125,25 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     await trouble().waitFor({ state: "detached" });
   });
 
+  it("sends nothing again while a model is being added", async () => {
+    const { page } = visitor;
+    const id = await fail("Brush otters", "brushed");
+    await visitor.open(id);
+    await trouble().getByRole("button", { name: "Change model" }).click();
+    const choice = page.getByRole("dialog", { name: "Change the model" });
+    await choice.getByLabel("Model").selectOption({ label: "Add a model…" });
+    const dialog = page.getByRole("dialog", { name: "Add a model" });
+    await dialog.getByText("Another endpoint").click();
+    await dialog.getByLabel("Name").fill("other");
+    await dialog.getByLabel("Address").fill(vendor.url);
+    await dialog.getByRole("textbox", { name: /^Key/ }).fill("sk-wrong");
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    await dialog.getByText(/does not accept this key/).waitFor();
+    visitor.forgive(400);
+    expect(await outcomes(id)).toEqual(["failed"]);
+    await trouble().waitFor();
+  });
+
   it("lets a failure be, when somebody says so", async () => {
     const id = await fail("Wash otters", "washed");
     await needsYou().getByRole("button", { name: "Dismiss: Wash otters failed" }).click();

@@ -38,24 +38,27 @@ function Choice({ sessionId, model, promptId, onClose }: ChangeModelDialogProps)
     retry.mutate({ sessionId, promptId, model: chosen || null }, { onSuccess: onClose });
   };
   return (
-    <form className="space-y-4" onSubmit={submit}>
-      <ModelChoice
-        models={models}
-        chosen={chosen}
-        onChange={setChosen}
-        onAdd={mayAdd ? () => setIsAdding(true) : undefined}
-      />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" disabled={retry.isPending}>
-          {promptId === null ? "Change" : "Change and retry"}
-        </Button>
-      </div>
+    <>
+      <form className="space-y-4" onSubmit={submit}>
+        <ModelChoice
+          models={models}
+          chosen={chosen}
+          onChange={setChosen}
+          onAdd={mayAdd ? () => setIsAdding(true) : undefined}
+        />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={retry.isPending}>
+            {promptId === null ? "Change" : "Change and retry"}
+          </Button>
+        </div>
+      </form>
+      {/* Outside of the form: what is submitted in a dialog bubbles to the form that renders it. */}
       <AddModel
         isOpen={isAdding}
         onClose={() => setIsAdding(false)}
         onAdded={([first]) => first && setChosen(first.id)}
       />
-    </form>
+    </>
   );
 }

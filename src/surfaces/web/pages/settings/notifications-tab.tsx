@@ -41,7 +41,7 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
   return (
     <Section
       title="Sessions that are done"
-      text="They are in your inbox, marked as read: nothing is asked of you."
+      text="They are in your inbox, marked as read: nothing is asked of you. Sessions that an agent started report to that agent instead."
     >
       <label className="flex items-start gap-2.5 text-sm">
         <input
