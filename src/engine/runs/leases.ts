@@ -3,10 +3,18 @@ import { LEASE_MS } from "#protocol/frames.ts";
 import { eachApart } from "../each-apart.ts";
 import { untellDecisions } from "../gates/gates.ts";
 import type { RunRow } from "../schema.ts";
-import { command, type Engine } from "../work.ts";
+import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { loseRun } from "./lose-run.ts";
 import type { LossReason } from "./loss-evidence.ts";
-import { findRun, HELD_STATES, listExpired, listHeldBy, renewLease } from "./queries.ts";
+import {
+  findRun,
+  HELD_STATES,
+  listExpired,
+  listHeldBy,
+  listLiveRuns,
+  renewLease,
+  saveRun,
+} from "./queries.ts";
 import { listOverdueStops } from "./waiting-run-queries.ts";
 
 export interface RunRef {
@@ -148,9 +156,24 @@ export async function endOverdueStops(
       const run = session && (await findRun(work.tx, id));
       if (!session || !run || run.fence !== fence || run.state !== "stopping") return;
       if (run.stop_by === null || run.stop_by >= work.now - STOP_OVERDUE_MS) return;
-      if (mayExpire()) await loseRun(work, session, run, "stop_overdue");
+      if (mayExpire()) await endOverdueTurn(work, session, run);
     }),
   );
+}
+
+/** The next turn waits for the lease's end: until then the runner may still work in the same files. */
+async function endOverdueTurn(work: Work, session: SessionWriter, run: RunRow): Promise<void> {
+  const leaseEnd = (run.lease_until ?? 0) + EXPIRY_MARGIN_MS;
+  await loseRun(work, session, run, "stop_overdue");
+  const next = (await listLiveRuns(work.tx, session.row.id)).filter(
+    ({ state, thread }) =>
+      state === "pending" && (session.row.exclusive === 1 || thread === run.thread),
+  );
+  for (const waiting of next)
+    await saveRun(work.tx, {
+      ...waiting,
+      available_at: Math.max(waiting.available_at, leaseEnd),
+    });
 }
 
 /** No lease reaches further than one that begins now, unless the clock was moved back. */

@@ -1,11 +1,10 @@
 /** Tells how the runners of an organisation meet a run: who could take it, and whether its holder is away. */
-import type { RunnerRow, RunRow } from "../schema.ts";
+import type { RunRow } from "../schema.ts";
 import type { RunTrouble } from "../sessions/states.ts";
 import { fits, wishOf } from "./fit.ts";
 import { EXPIRY_MARGIN_MS } from "./leases.ts";
 import { HELD_STATES } from "./queries.ts";
-import { offerOf } from "./runner-offer.ts";
-import { diskOf } from "./runners.ts";
+import type { RunnerStanding } from "./runner-offer.ts";
 
 /**
  * - `holder_away`: the runner that holds the session's files is not connected;
@@ -17,16 +16,17 @@ import { diskOf } from "./runners.ts";
  */
 export type RunnerMatch = "holder_away" | "none" | "unfit" | "starting" | "low_disk" | "fit";
 
-export function matchRunners(runners: readonly RunnerRow[], run: RunRow): RunnerMatch {
+export function matchRunners(runners: readonly RunnerStanding[], run: RunRow): RunnerMatch {
   const online = runners.filter((runner) => runner.state === "online");
   const { pinned_runner_id: holderId } = run;
   if (holderId !== null && !online.some(({ id }) => id === holderId)) return "holder_away";
   if (online.length === 0) return "none";
-  const fitting = online.filter((runner) => fits(offerOf(runner), wishOf(run)));
+  const wish = wishOf(run);
+  const fitting = online.filter(({ offer }) => fits(offer, wish));
   if (fitting.length === 0) return "unfit";
-  const ready = fitting.filter((runner) => runner.ready === 1);
+  const ready = fitting.filter(({ isReady }) => isReady);
   if (ready.length === 0) return "starting";
-  return ready.every((runner) => diskOf(runner)?.isLow) ? "low_disk" : "fit";
+  return ready.every(({ isDiskLow }) => isDiskLow) ? "low_disk" : "fit";
 }
 
 /**
@@ -34,7 +34,7 @@ export function matchRunners(runners: readonly RunnerRow[], run: RunRow): Runner
  * lease; null when it is here.
  */
 export function takeoverAt(
-  runners: readonly RunnerRow[],
+  runners: readonly RunnerStanding[],
   { runner_id, lease_until }: RunRow,
   now: number,
 ): number | null {
@@ -46,7 +46,7 @@ export function takeoverAt(
 
 /** Null for a run that waits in line or is in the hands of a runner that answers. */
 export function troubleOf(
-  runners: readonly RunnerRow[],
+  runners: readonly RunnerStanding[],
   run: RunRow,
   now: number,
 ): RunTrouble | null {
@@ -58,7 +58,7 @@ export function troubleOf(
 }
 
 /** False when only the machine with its files may go on, and that is gone: then it waits for it. */
-function mayBeTaken(runners: readonly RunnerRow[], run: RunRow): boolean {
+function mayBeTaken(runners: readonly RunnerStanding[], run: RunRow): boolean {
   return matchRunners(runners, run) !== "holder_away";
 }
 

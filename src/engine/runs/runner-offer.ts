@@ -1,8 +1,13 @@
-/** What a runner's row says of the work it can take. */
+/** The parts of a runner's row that say which work it can take, parsed. */
 import type { RunnerRow } from "../schema.ts";
 import type { RunnerOffer } from "./fit.ts";
 
-export function offerOf(row: RunnerRow): RunnerOffer {
+type OfferRow = Pick<
+  RunnerRow,
+  "id" | "org_id" | "scope" | "hostname" | "project_dir" | "profile" | "tags" | "runtimes"
+>;
+
+export function offerOf(row: OfferRow): RunnerOffer {
   return {
     id: row.id,
     orgId: row.org_id,
@@ -12,6 +17,43 @@ export function offerOf(row: RunnerRow): RunnerOffer {
     profile: row.profile,
     tags: JSON.parse(row.tags) as string[],
     runtimes: JSON.parse(row.runtimes) as string[],
+  };
+}
+
+/** Columns of a runner that runs are matched against; not its models, which may be many. */
+export const STANDING_COLUMNS = [
+  "id",
+  "org_id",
+  "scope",
+  "hostname",
+  "project_dir",
+  "profile",
+  "tags",
+  "runtimes",
+  "state",
+  "ready",
+  "disk",
+] as const;
+
+/** A runner as runs are matched against it: parsed once, however many runs there are. */
+export interface RunnerStanding {
+  id: string;
+  state: RunnerRow["state"];
+  isReady: boolean;
+  isDiskLow: boolean;
+  offer: RunnerOffer;
+}
+
+export function standingOf(
+  row: Pick<RunnerRow, (typeof STANDING_COLUMNS)[number]>,
+): RunnerStanding {
+  const disk = row.disk === null ? null : (JSON.parse(row.disk) as { isLow?: boolean });
+  return {
+    id: row.id,
+    state: row.state,
+    isReady: row.ready === 1,
+    isDiskLow: disk?.isLow ?? false,
+    offer: offerOf(row),
   };
 }
 

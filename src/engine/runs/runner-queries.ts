@@ -2,6 +2,7 @@
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, RunnerRow } from "../schema.ts";
 import { HELD_STATES } from "./queries.ts";
+import { type RunnerStanding, STANDING_COLUMNS, standingOf } from "./runner-offer.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -165,6 +166,15 @@ const selectRunners = prepare<{ orgId: string }, RunnerRow>((db, p) =>
 );
 export function listRunners(reader: Reader, orgId: string): Promise<RunnerRow[]> {
   return reader.all(selectRunners, { orgId });
+}
+
+const selectStandings = prepare<
+  { orgId: string },
+  Pick<RunnerRow, (typeof STANDING_COLUMNS)[number]>
+>((db, p) => db.selectFrom("runners").select(STANDING_COLUMNS).where("org_id", "=", p("orgId")));
+/** All runners of an organisation, as runs are matched against them. */
+export async function listStandings(reader: Reader, orgId: string): Promise<RunnerStanding[]> {
+  return (await reader.all(selectStandings, { orgId })).map(standingOf);
 }
 
 const selectRunnerIds = prepare<{ credentialId: string }, { id: string }>((db, p) =>

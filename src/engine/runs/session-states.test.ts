@@ -7,6 +7,7 @@ import { silentLog as log } from "#base/log.ts";
 import { openStore, type Store } from "#base/store/index.ts";
 import {
   type Assignment,
+  LEASE_MS,
   RUNNER_PROTOCOL,
   type RunnerFrame,
   type ServerFrame,
@@ -303,6 +304,25 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const items = [{ type: "message", entryId: "ent_late", kind: "text", text: "late" }];
       await runner.journal(turn, { items, settle: { outcome: "completed", result: "late" } });
       expect(runner.frames.at(-1)).toMatchObject({ op: "lost", code: "stale_fence" });
+    });
+
+    it("begins no turn beside one that was told to end and may still be at work", async () => {
+      const id = await begin();
+      const runner = await connect("one");
+      const turn = await runner.turnOf(id);
+      const next = { content: "next", mode: "followup" as const, thread: "main", attachments: [] };
+      await kernel.prompts.admit(owner, id, next);
+      await kernel.runs.stop(owner, turn.run);
+      await change("update runs set stop_by = stop_by - 60000");
+      await endOverdueStops(kernel.engine, Date.now(), () => true);
+      const rows = await store.read((reader) =>
+        reader.query<{ state: string; available_at: number }>({
+          sql: "select state, available_at from runs order by created_at",
+          parameters: [],
+        }),
+      );
+      expect(rows.map(({ state }) => state)).toEqual(["stopped", "pending"]);
+      expect(Number(rows[1]?.available_at)).toBeGreaterThan(Date.now() + LEASE_MS / 2);
     });
 
     it("fails after five minutes when no runner that was seen lately can take it", async () => {

@@ -5,9 +5,10 @@
 import type { Reader } from "#base/store/index.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { matchRunners, takeoverAt, troubleOf } from "../runs/runner-match.ts";
-import { listRunners } from "../runs/runner-queries.ts";
+import type { RunnerStanding } from "../runs/runner-offer.ts";
+import { listStandings } from "../runs/runner-queries.ts";
 import { listLiveRunsOf } from "../runs/waiting-run-queries.ts";
-import type { RunnerRow, RunRow, SessionRow } from "../schema.ts";
+import type { RunRow, SessionRow } from "../schema.ts";
 import { type SessionSurroundings, sessionView } from "./views.ts";
 import { sessionWait, UNKNOWN_SURROUNDINGS } from "./waiting-for.ts";
 
@@ -40,14 +41,14 @@ async function lookAroundSessions(
   if (!first) return (row) => surroundingsOf(row, [], [], now);
   const ids = live.map(({ id }) => id);
   const runs = Map.groupBy(await listLiveRunsOf(reader, ids), ({ session_id }) => session_id);
-  const runners = await listRunners(reader, first.org_id);
+  const runners = await listStandings(reader, first.org_id);
   return (row) => surroundingsOf(row, runs.get(row.id) ?? [], runners, now);
 }
 
 function surroundingsOf(
   row: SessionRow,
   runs: readonly RunRow[],
-  runners: readonly RunnerRow[],
+  runners: readonly RunnerStanding[],
   now: number,
 ): SessionSurroundings {
   const run = runs.find(({ state }) => state === row.run_state);

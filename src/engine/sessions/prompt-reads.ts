@@ -7,8 +7,9 @@ import { decodeCursor, pageOf } from "../cursor.ts";
 import type { Principal } from "../principal.ts";
 import { listLiveRuns } from "../runs/queries.ts";
 import { matchRunners, takeoverAt } from "../runs/runner-match.ts";
-import { listRunners } from "../runs/runner-queries.ts";
-import type { PromptRow, RunnerRow, RunRow } from "../schema.ts";
+import type { RunnerStanding } from "../runs/runner-offer.ts";
+import { listStandings } from "../runs/runner-queries.ts";
+import type { PromptRow, RunRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { findBlob } from "./blob-queries.ts";
 import {
@@ -80,14 +81,14 @@ export function createPromptReads({ store, clock }: Engine) {
 interface Around {
   live: readonly RunRow[];
   /** Read only when a run waits for a runner, or is held by one. */
-  runners: readonly RunnerRow[];
+  runners: readonly RunnerStanding[];
 }
 
 /** What explains why the prompts of a session wait, read once for all of them. */
 async function lookAround(reader: Reader, sessionId: string, orgId: string): Promise<Around> {
   const live = await listLiveRuns(reader, sessionId);
   const needsRunners = live.some((run) => run.state === "pending" || run.runner_id !== null);
-  return { live, runners: needsRunners ? await listRunners(reader, orgId) : [] };
+  return { live, runners: needsRunners ? await listStandings(reader, orgId) : [] };
 }
 
 /** A receipt says not only where a prompt is, but also why it waits. */

@@ -6,11 +6,11 @@
 import { Refusal } from "#base/refusal.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { exactPatch, type WorkspaceChanges } from "#protocol/workspaces.ts";
-import { demandKey, wishOf } from "../runs/fit.ts";
+import { demandKey, fits, sessionDemands, wishOf } from "../runs/fit.ts";
 import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
 import { loseRun } from "../runs/lose-run.ts";
 import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
-import { findRunner } from "../runs/runner-queries.ts";
+import { findRunner, listStandings } from "../runs/runner-queries.ts";
 import type { RunnerRow, RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
 import { MAIN_THREAD } from "../sessions/admit-prompt.ts";
 import type { SessionWriter, Work } from "../work.ts";
@@ -25,6 +25,7 @@ export async function relocateSession(work: Work, session: SessionWriter): Promi
   const workspace = await findWorkspace(work.tx, row.id);
   if (workspace?.left_at != null) return;
   requireMovable(row, workspace);
+  await requireElsewhere(work, row, workspace.runner_id);
   const live = await listLiveRuns(work.tx, row.id);
   requireGone(await findRunner(work.tx, workspace.runner_id), live, work.now);
   requireNothingAsked(live);
@@ -95,6 +96,25 @@ function requireMovable(
       "workspace_not_movable",
       "This session works in a folder of that machine, which no other machine has. Start the runner there again, or start a new session.",
     );
+}
+
+/** A session that demands a machine or a folder by name moves only to a runner that has it too. */
+async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Promise<void> {
+  const demands = sessionDemands(row);
+  if (demands.hostname === undefined && demands.projectDir === undefined) return;
+  const { org_id: orgId, owner_id: ownerId, runtime } = row;
+  const wish = { orgId, ownerId, runtime, demands, pinnedRunnerId: null };
+  const standings = await listStandings(work.tx, orgId);
+  if (standings.some(({ id, offer }) => id !== goneId && fits(offer, wish))) return;
+  const wanted = [
+    ...(demands.hostname === undefined ? [] : [`the machine ${demands.hostname}`]),
+    ...(demands.projectDir === undefined ? [] : [`the folder ${demands.projectDir}`]),
+  ].join(" and ");
+  throw new Refusal(
+    "conflict",
+    "workspace_not_movable",
+    `This session was started for ${wanted}, which no other runner has. Start the runner there again, or start a new session.`,
+  );
 }
 
 /** What a person decides about is the call as it was shown to them, in the place it was made for. */

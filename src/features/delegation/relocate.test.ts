@@ -145,6 +145,24 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.settle(later, { outcome: "completed" });
     });
 
+    it("refuses for a session that was started for a machine or folder no other runner has", async () => {
+      const { childId } = await stuck();
+      const demand = (demands: object) =>
+        change(
+          `update sessions set demands = '${JSON.stringify(demands)}' where id = '${childId}'`,
+        );
+      await demand({ projectDir: "/srv/app" });
+      await expect(relocate(childId)).rejects.toMatchObject({
+        code: "workspace_not_movable",
+        message: expect.stringContaining("the folder /srv/app"),
+      });
+      await demand({ hostname: "build-1" });
+      await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_not_movable"));
+      await change(`update sessions set demands = null where id = '${childId}'`);
+      await relocate(childId);
+      await machineBack();
+    });
+
     it("refuses while the machine is there, without files, and while something is asked", async () => {
       const { childId, turn } = await at.family();
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_missing"));
