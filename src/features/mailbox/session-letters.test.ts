@@ -272,12 +272,16 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await Promise.all(ids.map((id) => about(id, "box=all")))).flat()).toHaveLength(5);
     });
 
-    it("keeps the letters of a session that is gone", async () => {
+    it("keeps the letters of a session that is gone, without its id", async () => {
       const id = await alone("Short life");
       await end(id, "go", "gone soon");
       await at.world.kernel.sessions.terminate(owner, id);
       await command(at.world.kernel.engine, (work) => purgeEnded(work, id));
-      expect(await about(id, "box=all")).toHaveLength(1);
+      expect(await about(id, "box=all")).toEqual([]);
+      const inbox = await at.world.call<{ items: Letter[] }>(owner, "GET", "/api/me/inbox?box=all");
+      const [letter, ...more] = inbox.items.filter(({ content }) => content.includes("gone soon"));
+      expect(letter).toMatchObject({ from: { name: "Short life" }, contextSessionId: null });
+      expect(more).toEqual([]);
     });
   });
 }
