@@ -265,7 +265,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const receipt = async () =>
         (await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${prompt.id}`)).body
           .prompt;
-      await expect.poll(async () => (await receipt()).waitingFor?.reason, PATIENT).toBe("paused");
+      await expect.poll(async () => (await receipt()).waitingFor?.reason, PATIENT).toBe("quota");
       const { waitingFor } = await receipt();
       expect(Date.parse(waitingFor?.until ?? "")).toBeGreaterThan(Date.now() + 500_000);
       await platform.server.kernel.engine.store.transaction((tx) =>
