@@ -209,6 +209,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(heard).toEqual(["has begun", "uses glob"]);
       });
 
+      it("tells what its agents ask, with the choices, and cannot answer", async () => {
+        const { turn, sessionId } = await turnOf(platform, runner);
+        const options = [{ label: "Red" }, { label: "Blue" }];
+        const input = { questions: [{ question: "Which colour?", options }] };
+        const call = { entryId: "ent_q", callId: "q1", tool: "ask_user_question", input };
+        await turn.journal([{ type: "pre_tool", ...call }], {
+          park: { kind: "gate", callId: "q1" },
+        });
+        const { data } = await say(client, "list_approvals", { sessionId });
+        expect(data.approvals).toMatchObject([
+          { kind: "question", asks: "Which colour?\n- Red\n- Blue" },
+        ]);
+        const sent = await say(client, "prompt_session", { sessionId, content: "Blue" });
+        expect(sent.data).toMatchObject({ state: "queued" });
+        await say(client, "stop_session", { sessionId });
+      });
+
       it("resumes a stream that was lost by the id of its priming event, and does nothing twice", async () => {
         const secret = await apiKey(platform, READ_WRITE);
         const { id: sessionId } = await platform.createSession({ runtime: "native" });

@@ -1,4 +1,5 @@
 export { type GateDecision, overruledReason } from "./decision.ts";
+export { gateWords } from "./gate-words.ts";
 export {
   decideGate,
   decisionOf,

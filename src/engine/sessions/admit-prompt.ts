@@ -178,7 +178,11 @@ async function answerQuestion(
   await work.emit({ type: "prompt_admitted", session, prompt });
   const decision = { allowed: true, reason: null, answers, scope: "once" } as const;
   await decideGate(work, gate.id, decision, input.author.id);
-  const settled = { outcome: "merged", mergedInto: gate.prompt_id } as const;
+  const settled = {
+    outcome: "merged",
+    mergedInto: gate.prompt_id,
+    answeredGate: gate.id,
+  } as const;
   await settlePrompt(work, session, prompt, null, settled);
   return { prompt, repeated: false };
 }

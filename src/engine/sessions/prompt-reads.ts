@@ -99,6 +99,7 @@ function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: 
     run,
     ahead,
     sessionBusy: live.length > 0,
+    sessionAsks: live.some(({ state }) => state === "gated"),
     runners: run?.state === "pending" ? matchRunners(runners, run) : "fit",
     takeoverAt: run === undefined ? null : takeoverAt(runners, run, now),
     now,

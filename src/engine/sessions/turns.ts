@@ -175,6 +175,8 @@ export interface Ending {
   usage?: { inputTokens: number; outputTokens: number; costMicros: number | null };
   supersededBy?: string;
   mergedInto?: string;
+  /** The question that the prompt answered. */
+  answeredGate?: string;
 }
 
 const RUN_STATE_AFTER = { completed: "completed", failed: "failed" } as const;
@@ -252,6 +254,7 @@ export async function settlePrompt(
       code: ending.error?.code ?? null,
       mergedInto: prompt.merged_into,
       supersededBy: prompt.superseded_by,
+      ...(ending.answeredGate === undefined ? {} : { answeredGate: ending.answeredGate }),
     },
   });
   if (run) {

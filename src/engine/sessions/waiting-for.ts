@@ -19,6 +19,8 @@ export interface PromptSurroundings extends RunSurroundings {
   /** How many prompts run before it. */
   ahead: number;
   sessionBusy: boolean;
+  /** The turn before it waits for somebody's answer. */
+  sessionAsks: boolean;
 }
 
 /** For a prompt that was just admitted, or has ended: nothing around it explains it. */
@@ -28,6 +30,7 @@ export const UNKNOWN_SURROUNDINGS: PromptSurroundings = {
   runners: "fit",
   takeoverAt: null,
   sessionBusy: false,
+  sessionAsks: false,
   now: 0,
 };
 
@@ -55,6 +58,11 @@ const WHY: Record<WaitReason, string> = {
   stopping: "The turn is being ended.",
 };
 
+const BEHIND_TURN: ReadonlySet<WaitReason> = new Set(["session_busy", "behind_other_prompts"]);
+/** In place of the words for a busy session. */
+const ASKS_FIRST =
+  "The session asks its person something and waits for the answer; this comes after it. Answer it among the approvals, or stop the turn.";
+
 /** In place of the words for a busy runner. */
 const LOW_DISK =
   "The disk of the runner is almost full, so it takes no new work. This goes on by itself when there is room; somebody must make room on that machine.";
@@ -62,12 +70,15 @@ const LOW_DISK =
 export function promptWait(row: PromptRow, around: PromptSurroundings): Prompt["waitingFor"] {
   const reason = promptReason(row, around);
   if (!reason) return null;
-  return { reason, ...wordsFor(reason, around), ahead: Math.max(0, around.ahead) };
+  const words = wordsFor(reason, around);
+  const isBehindQuestion = around.sessionAsks && BEHIND_TURN.has(reason);
+  const message = isBehindQuestion ? ASKS_FIRST : words.message;
+  return { reason, ...words, message, ahead: Math.max(0, around.ahead) };
 }
 
 function promptReason(
   row: PromptRow,
-  { ahead, sessionBusy, ...around }: PromptSurroundings,
+  { ahead, sessionBusy, ...around }: Omit<PromptSurroundings, "sessionAsks">,
 ): WaitReason | null {
   if (row.state === "settled") return null;
   if (row.state === "collecting") return "collecting";

@@ -54,6 +54,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(sent).toMatchObject({ state: "settled", outcome: "merged", mergedInto: promptId });
       const again = await say(sessionId, " 8080, please ", { dispatchId: "d1" });
       expect(again.id).toBe(sent.id);
+      const log = await at.world.kernel.sessions.events(sessionId, 0, 100);
+      const end = log.find(
+        (event) => event.promptId === sent.id && event.type === "prompt_settled",
+      );
+      expect(end?.data).toMatchObject({ answeredGate: expect.stringMatching(/^apr_/) });
       const turn = await at.turnOf(sessionId);
       expect(turn.assignment.promptId).toBe(promptId);
       expect(turn.assignment.decisions).toMatchObject([
@@ -105,7 +110,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const file = { name: "a.txt", mediaType: "text/plain", data: Buffer.from("a") };
       await say(sessionId, "see this", { attachments: [file] });
       await say(sessionId, "/clear");
-      await say(sessionId, "by a key", {}, { ...owner, scopes: ["sessions:write"] });
+      const key = { ...owner, scopes: ["sessions:read", "sessions:write"] };
+      const { id: byKey } = await say(sessionId, "by a key", {}, key);
+      expect((await at.world.kernel.prompts.get(key, byKey)).waitingFor).toMatchObject({
+        reason: "behind_other_prompts",
+        message: expect.stringContaining("asks its person something"),
+      });
       await expect(say(sessionId, "mine", {}, member)).rejects.toMatchObject({ code: "not_found" });
       expect(await pending(sessionId)).toHaveLength(1);
       // An approval is never given by words.

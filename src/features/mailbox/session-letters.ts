@@ -4,12 +4,11 @@
  * asks for something is unread. "Done" comes read, and is collected in a digest for those who want it.
  */
 import { quotesAny } from "#base/quoted-words.ts";
-import type { GateDecision } from "#engine/gates/index.ts";
+import { type GateDecision, gateWords } from "#engine/gates/index.ts";
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
 import { keep } from "./change-letter.ts";
 import type { LetterDecision, LetterEvent, LetterType } from "./contract.ts";
 import { addToDigest } from "./digest.ts";
-import { gateWords } from "./gate-words.ts";
 import { findGuest, GUEST_ASKS } from "./guest.ts";
 import {
   findByCause,

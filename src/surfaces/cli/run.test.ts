@@ -242,6 +242,19 @@ describe("muster run", () => {
     expect(host.out).toBe("All at once\n");
   });
 
+  it("says that a prompt was taken as an answer, and follows the turn that asked", async () => {
+    server.onPrompt = (prompt) => {
+      const asking = server.newPrompt("asking", null);
+      server.settle(prompt, "merged", { mergedInto: asking.id }, { answeredGate: "apr_1" });
+      server.say(asking, "ent_1", "Blue it is");
+      server.settle(asking, "completed");
+    };
+    const host = createFakeHost({ env: server.env, isTTY: true });
+    expect(await runCommand(host, "run", "--session", "ses_1", "Blue")).toBe(0);
+    expect(host.out).toBe("Blue it is\n");
+    expect(host.err).toContain("Taken as the answer to its question.");
+  });
+
   it("shows nothing of other turns", async () => {
     server.onPrompt = async (prompt) => {
       await until(() => server.streaming > 0);

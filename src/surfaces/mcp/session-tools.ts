@@ -1,6 +1,6 @@
 /** Looking at one's sessions and what they ask, and stopping them. */
 import * as z from "zod";
-import { listGates } from "#engine/gates/index.ts";
+import { gateWords, listGates } from "#engine/gates/index.ts";
 import { ACTIVITIES, type Entry, LIFECYCLES, type Session } from "#protocol/sessions.ts";
 import { COMPLETE_SESSION } from "#protocol/tools.ts";
 import { meantSession, type PersonTool, personTool } from "./person-tool.ts";
@@ -146,6 +146,7 @@ export const sessionTools: readonly PersonTool[] = [
           sessionId: gate.session_id,
           tool: gate.tool,
           target: gate.target,
+          asks: gateWords(gate),
           askedAt: new Date(gate.asked_at).toISOString(),
           expiresAt: new Date(gate.expires_at).toISOString(),
         })),

@@ -117,12 +117,18 @@ export class FakeServer {
     });
   }
 
-  settle(prompt: Prompt, outcome: Prompt["outcome"], extra: Partial<Prompt> = {}): void {
+  /** `data`: what the event says beside the prompt's end. */
+  settle(
+    prompt: Prompt,
+    outcome: Prompt["outcome"],
+    extra: Partial<Prompt> = {},
+    data: Record<string, unknown> = {},
+  ): void {
     Object.assign(prompt, { state: "settled", outcome, ...extra });
     this.publish("prompt_settled", {
       promptId: prompt.id,
       reason: outcome,
-      data: { outcome, mergedInto: prompt.mergedInto, supersededBy: null },
+      data: { outcome, mergedInto: prompt.mergedInto, supersededBy: null, ...data },
     });
   }
 

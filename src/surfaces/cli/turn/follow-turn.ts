@@ -72,7 +72,11 @@ function hasEnded(turn: Turn, view: TurnView, event: SessionEvent): boolean {
   if (typeof mergedInto !== "string") return true;
   turn.promptId = mergedInto;
   turn.isRunning = false;
-  view.note("Sent together with what followed it.");
+  view.note(
+    event.data?.answeredGate === undefined
+      ? "Sent together with what followed it."
+      : "Taken as the answer to its question.",
+  );
   return false;
 }
 

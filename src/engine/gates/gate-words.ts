@@ -4,7 +4,7 @@
  */
 import { quoteLines } from "#base/text.ts";
 import { spellOut } from "#base/visible-text.ts";
-import type { GateRow } from "#engine/index.ts";
+import type { GateRow } from "../schema.ts";
 
 const MAX_CHARS = 2_000;
 
