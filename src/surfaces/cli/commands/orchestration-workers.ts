@@ -37,11 +37,18 @@ async function listWorkers(invocation: Invocation, id: string): Promise<Ending> 
   return DONE;
 }
 
+/** A worker whose turn is open may be at work, or wait for somebody's answer. */
+function stateCell({ state, lifecycle, activity }: Worker): string {
+  if (state === "cold") return `cold (${lifecycle})`;
+  const says = { streaming: "working", idle: "done" }[state];
+  return activity === says || activity === "idle" ? state : `${state} (${activity})`;
+}
+
 function rowOf(worker: Worker): string[] {
   return [
     worker.workerId,
     worker.name,
-    worker.state === "cold" ? `cold (${worker.lifecycle})` : worker.state,
+    stateCell(worker),
     String(worker.messages),
     timeAgo(worker.lastActivityAt),
     shorten((worker.doing ?? "–").replaceAll(/\s+/g, " "), DOING_WIDTH),

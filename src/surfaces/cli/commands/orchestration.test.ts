@@ -49,6 +49,11 @@ it("lists workers and what they said, without letting them write on the terminal
   expect(out).toMatch(/ses_2\s+port.*cold \(archived\)\s+3\s.*does bash: ls/);
   expect(out).not.toContain("\u001b");
   expect(JSON.parse((await run("workers", "ses_1", "--json")).out)).toEqual({ items: [worker] });
+  const asking = { ...worker, state: "streaming", activity: "needs_you", lifecycle: "active" };
+  answers("GET", `${AT}/workers`, { items: [asking, { ...asking, activity: "working" }] });
+  const live = (await run("workers", "ses_1")).out;
+  expect(live).toMatch(/streaming \(needs_you\)\s+3/);
+  expect(live).toMatch(/streaming\s+3/);
   answers("GET", `${AT}/workers`, { items: [] });
   expect((await run("workers", "ses_1")).out).toContain("No workers.");
   const item = { id: "evt_1", workerId: "ses_2", workerName: "port", at: now, delivered: false };
