@@ -162,4 +162,18 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
     await send.click();
     await visitor.log.getByText("You answered").waitFor();
   });
+
+  it("takes what is typed below the conversation as the answer", async () => {
+    const options = [{ label: "Oak" }, { label: "Elm" }];
+    const questions = [{ question: "Which tree?", options }];
+    await ask(`CALL ask_user_question ${JSON.stringify({ questions })}\nSAY planted`);
+    await gate().getByText("Which tree?").waitFor();
+    const box = visitor.page.getByPlaceholder("Type your answer…");
+    await box.fill("elm");
+    await box.press("Enter");
+    await visitor.log.getByText("planted", { exact: true }).waitFor();
+    await visitor.log.getByText("You answered").last().waitFor();
+    expect(await gate().count()).toBe(0);
+    await visitor.page.getByPlaceholder("Say what should be done…").waitFor();
+  });
 });

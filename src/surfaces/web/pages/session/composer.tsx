@@ -18,12 +18,19 @@ interface ComposerProps {
   /** Nobody has said anything in it yet. */
   isFresh: boolean;
   isWorking: boolean;
+  /** A question of this session is open: what is typed answers it. */
+  isAsking: boolean;
   submissions: Submissions;
 }
 
 const TALLEST_PX = 260;
 
-export function Composer({ session, isFresh, isWorking, submissions }: ComposerProps) {
+function placeholderFor(isWorking: boolean, isAsking: boolean): string {
+  if (isAsking) return "Type your answer…";
+  return isWorking ? "Add a follow-up…" : "Say what should be done…";
+}
+
+export function Composer({ session, isFresh, isWorking, isAsking, submissions }: ComposerProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(() => readDraft(session.id));
   const [chosenMode, setChosenMode] = useState<QueueMode | null>(null);
@@ -97,7 +104,7 @@ export function Composer({ session, isFresh, isWorking, submissions }: ComposerP
           aria-label="Prompt"
           data-composer
           rows={1}
-          placeholder={isWorking ? "Add a follow-up…" : "Say what should be done…"}
+          placeholder={placeholderFor(isWorking, isAsking)}
           value={text}
           onChange={(event) => write(event.target.value)}
           onKeyDown={onKeyDown}

@@ -4,6 +4,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import type { Activity, Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -85,6 +86,12 @@ function isUnspoken({ counts, isOrchestrator }: Session, rows: readonly Row[]): 
   return isOrchestrator && counts.queued === 0 && !isSpokenTo;
 }
 
+function hasOpenQuestion(approvals: readonly Approval[] | undefined, sessionId: string): boolean {
+  return (approvals ?? []).some(
+    (one) => one.kind === "question" && one.state === "pending" && one.sessionId === sessionId,
+  );
+}
+
 interface OpenSessionProps extends Omit<OneSessionProps, "sessionId"> {
   session: Session;
 }
@@ -154,6 +161,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
             session={session}
             isFresh={isFresh}
             isWorking={isWorking || isParked}
+            isAsking={isParked && hasOpenQuestion(approvals, session.id)}
             submissions={submissions}
           />
         </div>
