@@ -96,9 +96,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("works for a turn, metered, and for that turn only", async () => {
       const { id, turn } = await begin();
+      const warnings: string[] = [];
+      const note = ({ message }: Error) => warnings.push(message);
+      process.on("warning", note);
       const answer = await ask(turn.token, request("small"), {
         "x-api-key": "sk-of-my-own-0123456789",
       });
+      process.off("warning", note);
+      expect(warnings).toEqual([]);
       expect(answer.status).toBe(200);
       expect(answer.text).toContain("hi");
       const sent = model.requests.at(-1);

@@ -12,6 +12,8 @@ import { responseHeaders, secretsOf } from "./gateway-headers.ts";
 import type { Passage, ReachedProvider } from "./model-gateway.ts";
 import { redactStream } from "./redact-stream.ts";
 
+const PIPELINE_LISTENERS = 10;
+
 export interface AnswerFrom {
   provider: ReachedProvider;
   name: string;
@@ -52,6 +54,8 @@ export async function passAnswer(
     // Waits for a slow reader, and ends both sides when either breaks off; the reader sees that.
     const redact = redactStream(secretsOf(provider));
     const { signal } = exchange;
+    // The pipeline listens several times, beside the server's own watchers: together more than ten.
+    outgoing.setMaxListeners(outgoing.getMaxListeners() + PIPELINE_LISTENERS);
     await pipeline(answer, watch, redact, outgoing as ServerResponse, { signal });
   } catch (error) {
     outgoing.destroy();
