@@ -51,7 +51,6 @@ function detailLines(session: Session): string[] {
     ["persona", personaLine(session)],
     ["runtime", session.runtime],
     ["model", session.model],
-    ["persona", session.persona],
     ["parent", session.parentSessionId],
     ["repository", session.repo],
     ["branch", session.branch],
