@@ -13,6 +13,7 @@
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text.ts";
 import type { Decision } from "#protocol/frames.ts";
+import { workspaceTools } from "#protocol/tools.ts";
 import { findRun, HELD_STATES, saveRun, saveRunAndLease } from "../runs/queries.ts";
 import type { GateRow, RunRow, TimerRow } from "../schema.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
@@ -35,6 +36,8 @@ export const GATE_TTL_MS = 24 * 60 * 60_000;
 /** Timers are looked at twice a second: one that is found this late was due while no server was up. */
 const NOBODY_THERE_MS = 60_000;
 const AFTER_DOWNTIME_MS = 15 * 60_000;
+/** Tools that a runner performs on its machine. */
+const WORKSPACE_TOOLS: ReadonlySet<string> = new Set(workspaceTools.map(({ name }) => name));
 
 export interface Question {
   callId: string;
@@ -187,6 +190,26 @@ export async function overruleGate(
   return denial;
 }
 
+/**
+ * Ends every yes of a turn that nobody has acted on, when the turn goes to another machine: the person
+ * allowed the call for the files and the sandbox of the first one. The agent is told to make the call
+ * again, and it is judged where it would run. Calls that the server performs are the same anywhere.
+ */
+export async function endUnusedApprovals(work: Work, promptId: string): Promise<void> {
+  for (const gate of await listGatesOfPrompt(work.tx, promptId)) {
+    if (!isUnusedApproval(gate)) continue;
+    const decision = JSON.parse(gate.decision ?? "{}") as GateDecision;
+    if (!decision.allowed) continue;
+    gate.decision = cleanJson({ ...decision, moved: true });
+    await saveGate(work.tx, gate);
+  }
+}
+
+function isUnusedApproval({ state, kind, tool, deferred, told_fence }: GateRow): boolean {
+  const isWaiting = state === "decided" && deferred === 0 && told_fence === null;
+  return isWaiting && kind === "approval" && WORKSPACE_TOOLS.has(tool);
+}
+
 /** Gives people time to answer when no server was up at the moment the gate was to expire. */
 async function extend(work: Work, gate: GateRow): Promise<void> {
   gate.expires_at = work.now + AFTER_DOWNTIME_MS;
@@ -321,8 +344,9 @@ export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
     const reason = "Nobody answered in time, so it counts as a no. Go on without it.";
     return { callId, allowed: false, reason, answers: null };
   }
-  const { allowed, reason, answers, overruled } = JSON.parse(gate.decision) as GateDecision;
+  const { allowed, reason, answers, overruled, moved } = JSON.parse(gate.decision) as GateDecision;
   if (overruled) return { callId, allowed: false, answers: null, reason: overruledWords(reason) };
+  if (moved) return { callId, allowed: false, answers: null, reason: MOVED };
   if (allowed) return { callId, allowed, reason: null, answers };
   const words = reason === null ? "" : ` They said: “${reason}”.`;
   return {
@@ -332,6 +356,9 @@ export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
     reason: `The person did not allow this.${words} Do not try it again; go on without it.`,
   };
 }
+
+const MOVED =
+  "This was allowed for another machine, and the session has moved since, so it was not done. Look at the files, and make the call again if it is still right: it is judged for this machine.";
 
 function overruledWords(reason: string | null): string {
   return `Not done: ${reason ?? "it is not allowed any more."} Do not try it again; go on without it.`;

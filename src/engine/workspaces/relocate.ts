@@ -6,6 +6,7 @@
 import { Refusal } from "#base/refusal.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { exactPatch, type WorkspaceChanges } from "#protocol/workspaces.ts";
+import { endUnusedApprovals } from "../gates/gates.ts";
 import { demandKey, fits, sessionDemands, wishOf } from "../runs/fit.ts";
 import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
 import { loseRun } from "../runs/lose-run.ts";
@@ -61,7 +62,10 @@ export async function leaveWorkspace(
   const live = await listLiveRuns(work.tx, session.row.id);
   await upsertWorkspace(work.tx, { ...workspace, left_at: work.now, offline_at: null });
   const said = relocationText(workspace);
-  for (const run of live) await unpin(work, session, run, workspace.runner_id, said);
+  for (const run of live) {
+    await endUnusedApprovals(work, run.prompt_id);
+    await unpin(work, session, run, workspace.runner_id, said);
+  }
   // Without a turn that goes on, the next one reads it in its history.
   if (live.every(({ state }) => state === "gated"))
     tell(work, session, said, { thread: MAIN_THREAD });

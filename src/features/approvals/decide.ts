@@ -23,6 +23,7 @@ import { findUser, isHere } from "#features/auth/index.ts";
 import {
   addStandingRule,
   childKeyOf,
+  isForSandboxOnly,
   standingTarget,
   type UserPrincipal,
 } from "#features/policy/index.ts";
@@ -170,12 +171,14 @@ async function stand(
   const target = targetOf(gate, decision.allowed);
   if (target === null) return;
   const effect = decision.allowed ? "allow" : "deny";
+  const isForSession = decision.scope === "session";
   await addStandingRule(work, {
     id,
     orgId: gate.org_id,
     userId: user.userId,
-    sessionId: decision.scope === "session" ? gate.session_id : null,
-    childKey: decision.scope === "session" ? childKeyOf(gate, effect) : null,
+    sessionId: isForSession ? gate.session_id : null,
+    childKey: isForSession ? childKeyOf(gate, effect) : null,
+    sandboxedOnly: decision.allowed && isForSandboxOnly(gate),
     tool: gate.tool,
     target,
     effect,

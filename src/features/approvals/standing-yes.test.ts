@@ -54,15 +54,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       at.world.call<{ approval: Approval }>(owner, "POST", `/api/approvals/${id}`, body);
     const allow = (approval: Approval, scope: string) =>
       decide(approval.id, { decision: "allow", scope });
+    const change = (sql: string) =>
+      at.world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+    /** A child at work. */
+    const childOf = async (parentId: string) => at.turnOf(await at.spawn(parentId));
     /** A parent at work, and children of it at work. */
-    const family = async (children = 1, fields: object = {}) => {
+    const family = async (children = 1) => {
       const parentId = await at.parent();
       const parent = await at.prompt(parentId);
       const turns: Turn[] = [];
-      for (let n = 0; n < children; n++)
-        turns.push(await at.turnOf(await at.spawn(parentId, fields)));
+      for (let n = 0; n < children; n++) turns.push(await childOf(parentId));
       return { parentId, parent, turns };
     };
+    /** Says of the machine of all turns whether it has a sandbox. */
+    const setSandbox = (kind: "bubblewrap" | "local") =>
+      change(
+        `update runners set sandbox = '{"kind":"${kind}","why":null,"fix":null,"enforced":{}}'`,
+      );
 
     it("answers identical calls that wait in the session, and no others", async () => {
       const parentId = await at.parent();
@@ -119,7 +127,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await allow(await park(first, "bash", PUSH), "session");
       for (const { id } of [waitsBeside, waitsAbove])
         expect(await get(id)).toMatchObject({ state: "pending" });
-      const third = await at.turnOf(await at.spawn(parentId));
+      const third = await childOf(parentId);
       expect(await verdictOf(third, "bash", PUSH)).toBe("ask");
       await allow(waitsAbove, "session");
       expect(await verdictOf(third, "bash", PUSH)).toBe("allow");
@@ -154,6 +162,39 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await allow(await park(third, "web_fetch", url), "session");
       expect(await verdictOf(again, "web_fetch", url)).toBe("allow");
     });
+
+    it.each(["session", "always"])(
+      "%s: a yes for a command in a sandbox says nothing of a machine without one",
+      async (scope) => {
+        const command = { command: `git push ${scope} sandbox` };
+        const sessionId = await at.world.createSession();
+        const turn = await at.prompt(sessionId);
+        await allow(await park(turn, "bash", command), scope);
+        const inside = await at.turnOf(sessionId);
+        expect(await verdictOf(inside, "bash", command)).toBe("allow");
+        const { items } = await at.world.call<{ items: { pattern: string }[] }>(
+          owner,
+          "GET",
+          "/api/policy",
+        );
+        expect(items.find(({ pattern }) => pattern === command.command)).toMatchObject({
+          sandboxedOnly: true,
+        });
+        await setSandbox("local");
+        try {
+          const bare = await park(inside, "bash", command);
+          expect(bare.shown).toMatchObject({ sandboxed: false });
+          // Who has allowed it without a sandbox is not asked about it in one.
+          await allow(bare, scope);
+          const outside = await at.turnOf(sessionId);
+          expect(await verdictOf(outside, "bash", command)).toBe("allow");
+          await setSandbox("bubblewrap");
+          expect(await verdictOf(outside, "bash", command)).toBe("allow");
+        } finally {
+          await setSandbox("bubblewrap");
+        }
+      },
+    );
 
     it("gives way to a question that the child's own rules ask, and to a no of the organisation", async () => {
       const { parent, turns } = await family(2);

@@ -40,6 +40,7 @@ function isAllowed(pattern: string, line: string): boolean {
     level: "user",
     sessionId: null,
     coversChildren: false,
+    sandboxedOnly: false,
     tool: "bash",
     pattern,
     match: "glob",

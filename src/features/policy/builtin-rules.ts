@@ -26,6 +26,7 @@ function builtin(
     level: "builtin",
     sessionId: null,
     coversChildren: false,
+    sandboxedOnly: false,
     tool,
     pattern,
     match: "glob",

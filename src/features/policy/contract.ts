@@ -14,6 +14,8 @@ export const ruleSchema = z
     sessionId: z.string().nullable(),
     /** Of a rule for one session: it holds for the same calls of that session's children too. */
     coversChildren: z.boolean(),
+    /** A yes to a command in a sandbox: the same command without one is asked about. */
+    sandboxedOnly: z.boolean(),
     /** A tool's name, or `*` for any. */
     tool: z.string(),
     pattern: z.string(),

@@ -16,6 +16,7 @@ function rule(fields: Partial<Rule> & Pick<Rule, "effect" | "pattern">): Rule {
     level: "user",
     sessionId: null,
     coversChildren: false,
+    sandboxedOnly: false,
     tool: "bash",
     match: defaultMatch(fields.tool ?? "bash", fields.pattern),
     note: null,

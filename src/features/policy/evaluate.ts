@@ -82,9 +82,13 @@ function speaksOf(rule: Rule, looked: Looked): boolean {
 /**
  * A command means something else in another folder, and goes on unseen in the background, so a rule
  * that names it lets neither. What could not be read may hide what another rule stops: only the very
- * same text, which a person has seen, is let.
+ * same text, which a person has seen, is let. A yes that was given for a sandbox lets nothing without.
  */
-function mayBeLet({ match }: Rule, { shell, plainPlace }: CallFacts): boolean {
+function mayBeLet(
+  { match, sandboxedOnly }: Rule,
+  { shell, plainPlace, sandboxed }: CallFacts,
+): boolean {
+  if (sandboxedOnly && !sandboxed) return false;
   return shell === null || (plainPlace && (match === "exact" || !shell.tangled));
 }
 

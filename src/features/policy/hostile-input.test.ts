@@ -23,6 +23,7 @@ const rule = (pattern: string, effect: Rule["effect"], id = pattern.slice(0, 20)
   level: "user",
   sessionId: null,
   coversChildren: false,
+  sandboxedOnly: false,
   tool: "bash",
   pattern,
   match: "glob",

@@ -20,4 +20,9 @@ export const policy: Feature = {
 export { judgeWaiting } from "./judge.ts";
 export { dropAllowRules } from "./queries.ts";
 export { addStandingRule, requireUser, setPersonaRules, type UserPrincipal } from "./rules.ts";
-export { callKey, childKeyOf, standingTarget } from "./standing-calls.ts";
+export {
+  callKey,
+  childKeyOf,
+  isForSandboxOnly,
+  standingTarget,
+} from "./standing-calls.ts";

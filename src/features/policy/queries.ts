@@ -11,6 +11,7 @@ const insertRow = inserter<PolicyRuleRow>("policy_rules", [
   "user_id",
   "session_id",
   "child_key",
+  "sandboxed_only",
   "tool",
   "pattern",
   "match",

@@ -27,6 +27,7 @@ export function ruleView(row: PolicyRuleRow): Rule {
     level: row.level,
     sessionId: row.session_id,
     coversChildren: row.child_key !== null,
+    sandboxedOnly: row.sandboxed_only === 1,
     tool: row.tool,
     pattern: row.pattern,
     match: row.match,
@@ -65,6 +66,7 @@ export async function makeRule(
     user_id: wanted.level === "org" ? null : principal.userId,
     session_id: wanted.sessionId ?? null,
     child_key: null,
+    sandboxed_only: 0,
     tool: wanted.tool,
     pattern: cleanText(wanted.pattern),
     match,
@@ -101,6 +103,8 @@ export interface StandingDecision {
   sessionId: string | null;
   /** Of a rule for one session: the calls of its children that it covers; null: none. */
   childKey: string | null;
+  /** The yes was given for a command in a sandbox. */
+  sandboxedOnly: boolean;
   tool: string;
   target: string;
   effect: "allow" | "deny";
@@ -114,6 +118,7 @@ export function addStandingRule(work: Work, decision: StandingDecision): Promise
     user_id: decision.userId,
     session_id: decision.sessionId,
     child_key: decision.childKey,
+    sandboxed_only: decision.sandboxedOnly ? 1 : 0,
     tool: decision.tool,
     pattern: decision.target,
     match: "exact",
@@ -192,6 +197,7 @@ export async function setPersonaRules(
       user_id: session.owner_id,
       session_id: session.id,
       child_key: null,
+      sandboxed_only: 0,
       tool,
       pattern: cleanText(pattern),
       match: defaultMatch(tool, pattern),

@@ -14,6 +14,8 @@ export interface PolicyRuleRow {
   session_id: string | null;
   /** Key of the calls of this session's children that it covers, `*` for all; null: none. */
   child_key: string | null;
+  /** 1: a yes to a command in a sandbox, which says nothing of one without. */
+  sandboxed_only: number;
   tool: string;
   pattern: string;
   match: "exact" | "glob";
@@ -37,10 +39,19 @@ create index policy_rules_listed on policy_rules (org_id, user_id, created_at, i
 create index policy_rules_session on policy_rules (session_id) where session_id is not null;
 `;
 
+/** Nobody noted of earlier decisions where they held, so they hold in a sandbox: at worst one is asked again. */
+const sandboxed = `
+alter table policy_rules add column sandboxed_only integer not null default 0;
+update policy_rules set sandboxed_only = 1
+  where tool = 'bash' and effect = 'allow' and match = 'exact'
+    and note = 'Decided when an agent asked.';
+`;
+
 export const policyMigrations: readonly Migration[] = [
   { id: "policy-0001-rules", statements: (dialect) => ddl(dialect, tables) },
   {
     id: "policy-0023-children",
     statements: (dialect) => ddl(dialect, "alter table policy_rules add column child_key ID"),
   },
+  { id: "policy-0029-sandboxed", statements: (dialect) => ddl(dialect, sandboxed) },
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callKey, childKeyOf, isSameProject } from "./standing-calls.ts";
+import { callKey, childKeyOf, isForSandboxOnly, isSameProject } from "./standing-calls.ts";
 
 const shown = (input: unknown, more: object = {}) =>
   JSON.stringify({ input, reason: "why (builtin:x)", cwd: null, ...more });
@@ -28,6 +28,15 @@ describe("which yes covers children", () => {
   });
 });
 
+it.each([
+  ["a command in a sandbox", "bash", { sandboxed: true }, true],
+  ["a command without one", "bash", { sandboxed: false }, false],
+  ["a command of which nobody knows", "bash", {}, false],
+  ["a file", "write", {}, false],
+] as const)("binds the yes to a sandbox: %s", (_what, tool, more, isBound) => {
+  expect(isForSandboxOnly({ tool, target: "t", shown: shown(command, more) })).toBe(isBound);
+});
+
 describe("the key of a call", () => {
   const key = (tool: string, input: unknown, more: object = {}) =>
     callKey(tool, { input, reason: "a", cwd: null, ...more });
@@ -52,6 +61,8 @@ describe("the key of a call", () => {
 it("takes only the same files for the same project", () => {
   const own = { org_id: "o", owner_id: "u", repo: null, project_dir: null, hostname: "h" };
   expect(isSameProject(own, { ...own, hostname: "other" })).toBe(true);
+  const cloned = { ...own, repo: "https://a.example/b.git" };
+  expect(isSameProject(cloned, { ...cloned, hostname: "other" })).toBe(true);
   const folder = { ...own, project_dir: "/srv" };
   expect(isSameProject(folder, folder)).toBe(true);
   for (const other of [

@@ -90,6 +90,14 @@ export function childKeyOf(call: DecidedCall, effect: "allow" | "deny"): string 
   return meansSameInChild(call.tool, shown) ? callKey(call.tool, shown) : null;
 }
 
+/**
+ * True if a yes to this call holds only where a sandbox holds the command: without one, the same
+ * words reach the whole machine, and the person was not shown that.
+ */
+export function isForSandboxOnly({ tool, shown }: DecidedCall): boolean {
+  return tool === "bash" && (JSON.parse(shown) as ShownCall).sandboxed === true;
+}
+
 function meansSameInChild(tool: string, { input, sandboxed }: ShownCall): boolean {
   if (tool === "bash") return sandboxed === true;
   const names = PUSH_TOOLS.has(tool) && typeof (input as { branch?: unknown }).branch === "string";
@@ -107,7 +115,10 @@ export function coversChild(rule: PolicyRuleRow, call: { tool: string } & ShownC
 
 type Project = Pick<SessionRow, "org_id" | "owner_id" | "repo" | "project_dir" | "hostname">;
 
-/** True if a path or a command means the same files for both: one repository, or one folder. */
+/**
+ * True if a path or a command means the same files for both: one repository, or one folder. Of two
+ * workspaces that began empty each holds nothing but what its own agent put there.
+ */
 export function isSameProject(parent: Project, child: Project): boolean {
   const isSameFolder = parent.project_dir === null || parent.hostname === child.hostname;
   return (

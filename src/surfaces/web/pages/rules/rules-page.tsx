@@ -125,6 +125,7 @@ function RuleNote({ rule, now }: { rule: Rule; now: number }) {
           {rule.coversChildren && " and its children"}
         </>
       )}
+      {rule.sandboxedOnly && " · only in a sandbox"}
       {rule.createdAt !== null && (
         <time dateTime={rule.createdAt} title={fullTime(rule.createdAt)}>
           {" "}

@@ -1,0 +1,107 @@
+/** A yes that nobody has acted on when the session goes to another machine. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { decideGate } from "#engine/gates/index.ts";
+import { relocateSession } from "#engine/workspaces/index.ts";
+import { createDelegation } from "#features/delegation/index.ts";
+import { FakeFamily } from "#features/fake-family/index.ts";
+import { policy } from "#features/policy/index.ts";
+import { asks, owner, startWorld, type Turn } from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import type { Approval } from "./contract.ts";
+import { approvals } from "./index.ts";
+
+function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(name, () => {
+    let at: FakeFamily;
+    let made: TestDatabase | undefined;
+    beforeAll(async () => {
+      made = await database();
+      at = new FakeFamily(await startWorld([createDelegation(), policy, approvals], made?.url));
+    });
+    afterEach(() => at.end());
+    afterAll(async () => {
+      await at.world.stop();
+      await made?.drop();
+    });
+
+    const change = (sql: string) =>
+      at.world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+    const bindFiles = (turn: Turn) =>
+      turn.journal([], {
+        bind: {
+          executorSessionId: null,
+          executorType: "native",
+          executorProfile: null,
+          projectDir: null,
+          workspaceId: `wsp_${turn.assignment.sessionId}`,
+        },
+      } as never);
+    const ask = async (turn: Turn, callId: string, tool: string, input: object) => {
+      const verdicts = await turn.journal([asks(callId, tool, input)]);
+      expect(verdicts[callId]?.verdict).toBe("ask");
+      await turn.journal([], { park: { kind: "gate", callId } });
+    };
+    const asked = async (sessionId: string) => {
+      const path = `/api/approvals?state=pending&session=${sessionId}`;
+      const { items } = await at.world.call<{ items: Approval[] }>(owner, "GET", path);
+      return items[0]?.id ?? "";
+    };
+    /** The machine is gone when the decision comes, and the session continues elsewhere. */
+    const moveAfter = async (sessionId: string, allowed: boolean): Promise<Turn> => {
+      await change(
+        "update runners set state = 'offline', last_seen_at = last_seen_at - 360000 where name = 'r'",
+      );
+      const id = await asked(sessionId);
+      // In one step, because the runner of this test is there all the time.
+      await at.act(sessionId, async (work, session) => {
+        const decision = { allowed, reason: null, answers: null, scope: "once" } as const;
+        await decideGate(work, id, decision, owner.userId);
+        await relocateSession(work, session);
+      });
+      await change("update runs set available_at = 0 where state = 'pending'");
+      await change("update runners set state = 'online' where name = 'r'");
+      return at.turnOf(sessionId);
+    };
+    const begin = async () => {
+      const sessionId = await at.world.createSession();
+      const turn = await at.prompt(sessionId);
+      await bindFiles(turn);
+      return { sessionId, turn };
+    };
+
+    it("is not acted on there: the agent makes the call again, and it is judged again", async () => {
+      const { sessionId, turn } = await begin();
+      const command = { command: "git push origin main" };
+      await ask(turn, "c1", "bash", command);
+      const next = await moveAfter(sessionId, true);
+      expect(next.assignment.decisions).toMatchObject([
+        { callId: "c1", allowed: false, reason: expect.stringContaining("make the call again") },
+      ]);
+      // That nothing was done is no no of the person: the same call is asked about.
+      await ask(next, "c2", "bash", command);
+      await at.world.call(owner, "POST", `/api/approvals/${await asked(sessionId)}`, {
+        decision: "allow",
+      });
+      const last = await at.turnOf(sessionId);
+      expect(last.assignment.decisions).toContainEqual(
+        expect.objectContaining({ callId: "c2", allowed: true }),
+      );
+      await at.settle(last, { outcome: "completed" });
+    });
+
+    it("stays a no when it was one", async () => {
+      const { sessionId, turn } = await begin();
+      await ask(turn, "c1", "bash", { command: "git push origin main" });
+      const next = await moveAfter(sessionId, false);
+      expect(next.assignment.decisions).toMatchObject([
+        { callId: "c1", allowed: false, reason: expect.stringContaining("did not allow") },
+      ]);
+      await at.settle(next, { outcome: "completed" });
+    });
+  });
+}
+
+story("on SQLite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("on PostgreSQL", createTestDatabase);
+});
