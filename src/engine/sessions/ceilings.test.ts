@@ -8,6 +8,8 @@ import { openStore, type Store } from "#base/store/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createKernel, type Kernel } from "../kernel.ts";
 import type { Principal } from "../principal.ts";
+import { command } from "../work.ts";
+import { admitPrompt } from "./admit-prompt.ts";
 import { wakeHeld } from "./fall-asleep.ts";
 import { SESSION_COLUMNS } from "./session-columns.ts";
 
@@ -191,7 +193,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       );
       await wakeHeld(kernel.engine, "");
       expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "hibernated" });
+      // An idle session may have processes in the background, which no message of the platform ends.
       await kernel.sessions.stop(who, ids[0] ?? "");
+      await wakeHeld(kernel.engine, "");
+      expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "hibernated" });
+      expect(await kernel.sessions.get(who, ids[0] ?? "")).toMatchObject({ lifecycle: "active" });
+      await kernel.sessions.hibernate(who, ids[0] ?? "");
       await wakeHeld(kernel.engine, "");
       expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "active" });
       await store.transaction((tx) =>
@@ -200,6 +207,39 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           parameters: [],
         }),
       );
+    });
+
+    it("keeps what the platform sends while there is no room, and puts nobody to sleep for it", async () => {
+      const who = somebody();
+      const [asleep = ""] = await idle(who, 1);
+      await kernel.sessions.hibernate(who, asleep);
+      const ids = await idle(who, PER_USER);
+      const sent = await command(kernel.engine, async (work) => {
+        const session = await work.family(asleep);
+        if (!session) throw new Error("it is gone");
+        return admitPrompt(work, session, {
+          id: work.ids.mint("pmt"),
+          runId: work.ids.mint("run"),
+          content: "a letter",
+          thread: "main",
+          mode: "followup",
+          author: { kind: "system", id: "mailbox", name: "Muster" },
+          origin: { channelType: "system", channelId: null, scopeKey: null, replyRef: null },
+          createdBy: "system",
+          dispatchId: null,
+          causeKey: `letter:${asleep}`,
+          attachments: [],
+          runOptions: null,
+        });
+      });
+      expect(new Set(await awake(who))).toEqual(new Set(ids));
+      await kernel.sessions.hibernate(who, ids[1] ?? "");
+      await wakeHeld(kernel.engine, "");
+      expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "active" });
+      expect(await kernel.prompts.get(who, sent.prompt.id)).toMatchObject({ startedAt: null });
+      // A person's own message still makes room, with what was idle longest.
+      await kernel.prompts.admit(who, ids[1] ?? "", prompt);
+      expect(await kernel.sessions.get(who, ids[0] ?? "")).toMatchObject({ activity: "asleep" });
     });
 
     it("goes on behind those that cannot wake, so that others have their turn", async () => {

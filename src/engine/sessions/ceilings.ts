@@ -2,7 +2,8 @@
  * Ceilings on how many sessions are awake: of a person, who is bounded in the sessions they began
  * themselves, and of an organisation. A new session pays, and so does one that wakes. When a ceiling is
  * reached, the person's session that was idle longest is put to sleep, and says so; only when all of
- * them are at work is the new one refused.
+ * them are at work is the new one refused. What the platform wakes makes no room: putting a session to
+ * sleep ends what it runs in the background, and that is worth it only to a person who is there.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { SessionRow } from "../schema.ts";
@@ -16,15 +17,24 @@ const MADE_ROOM = "made_room";
 
 export type Payer = Pick<SessionRow, "org_id" | "owner_id" | "kind" | "parent_session_id">;
 
-/** Null when there is room, which another session may have been put to sleep for. */
-export async function findRoom(work: Work, payer: Payer): Promise<Refusal | null> {
+/**
+ * Null when there is room. With `mayMakeRoom` another session of the same person may have been put to
+ * sleep for it.
+ */
+export async function findRoom(
+  work: Work,
+  payer: Payer,
+  { mayMakeRoom }: { mayMakeRoom: boolean },
+): Promise<Refusal | null> {
   const { org_id: orgId, owner_id: ownerId, kind, parent_session_id } = payer;
   // There is one for each person, and it is how they reach everything else.
   if (kind.endsWith("orchestrator")) return null;
   const { activePerOrg, activePerUser } = work.defaults.limits;
   await lockCeilings(work.tx, orgId);
   const inOrg = await listAwakeInOrg(work.tx, { orgId, limit: activePerOrg + MAX_LOOKED_AT });
-  if (countAwake(work, inOrg) >= activePerOrg && !(await makeRoom(work, payer, activePerOrg, true)))
+  const isMade = (limit: number, withChildren: boolean) =>
+    mayMakeRoom && makeRoom(work, payer, limit, withChildren);
+  if (countAwake(work, inOrg) >= activePerOrg && !(await isMade(activePerOrg, true)))
     return limitReached(
       `The org has ${activePerOrg} sessions awake, and none of yours is idle.`,
       "MUSTER_MAX_ORG_SESSIONS",
@@ -33,7 +43,7 @@ export async function findRoom(work: Work, payer: Payer): Promise<Refusal | null
   const limit = activePerUser + MAX_LOOKED_AT;
   const own = await listAwakeOf(work.tx, { orgId, ownerId, limit });
   if (countAwake(work, own) < activePerUser) return null;
-  if (await makeRoom(work, payer, activePerUser, false)) return null;
+  if (await isMade(activePerUser, false)) return null;
   return limitReached(
     `You have ${activePerUser} sessions awake, and all of them are at work.`,
     "MUSTER_MAX_SESSIONS",

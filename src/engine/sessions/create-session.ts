@@ -60,7 +60,11 @@ async function requireRoom(work: Work, input: NewSession): Promise<void> {
   // In the order of all locks: sessions come before ceilings.
   if (parent) await work.session(parent.id);
   const parent_session_id = parent?.id ?? null;
-  const refusal = await findRoom(work, { org_id, owner_id, kind, parent_session_id });
+  const refusal = await findRoom(
+    work,
+    { org_id, owner_id, kind, parent_session_id },
+    { mayMakeRoom: true },
+  );
   if (refusal) throw refusal;
 }
 

@@ -49,7 +49,8 @@ export async function refusesToWake(
   await work.emit({ type: "session_waking", session, by, answer });
   if (answer.refusal) return answer.refusal;
   // One that was archived pays when it is really taken up again; see `requireMayWake`.
-  return session.row.lifecycle === "hibernated" ? findRoom(work, session.row) : null;
+  if (session.row.lifecycle !== "hibernated") return null;
+  return findRoom(work, session.row, { mayMakeRoom: by !== "system" });
 }
 
 async function requireMayWake(
@@ -60,7 +61,7 @@ async function requireMayWake(
   const isArchived = session.row.lifecycle === "archived";
   const refusal =
     (await refusesToWake(work, session, by)) ??
-    (isArchived ? await findRoom(work, session.row) : null);
+    (isArchived ? await findRoom(work, session.row, { mayMakeRoom: by !== "system" }) : null);
   if (refusal) throw refusal;
 }
 
