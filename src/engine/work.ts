@@ -94,7 +94,10 @@ export type KernelEvent =
   | { type: "gate_closed"; session: SessionWriter; gate: GateRow }
   /** Somebody who does not own it was let in to read it, until an instant. */
   | { type: "session_opened"; session: SessionWriter; by: string; reasonChars: number }
-  /** What an entry said was taken out of the log; `words` is that, for those who keep copies. */
+  /**
+   * What an entry said was taken out of the log; `words` is that, for those who keep copies. Of a
+   * prompt that never became an entry, `entryId` is the prompt's id.
+   */
   | {
       type: "entry_redacted";
       session: SessionWriter;

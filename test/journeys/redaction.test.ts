@@ -1,7 +1,7 @@
 /** Taking what was said out of a session: for whom, and from where it is gone afterwards. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asks, ended, type Turn } from "#features/testing/index.ts";
-import type { Entry, Session } from "#protocol/sessions.ts";
+import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { apiKey, bearer, type HandRunner, handRunner } from "./mcp-clients.ts";
@@ -75,6 +75,17 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       who.request<{ redacted: string[]; error?: { code: string } }>(
         "POST",
         `/api/sessions/${id}/entries/${entryId}/redact`,
+        {},
+        headers,
+      );
+    const redactPrompt = (
+      who: Pick<Browser, "request">,
+      promptId: string,
+      headers: Record<string, string> = {},
+    ) =>
+      who.request<{ redacted: string[]; error?: { code: string } }>(
+        "POST",
+        `/api/prompts/${promptId}/redact`,
         {},
         headers,
       );
@@ -171,6 +182,109 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const asked = await redact(ann, id, call?.id ?? "");
       expect(asked).toMatchObject({ status: 409, body: { error: { code: "session_busy" } } });
       expect(JSON.stringify(await transcript(id))).toContain(`echo ${CANARY}`);
+    });
+
+    it("takes the typed answer out with the question that it answered", async () => {
+      const id = await session();
+      const turn = await say(id, "ask me");
+      const callId = `ask_${id}`;
+      await turn.journal(
+        [asks(callId, "ask_user_question", { questions: [{ question: "Which word?" }] })],
+        { park: { kind: "gate", callId } },
+      );
+      const typed = await ann.request<{ prompt: Prompt }>("POST", `/api/sessions/${id}/prompts`, {
+        content: `${CANARY} it is`,
+      });
+      expect(typed.body.prompt).toMatchObject({ outcome: "merged" });
+      const next = await runner.nextTurn(id);
+      const result = ended(callId, "ask_user_question", { output: `${CANARY} it is` });
+      await next.journal([result]);
+      await next.end("done");
+      const call = (await transcript(id)).find(({ tool }) => tool?.callId === callId);
+      // The words stand in the turn, so it is the call that is removed.
+      expect(await redactPrompt(ann, typed.body.prompt.id)).toMatchObject({
+        status: 409,
+        body: { error: { code: "prompt_in_transcript" } },
+      });
+      expect((await redact(ann, id, call?.id ?? "")).status).toBe(200);
+      const { body } = await ann.request<{ prompt: Prompt }>(
+        "GET",
+        `/api/prompts/${typed.body.prompt.id}`,
+      );
+      expect(body.prompt.content).toBe("[removed]");
+      // What asked is another prompt, and keeps its words.
+      expect(await rowsWith(id, "prompts", ["content"])).toBe(1);
+      const kept = await ann.request("GET", `/api/sessions/${id}/prompts?state=settled`);
+      expect(JSON.stringify(kept.body)).toContain("ask me");
+    });
+
+    it("takes out a prompt that was withdrawn or aborted before its turn", async () => {
+      const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {});
+      const { id } = body.session;
+      const turn = await say(id, "work");
+      const queue = async (content: string) =>
+        (
+          await ann.request<{ prompt: Prompt }>("POST", `/api/sessions/${id}/prompts`, {
+            content,
+            mode: "followup",
+          })
+        ).body.prompt.id;
+      const slip = await queue(`password ${CANARY}`);
+      const other = await queue(`also ${CANARY}`);
+      expect(await redactPrompt(ann, slip)).toMatchObject({
+        status: 409,
+        body: { error: { code: "prompt_not_settled" } },
+      });
+      expect((await ann.request("DELETE", `/api/prompts/${slip}`)).status).toBeLessThan(300);
+      expect((await redactPrompt(ben, slip)).status).toBe(404);
+      const key = await ann.request<{ key: string }>("POST", "/api/me/api-keys", {
+        name: "slip",
+        scopes: ["sessions:read", "sessions:write"],
+      });
+      expect(await redactPrompt(platform, slip, bearer(key.body.key))).toMatchObject({
+        status: 403,
+        body: { error: { code: "sign_in_needed" } },
+      });
+      // Its turn never began, so a turn that runs has not heard of it.
+      const removed = { status: 200, body: { redacted: [slip] } };
+      expect(await redactPrompt(ann, slip)).toMatchObject(removed);
+      expect(await redactPrompt(ann, slip)).toMatchObject(removed);
+      expect(await trail(id)).toMatchObject([{ metadata: { by: ann.userId, entryId: slip } }]);
+      const receipt = await ann.request<{ prompt: Prompt }>("GET", `/api/prompts/${slip}`);
+      expect(receipt.body.prompt).toMatchObject({ content: "[removed]", outcome: "withdrawn" });
+      // An admin removes what went with its session, without having read it.
+      await ann.request("POST", `/api/sessions/${id}/terminate`, {});
+      await turn.end("stopped").catch(() => {});
+      expect((await redactPrompt(platform, other)).status).toBe(200);
+      expect(await rowsWith(id, "prompts", ["content"])).toBe(0);
+      expect((await ann.request("POST", `/api/prompts/${other}/retry`, {})).status).toBe(409);
+      expect((await redactPrompt(ann, turn.assignment.promptId)).body.error?.code).toBe(
+        "prompt_in_transcript",
+      );
+    });
+
+    it("takes out a letter that the agent wrote by the call, and no other", async () => {
+      const id = await session();
+      const turn = await say(id, "write to me");
+      const to = { to: ann.userId };
+      const sent = await turn.tool("mailbox_send", { ...to, content: `The word is ${CANARY}` });
+      expect(sent.error).toBeNull();
+      await turn.tool("emit_notification", { ...to, content: "Something harmless" });
+      await turn.end("done");
+      const letters = async () => {
+        const { body } = await ann.request<{ items: { from: { id: string } }[] }>(
+          "GET",
+          "/api/me/inbox",
+        );
+        return JSON.stringify(body.items.filter(({ from }) => from.id === id));
+      };
+      expect(await letters()).toContain(CANARY);
+      const call = (await transcript(id)).find(({ tool }) => tool?.name === "mailbox_send");
+      expect((await redact(ann, id, call?.id ?? "")).status).toBe(200);
+      const left = await letters();
+      expect(left).not.toContain(CANARY);
+      expect(left).toContain("[removed]");
+      expect(left).toContain("Something harmless");
     });
 
     it("waits for the turn that has it in mind, and keeps what tells who has read the session", async () => {

@@ -83,6 +83,8 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "POST /api/prompts/{id}/promote": { who: "401 404 404 404 404 404 200", body: {} },
   // The prompt of the table still waits.
   "POST /api/prompts/{id}/retry": { who: "401 404 404 404 404 404 409", body: {} },
+  // An admin may, without reading it; the prompt of the table has not settled.
+  "POST /api/prompts/{id}/redact": { who: "401 404 404 404 404 409 409", body: {} },
   "GET /api/prompts/{id}/attachments/{sha256}": { who: "401 404 404 404 404 404 200" },
   "GET /api/runs/{id}": { who: "401 404 404 404 404 404 200" },
   "GET /api/runs/{id}/result": { who: "401 404 404 404 404 404 409" },

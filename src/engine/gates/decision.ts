@@ -12,6 +12,8 @@ export interface GateDecision {
   revise?: boolean;
   /** Id of the gate whose longer-lasting decision also answered this one. */
   coveredBy?: string;
+  /** Id of the prompt whose typed words are the answers. */
+  promptId?: string;
   /** The session went to another machine before anybody acted on this yes, so it holds no more. */
   moved?: boolean;
 }

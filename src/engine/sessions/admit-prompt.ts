@@ -7,6 +7,7 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
 import type { Attachment, Author, Lifecycle, Origin, QueueMode } from "#protocol/sessions.ts";
+import type { GateDecision } from "../gates/decision.ts";
 import { decideGate } from "../gates/gates.ts";
 import { findOpenQuestion } from "../gates/queries.ts";
 import { answersInWords } from "../gates/question-words.ts";
@@ -176,7 +177,13 @@ async function answerQuestion(
   const prompt = await newPrompt(work, session.row, input, contentHash, NEXT_IN_LINE);
   await enter(work, session, prompt, input.author);
   await work.emit({ type: "prompt_admitted", session, prompt });
-  const decision = { allowed: true, reason: null, answers, scope: "once" } as const;
+  const decision: GateDecision = {
+    allowed: true,
+    reason: null,
+    answers,
+    scope: "once",
+    promptId: prompt.id,
+  };
   await decideGate(work, gate.id, decision, input.author.id);
   const settled = {
     outcome: "merged",

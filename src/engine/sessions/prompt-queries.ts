@@ -69,16 +69,22 @@ export function savePrompt(tx: Tx, row: PromptRow): Promise<number> {
   return tx.run(updatePrompt, row);
 }
 
-const updateRedactedPrompt = prepare<{ id: string; text: string }, unknown>((db, p) =>
+interface RedactedPrompt {
+  sessionId: string;
+  id: string;
+  text: string;
+}
+const updateRedactedPrompt = prepare<RedactedPrompt, unknown>((db, p) =>
   db
     .updateTable("prompts")
     .set({ content: p("text"), attachments: "[]", content_hash: "" })
+    .where("session_id", "=", p("sessionId"))
     .where((eb) => eb.or([eb("id", "=", p("id")), eb("merged_into", "=", p("id"))]))
     .where("state", "=", "settled"),
 );
 /** Takes the words out of a settled prompt, and out of those that were collected into it. */
-export function redactPrompt(tx: Tx, id: string, text: string): Promise<number> {
-  return tx.run(updateRedactedPrompt, { id, text });
+export function redactPrompt(tx: Tx, redacted: RedactedPrompt): Promise<number> {
+  return tx.run(updateRedactedPrompt, redacted);
 }
 
 const selectPrompt = prepare<{ id: string }, PromptRow>((db, p) =>

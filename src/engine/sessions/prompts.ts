@@ -11,6 +11,7 @@ import { findBlob } from "./blob-queries.ts";
 import { editPrompt, promotePrompt, withdrawPrompt } from "./change-queue.ts";
 import { findPrompt } from "./prompt-queries.ts";
 import { createPromptReads } from "./prompt-reads.ts";
+import { isRedacted, redactUnstarted } from "./redact-prompt.ts";
 import { promptView } from "./views.ts";
 
 export interface PromptRequest {
@@ -96,6 +97,8 @@ export function createPrompts(engine: Engine) {
     },
 
     withdraw: (principal: Principal, id: string) => change(principal, id, withdrawPrompt),
+    /** Takes out what a prompt says that never became an entry; see `redact-prompt.ts`. */
+    redact: (principal: Principal, id: string) => redactUnstarted(engine, principal, id),
     edit: (principal: Principal, id: string, content: string) =>
       change(principal, id, (work, session, prompt) => editPrompt(work, session, prompt, content)),
     promote: (principal: Principal, id: string) => change(principal, id, promotePrompt),
@@ -129,13 +132,20 @@ function notYours(): Refusal {
 }
 
 /** What the platform began with somebody else's words must not come back as the words of a person. */
-export function isRetryable({ state, outcome, author_kind }: PromptRow): boolean {
+export function isRetryable(prompt: PromptRow): boolean {
+  const { state, outcome, author_kind } = prompt;
   const isUnfinished = outcome === "failed" || outcome === "aborted";
-  return state === "settled" && isUnfinished && author_kind !== "system";
+  return state === "settled" && isUnfinished && author_kind !== "system" && !isRedacted(prompt);
 }
 
 function requireRetryable(prompt: PromptRow): void {
   if (isRetryable(prompt)) return;
+  if (isRedacted(prompt))
+    throw new Refusal(
+      "conflict",
+      "prompt_not_retryable",
+      "What this prompt said was removed. Say in a new prompt what to do.",
+    );
   throw prompt.author_kind === "system"
     ? new Refusal(
         "conflict",

@@ -2,7 +2,7 @@
  * Takes what one entry says out of the log for good; its place and seq stay. The copies that the
  * kernel keeps go with it: the prompt, the run's result, a tool's kept answer, what a gate showed,
  * and a summary that was made of it. Features remove theirs when they hear of it. What other agents
- * were told of it stands in their own sessions, and is redacted there.
+ * were told of it stands in their own sessions, and is redacted there. Diffs of the workspace stay.
  */
 import { wordsIn } from "#base/quoted-words.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
@@ -30,10 +30,7 @@ export function redactEntry(
   entryId: string,
 ): Promise<string[]> {
   return command(engine, async (work) => {
-    // With its parent, which may have been told of it.
-    const session = await work.family(sessionId);
-    if (!session || !mayRedact(principal, session.row)) throw notFound("session");
-    requireSignedIn(principal, "Removing what was said");
+    const session = await lockToRedact(work, principal, sessionId, "session");
     const rows = await rowsOf(work, sessionId, entryId);
     const [first] = rows;
     if (!first) throw notFound("entry");
@@ -55,6 +52,20 @@ export function redactEntry(
     await work.emit({ type: "entry_redacted", session, by, entryId, kind, words });
     return ids;
   });
+}
+
+/** Locks the session of something to be redacted; `what` is named where the principal may not. */
+export async function lockToRedact(
+  work: Work,
+  principal: Principal,
+  sessionId: string,
+  what: "session" | "prompt",
+): Promise<SessionWriter> {
+  // With its parent, which may have been told of it.
+  const session = await work.family(sessionId);
+  if (!session || !mayRedact(principal, session.row)) throw notFound(what);
+  requireSignedIn(principal, "Removing what was said");
+  return session;
 }
 
 /** The person whose session it is, and admins, who need not be able to read it. */
@@ -118,10 +129,12 @@ async function blank(work: Work, row: EventRow): Promise<void> {
     data: row.data === null ? null : JSON.stringify(factsOf(row.data)),
     redacted_at: work.now,
   });
-  if (row.kind === "prompt" && row.prompt_id) await redactPrompt(work.tx, row.prompt_id, REMOVED);
+  const { session_id: sessionId, prompt_id: promptId } = row;
+  if (row.kind === "prompt" && promptId)
+    await redactPrompt(work.tx, { sessionId, id: promptId, text: REMOVED });
   if (row.run_id) await blankResult(work, row.run_id, row);
   const callId = isCall ? callIdOf(row) : undefined;
-  if (callId !== undefined && row.prompt_id) await blankCall(work, row.prompt_id, callId);
+  if (callId !== undefined && promptId) await blankCall(work, promptId, callId);
 }
 
 /** What a model's history needs of a call, without a word of anybody. */
@@ -156,6 +169,12 @@ async function blankCall(work: Work, promptId: string, callId: string): Promise<
   // What it shows is what will be performed.
   if (gate.state === "pending") throw busy("An approval of this call waits. Decide it first.");
   const decision = gate.decision === null ? null : (JSON.parse(gate.decision) as GateDecision);
+  if (decision?.promptId !== undefined)
+    await redactPrompt(work.tx, {
+      sessionId: gate.session_id,
+      id: decision.promptId,
+      text: REMOVED,
+    });
   await redactGate(work.tx, {
     id: gate.id,
     shown: JSON.stringify({ tool: gate.tool, input: {}, reason: null, cwd: null }),

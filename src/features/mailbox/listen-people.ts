@@ -5,6 +5,7 @@ import { findCompletionOf } from "#features/delegation/index.ts";
 import {
   ownerSpoke,
   redactNews,
+  redactSent,
   settleFailure,
   tellCompleted,
   tellFailed,
@@ -35,10 +36,18 @@ export const listenForPeople: Listener = async (work, event) => {
     case "session_lifecycle":
       return lifecycleChanged(work, event);
     case "entry_redacted":
-      return redactNews(work, event.session.row, event.words);
+      return entryRedacted(work, event);
     default:
   }
 };
+
+async function entryRedacted(
+  work: Work,
+  { session, kind, words }: EventOf<"entry_redacted">,
+): Promise<void> {
+  await redactNews(work, session.row, words);
+  if (kind === "tool_call" || kind === "tool_result") await redactSent(work, session.row, words);
+}
 
 async function promptAdmitted(
   work: Work,

@@ -12,6 +12,7 @@ import { addToDigest } from "./digest.ts";
 import { findGuest, GUEST_ASKS } from "./guest.ts";
 import {
   findByCause,
+  findLetter,
   forgetCause,
   listNewsOf,
   saveContent,
@@ -93,6 +94,27 @@ export async function settleFailure(work: Work, session: Owned): Promise<void> {
 const MAX_NEWS = 500;
 
 /** Takes words that were removed from a session out of what the platform wrote about it. */
+const LETTER_IDS = /\bltr_[0-9a-z]+/g;
+/** A call writes one letter; what was read in another call may name a few more. */
+const MAX_SENT = 50;
+
+/**
+ * Blanks the letters that a session's agent wrote by a call whose words were removed: the call's
+ * result names the letter, and the letter says what the call was given.
+ */
+export async function redactSent(
+  work: Work,
+  { id }: SessionRow,
+  words: readonly string[],
+): Promise<void> {
+  const named = new Set(words.flatMap((text) => text.match(LETTER_IDS) ?? []));
+  for (const letterId of [...named].slice(0, MAX_SENT)) {
+    const letter = await findLetter(work.tx, letterId);
+    if (letter?.from_session_id === id && quotesAny(letter.content, words))
+      await saveContent(work.tx, letter.id, "[removed]");
+  }
+}
+
 export async function redactNews(
   work: Work,
   { id, title }: SessionRow,

@@ -146,6 +146,14 @@ describe("sessions", () => {
     const { code, out } = await run([...command, "--yes"]);
     expect([code, out]).toEqual([0, "Removed: ent_1, ent_2.\n"]);
   });
+
+  it("removes what a prompt says that never started", async () => {
+    server.answer("POST", "/api/prompts/pmt_1/redact", (_seen, response) =>
+      reply(response, 200, { redacted: ["pmt_1"] }),
+    );
+    const { code, out } = await run(["sessions", "redact", "ses_1", "pmt_1", "--yes"]);
+    expect([code, out]).toEqual([0, "Removed: pmt_1.\n"]);
+  });
 });
 
 describe("sign-in and runners", () => {

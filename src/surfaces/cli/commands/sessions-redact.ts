@@ -14,7 +14,10 @@ export function addSessionsRedactCommand(group: Command, host: CliHost): void {
       "Takes what an entry says out of a session for good, also for its agent and the search.",
     )
     .argument("<session>", WHICH)
-    .argument("<entry>", "the id of an entry, as `sessions show --json` has it")
+    .argument(
+      "<entry>",
+      "the id of an entry, as `sessions show --json` has it, or of a prompt that was withdrawn or aborted before its turn",
+    )
     .option("--yes", "do not ask")
     .action((id: string, entryId: string, options: { yes?: boolean }, command: Command) =>
       perform(host, command, (invocation) => redact(invocation, id, entryId, options)),
@@ -35,7 +38,10 @@ async function redact(
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const path = `${sessionPath(id)}/entries/${encodeURIComponent(entryId)}/redact`;
+  const isPrompt = entryId.startsWith("pmt_");
+  const path = isPrompt
+    ? `/api/prompts/${encodeURIComponent(entryId)}/redact`
+    : `${sessionPath(id)}/entries/${encodeURIComponent(entryId)}/redact`;
   const answer = await api.call<{ redacted: string[] }>(path, { method: "POST", body: {} });
   invocation.print(answer, [`Removed: ${answer.redacted.join(", ")}.`]);
   return DONE;

@@ -128,11 +128,12 @@ export function promptRoutes(app: App, { prompts }: Kernel): void {
       prompt: await prompts.promote(principalOf(c), requireId(c.req.param("id"), "prompt")),
     }),
   );
-  retryRoute(app, prompts);
+  settledRoutes(app, prompts);
   attachmentRoute(app, prompts);
 }
 
-function retryRoute(app: App, prompts: Kernel["prompts"]): void {
+/** Routes for prompts that are over. */
+function settledRoutes(app: App, prompts: Kernel["prompts"]): void {
   endpoint(
     app,
     {
@@ -147,6 +148,21 @@ function retryRoute(app: App, prompts: Kernel["prompts"]): void {
     },
     async ({ c }) => ({
       prompt: await prompts.retry(principalOf(c), requireId(c.req.param("id"), "prompt")),
+    }),
+  );
+  endpoint(
+    app,
+    {
+      method: "post",
+      path: "/api/prompts/{id}/redact",
+      summary:
+        "Take out what a prompt says that was withdrawn or aborted before its turn, for good",
+      tag: TAG,
+      body: z.strictObject({}),
+      response: z.object({ redacted: z.array(z.string()) }),
+    },
+    async ({ c }) => ({
+      redacted: await prompts.redact(principalOf(c), requireId(c.req.param("id"), "prompt")),
     }),
   );
 }

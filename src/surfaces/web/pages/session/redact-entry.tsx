@@ -47,12 +47,13 @@ export function RedactProvider({
         text={
           <>
             <span className="mb-2 block">
-              Its words are overwritten: here, in the search, and in what the agent reads from now
-              on. Nobody can bring them back.
+              Its words are overwritten: here, in the search, in what the agent reads from now on,
+              and in letters that a call wrote. Nobody can bring them back.
             </span>
             What stays: its time, the name of its tool, and that you removed it; the session's
-            title; files it changed; what other agents read of it; backups, and the logs of the
-            model's provider. Change a secret that was in it all the same.
+            title; files it changed, and their diff under Changes; what other agents read of it;
+            messages sent to chats; backups, and the logs of the model's provider. Change a secret
+            that was in it all the same.
           </>
         }
         action="Remove for good"
