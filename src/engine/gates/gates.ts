@@ -29,6 +29,7 @@ import {
   insertGate,
   listGatesOfPrompt,
   saveGate,
+  saveShown,
 } from "./queries.ts";
 
 export const GATE_TIMER = "gate";
@@ -193,21 +194,32 @@ export async function overruleGate(
 /**
  * Ends every yes of a turn that nobody has acted on, when the turn goes to another machine: the person
  * allowed the call for the files and the sandbox of the first one. The agent is told to make the call
- * again, and it is judged where it would run. Calls that the server performs are the same anywhere.
+ * again, and it is judged where it would run. An approval that still waits says that the session has
+ * moved. Calls that the server performs are the same anywhere.
  */
 export async function endUnusedApprovals(work: Work, promptId: string): Promise<void> {
   for (const gate of await listGatesOfPrompt(work.tx, promptId)) {
-    if (!isUnusedApproval(gate)) continue;
-    const decision = JSON.parse(gate.decision ?? "{}") as GateDecision;
-    if (!decision.allowed) continue;
-    gate.decision = cleanJson({ ...decision, moved: true });
-    await saveGate(work.tx, gate);
+    const { kind, tool, deferred, state, told_fence } = gate;
+    if (kind !== "approval" || deferred === 1 || !WORKSPACE_TOOLS.has(tool)) continue;
+    if (state === "pending") await showMoved(work, gate);
+    if (state === "decided" && told_fence === null) await endYes(work, gate);
   }
 }
 
-function isUnusedApproval({ state, kind, tool, deferred, told_fence }: GateRow): boolean {
-  const isWaiting = state === "decided" && deferred === 0 && told_fence === null;
-  return isWaiting && kind === "approval" && WORKSPACE_TOOLS.has(tool);
+async function endYes(work: Work, gate: GateRow): Promise<void> {
+  const decision = JSON.parse(gate.decision ?? "{}") as GateDecision;
+  if (!decision.allowed) return;
+  gate.decision = cleanJson({ ...decision, moved: true });
+  await saveGate(work.tx, gate);
+}
+
+const HAS_MOVED = "The session has moved to another machine since it asked.";
+
+async function showMoved(work: Work, { id, shown }: GateRow): Promise<void> {
+  const { reason, ...rest } = JSON.parse(shown) as { reason?: string | null };
+  if (reason?.startsWith(HAS_MOVED)) return;
+  const words = [HAS_MOVED, reason ?? ""].join(" ").trim();
+  await saveShown(work.tx, { id, shown: cleanJson({ ...rest, reason: words }) });
 }
 
 /** Gives people time to answer when no server was up at the moment the gate was to expire. */

@@ -69,6 +69,16 @@ export function saveGate(tx: Tx, row: GateRow): Promise<number> {
   return tx.run(updateGate, row);
 }
 
+const updateShown = prepare<Pick<GateRow, "id" | "shown">, unknown>((db, p) =>
+  db
+    .updateTable("gates")
+    .set({ shown: p("shown") })
+    .where("id", "=", p("id")),
+);
+export function saveShown(tx: Tx, row: Pick<GateRow, "id" | "shown">): Promise<number> {
+  return tx.run(updateShown, row);
+}
+
 type RedactedGate = Pick<GateRow, "id" | "shown" | "decision">;
 const updateRedactedGate = prepare<RedactedGate, unknown>((db, p) =>
   db

@@ -98,6 +98,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ]);
       await at.settle(next, { outcome: "completed" });
     });
+
+    // The last one: its machine is gone afterwards.
+    it("says on an approval that still waits that its machine was removed", async () => {
+      const { sessionId, turn } = await begin();
+      await ask(turn, "c1", "bash", { command: "git push origin main" });
+      const id = await asked(sessionId);
+      const { items } = await at.world.kernel.runners.list(owner);
+      await at.world.kernel.runners.remove(owner, items[0]?.id ?? "");
+      const { approval } = await at.world.call<{ approval: Approval }>(
+        owner,
+        "GET",
+        `/api/approvals/${id}`,
+      );
+      expect(approval).toMatchObject({ state: "pending", callId: "c1" });
+      const { reason } = approval.shown as { reason: string };
+      expect(reason).toMatch(/^The session has moved to another machine .* \(builtin:git-push\)$/s);
+    });
   });
 }
 

@@ -13,6 +13,8 @@ interface Shown {
   reason: string | null;
   /** Where a command would run; null at the top of the workspace. */
   cwd: string | null;
+  /** True for a command that would run in a sandbox; a lasting yes to it holds only in one. */
+  sandboxed: boolean;
 }
 
 export function shownOf(approval: Approval): Shown {
@@ -22,6 +24,7 @@ export function shownOf(approval: Approval): Shown {
     input: shown.input ?? null,
     reason: typeof shown.reason === "string" && shown.reason !== "" ? shown.reason : null,
     cwd: typeof shown.cwd === "string" ? shown.cwd : null,
+    sandboxed: shown.sandboxed === true,
   };
 }
 

@@ -24,7 +24,7 @@ const HEADLINES: Record<string, string> = {
 
 /** Somebody must say yes before the call is performed, and sees all of it first. */
 export function ApprovalCard({ approval }: { approval: Approval }) {
-  const { tool, input, reason, cwd } = shownOf(approval);
+  const { tool, input, reason, cwd, sandboxed } = shownOf(approval);
   const [step, setStep] = useState<"choose" | "deny" | "always">("choose");
   const isArmed = useArmed();
   const { answer, isBusy, problem } = useAnswer(approval);
@@ -103,6 +103,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
       {rule !== null && (
         <RuleDialog
           rule={rule}
+          isSandboxed={sandboxed}
           isOpen={step === "always"}
           isBusy={isBusy}
           onClose={() => setStep("choose")}

@@ -9,6 +9,8 @@ import { Unread } from "./unread.tsx";
 
 interface RuleDialogProps {
   rule: RulePreview;
+  /** The command would run in a sandbox. */
+  isSandboxed: boolean;
   isOpen: boolean;
   isBusy: boolean;
   onClose: () => void;
@@ -24,7 +26,13 @@ export function RuleDialog({ isOpen, onClose, ...rest }: RuleDialogProps) {
   );
 }
 
-function RuleInFull({ rule, isBusy, onClose, onAllow }: Omit<RuleDialogProps, "isOpen">) {
+function RuleInFull({
+  rule,
+  isSandboxed,
+  isBusy,
+  onClose,
+  onAllow,
+}: Omit<RuleDialogProps, "isOpen">) {
   const gate = useReadGate(`rule ${rule.tool} ${rule.pattern}`);
   const unreadId = useId();
   return (
@@ -38,7 +46,10 @@ function RuleInFull({ rule, isBusy, onClose, onAllow }: Omit<RuleDialogProps, "i
           is to be used for exactly this:
         </p>
         <Verbatim text={rule.pattern} label="The rule" />
-        <p className="text-xs text-ink-faint">You can take it back on the Rules page.</p>
+        <p className="text-xs text-ink-faint">
+          {isSandboxed && "On a machine without a sandbox you are still asked. "}
+          You can take it back on the Rules page.
+        </p>
         <div className="flex justify-end gap-2 pt-1">
           <Button onClick={onClose}>Cancel</Button>
           <Button
