@@ -305,6 +305,17 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await say(client, "wait_for_answer", { promptId })).data).toMatchObject(answer);
       });
 
+      it("gives what was said when the orchestrator waits for children that all rest", async () => {
+        const asked = say(client, "ask_orchestrator", { message: "Anything new?" });
+        const turn = await runner.nextTurn(orchestratorId);
+        expect(await turn.tool("wait_for_event", {})).toMatchObject({ endsTurn: true });
+        await turn.end("Nothing more comes.");
+        expect((await asked).data).toMatchObject({
+          outcome: "completed",
+          answer: "Nothing more comes.",
+        });
+      });
+
       it("has what was forwarded in the answer, and says how and as whom a session ended", async () => {
         const asked = say(client, "ask_orchestrator", { message: "Have it counted." });
         const turn = await runner.nextTurn(orchestratorId);

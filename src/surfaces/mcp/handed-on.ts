@@ -75,7 +75,9 @@ export async function waitForNext(
     if (prompt) return { prompt };
     const session = await parts.kernel.sessions.get(person, after.sessionId);
     const children = await listBusyChildren(call, after.sessionId);
-    if (!isBusy(session) && children.length === 0) return null;
+    // Children that all rest report nothing by themselves: what was said is the answer.
+    const isAtWork = isBusy(session) && session.waitingFor?.kind !== "children";
+    if (!isAtWork && children.length === 0) return null;
     const words = `waits for ${namesOf(children)}`;
     if (words !== told) progress(words);
     told = words;
