@@ -1,6 +1,6 @@
 /**
- * Asks a provider for its models before its settings are saved, to find out whether it takes the key.
- * Costs nothing there: no model is run.
+ * Asks a provider for its models before its settings are saved, to find out whether it takes the key
+ * and speaks its protocol at all. Costs nothing there: no model is run.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { ProviderKind } from "./contract.ts";
@@ -9,10 +9,10 @@ import type { ReachableProvider } from "./reachable-provider.ts";
 export type Fetch = typeof globalThis.fetch;
 
 /**
- * `answered`: it took the key, or has no list to ask for. `unreachable`: nobody answered, so nothing
- * is known about the key.
+ * `answered`: it gave its list, or told about its key. `unknown`: nobody answered, or nothing that
+ * says anything about the key.
  */
-export type ProviderAnswer = "answered" | "unreachable";
+export type ProviderAnswer = "answered" | "unknown";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 8_192;
@@ -20,29 +20,60 @@ const ANTHROPIC_VERSION = "2023-06-01";
 /** Offers its list to everybody, and tells about a key at an address of its own. */
 const OPENROUTER = "openrouter.ai";
 
-/** Refuses with `provider_key_refused` or `key_required` when the provider does not take the key. */
+/** Spellings of "this key is wrong" of the common providers, which some send with 400. */
+const WORDS_ABOUT_KEY =
+  /(?:api[ _-]?|access[ _-]?|auth\w*[ _-])(?:key|token)s?\b[^.]{0,40}(?:not valid|invalid|incorrect|wrong|expired|revoked|missing|required|not found|unknown)|(?:invalid|incorrect|wrong|expired|revoked|missing|unknown|no)[ _-](?:x-)?(?:api[ _-]?|access[ _-]?|auth\w*[ _-])(?:key|token)|api_key_invalid|invalid_api_key|unauthori[sz]ed/i;
+/** Words of a provider that knows the key, which may not list models: it may still run them. */
+const WORDS_ABOUT_SCOPE = /(?:missing|insufficient)[ _](?:scopes?|permissions?)/i;
+
+interface Answered {
+  status: number;
+  /** The beginning of the body. */
+  said: string;
+}
+
+/**
+ * Refuses with `provider_key_refused` or `key_required` when the provider does not take the key, and
+ * with `provider_address_wrong` when something else answers. `namesModels`: a server without a list of
+ * models is taken when its models are named.
+ */
 export async function askProvider(
   provider: ReachableProvider,
   fetch: Fetch,
+  { namesModels }: { namesModels: boolean },
 ): Promise<ProviderAnswer> {
-  const { kind, baseUrl, apiKey } = provider;
-  const { hostname, host } = new URL(baseUrl);
-  const path = hostname === OPENROUTER && apiKey !== null ? "key" : "models";
-  let status: number;
-  let said: string;
+  const { host } = new URL(provider.baseUrl);
+  const answered = await ask(provider, fetch);
+  if (!answered) return "unknown";
+  const { status, said } = answered;
+  const isJson = /^\s*[[{]/.test(said);
+  if (status >= 500) return "unknown";
+  if (isKeyRefused(answered)) throw keyRefusal(host, status, provider.apiKey !== null);
+  if (status >= 200 && status < 300 && isJson) return "answered";
+  const isPage = /^\s*</.test(said);
+  const hasNoList = status === 404 || status === 405;
+  if (status < 400 || isPage || (hasNoList && !namesModels)) throw addressRefusal(host, status);
+  return "unknown";
+}
+
+/** Undefined when nobody answered in time. */
+async function ask(
+  { kind, baseUrl, apiKey }: ReachableProvider,
+  fetch: Fetch,
+): Promise<Answered | undefined> {
+  const isOpenrouter = new URL(baseUrl).hostname === OPENROUTER;
+  const path = isOpenrouter && apiKey !== null ? "key" : "models";
   try {
     const response = await fetch(`${baseUrl}/${path}`, {
       headers: headersFor(kind, apiKey),
-      redirect: "error",
+      // Not followed: the key is for this address alone.
+      redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    status = response.status;
-    said = await readStart(response);
+    return { status: response.status, said: await readStart(response) };
   } catch {
-    return "unreachable";
+    return undefined;
   }
-  if (isKeyRefused(status, said)) throw refusal(host, status, apiKey !== null);
-  return status >= 500 ? "unreachable" : "answered";
 }
 
 function headersFor(kind: ProviderKind, apiKey: string | null): Record<string, string> {
@@ -52,14 +83,20 @@ function headersFor(kind: ProviderKind, apiKey: string | null): Record<string, s
     : { authorization: `Bearer ${apiKey}` };
 }
 
-/** 403 is no word about the key: a good one may lack the right to list models. */
-function isKeyRefused(status: number, said: string): boolean {
-  return (
-    status === 401 || (status === 400 && /api[ _-]?key[^.]{0,40}(?:not valid|invalid)/i.test(said))
+function isKeyRefused({ status, said }: Answered): boolean {
+  if (status === 403) return !WORDS_ABOUT_SCOPE.test(said) && !/^\s*</.test(said);
+  return status === 401 || (status === 400 && WORDS_ABOUT_KEY.test(said));
+}
+
+function addressRefusal(host: string, status: number): Refusal {
+  return new Refusal(
+    "invalid",
+    "provider_address_wrong",
+    `${host} answered (status ${status}), but does not speak this protocol at this address. Nothing was saved. Check the base URL: most end in /v1, and none in /models or /chat/completions. If this server has no list of models, name the models that it offers.`,
   );
 }
 
-function refusal(host: string, status: number, hasKey: boolean): Refusal {
+function keyRefusal(host: string, status: number, hasKey: boolean): Refusal {
   return hasKey
     ? new Refusal(
         "invalid",

@@ -134,7 +134,11 @@ function keptSecret(
   return secret;
 }
 
-function modelsAfter({ models }: ProviderChange, before: ProviderRow | undefined): string | null {
+/** The list as it is stored; null when the provider is asked for it. */
+export function modelsAfter(
+  { models }: ProviderChange,
+  before: ProviderRow | undefined,
+): string | null {
   if (models === undefined) return before?.models ?? null;
   return models === null ? null : JSON.stringify([...new Set(models)]);
 }

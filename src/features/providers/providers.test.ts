@@ -313,6 +313,11 @@ function suite(title: string, place: () => Promise<Place>): void {
         400,
         '[{"error": {"message": "API key not valid. Please pass a valid API key."}}]',
       ],
+      ["openai", 400, '{"error": {"message": "Incorrect API key provided: sk-w***ng."}}'],
+      ["openai", 400, '{"error": {"code": "invalid_api_key", "message": "No."}}'],
+      ["openai", 400, '{"message": "Unauthorized"}'],
+      ["anthropic", 400, '{"error": {"message": "invalid x-api-key"}}'],
+      ["openai", 403, '{"error": {"message": "Forbidden"}}'],
     ])("saves no key that %s refuses with %i", async (kind, status, body) => {
       vendors.status = status;
       vendors.body = body;
@@ -380,11 +385,43 @@ function suite(title: string, place: () => Promise<Place>): void {
       leave();
     });
 
-    it.each([403, 404])("takes %i as no word about the key", async (status) => {
-      vendors.status = status;
-      expect(await set("mine", { kind: "openai", apiKey: API_KEY })).toMatchObject({
-        answered: true,
+    it.each([
+      ["a limit", 429, "{}"],
+      ["a request that it does not understand", 400, '{"error": "no such version"}'],
+      ["a key that may not list models", 403, '{"error": "Missing scopes: api.model.read"}'],
+    ])("takes %s as no word about the key", async (_what, status, body) => {
+      Object.assign(vendors, { status, body });
+      const saved = await set("mine", { kind: "openai", apiKey: API_KEY });
+      expect(saved).toMatchObject({ answered: false });
+    });
+
+    it.each([
+      ["a path that is not there", 404, "{}"],
+      ["a method that is not there", 405, "{}"],
+      ["a page of the same address", 200, "<!doctype html><title>Sign in to the network</title>"],
+      ["a page that says no", 403, "\n<html><body>Blocked</body></html>"],
+      ["words of something else", 200, "It works!"],
+      ["a way elsewhere", 302, ""],
+    ])("saves no address where the answer is %s", async (_what, status, body) => {
+      Object.assign(vendors, { status, body });
+      const house = { kind: "openai-compatible", baseUrl: "http://10.0.0.5:8000" };
+      const refused = set("house", { ...house, apiKey: API_KEY });
+      await expect(refused).rejects.toMatchObject({
+        code: "provider_address_wrong",
+        message: expect.stringContaining("/v1"),
       });
+      expect(await list()).toEqual([]);
+    });
+
+    it("takes a server without a list of models when its models are named, as never tried", async () => {
+      vendors.status = 404;
+      const house = { kind: "openai-compatible", baseUrl: "http://10.0.0.5:8000", models: ["m"] };
+      expect(await set("house", house)).toMatchObject({ answered: false });
+      // They stay when something else is changed.
+      const again = { kind: house.kind, apiKey: API_KEY };
+      expect(await set("house", again)).toMatchObject({ answered: false, models: ["m"] });
+      vendors.body = "<html>";
+      await expect(set("house", house)).rejects.toMatchObject({ code: "provider_address_wrong" });
     });
 
     it("says that a key is missing where the provider wants one", async () => {

@@ -10,7 +10,13 @@ import {
 } from "#engine/index.ts";
 import { pageOf } from "#protocol/page.ts";
 import { askProvider, type Fetch } from "./ask-provider.ts";
-import { reachAfter, removeProvider, requireName, setProvider } from "./change-provider.ts";
+import {
+  modelsAfter,
+  reachAfter,
+  removeProvider,
+  requireName,
+  setProvider,
+} from "./change-provider.ts";
 import { type Provider, providerChangeSchema, providerSchema } from "./contract.ts";
 import { findProvider, listProviders } from "./queries.ts";
 import type { ProviderRow } from "./schema.ts";
@@ -48,7 +54,9 @@ export function providerRoutes(sealer: KeySealer, fetch: Fetch): readonly Route[
         const key = { orgId: principal.orgId, name };
         const before = await engine.store.read((reader) => findProvider(reader, key));
         // Outside the transaction: the provider may take its time.
-        const answer = await askProvider(reachAfter(sealer, key, body, before), fetch);
+        const namesModels = modelsAfter(body, before) !== null;
+        const reached = reachAfter(sealer, key, body, before);
+        const answer = await askProvider(reached, fetch, { namesModels });
         const row = await command(engine, (work) =>
           setProvider(work, sealer, principal, name, body, answer),
         );

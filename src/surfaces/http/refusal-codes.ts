@@ -46,6 +46,7 @@ export const REFUSAL_CODES = {
     "plan_needs_parent",
     "plan_not_enforceable",
     "prompt_empty",
+    "provider_address_wrong",
     "provider_key_refused",
     "provider_name_invalid",
     "purpose_conflict",

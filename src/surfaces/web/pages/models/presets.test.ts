@@ -61,6 +61,7 @@ describe("what is missing", () => {
   });
 
   it.each([
+    [{ code: "provider_address_wrong", message: "No.", details: [] }, { baseUrl: "No." }],
     [{ code: "key_required", message: "Give it.", details: [] }, { apiKey: "Give it." }],
     [{ code: "base_url_invalid", message: "No.", details: [] }, { baseUrl: "No." }],
     [

@@ -146,6 +146,7 @@ export function changeOf(
 const FIELD_OF_CODE: Readonly<Record<string, FieldName>> = {
   key_required: "apiKey",
   provider_key_refused: "apiKey",
+  provider_address_wrong: "baseUrl",
   base_url_required: "baseUrl",
   base_url_invalid: "baseUrl",
   provider_name_invalid: "name",
