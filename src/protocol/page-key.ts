@@ -3,6 +3,13 @@
  * sockets, which cannot have headers of their own.
  */
 export const PAGE_KEY_HEADER = "x-muster-page";
+/** Names the person whose words a request carries; somebody else's sign-in may not send them. */
+export const PERSON_HEADER = "x-muster-person";
+/**
+ * Path of a 401's detail when the sign-in was ended by a sign-out and did not just expire: the page
+ * then forgets what it has kept.
+ */
+export const SIGNED_OUT = "signedOut";
 /** Name under which the page keeps it in `localStorage`. */
 export const PAGE_KEY_STORAGE = "muster.page-key";
 export const LIVE_PROTOCOL = "muster.live";

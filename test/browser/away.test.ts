@@ -130,6 +130,94 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     visitor.forgive(401);
   });
 
+  it("keeps what was written when the sign-in expires, and sends it once its person is back", async () => {
+    visitor = await Visitor.arrive(browser, platform);
+    const { page } = visitor;
+    await visitor.signIn();
+    const session = await platform.createSession({ runtime: "echo", title: "Grebes" });
+    await visitor.open(session.id);
+    await page.route("**/prompts", (route) => route.abort());
+    await visitor.prompt.fill("words over an outage");
+    await page.keyboard.press("Enter");
+    await page.getByText(/sent as soon as the server answers/).waitFor();
+    await visitor.prompt.fill("half a thought");
+    // A browser drops the cookie of a sign-in whose time has run out.
+    await page.context().clearCookies();
+    await page.unroute("**/prompts");
+    await page.getByRole("heading", { name: "Sign in to Muster" }).waitFor(BACK);
+    expect(await page.content()).not.toContain("Grebes");
+    for (const words of ["words over an outage", "half a thought"])
+      expect(await kept(page)).toContain(words);
+    await visitor.signIn();
+    await expect.poll(async () => (await promptsOf(session.id)).length, BACK).toBe(1);
+    await expect.poll(() => kept(page)).not.toContain("words over an outage");
+    await visitor.open(session.id);
+    expect(await visitor.prompt.inputValue()).toBe("half a thought");
+  });
+
+  it("discards in every tab, and tries again what the server asked to wait for", async () => {
+    visitor = await Visitor.arrive(browser, platform);
+    const { page } = visitor;
+    await visitor.signIn();
+    const session = await platform.createSession({ runtime: "echo", title: "Coots" });
+    await visitor.open(session.id);
+    await page.context().route("**/prompts", (route) => route.abort());
+    await visitor.prompt.fill("discarded words");
+    await page.keyboard.press("Enter");
+    const queueOf = (tab: Page) => tab.getByRole("region", { name: "Queue" });
+    await queueOf(page)
+      .getByText(/sent as soon as/)
+      .waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${platform.url}/sessions/${session.id}`);
+    await queueOf(other).getByRole("button", { name: "Discard" }).click();
+    await queueOf(page).waitFor({ state: "detached" });
+    await page.context().unroute("**/prompts");
+    let busy = 0;
+    await page.context().route("**/prompts", (route) => {
+      if (route.request().method() !== "POST" || busy > 0) return route.continue();
+      busy += 1;
+      const error = { code: "rate_limited", message: "Too many requests." };
+      const headers = { "retry-after": "2" };
+      return route.fulfill({ status: 429, headers, json: { error } });
+    });
+    await visitor.prompt.fill("patient words");
+    await page.keyboard.press("Enter");
+    await queueOf(page)
+      .getByText(/Too many requests\. Kept here, and sent again by itself\./)
+      .waitFor();
+    await visitor.picture("busy-desktop");
+    await visitor.log.getByText("patient words").nth(1).waitFor(BACK);
+    const prompts = await promptsOf(session.id);
+    expect(prompts.map(({ content }) => content)).toEqual(["patient words"]);
+    visitor.forgive(429);
+  });
+
+  it("does not hold up a session by a prompt that the server fails at", async () => {
+    visitor = await Visitor.arrive(browser, platform);
+    const { page } = visitor;
+    await visitor.signIn();
+    const session = await platform.createSession({ runtime: "echo", title: "Terns" });
+    await visitor.open(session.id);
+    await page.route("**/prompts", (route) => {
+      if (!route.request().postData()?.includes("poison")) return route.continue();
+      const error = { code: "internal_error", message: "Something went wrong on the server." };
+      return route.fulfill({ status: 500, json: { error } });
+    });
+    await visitor.prompt.fill("poison");
+    await page.keyboard.press("Enter");
+    await visitor.prompt.fill("good words");
+    await page.keyboard.press("Enter");
+    await visitor.log.getByText("good words").nth(1).waitFor(BACK);
+    const queue = page.getByRole("region", { name: "Queue" });
+    await queue.getByText("Something went wrong on the server.").waitFor();
+    await visitor.picture("failed-desktop");
+    await page.unroute("**/prompts");
+    await queue.getByRole("button", { name: "Try again" }).click();
+    await visitor.log.getByText("poison").nth(1).waitFor(BACK);
+    visitor.forgive(500);
+  });
+
   it("notices that its person was signed out on the server", async () => {
     visitor = await Visitor.arrive(browser, platform);
     await visitor.signIn();

@@ -65,7 +65,7 @@ const toolbox: Toolbox = {
 async function serve({ server: { kernel } }: Platform): Promise<{ server: Server; url: string }> {
   let port = 0;
   const caller = { principal: owner, credentialId: "crd_1", kind: "api_key" };
-  const auth = { authenticate: async () => caller };
+  const auth = { authenticate: async () => caller, wasSignedOut: async () => false };
   const clock = systemClock;
   const callers = createCallers({ auth, clock, cookieName: () => "none", rateLimit: 0 });
   const app = createApp({ callers, hosts: allowedHosts("127.0.0.1", () => port, undefined), log });

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { liveProtocols, PAGE_KEY_HEADER } from "#protocol/page-key.ts";
+import { liveProtocols, PAGE_KEY_HEADER, PERSON_HEADER, SIGNED_OUT } from "#protocol/page-key.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { cookieOf, inviteToken, join, knock, PASSWORD, upgradeStatus } from "./people-clients.ts";
@@ -77,6 +77,47 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       // The documentation of the API is no secret, and is opened as a page.
       expect(await get("/api/docs", { cookie })).toBe(200);
       expect(await get("/api/me", own)).toBe(200);
+    });
+
+    it("says of a browser that was signed out that it was, and of no other", async () => {
+      const { cookie, pageKey } = await page("Amy");
+      const headers = { cookie, [PAGE_KEY_HEADER]: pageKey, ...SAME_ORIGIN };
+      const detailsOf = async (sent: Record<string, string>) => {
+        const answer = await fetch(`${platform.url}/api/me`, { headers: sent });
+        const { error } = (await answer.json()) as {
+          error: { code: string; details?: { path: string }[] };
+        };
+        expect([answer.status, error.code]).toEqual([401, "unauthenticated"]);
+        return error.details?.map(({ path }) => path);
+      };
+      const [name = ""] = cookie.split("=");
+      expect(await detailsOf({ ...headers, cookie: `${name}=unknown` })).toBeUndefined();
+      expect(await detailsOf({ cookie })).toBeUndefined();
+      const from = { ...headers, origin: platform.url };
+      expect((await knock(platform, "/api/auth/sign-out", {}, from)).status).toBe(200);
+      expect(await detailsOf(headers)).toEqual([SIGNED_OUT]);
+      // A key that was taken away is no browser.
+      const secret = cookie.split("=")[1] ?? "";
+      expect(await detailsOf({ authorization: `Bearer ${secret}` })).toBeUndefined();
+    });
+
+    it("sends nobody's words under the sign-in of somebody else", async () => {
+      const { cookie, pageKey } = await page("Alf");
+      const headers = { cookie, [PAGE_KEY_HEADER]: pageKey, ...SAME_ORIGIN, origin: platform.url };
+      const me = await fetch(`${platform.url}/api/me`, { headers });
+      const { user } = (await me.json()) as { user: { id: string } };
+      const made = await knock(platform, "/api/sessions", { runtime: "echo" }, headers);
+      const { session } = made.body as unknown as { session: { id: string } };
+      const send = (person: string) =>
+        knock(
+          platform,
+          `/api/sessions/${session.id}/prompts`,
+          { content: "mine" },
+          { ...headers, [PERSON_HEADER]: person },
+        );
+      const foreign = await send("usr_somebody_else");
+      expect([foreign.status, foreign.body.error?.code]).toEqual([409, "person_changed"]);
+      expect((await send(user.id)).status).toBe(202);
     });
 
     it("is not hidden by a cookie of its name that another port has planted", async () => {

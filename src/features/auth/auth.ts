@@ -65,7 +65,11 @@ export type Auth = ReturnType<typeof createAuth>;
 export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   /** When credentials were last used, until it is written down. */
   const used = new Map<string, number>();
-  const { authenticate, findHolder, forget } = createAuthenticator(store, clock.now, used);
+  const { authenticate, wasSignedOut, findHolder, forget } = createAuthenticator(
+    store,
+    clock.now,
+    used,
+  );
   const desk = { store, ids, tell, lockout: createLockout(clock.now), now: clock.now };
 
   /** What changes what others may do is forgotten here when it is done. */
@@ -82,6 +86,7 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   return {
     /** Undefined: no such credential, one that is spent, expired or revoked, or another page's. */
     authenticate,
+    wasSignedOut,
     /** The holder of a credential, as long as it is good; for what was made with it. */
     findHolder,
     /** After people's rights were changed elsewhere on this server. */

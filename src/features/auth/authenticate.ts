@@ -54,6 +54,12 @@ export function createAuthenticator(store: Store, now: () => number, used: Map<s
       return caller;
     },
 
+    /** True when a browser was signed out, here or everywhere; false when its time has just run out. */
+    async wasSignedOut(secret: string): Promise<boolean> {
+      const row = await store.read((reader) => findCredentialByHash(reader, hashSecret(secret)));
+      return row?.kind === "cookie" && row.revoked_at !== null;
+    },
+
     async findHolder(credentialId: string): Promise<Principal | undefined> {
       const found = await store.read(async (reader) =>
         callerBy(reader, await findCredential(reader, credentialId), now()),

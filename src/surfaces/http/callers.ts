@@ -8,7 +8,7 @@ import type { Clock } from "#base/clock.ts";
 import { addressGroup } from "#base/net/address-group.ts";
 import { Refusal } from "#base/refusal.ts";
 import { type Principal, partyOf } from "#engine/index.ts";
-import { PAGE_KEY_HEADER, pageKeyIn } from "#protocol/page-key.ts";
+import { PAGE_KEY_HEADER, PERSON_HEADER, pageKeyIn, SIGNED_OUT } from "#protocol/page-key.ts";
 import { refuseOrigin } from "./guard.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
@@ -29,6 +29,8 @@ interface PageClaim {
 export interface Authenticator {
   /** `any`: for what is no secret, a cookie is enough. */
   authenticate(secret: string, page: PageClaim | "any"): Promise<Caller | undefined>;
+  /** True for the cookie of a browser that was signed out; false for one that has expired. */
+  wasSignedOut(secret: string): Promise<boolean>;
 }
 
 export interface CallerOptions {
@@ -106,13 +108,25 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
         const caller = await firstGood(secrets, page);
         if (caller) {
           count(caller);
+          requireSamePerson(headers, caller);
           return caller;
         }
       }
       slowDown(strangers.take(addressGroup(address), clock.now()));
-      throw notSignedIn(fromCookie);
+      throw fromCookie ? await browserRefusal(secrets) : noKey();
     },
   };
+
+  async function browserRefusal(secrets: readonly string[]): Promise<Refusal> {
+    let isSignedOut = false;
+    for (const secret of secrets) isSignedOut ||= await auth.wasSignedOut(secret);
+    return new Refusal(
+      "unauthenticated",
+      "unauthenticated",
+      "This browser is not signed in any more, or not at this address. Sign in again.",
+      isSignedOut ? { details: [{ path: SIGNED_OUT, message: "it was signed out" }] } : {},
+    );
+  }
 
   async function firstGood(
     secrets: readonly string[],
@@ -134,13 +148,22 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
   }
 }
 
-function notSignedIn(isBrowser: boolean): Refusal {
+function noKey(): Refusal {
   return new Refusal(
     "unauthenticated",
     "unauthenticated",
-    isBrowser
-      ? "This browser is not signed in any more, or not at this address. Sign in again."
-      : "Send a key as `Authorization: Bearer <key>` (the owner's is in owner.key of the data folder), or sign in.",
+    "Send a key as `Authorization: Bearer <key>` (the owner's is in owner.key of the data folder), or sign in.",
+  );
+}
+
+/** Tabs share one sign-in: what one person wrote must not go out as somebody else's. */
+function requireSamePerson(headers: IncomingHttpHeaders, { principal }: Caller): void {
+  const said = headers[PERSON_HEADER];
+  if (said === undefined || (principal.kind === "user" && principal.userId === said)) return;
+  throw new Refusal(
+    "conflict",
+    "person_changed",
+    "Somebody else is signed in now. Nothing was done. Sign in as the person who wrote this, then send it again.",
   );
 }
 

@@ -133,6 +133,7 @@ async function startGateway(limits: Partial<ExchangeLimits> = {}): Promise<void>
       const principal = callersBySecret[secret];
       return principal && { principal, credentialId: secret, kind: principal.kind };
     },
+    wasSignedOut: async () => false,
   };
   const callers = createCallers({
     auth,

@@ -139,6 +139,7 @@ export const REFUSAL_CODES = {
     "model_not_available",
     "not_a_guest_request",
     "nothing_to_wait_for",
+    "person_changed",
     "persona_archived",
     "persona_has_no_owner",
     "persona_is_default",

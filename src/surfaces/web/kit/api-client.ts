@@ -3,7 +3,7 @@
  * server refused, or `network` when no answer came (then the same call may safely be repeated with
  * the same idempotency key or dispatch id).
  */
-import { PAGE_KEY_HEADER } from "#protocol/page-key.ts";
+import { PAGE_KEY_HEADER, PERSON_HEADER, SIGNED_OUT } from "#protocol/page-key.ts";
 import { pageKey } from "./page-key.ts";
 
 export interface ErrorDetail {
@@ -15,6 +15,8 @@ export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
   readonly details: ErrorDetail[];
+  /** When the server wants to be asked again, if it says so. */
+  retryAfterMs: number | undefined;
 
   constructor(status: number, code: string, message: string, details: ErrorDetail[] = []) {
     super(message);
@@ -28,6 +30,16 @@ export class ApiError extends Error {
   get isUncertain(): boolean {
     return this.status === 0 || this.status >= 500;
   }
+
+  /** Nobody is signed in: by a sign-out, or because the sign-in has expired. */
+  get isUnauthenticated(): boolean {
+    return this.status === 401;
+  }
+
+  /** The person was signed out; an expired sign-in says nothing of this. */
+  get isSignOut(): boolean {
+    return this.isUnauthenticated && this.details.some(({ path }) => path === SIGNED_OUT);
+  }
 }
 
 export interface CallOptions {
@@ -35,6 +47,8 @@ export interface CallOptions {
   body?: unknown;
   query?: Record<string, string | number | boolean | undefined>;
   idempotencyKey?: string;
+  /** Whose words these are: the server refuses them under somebody else's sign-in. */
+  personId?: string;
   signal?: AbortSignal;
 }
 
@@ -45,6 +59,7 @@ export async function callApi<T>(path: string, options: CallOptions = {}): Promi
   };
   if (options.body !== undefined) headers["content-type"] = "application/json";
   if (options.idempotencyKey) headers["idempotency-key"] = options.idempotencyKey;
+  if (options.personId) headers[PERSON_HEADER] = options.personId;
   const init: RequestInit = {
     method: options.method ?? "GET",
     headers,
@@ -56,7 +71,7 @@ export async function callApi<T>(path: string, options: CallOptions = {}): Promi
   const response = await send(`${path}${queryString(options.query)}`, init);
   const text = await readText(response);
   const json = parseJson(text);
-  if (!response.ok) throw errorFrom(response.status, json);
+  if (!response.ok) throw errorFrom(response, json);
   return json as T;
 }
 
@@ -67,7 +82,7 @@ export async function fetchFile(path: string): Promise<Blob> {
     credentials: "same-origin",
   };
   const response = await send(path, init);
-  if (!response.ok) throw errorFrom(response.status, parseJson(await readText(response)));
+  if (!response.ok) throw errorFrom(response, parseJson(await readText(response)));
   return response.blob();
 }
 
@@ -100,7 +115,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-export function errorFrom(status: number, body: unknown): ApiError {
+function errorFrom(
+  { status, headers }: Pick<Response, "status" | "headers">,
+  body: unknown,
+): ApiError {
   const error = isRecord(body) && isRecord(body.error) ? body.error : {};
   const code = typeof error.code === "string" ? error.code : `http_${status}`;
   const message =
@@ -108,7 +126,11 @@ export function errorFrom(status: number, body: unknown): ApiError {
       ? error.message
       : `The server answered ${status} without saying why.`;
   const details = Array.isArray(error.details) ? error.details.filter(isDetail) : [];
-  return new ApiError(status, code, message, details);
+  const refused = new ApiError(status, code, message, details);
+  const seconds = Number.parseInt(headers.get("retry-after") ?? "", 10);
+  // A date in place of seconds is left aside: only proxies write one.
+  if (seconds >= 0) refused.retryAfterMs = seconds * 1_000;
+  return refused;
 }
 
 function queryString(query: CallOptions["query"]): string {

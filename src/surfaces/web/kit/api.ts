@@ -12,7 +12,7 @@ import type { SessionChanges } from "#protocol/workspaces.ts";
 import { callApi, fetchFile } from "./api-client.ts";
 import type { Approval, Scope } from "./approval.ts";
 import { dropPageKey } from "./page-key.ts";
-import { announceSignOut, forgetContent, noteSignedInHere } from "./tab-person.ts";
+import { leave, noteSignedInHere } from "./tab-person.ts";
 
 export interface Me {
   user: {
@@ -123,8 +123,7 @@ export const api = {
   signOut: async () => {
     await callApi<unknown>("/api/auth/sign-out", { method: "POST", body: {} });
     dropPageKey();
-    forgetContent();
-    announceSignOut();
+    leave();
   },
 
   listModels: () => callApi<{ items: ModelOffer[] }>("/api/models"),
@@ -201,8 +200,12 @@ export const api = {
       query: { state: "settled", limit },
       ...withSignal(signal),
     }),
-  sendPrompt: (id: string, body: NewPrompt) =>
-    callApi<{ prompt: Prompt }>(`${session(id)}/prompts`, { method: "POST", body }),
+  sendPrompt: (id: string, body: NewPrompt, personId?: string) =>
+    callApi<{ prompt: Prompt }>(`${session(id)}/prompts`, {
+      method: "POST",
+      body,
+      ...(personId === undefined ? {} : { personId }),
+    }),
   getPrompt: (id: string, signal?: AbortSignal) =>
     callApi<{ prompt: Prompt }>(prompt(id), withSignal(signal)),
   editPrompt: (id: string, content: string) =>

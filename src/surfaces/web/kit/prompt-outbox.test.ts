@@ -15,6 +15,7 @@ class Desk {
   readonly sent: string[] = [];
   readonly timers: { run: () => void; afterMs: number }[] = [];
   answer: SendResult = { is: "sent" };
+  isServerWell = true;
   now = 1_000_000;
 
   open(change: Partial<OutboxOptions> = {}): PromptOutbox {
@@ -29,6 +30,7 @@ class Desk {
         this.sent.push(dispatchId);
         return this.answer;
       },
+      isServerWell: async () => this.isServerWell,
       now: () => this.now,
       setTimer: (run, afterMs) => this.timers.push({ run, afterMs }),
       clearTimer: () => {},
@@ -38,6 +40,14 @@ class Desk {
 
   prompt(dispatchId: string, sessionId = "ses_1"): UnsentPrompt {
     return { dispatchId, sessionId, content: `Do ${dispatchId}`, mode: "followup", at: this.now };
+  }
+
+  /** The next timer that was set, when its time has come. */
+  async later(): Promise<void> {
+    const timer = this.timers.pop();
+    this.now += timer?.afterMs ?? 0;
+    timer?.run();
+    await idle();
   }
 
   get stored(): string[] {
@@ -146,6 +156,132 @@ describe("prompts on their way", () => {
     expect(desk.stored.sort()).toEqual(["a", "b"]);
     one.discard(desk.prompt("a"));
     expect(desk.stored).toEqual(["b"]);
+  });
+
+  it("wait as long as the server asks for, and are sent by themselves then", async () => {
+    desk.answer = { is: "busy", why: "Too many requests.", afterMs: 7_000 };
+    const outbox = desk.open();
+    void outbox.add(desk.prompt("a"));
+    void outbox.add(desk.prompt("b"));
+    await idle();
+    expect(outbox.items("ses_1")[0]).toMatchObject({
+      problem: "Too many requests.",
+      isBusy: true,
+      isStuck: false,
+    });
+    // Nothing but its time sends it earlier, and other sessions do not wait for it.
+    outbox.wake();
+    await idle();
+    expect(desk.sent).toEqual(["a"]);
+    desk.answer = { is: "sent" };
+    await outbox.add(desk.prompt("c", "ses_2"));
+    expect(desk.timers.map(({ afterMs }) => afterMs)).toEqual([7_000]);
+    await desk.later();
+    expect(desk.sent).toEqual(["a", "c", "a", "b"]);
+    expect(desk.kept.size).toBe(0);
+  });
+
+  it("are asked about again after minutes, however long the server asks for", async () => {
+    desk.answer = { is: "busy", why: "Too many requests.", afterMs: DAY_MS };
+    void desk.open().add(desk.prompt("a"));
+    await idle();
+    expect(desk.timers.map(({ afterMs }) => afterMs)).toEqual([5 * 60_000]);
+  });
+
+  it("stay for their person when the sign-in has ended, and are sent when it is renewed", async () => {
+    desk.answer = { is: "not_signed_in", why: "Sign in again." };
+    const before = desk.open();
+    void before.add(desk.prompt("a"));
+    void before.add(desk.prompt("b"));
+    await idle();
+    expect(before.items("ses_1")[0]).toMatchObject({ problem: "Sign in again.", isStuck: false });
+    expect([desk.sent, desk.timers]).toEqual([["a"], []]);
+    before.stop();
+    expect(desk.stored).toEqual(["a", "b"]);
+    desk.answer = { is: "sent" };
+    desk.open().wake();
+    await idle();
+    expect(desk.sent).toEqual(["a", "a", "b"]);
+  });
+
+  it("are not sent by a tab once another one has discarded them", async () => {
+    desk.answer = AWAY;
+    const writer = desk.open();
+    const answered = writer.add(desk.prompt("a"));
+    void writer.add(desk.prompt("b"));
+    await idle();
+    const other = desk.open();
+    other.discard(desk.prompt("a"));
+    await idle();
+    writer.sync();
+    expect(await answered).toBeUndefined();
+    expect(writer.items("ses_1").map(({ dispatchId }) => dispatchId)).toEqual(["b"]);
+    desk.answer = { is: "sent" };
+    desk.sent.length = 0;
+    await desk.later();
+    expect(desk.sent).toEqual(["b"]);
+  });
+
+  it("are not sent or kept anew by a tab that has not heard of the discarding", async () => {
+    desk.answer = AWAY;
+    const writer = desk.open();
+    void writer.add(desk.prompt("a"));
+    await idle();
+    desk.open().discard(desk.prompt("a"));
+    desk.answer = { is: "sent" };
+    desk.sent.length = 0;
+    await writer.add(desk.prompt("b", "ses_2"));
+    await desk.later();
+    expect(desk.sent).toEqual(["b"]);
+    expect(desk.kept.size).toBe(0);
+  });
+
+  it("stay when the storage cannot be written or read", async () => {
+    desk.answer = AWAY;
+    const forbidden = () => {
+      throw new Error("forbidden");
+    };
+    const storage = { getItem: forbidden, setItem: forbidden, removeItem: forbidden };
+    const outbox = desk.open({ storage });
+    void outbox.add(desk.prompt("a"));
+    await idle();
+    outbox.sync();
+    desk.answer = { is: "sent" };
+    await desk.later();
+    expect(desk.sent).toEqual(["a", "a"]);
+  });
+
+  it("are refused when the server fails at them alone, and hold up nothing then", async () => {
+    const error = new Error("Something went wrong on the server.");
+    const poison = async ({ dispatchId }: UnsentPrompt): Promise<SendResult> => {
+      desk.sent.push(dispatchId);
+      return dispatchId === "a" ? { is: "failed", error } : { is: "sent" };
+    };
+    const outbox = desk.open({ send: poison });
+    const answered = outbox.add(desk.prompt("a"));
+    void outbox.add(desk.prompt("b"));
+    await idle();
+    for (let tries = 1; tries < 5; tries += 1) await desk.later();
+    expect(await answered).toBe(error);
+    expect(desk.sent).toEqual(["a", "a", "a", "a", "a", "b"]);
+    expect(outbox.items("ses_1")).toMatchObject([{ isStuck: true, problem: error.message }]);
+    // On somebody's word it has as many tries again.
+    outbox.retry(desk.prompt("a"));
+    await idle();
+    expect(outbox.items("ses_1")).toMatchObject([{ isStuck: false }]);
+  });
+
+  it("wait for a server that fails at everything, however often", async () => {
+    desk.answer = { is: "failed", error: new Error("No database.") };
+    desk.isServerWell = false;
+    const outbox = desk.open();
+    void outbox.add(desk.prompt("a"));
+    await idle();
+    for (let tries = 1; tries < 20; tries += 1) await desk.later();
+    expect(outbox.items("ses_1")).toMatchObject([{ isStuck: false, problem: "No database." }]);
+    desk.answer = { is: "sent" };
+    await desk.later();
+    expect(desk.kept.size).toBe(0);
   });
 
   it.each(["nonsense", '{"a": 1}', '[{"dispatchId": 3}]'])("ignore %s in the storage", (text) => {

@@ -1,7 +1,8 @@
 /**
  * Prompts on their way to the server. Each is kept in the browser's storage until the server has
  * answered, so that a reload or an outage loses none; its dispatch id makes every further attempt the
- * same prompt. Prompts of one session are sent in the order in which they were written.
+ * same prompt. Prompts of one session are sent in the order in which they were written. The storage is
+ * shared by all tabs of the person: an item that is no longer in it was sent or discarded elsewhere.
  */
 import type { QueueMode } from "#protocol/sessions.ts";
 import { isRecord } from "./api-client.ts";
@@ -20,18 +21,29 @@ export interface OutboxItem extends UnsentPrompt {
   problem: string | null;
   /** True: the server refused it, or it is too old to be sent without asking. */
   isStuck: boolean;
+  /** True: the server has asked for time (429); it is sent by itself after that. */
+  isBusy: boolean;
 }
 
-/** `lost`: no answer, so it is sent again. `refused`: the server does not take it. */
+/**
+ * `lost`: no answer, so it is sent again. `failed`: the server answered with an error of its own (5xx).
+ * `busy`: it takes no more for this long (429). `not_signed_in`: the sign-in has ended or is somebody
+ * else's; the prompt stays in the storage for when its person is back. `refused`: it is not taken.
+ */
 export type SendResult =
   | { is: "sent" }
   | { is: "lost"; why: string }
+  | { is: "failed"; error: Error }
+  | { is: "busy"; why: string; afterMs: number }
+  | { is: "not_signed_in"; why: string }
   | { is: "refused"; error: Error };
 
 export interface OutboxOptions {
   storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   key: string;
   send: (prompt: UnsentPrompt) => Promise<SendResult>;
+  /** Resolves with true when the server answers other requests of this person. */
+  isServerWell: () => Promise<boolean>;
   now: () => number;
   setTimer: (run: () => void, afterMs: number) => unknown;
   clearTimer: (timer: unknown) => void;
@@ -39,10 +51,22 @@ export interface OutboxOptions {
 
 const FIRST_RETRY_MS = 600;
 const LONGEST_RETRY_MS = 15_000;
+/** A server or proxy may name any time; asking earlier does no harm. */
+const LONGEST_BUSY_MS = 5 * 60_000;
+/** A prompt that failed this often is refused, unless the server fails at everything. */
+const MAX_FAILURES = 5;
 /** An older prompt may have been overtaken by events: its person decides. */
 const MAX_AGE_MS = 24 * 60 * 60_000;
 const TOO_OLD = "Written more than a day ago and never sent.";
 const NOTHING: readonly OutboxItem[] = [];
+
+/** Time between two attempts of one session. */
+interface Pause {
+  attempts: number;
+  timer: unknown;
+  /** The server asked to be left alone until then. */
+  notBefore: number;
+}
 
 export class PromptOutbox {
   readonly #options: OutboxOptions;
@@ -50,19 +74,20 @@ export class PromptOutbox {
   readonly #waiting = new Map<string, (error: Error | undefined) => void>();
   /** Sessions whose first prompt is being sent. */
   readonly #busy = new Set<string>();
-  /** Ids that this tab has kept at some time; what is gone from its list is done with. */
-  readonly #known = new Set<string>();
+  /** Ids that were in the storage: one that is gone from there was sent or discarded by some tab. */
+  readonly #stored = new Set<string>();
+  /** How often the server failed (5xx) at a prompt, by dispatch id. */
+  readonly #failures = new Map<string, number>();
+  readonly #pauses = new Map<string, Pause>();
   #bySession = new Map<string, readonly OutboxItem[]>();
-  #failures = 0;
-  #retry: unknown;
   #isStopped = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-    for (const prompt of this.#read()) {
-      this.#known.add(prompt.dispatchId);
+    for (const prompt of this.#read() ?? []) {
+      this.#stored.add(prompt.dispatchId);
       const isOld = options.now() - prompt.at > MAX_AGE_MS;
-      this.#put({ ...prompt, problem: isOld ? TOO_OLD : null, isStuck: isOld });
+      this.#put({ ...prompt, problem: isOld ? TOO_OLD : null, isStuck: isOld, isBusy: false });
     }
   }
 
@@ -80,7 +105,7 @@ export class PromptOutbox {
     const answered = new Promise<Error | undefined>((resolve) => {
       this.#waiting.set(prompt.dispatchId, resolve);
     });
-    this.#put({ ...prompt, problem: null, isStuck: false });
+    this.#put({ ...prompt, problem: null, isStuck: false, isBusy: false });
     this.#save();
     void this.#sendNext(prompt.sessionId);
     return answered;
@@ -90,7 +115,9 @@ export class PromptOutbox {
   retry({ sessionId, dispatchId }: UnsentPrompt): void {
     const item = this.items(sessionId).find((one) => one.dispatchId === dispatchId);
     if (!item) return;
-    this.#put({ ...item, problem: null, isStuck: false });
+    this.#failures.delete(dispatchId);
+    this.#endPause(sessionId);
+    this.#put({ ...item, problem: null, isStuck: false, isBusy: false });
     void this.#sendNext(sessionId);
   }
 
@@ -100,22 +127,36 @@ export class PromptOutbox {
     void this.#sendNext(sessionId);
   }
 
+  /** Drops what another tab has sent or discarded: it is no longer in the storage. */
+  sync(): void {
+    const kept = this.#read();
+    // A storage that cannot be read says nothing.
+    if (!kept) return;
+    const ids = new Set(kept.map(({ dispatchId }) => dispatchId));
+    for (const { sessionId, dispatchId } of [...this.#bySession.values()].flat()) {
+      if (ids.has(dispatchId) || !this.#stored.has(dispatchId)) continue;
+      this.#take(sessionId, dispatchId);
+      this.#answer(dispatchId, undefined);
+    }
+  }
+
   /** Sends everything that waits now: the server can be reached again, or the page was opened. */
   wake(): void {
-    this.#options.clearTimer(this.#retry);
     for (const sessionId of this.#bySession.keys()) void this.#sendNext(sessionId);
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#options.clearTimer(this.#retry);
+    for (const { timer } of this.#pauses.values()) this.#options.clearTimer(timer);
   }
 
   async #sendNext(sessionId: string): Promise<void> {
-    if (this.#busy.has(sessionId) || this.#isStopped) return;
+    const notBefore = this.#pauses.get(sessionId)?.notBefore ?? 0;
+    if (this.#busy.has(sessionId) || this.#isStopped || this.#options.now() < notBefore) return;
     this.#busy.add(sessionId);
     try {
       for (;;) {
+        this.sync();
         const item = this.items(sessionId).find(({ isStuck }) => !isStuck);
         if (!item || !(await this.#sendOne(item))) return;
       }
@@ -124,28 +165,55 @@ export class PromptOutbox {
     }
   }
 
-  /** False: the server is away, and it is tried again later. */
+  /** False: nothing more of this session can be sent now. */
   async #sendOne(item: OutboxItem): Promise<boolean> {
-    const { problem: _, isStuck: __, ...prompt } = item;
-    const result = await this.#options.send(prompt);
+    const result = await this.#judge(item, await this.#options.send(plain(item)));
     if (this.#isStopped) return false;
-    if (result.is === "lost") {
-      this.#replace({ ...item, problem: result.why });
-      this.#tryLater();
-      return false;
+    if (result.is === "sent" || result.is === "refused") {
+      this.#endPause(item.sessionId);
+      if (result.is === "sent") this.#remove(item.sessionId, item.dispatchId);
+      else this.#hold(item, result.error.message, { isStuck: true });
+      this.#answer(item.dispatchId, result.is === "sent" ? undefined : result.error);
+      return true;
     }
-    this.#failures = 0;
-    if (result.is === "sent") this.#remove(item.sessionId, item.dispatchId);
-    else this.#replace({ ...item, problem: result.error.message, isStuck: true });
-    this.#answer(item.dispatchId, result.is === "sent" ? undefined : result.error);
-    return true;
+    this.#hold(item, result.why, { isBusy: result.is === "busy" });
+    if (result.is === "lost") this.#tryLater(item.sessionId);
+    else if (result.is === "busy")
+      this.#tryLater(item.sessionId, Math.min(LONGEST_BUSY_MS, result.afterMs));
+    return false;
   }
 
-  #tryLater(): void {
-    const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures);
-    this.#failures += 1;
-    this.#options.clearTimer(this.#retry);
-    this.#retry = this.#options.setTimer(() => this.wake(), waitMs);
+  /** A failure of the server is waited out like an outage, unless only this prompt makes it fail. */
+  async #judge(
+    { dispatchId }: OutboxItem,
+    result: SendResult,
+  ): Promise<Exclude<SendResult, { is: "failed" }>> {
+    if (result.is !== "failed") return result;
+    const { error } = result;
+    const failures = (this.#failures.get(dispatchId) ?? 0) + 1;
+    this.#failures.set(dispatchId, failures);
+    if (failures >= MAX_FAILURES && (await this.#options.isServerWell()))
+      return { is: "refused", error };
+    return { is: "lost", why: error.message };
+  }
+
+  /** Without a time it is tried less and less often. */
+  #tryLater(sessionId: string, busyMs?: number): void {
+    const { clearTimer, setTimer, now } = this.#options;
+    const before = this.#pauses.get(sessionId);
+    clearTimer(before?.timer);
+    const attempts = before?.attempts ?? 0;
+    const waitMs = busyMs ?? Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts);
+    this.#pauses.set(sessionId, {
+      attempts: attempts + 1,
+      timer: setTimer(() => void this.#sendNext(sessionId), waitMs),
+      notBefore: busyMs === undefined ? 0 : now() + busyMs,
+    });
+  }
+
+  #endPause(sessionId: string): void {
+    this.#options.clearTimer(this.#pauses.get(sessionId)?.timer);
+    this.#pauses.delete(sessionId);
   }
 
   #answer(dispatchId: string, error: Error | undefined): void {
@@ -153,12 +221,12 @@ export class PromptOutbox {
     this.#waiting.delete(dispatchId);
   }
 
-  /** Changes an item that is still there: it may have been discarded while it was being sent. */
-  #replace(item: OutboxItem): void {
+  /** Says why an item is not sent, if it is still there: it may have been discarded meanwhile. */
+  #hold(item: OutboxItem, problem: string, { isStuck = false, isBusy = false }): void {
     const isThere = this.items(item.sessionId).some(
       ({ dispatchId }) => dispatchId === item.dispatchId,
     );
-    if (isThere) this.#put(item);
+    if (isThere) this.#put({ ...item, problem, isStuck, isBusy });
   }
 
   #put(item: OutboxItem): void {
@@ -168,11 +236,14 @@ export class PromptOutbox {
   }
 
   #remove(sessionId: string, dispatchId: string): void {
-    this.#set(
-      sessionId,
-      this.items(sessionId).filter((item) => item.dispatchId !== dispatchId),
-    );
+    this.#take(sessionId, dispatchId);
     this.#save();
+  }
+
+  #take(sessionId: string, dispatchId: string): void {
+    const rest = this.items(sessionId).filter((item) => item.dispatchId !== dispatchId);
+    this.#set(sessionId, rest);
+    this.#failures.delete(dispatchId);
   }
 
   #set(sessionId: string, list: readonly OutboxItem[]): void {
@@ -183,30 +254,36 @@ export class PromptOutbox {
 
   /** Another tab may keep prompts of its own under the same key: only what is known here is changed. */
   #save(): void {
+    this.sync();
     const { storage, key } = this.#options;
     const own = [...this.#bySession.values()].flat();
     const ownIds = new Set(own.map(({ dispatchId }) => dispatchId));
-    const others = this.#read().filter(
-      ({ dispatchId }) => !ownIds.has(dispatchId) && !this.#known.has(dispatchId),
+    const others = (this.#read() ?? []).filter(
+      ({ dispatchId }) => !ownIds.has(dispatchId) && !this.#stored.has(dispatchId),
     );
-    for (const id of ownIds) this.#known.add(id);
-    const all = [...others, ...own.map(({ problem: _, isStuck: __, ...prompt }) => prompt)];
+    const all = [...others, ...own.map(plain)];
     try {
       if (all.length === 0) storage.removeItem(key);
       else storage.setItem(key, JSON.stringify(all));
+      for (const id of ownIds) this.#stored.add(id);
     } catch {
       // Full or forbidden: it is still kept until the page is left.
     }
   }
 
-  #read(): UnsentPrompt[] {
+  /** Undefined when the storage cannot be read. */
+  #read(): UnsentPrompt[] | undefined {
     try {
       const kept: unknown = JSON.parse(this.#options.storage.getItem(this.#options.key) ?? "[]");
-      return Array.isArray(kept) ? kept.filter(isUnsent) : [];
+      return Array.isArray(kept) ? kept.filter(isUnsent) : undefined;
     } catch {
-      return [];
+      return undefined;
     }
   }
+}
+
+function plain({ dispatchId, sessionId, content, mode, at }: UnsentPrompt): UnsentPrompt {
+  return { dispatchId, sessionId, content, mode, at };
 }
 
 function isUnsent(value: unknown): value is UnsentPrompt {

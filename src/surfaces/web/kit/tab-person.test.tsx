@@ -1,7 +1,9 @@
 import { afterEach, expect, it } from "vitest";
 import { keepDraft, readDraft } from "./session-draft.ts";
 import {
+  announceExpiry,
   forgetContent,
+  leave,
   noteSignedInHere,
   onPersonChange,
   takeOver,
@@ -33,6 +35,29 @@ it("keeps a person's own drafts, and drops those that somebody else has left", (
   takeOver("usr_2");
   expect(readDraft("ses_1")).toBe("");
   expect(localStorage.getItem(unsentKey("usr_1"))).toBeNull();
+});
+
+it("keeps what was written when a sign-in expires, and drops it with a sign-out", () => {
+  takeOver("usr_1");
+  keepDraft("ses_1", "mine");
+  localStorage.setItem(unsentKey("usr_1"), "[]");
+  announceExpiry();
+  expect(localStorage.getItem("muster.person")).toBe("");
+  expect(readDraft("ses_1")).toBe("mine");
+  expect(localStorage.getItem(unsentKey("usr_1"))).toBe("[]");
+  takeOver("usr_1");
+  expect(localStorage.getItem("muster.person")).toBe("usr_1");
+  leave();
+  // Nothing is said of an expiry when there was a sign-out.
+  announceExpiry();
+  expect(readDraft("ses_1")).toBe("");
+  expect(Object.keys(localStorage)).toEqual([]);
+});
+
+it("leaves alone what belongs to the person who came", () => {
+  for (const id of ["usr_1", "usr_2"]) localStorage.setItem(unsentKey(id), "[]");
+  forgetContent("usr_2");
+  expect(Object.keys(localStorage)).toEqual([unsentKey("usr_2")]);
 });
 
 it("hears what other tabs say about who is signed in", () => {

@@ -5,6 +5,8 @@
 import { forgetDrafts } from "./session-draft.ts";
 
 const PERSON = "muster.person";
+/** In place of the person: nobody is signed in, and nobody has signed out. */
+const EXPIRED = "";
 /** Whose drafts this tab holds: a tab may come back long after its person has left. */
 const DRAFTS_OF = "muster.drafts-of";
 const UNSENT = "muster.unsent.";
@@ -15,15 +17,26 @@ export function unsentKey(userId: string): string {
   return UNSENT + userId;
 }
 
-/** Removes every draft and unsent prompt that this tab can reach. */
-export function forgetContent(): void {
+/** Removes every draft and unsent prompt that this tab can reach, but for those of who is named. */
+export function forgetContent(except?: string): void {
   forgetDrafts();
-  forgetUnsent();
+  forgetUnsent(except);
 }
 
-/** Tells the other tabs that nobody is signed in any more. */
-export function announceSignOut(): void {
+/** Clears what a person keeps here who was signed out, and makes the other tabs do the same. */
+export function leave(): void {
+  forgetContent();
   withStorage(() => localStorage.removeItem(PERSON));
+}
+
+/**
+ * Tells the other tabs that the sign-in has expired. What is kept stays: its person may sign in again,
+ * and somebody else who does gets none of it.
+ */
+export function announceExpiry(): void {
+  withStorage(() => {
+    if (localStorage.getItem(PERSON)) localStorage.setItem(PERSON, EXPIRED);
+  });
 }
 
 /** Notes that this person is shown here, tells the other tabs, and drops what somebody else has left. */
@@ -37,7 +50,7 @@ export function takeOver(userId: string): void {
   });
 }
 
-/** Calls back with who is signed in whenever another tab changes that; null: nobody. */
+/** Calls back when another tab changes who is signed in; null: signed out. Empty: expired. */
 export function onPersonChange(listener: (userId: string | null) => void): () => void {
   const heard = ({ key, newValue }: StorageEvent) => {
     // A key of null: everything was cleared.

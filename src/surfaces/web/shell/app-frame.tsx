@@ -9,6 +9,7 @@ import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { DrawerOpener, SideDrawer } from "#surfaces/web/kit/side-drawer.tsx";
+import { leave } from "#surfaces/web/kit/tab-person.ts";
 import { useMedia } from "#surfaces/web/kit/use-media.ts";
 import { usePendingApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
 import { useLetterCount } from "#surfaces/web/pages/inbox/use-letters.ts";
@@ -25,8 +26,9 @@ async function readMe(signal: AbortSignal): Promise<Me | null> {
   try {
     return await api.me(signal);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return null;
-    throw error;
+    if (!(error instanceof ApiError && error.isUnauthenticated)) throw error;
+    if (error.isSignOut) leave();
+    return null;
   }
 }
 

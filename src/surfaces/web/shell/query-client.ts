@@ -1,11 +1,11 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
-import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { signInEnded } from "#surfaces/web/kit/sign-in-ended.ts";
 
 /** Any answer of 401 means that nobody is signed in: `me` becomes null and the shell asks again. */
 export function createQueryClient(): QueryClient {
   const noticeSignOut = (error: Error) => {
-    if (error instanceof ApiError && error.status === 401) client.setQueryData(keys.me, null);
+    if (error instanceof ApiError && error.isUnauthenticated) signInEnded(client, error);
   };
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: noticeSignOut }),

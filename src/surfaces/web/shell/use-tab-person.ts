@@ -4,7 +4,7 @@ import type { Me } from "#surfaces/web/kit/api.ts";
 import { useConnection } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import {
-  announceSignOut,
+  announceExpiry,
   forgetContent,
   onPersonChange,
   takeOver,
@@ -12,8 +12,8 @@ import {
 } from "#surfaces/web/kit/tab-person.ts";
 
 /**
- * Clears what this tab holds when its person signs out anywhere or somebody else signs in. Returns the
- * person who was shown before, when another tab has signed somebody else in since.
+ * Clears what this tab holds when its person signs out anywhere or somebody else signs in. A sign-in
+ * that expires hides it and keeps drafts and unsent prompts for the same person. Returns the person who was shown before, when another tab has signed somebody else in since.
  */
 export function useTabPerson(me: Me | null | undefined): Me | null {
   const queryClient = useQueryClient();
@@ -31,7 +31,9 @@ export function useTabPerson(me: Me | null | undefined): Me | null {
     takeOver(id);
     return onPersonChange((other) => {
       if (other === id) return;
-      forgetContent();
+      // It has expired for this tab too, which asks for itself.
+      if (other === "") return void queryClient.invalidateQueries({ queryKey: keys.me });
+      forgetContent(other ?? undefined);
       forgetAnswers(queryClient);
       if (other === null) queryClient.setQueryData(keys.me, null);
       else void queryClient.resetQueries({ queryKey: keys.me });
@@ -39,12 +41,13 @@ export function useTabPerson(me: Me | null | undefined): Me | null {
   }, [id, queryClient]);
   useEffect(() => {
     if (!isSignedOut) return;
-    forgetContent();
     forgetAnswers(queryClient);
-    announceSignOut();
-    // Another tab may sign in while this one waits.
+    // A sign-out has cleared what was kept before this; all that is left is an expired sign-in.
+    announceExpiry();
+    // Another tab may sign in or out while this one waits.
     return onPersonChange((other) => {
-      if (other !== null) void queryClient.resetQueries({ queryKey: keys.me });
+      if (other === null) forgetContent();
+      else if (other !== "") void queryClient.resetQueries({ queryKey: keys.me });
     });
   }, [isSignedOut, queryClient]);
   return before;

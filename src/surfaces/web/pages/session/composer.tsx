@@ -3,7 +3,7 @@ import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -61,6 +61,8 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
     const refused = await submissions.send(content, mode);
     // Whoever has gone elsewhere finds it in the queue, with the reason.
     if (refused === undefined || box.current === null) return;
+    // Perhaps the server has it all the same: only the same prompt again is safe, from the queue.
+    if (refused.error instanceof ApiError && refused.error.isUncertain) return;
     setRefusal(messageOf(refused.error));
     submissions.discard(refused.prompt);
     // What was written meanwhile is kept after it.

@@ -11,16 +11,23 @@ import {
   type UnsentPrompt,
 } from "#surfaces/web/kit/prompt-outbox.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { signInEnded } from "#surfaces/web/kit/sign-in-ended.ts";
 import { unsentKey } from "#surfaces/web/kit/tab-person.ts";
 import { placePrompt } from "./queue.ts";
 
+const PROXY_BUSY_MS = 5_000;
 const OutboxContext = createContext<PromptOutbox | undefined>(undefined);
 
 function createOutbox(queryClient: QueryClient, userId: string): PromptOutbox {
   return new PromptOutbox({
     storage: localStorage,
     key: unsentKey(userId),
-    send: (prompt) => sendPrompt(queryClient, prompt),
+    send: (prompt) => sendPrompt(queryClient, userId, prompt),
+    isServerWell: () =>
+      api.me().then(
+        ({ user }) => user.id === userId,
+        () => false,
+      ),
     now: Date.now,
     setTimer: (run, afterMs) => window.setTimeout(run, afterMs),
     clearTimer: (timer) => window.clearTimeout(timer as number | undefined),
@@ -29,12 +36,13 @@ function createOutbox(queryClient: QueryClient, userId: string): PromptOutbox {
 
 async function sendPrompt(
   queryClient: QueryClient,
+  userId: string,
   { sessionId, content, mode, dispatchId, at }: UnsentPrompt,
 ): Promise<SendResult> {
   const writtenMsAgo = Math.max(0, Date.now() - at);
   try {
     const body = { content, mode, dispatchId, writtenMsAgo };
-    const { prompt } = await api.sendPrompt(sessionId, body);
+    const { prompt } = await api.sendPrompt(sessionId, body, userId);
     queryClient.setQueryData(keys.prompt(prompt.id), { prompt });
     queryClient.setQueryData<Page<Prompt>>(
       keys.queue(sessionId),
@@ -45,10 +53,34 @@ async function sendPrompt(
     void queryClient.invalidateQueries({ queryKey: keys.session(sessionId) });
     return { is: "sent" };
   } catch (error) {
-    if (error instanceof ApiError && error.isUncertain)
-      return { is: "lost", why: messageOf(error) };
+    if (error instanceof ApiError) return resultOf(queryClient, error);
     return { is: "refused", error: error instanceof Error ? error : new Error(String(error)) };
   }
+}
+
+function resultOf(queryClient: QueryClient, error: ApiError): SendResult {
+  const why = messageOf(error);
+  if (error.status === 0) return { is: "lost", why };
+  if (error.status >= 500) return { is: "failed", error };
+  if (error.isUnauthenticated) {
+    signInEnded(queryClient, error);
+    return { is: "not_signed_in", why };
+  }
+  if (error.code === "person_changed") {
+    void queryClient.resetQueries({ queryKey: keys.me });
+    return { is: "not_signed_in", why };
+  }
+  const afterMs = busyMsOf(error);
+  return afterMs === undefined ? { is: "refused", error } : { is: "busy", why, afterMs };
+}
+
+/**
+ * Undefined when waiting alone does not help: the server names a time for all that passes by itself. A
+ * proxy may leave it out.
+ */
+function busyMsOf({ status, code, retryAfterMs }: ApiError): number | undefined {
+  if (status !== 429) return undefined;
+  return retryAfterMs ?? (code === "http_429" ? PROXY_BUSY_MS : undefined);
 }
 
 /** Holds what one person has written and the server has not confirmed, for as long as they are shown. */
@@ -61,9 +93,14 @@ export function OutboxProvider({ userId, children }: { userId: string; children:
     setOutbox(made);
     made.wake();
     const wake = () => made.wake();
+    const heard = ({ key }: StorageEvent) => {
+      if (key === unsentKey(userId) || key === null) made.sync();
+    };
     window.addEventListener("online", wake);
+    window.addEventListener("storage", heard);
     return () => {
       window.removeEventListener("online", wake);
+      window.removeEventListener("storage", heard);
       made.stop();
     };
   }, [queryClient, userId]);

@@ -48,7 +48,7 @@ export function QueuePanel({
 }
 
 function OnItsWay({ item, submissions }: { item: OutboxItem; submissions: Submissions }) {
-  const { content, problem, isStuck } = item;
+  const { content, problem, isStuck, isBusy } = item;
   return (
     <li className="flex items-center gap-2.5 px-3 py-2">
       {isStuck ? (
@@ -59,16 +59,12 @@ function OnItsWay({ item, submissions }: { item: OutboxItem; submissions: Submis
       <div className="min-w-0 flex-1">
         <p className="truncate">{revealLine(content)}</p>
         <p role="status" className={clsx("text-2xs", isStuck ? "text-bad" : "text-ink-faint")}>
-          {isStuck && problem}
-          {!isStuck &&
-            (problem === null
-              ? "Sending…"
-              : "Kept here. It is sent as soon as the server answers.")}
+          {isStuck ? problem : waitingWords(problem, isBusy)}
         </p>
       </div>
       {isStuck && (
         <Button size="small" onClick={() => submissions.retry(item)}>
-          Send
+          Try again
         </Button>
       )}
       {problem !== null && (
@@ -78,4 +74,11 @@ function OnItsWay({ item, submissions }: { item: OutboxItem; submissions: Submis
       )}
     </li>
   );
+}
+
+function waitingWords(problem: string | null, isBusy: boolean): string {
+  if (problem === null) return "Sending…";
+  return isBusy
+    ? `${problem} Kept here, and sent again by itself.`
+    : "Kept here. It is sent as soon as the server answers.";
 }
