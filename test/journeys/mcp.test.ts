@@ -244,9 +244,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           });
           return answer.text();
         };
-        const resume = (lastEventId: string) =>
+        const resume = (lastEventId: string, sent: Record<string, string> = headers) =>
           fetch(`${platform.url}/mcp`, {
-            headers: { ...headers, "last-event-id": lastEventId },
+            headers: { ...sent, "last-event-id": lastEventId },
           });
         const call = calling("prompt_session", { sessionId, content: "once" }, 7);
         const first = await send(call);
@@ -265,6 +265,36 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const bomb = `m1.${deflateRawSync(Buffer.alloc(50_000_000)).toString("base64url")}`;
         for (const lost of ["once", "m1.AAAA", "made up", bomb.slice(0, 5_000)])
           expect((await resume(lost)).status).toBe(409);
+        // A name of the client is what a repeated call is known by, and only calls have streams.
+        const nameless = { ...headers, "mcp-session-id": "" };
+        const packed = (message: unknown) =>
+          `m1.${deflateRawSync(JSON.stringify(message)).toString("base64url")}`;
+        const listing = { jsonrpc: "2.0", id: 9, method: "tools/list" };
+        const stopping = calling("stop_session", { sessionId }, 10);
+        const batch = [calling("prompt_session", { sessionId, content: "twice" }, 11)];
+        const unversioned: Record<string, string> = {
+          ...headers,
+          "mcp-protocol-version": "2025-03-26",
+        };
+        for (const [lost, sent] of [
+          [id, nameless],
+          [id, { ...headers, "mcp-session-id": "two words" }],
+          [packed(stopping), headers],
+          [packed(listing), headers],
+          [packed(batch), unversioned],
+        ] as const) {
+          const answer = await resume(lost, sent);
+          expect(answer.status).toBe(409);
+          expect(await answer.json()).toMatchObject({
+            error: {
+              data: { code: "not_resumable" },
+              message: expect.stringContaining("Look at what became of the call"),
+            },
+          });
+        }
+        expect((await platform.request<{ items: Prompt[] }>("GET", path)).body.items).toHaveLength(
+          1,
+        );
         // Clients of earlier versions take every event for a message.
         const old = await send(call, { "mcp-protocol-version": "2025-06-18" });
         expect(old).not.toMatch(/^id:/);

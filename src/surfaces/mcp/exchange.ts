@@ -8,7 +8,7 @@ import type { Caller, Callers } from "#surfaces/http/callers.ts";
 import type { StreamSlots } from "#surfaces/http/stream-slots.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { clientIdOf, type Messages } from "./messages.ts";
-import { primingEvent } from "./resume.ts";
+import { mayRepeat, primingEvent } from "./resume.ts";
 import { messageKey, type Toolbox } from "./toolbox.ts";
 
 export interface McpRouteOptions {
@@ -72,8 +72,7 @@ export async function exchange(
   if (c.env.outgoing.destroyed) await server.close();
   const response = await transport.handleRequest(postOf(c), { parsedBody: messages.body });
   if (messages.isInitialize && response.ok) response.headers.set("Mcp-Session-Id", ids.mint("mcp"));
-  const isRepeatable =
-    clientId !== undefined && messages.called.every((name) => toolbox.isRepeatable(name));
+  const isRepeatable = mayRepeat(messages, clientId, toolbox);
   const spoken = c.req.header("mcp-protocol-version");
   return primed(response, primingEvent(messages.body, { version: spoken, isRepeatable }));
 }

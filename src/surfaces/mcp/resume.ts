@@ -1,10 +1,12 @@
 /**
  * Streams that can be resumed without keeping anything. A stream begins with a priming event whose id
  * holds the call itself; a client that lost the stream sends the id back with GET, and the call is
- * made again. That is safe because repeated calls are known by their client, id and arguments: what
+ * made again (`mayRepeat`). That is safe because repeated calls are known by their client, id and arguments: what
  * was performed is answered, what is still waited for is waited for again.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import type { Messages } from "./messages.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 /** Milliseconds after which a client that lost its stream asks again. */
 const RETRY_MS = 1_000;
@@ -31,6 +33,19 @@ function idOf(text: string): string | undefined {
   if (text.length > MAX_BODY_CHARS) return undefined;
   const id = `${FORM}${deflateRawSync(text).toString("base64url")}`;
   return id.length <= MAX_ID_CHARS ? id : undefined;
+}
+
+/**
+ * True when making these calls again does nothing twice. A call is known again by the name of its
+ * client, so without one it never is.
+ */
+export function mayRepeat(
+  { isBatch, hasCalls, called }: Messages,
+  clientId: string | undefined,
+  toolbox: Pick<Toolbox, "isRepeatable">,
+): boolean {
+  if (clientId === undefined || isBatch || !hasCalls) return false;
+  return called.every((name) => toolbox.isRepeatable(name));
 }
 
 /** The request that an id holds; undefined for one that cannot be resumed. */

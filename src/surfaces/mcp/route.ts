@@ -1,8 +1,9 @@
 /**
  * `/mcp`: Streamable HTTP without state. Every request gets a server and a transport of its own and
  * says by its bearer token alone who it is, so any server may answer it and no answer can reach
- * somebody else. A stream that was lost is resumed with GET and `Last-Event-ID` (`resume.ts`). A client is given a name when it begins (`Mcp-Session-Id`); nothing is kept under
- * it, it only tells the messages of two clients apart that use the same key.
+ * somebody else. A stream that was lost is resumed with GET and `Last-Event-ID` (`resume.ts`). A client
+ * is given a name when it begins (`Mcp-Session-Id`); nothing is kept under it, it only tells the
+ * messages of two clients apart that use the same key.
  */
 import type { Context } from "hono";
 import { Refusal } from "#base/refusal.ts";
@@ -10,8 +11,8 @@ import { type App, type AppEnv, addressOf, readBytes } from "#surfaces/http/app.
 import { refusalStatus } from "#surfaces/http/errors.ts";
 import { MAX_BODY_BYTES, parseJson } from "#surfaces/http/guard.ts";
 import type { McpRouteOptions } from "./exchange.ts";
-import { checkMessages } from "./messages.ts";
-import { resumedBody } from "./resume.ts";
+import { checkMessages, clientIdOf } from "./messages.ts";
+import { mayRepeat, resumedBody } from "./resume.ts";
 
 export function mcpRoute(app: App, options: McpRouteOptions): void {
   app.hono.all("/mcp", async (c) => {
@@ -40,20 +41,21 @@ async function answer(c: Context<AppEnv>, options: McpRouteOptions): Promise<Res
     );
   const lost = c.req.method === "GET" ? c.req.header("last-event-id") : undefined;
   if (c.req.method !== "POST" && lost === undefined) return notAllowed(c);
-  const body = lost === undefined ? await readBytes(c, MAX_BODY_BYTES) : requireResumable(lost);
+  const body = lost === undefined ? await readBytes(c, MAX_BODY_BYTES) : resumedBody(lost);
+  if (!body) throw notResumable();
   const messages = checkMessages(parseJson(body), c.req.header("mcp-protocol-version"));
+  const clientId = clientIdOf(c.req.header("mcp-session-id"));
+  if (lost !== undefined && !mayRepeat(messages, clientId, toolbox)) throw notResumable();
   // The protocol's library takes long to load, and most servers are never asked.
   const { exchange } = await import("./exchange.ts");
   return exchange(c, messages, { ...options, caller, headers, toolbox });
 }
 
-function requireResumable(eventId: string): Buffer {
-  const body = resumedBody(eventId);
-  if (body) return body;
-  throw new Refusal(
+function notResumable(): Refusal {
+  return new Refusal(
     "conflict",
     "not_resumable",
-    "This stream cannot be resumed. Look at what became of the call, and make it again if it was not done.",
+    "This stream cannot be resumed: name the client by Mcp-Session-Id as in the call, and resume only calls that may be repeated. Look at what became of the call, and make it again if it was not done.",
   );
 }
 
