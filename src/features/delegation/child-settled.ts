@@ -74,7 +74,8 @@ async function tellEnding(
 
 /**
  * Tells the parent of the end of an `async_callback` run through its inbox, as of every ending. Also
- * of a run that never began: whoever asked for it has its id and waits. False: there is no parent.
+ * of a run that never began or went with its session: whoever asked for it has its id and waits.
+ * False: the inbox was not told, so that the kernel has to.
  */
 export async function callbackEnded(
   work: Work,
@@ -87,7 +88,7 @@ export async function callbackEnded(
     return false;
   const summary = run ? (await findCompletion(work.tx, id, run.id))?.summary : undefined;
   const hasEnded = prompt.outcome === "completed" || prompt.outcome === "failed";
-  await tellParent(work, session, link, {
+  return tellParent(work, session, link, {
     type: hasEnded ? "worker.ended" : "worker.stopped_without_end",
     payload: {
       outcome: prompt.outcome,
@@ -96,8 +97,8 @@ export async function callbackEnded(
       promptId: prompt.id,
     },
     causeKey: `ended:${prompt.run_id}`,
+    isAwaited: true,
   });
-  return true;
 }
 
 /** A turn that its parent stopped, and that did stop: what it came to all the same is news. */

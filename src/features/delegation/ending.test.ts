@@ -161,6 +161,32 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       ]);
     });
 
+    it("is told of runs with a callback that went with a child it ended, in one wake-up", async () => {
+      const { parentId, childId, turn } = await at.family();
+      const promptIds: string[] = [];
+      for (const prompt of ["one", "two"]) {
+        const { promptId } = await at.world.kernel.runs.create(owner, {
+          type: "resume_session",
+          sessionId: childId,
+          prompt,
+          executionMode: "async_callback",
+          demands: {},
+        });
+        promptIds.push(promptId);
+      }
+      await end(parentId, childId, "terminated");
+      await at.settle(turn, { outcome: "aborted" });
+      // Its own turn, which the parent ended itself, is no news.
+      const items = await at.inbox(parentId);
+      expect(items.map(({ payload }) => payload.promptId).sort()).toEqual(promptIds.sort());
+      expect(items).toMatchObject(Array(2).fill({ type: "worker.stopped_without_end" }));
+      expect(await at.wakes(parentId)).toHaveLength(1);
+      const { items: prompts } = await at.world.kernel.prompts.list(owner, parentId, {
+        limit: 10,
+      } as never);
+      expect(prompts).toHaveLength(1);
+    });
+
     it("stays when it says that it is done while more is asked of it, or does not come to its end", async () => {
       const { parentId, childId, turn } = await at.family();
       await turn.tool("complete_session", { summary: "done" });

@@ -32,17 +32,21 @@ export interface News {
   payload: WorkerEventPayload;
   /** The same cause is told once. */
   causeKey: string;
+  /** Somebody asked to hear of it by name: it is told although the parent ended the child itself. */
+  isAwaited?: boolean;
 }
 
+/** False: there is nobody who could be told, or the parent wants to hear nothing of this child. */
 export async function tellParent(
   work: Work,
   child: SessionWriter,
   link: LinkRow,
-  { type, payload, causeKey }: News,
-): Promise<void> {
-  if (link.is_silent === 1 || (await findEvent(work.tx, causeKey))) return;
+  { type, payload, causeKey, isAwaited = false }: News,
+): Promise<boolean> {
+  if (link.is_silent === 1 && !isAwaited) return false;
+  if (await findEvent(work.tx, causeKey)) return true;
   const parent = await work.session(link.parent_session_id);
-  if (!parent) return;
+  if (!parent) return false;
   const count = await insertEvent(work.tx, {
     id: work.ids.mint("evt"),
     org_id: link.org_id,
@@ -63,6 +67,7 @@ export async function tellParent(
   hintInbox(work, parent.row);
   await makeRoom(work, parent.row.id, count);
   await announce(work, parent, link.parent_thread);
+  return true;
 }
 
 /** Puts what is untold into the parent's queue, unless it is away or waits for something else. */
