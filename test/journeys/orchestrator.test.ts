@@ -120,6 +120,31 @@ describe("an orchestrator", () => {
     await ann.request("DELETE", `/api/sessions/${busy.body.session.id}?force=true`);
   });
 
+  it("takes a key of a request for no place: the header only makes it one request", async () => {
+    const { body } = await ann.request<{ user: { id: string } }>("GET", "/api/me");
+    const scopeKey = `user:${body.user.id}:api:nightly`;
+    const bound = await ann.request<{ session: Session }>("POST", "/api/sessions", {
+      runtime: "echo",
+      scopeKey,
+    });
+    const key = { "idempotency-key": "nightly" };
+    const say = (place: object, headers: Record<string, string>) =>
+      ann.request<{ prompt: Prompt }>(
+        "POST",
+        "/api/prompt",
+        { content: "SAY hello", channelType: "api", ...place },
+        headers,
+      );
+    const [one, two] = [await say({}, key), await say({}, key)];
+    expect(two.body.prompt.id).toBe(one.body.prompt.id);
+    expect(one.body.prompt.sessionId).toMatch(/^orchestrator:/);
+    expect(one.body.prompt.origin.scopeKey).toBeNull();
+    // The place is said in the body.
+    const there = await say({ channelId: "nightly" }, { "idempotency-key": "another" });
+    expect(there.body.prompt.sessionId).toBe(bound.body.session.id);
+    await ann.request("DELETE", `/api/sessions/${bound.body.session.id}?force=true`);
+  });
+
   it("hears the same request once, and starts again when it has ended", async () => {
     const before = await ann.request<{ session: Session }>("GET", "/api/sessions/orchestrator");
     await ann.request("POST", "/api/sessions/orchestrator/terminate", {});

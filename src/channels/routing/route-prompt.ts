@@ -36,7 +36,7 @@ export async function routePrompt(
 ): Promise<Prompt> {
   const ids = { id: engine.ids.mint("pmt"), runId: engine.ids.mint("run") };
   const { content, mode } = request;
-  const scopeKey = scopeKeyOf(sender.userId, { ...request, idempotencyKey: idempotent?.key });
+  const scopeKey = scopeKeyOf(sender.userId, request);
   const row = await command(engine, async (work) => {
     const repeated = await findRepeated(work, principalKey(sender), idempotent, ids.id);
     const earlier = repeated === undefined ? undefined : await findPrompt(work.tx, repeated);

@@ -5,7 +5,7 @@
  *     user:{userId}:manual:{sessionId}                   the web page
  *     user:{userId}:slack:{team}:{channel}:{thread}
  *     user:{userId}:github:{owner}/{name}:pr:{number}    or :issue:{number}
- *     user:{userId}:api:{idempotency key}
+ *     user:{userId}:api:{job}
  */
 import { createHash } from "node:crypto";
 import type { ChannelType } from "./contract.ts";
@@ -14,7 +14,6 @@ export interface Place {
   channelType?: ChannelType | undefined;
   channelId?: string | undefined;
   scopeKey?: string | undefined;
-  idempotencyKey?: string | undefined;
 }
 
 export function webScopeKey(userId: string, sessionId: string): string {
@@ -27,11 +26,10 @@ export function isScopeOf(userId: string, scopeKey: string): boolean {
 
 /** Null: nowhere in particular, or in a place of somebody else. */
 export function scopeKeyOf(userId: string, place: Place): string | null {
-  const { channelType, channelId, scopeKey, idempotencyKey } = place;
+  const { channelType, channelId, scopeKey } = place;
   if (scopeKey !== undefined) return isScopeOf(userId, scopeKey) ? scopeKey : null;
   if (channelType === undefined || channelType === "web") return webKey(userId, channelId);
-  const inChannel = channelId ?? (channelType === "api" ? idempotencyKey : undefined);
-  return inChannel === undefined ? null : `user:${userId}:${channelType}:${inChannel}`;
+  return channelId === undefined ? null : `user:${userId}:${channelType}:${channelId}`;
 }
 
 /** A session's web binding is shown with its whole key; either may be given. */

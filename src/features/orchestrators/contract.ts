@@ -95,6 +95,9 @@ export type Agent = z.infer<typeof agentSchema>;
 
 export const identitySchema = agentSchema
   .extend({
+    /** The id of its person: everybody has one. */
+    id: z.string(),
+    type: z.literal("personal"),
     style: z.enum(STYLES),
     customInstructions: z.string().nullable(),
     acceptsAgentMail: z.enum(MAIL_RULES),

@@ -106,7 +106,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const first = await start(ann);
       expect(first).toMatchObject({
         alreadyExists: false,
-        identity: { name: "Ann's agent", handle: "ann", style: "professional" },
+        identity: {
+          ...{ id: ann.userId, type: "personal" },
+          ...{ name: "Ann's agent", handle: "ann", style: "professional" },
+        },
         session: {
           id: idOf(ann),
           kind: "orchestrator",

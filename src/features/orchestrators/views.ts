@@ -14,6 +14,8 @@ export function agentView({ user_id, name, handle, avatar }: IdentityRow): Agent
 export function identityView(row: IdentityRow): Identity {
   return {
     ...agentView(row),
+    id: row.user_id,
+    type: "personal",
     style: row.style,
     customInstructions: row.custom_instructions,
     acceptsAgentMail: row.accepts_agent_mail,

@@ -14,6 +14,10 @@ export const repoSchema = z
     id: z.string(),
     /** Such as `owner/name`; sessions may name it so. */
     fullName: z.string(),
+    /** The part of `fullName` before its last slash; null when it has none. */
+    owner: z.string().nullable(),
+    /** The part of `fullName` behind its last slash. */
+    name: z.string(),
     provider: z.enum(REPO_PROVIDERS),
     url: z.string(),
     description: z.string().nullable(),

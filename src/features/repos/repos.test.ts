@@ -72,6 +72,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(repo).toEqual({
         id: expect.stringMatching(/^rep_/),
         fullName: "acme/website",
+        owner: "acme",
+        name: "website",
         provider: "github",
         url: "https://github.com/acme/website.git",
         description: null,
@@ -104,6 +106,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       expect(await add({ url: "/srv/git/local" })).toMatchObject({
         fullName: "local",
+        owner: null,
+        name: "local",
         provider: "git",
         url: "/srv/git/local",
       });

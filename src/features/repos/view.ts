@@ -7,6 +7,7 @@ export function repoView(row: RepoRow): Repo {
   return {
     id: row.id,
     fullName: row.full_name,
+    ...partsOf(row.full_name),
     provider: row.provider,
     url: row.url,
     description: row.description,
@@ -24,6 +25,11 @@ export function repoView(row: RepoRow): Repo {
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   };
+}
+
+function partsOf(fullName: string): Pick<Repo, "owner" | "name"> {
+  const at = fullName.lastIndexOf("/");
+  return { owner: at < 0 ? null : fullName.slice(0, at), name: fullName.slice(at + 1) };
 }
 
 export function topicsOf({ topics }: RepoRow): string[] {

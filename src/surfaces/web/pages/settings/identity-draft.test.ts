@@ -4,6 +4,8 @@ import { changeOf, draftOf, handleProblem } from "./identity-draft.ts";
 
 const AT = "2026-03-01T10:00:00.000Z";
 const identity: Identity = {
+  id: "usr_1",
+  type: "personal",
   userId: "usr_1",
   name: "Ada",
   handle: "ada",
