@@ -357,6 +357,18 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await office.letter(fresh.id)).hops).toBe(0);
     });
 
+    it.each(["orchestrator", "orchestrator:$OWNER:life-3"])(
+      "names the session that an agent's letter is about by its id, when it says %s",
+      async (said) => {
+        const { bob, his, to } = await two();
+        const contextSessionId = said.replace("$OWNER", bob.userId);
+        const id = await send(await office.turn(bob, his), { to, content: "x", contextSessionId });
+        expect(await office.letter(id)).toMatchObject({
+          context_session_id: `orchestrator:${bob.userId}`,
+        });
+      },
+    );
+
     it("stores what is nasty as it is, on every way in", async () => {
       const { ann, bob, her, his, to } = await two();
       const bobs = await office.turn(bob, his);

@@ -13,6 +13,7 @@ import {
 } from "#engine/index.ts";
 import { findPrompt, MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
+import { sessionIdMeant } from "#protocol/session-ids.ts";
 import { countUnreadBetween, listByPrompt, markReadBy } from "./agent-queries.ts";
 import { answerAsked, findAsked } from "./answer-question.ts";
 import type { LetterType, NewLetter } from "./contract.ts";
@@ -150,6 +151,7 @@ async function draftOf(
     ? await sessionSide(work.tx, sender.session, sender.run.thread)
     : await userSide(work.tx, sender.ownerId);
   const to = await recipientSide(work, exchange);
+  const { contextSessionId: about } = mail;
   return {
     id,
     orgId: sender.orgId,
@@ -158,7 +160,7 @@ async function draftOf(
     type: mail.messageType ?? "message",
     content: mail.content,
     replyTo: replied,
-    contextSessionId: mail.contextSessionId ?? null,
+    contextSessionId: about === undefined ? null : sessionIdMeant(about, sender.ownerId),
     contextTaskId: mail.contextTaskId ?? null,
     contextRef: mail.contextRef ?? null,
     hops: await hopsFor(work, exchange, from, to),
