@@ -1,17 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import {
-  type OutboxOptions,
-  PromptOutbox,
-  type SendResult,
-  type UnsentPrompt,
-} from "./prompt-outbox.ts";
+import { keptPrompts, type UnsentPrompt } from "./kept-prompts.ts";
+import { type OutboxOptions, PromptOutbox, type SendResult } from "./prompt-outbox.ts";
 
-const KEY = "muster.unsent.usr_1";
+const PREFIX = "muster.unsent.usr_1.";
 const DAY_MS = 24 * 60 * 60_000;
 
 /** A browser and a server that a test leads: what is kept, what is sent, and what is answered. */
 class Desk {
   readonly kept = new Map<string, string>();
+  isForbidden = false;
   readonly sent: string[] = [];
   readonly timers: { run: () => void; afterMs: number }[] = [];
   answer: SendResult = { is: "sent" };
@@ -20,12 +17,7 @@ class Desk {
 
   open(change: Partial<OutboxOptions> = {}): PromptOutbox {
     return new PromptOutbox({
-      storage: {
-        getItem: (key) => this.kept.get(key) ?? null,
-        setItem: (key, text) => void this.kept.set(key, text),
-        removeItem: (key) => void this.kept.delete(key),
-      },
-      key: KEY,
+      kept: keptPrompts(() => this.storage(), PREFIX),
       send: async ({ dispatchId }) => {
         this.sent.push(dispatchId);
         return this.answer;
@@ -36,6 +28,17 @@ class Desk {
       clearTimer: () => {},
       ...change,
     });
+  }
+
+  /** The keys of a storage are seen as its properties. */
+  storage(): Storage {
+    if (this.isForbidden) throw new DOMException("forbidden", "SecurityError");
+    const methods = {
+      getItem: (key: string) => this.kept.get(key) ?? null,
+      setItem: (key: string, text: string) => void this.kept.set(key, text),
+      removeItem: (key: string) => void this.kept.delete(key),
+    };
+    return Object.assign(Object.create(methods), Object.fromEntries(this.kept)) as Storage;
   }
 
   prompt(dispatchId: string, sessionId = "ses_1"): UnsentPrompt {
@@ -51,8 +54,7 @@ class Desk {
   }
 
   get stored(): string[] {
-    const kept = JSON.parse(this.kept.get(KEY) ?? "[]") as UnsentPrompt[];
-    return kept.map(({ dispatchId }) => dispatchId);
+    return [...this.kept.keys()].map((key) => key.slice(PREFIX.length));
   }
 }
 
@@ -135,7 +137,7 @@ describe("prompts on their way", () => {
   });
 
   it("are not sent without asking when they are more than a day old", async () => {
-    desk.kept.set(KEY, JSON.stringify([desk.prompt("old")]));
+    desk.kept.set(`${PREFIX}old`, JSON.stringify(desk.prompt("old")));
     desk.now += DAY_MS + 1;
     const outbox = desk.open();
     outbox.wake();
@@ -238,11 +240,8 @@ describe("prompts on their way", () => {
 
   it("stay when the storage cannot be written or read", async () => {
     desk.answer = AWAY;
-    const forbidden = () => {
-      throw new Error("forbidden");
-    };
-    const storage = { getItem: forbidden, setItem: forbidden, removeItem: forbidden };
-    const outbox = desk.open({ storage });
+    desk.isForbidden = true;
+    const outbox = desk.open();
     void outbox.add(desk.prompt("a"));
     await idle();
     outbox.sync();
@@ -284,8 +283,12 @@ describe("prompts on their way", () => {
     expect(desk.kept.size).toBe(0);
   });
 
-  it.each(["nonsense", '{"a": 1}', '[{"dispatchId": 3}]'])("ignore %s in the storage", (text) => {
-    desk.kept.set(KEY, text);
-    expect(desk.open().items("ses_1")).toEqual([]);
-  });
+  it.each(["nonsense", "null", '{"a": 1}', '{"dispatchId": 3}'])(
+    "ignore %s in the storage",
+    (text) => {
+      desk.kept.set(`${PREFIX}x`, text);
+      desk.kept.set("muster.unsent.usr_2.y", JSON.stringify(desk.prompt("y")));
+      expect(desk.open().items("ses_1")).toEqual([]);
+    },
+  );
 });

@@ -4,17 +4,7 @@
  * same prompt. Prompts of one session are sent in the order in which they were written. The storage is
  * shared by all tabs of the person: an item that is no longer in it was sent or discarded elsewhere.
  */
-import type { QueueMode } from "#protocol/sessions.ts";
-import { isRecord } from "./api-client.ts";
-
-export interface UnsentPrompt {
-  dispatchId: string;
-  sessionId: string;
-  content: string;
-  mode: QueueMode;
-  /** When it was written, in epoch milliseconds. */
-  at: number;
-}
+import { type KeptPrompts, promptOf, type UnsentPrompt } from "./kept-prompts.ts";
 
 export interface OutboxItem extends UnsentPrompt {
   /** Why it is not sent yet; null while it is being sent. */
@@ -39,8 +29,7 @@ export type SendResult =
   | { is: "refused"; error: Error };
 
 export interface OutboxOptions {
-  storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
-  key: string;
+  kept: KeptPrompts;
   send: (prompt: UnsentPrompt) => Promise<SendResult>;
   /** Resolves with true when the server answers other requests of this person. */
   isServerWell: () => Promise<boolean>;
@@ -84,7 +73,7 @@ export class PromptOutbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-    for (const prompt of this.#read() ?? []) {
+    for (const prompt of options.kept.list() ?? []) {
       this.#stored.add(prompt.dispatchId);
       const isOld = options.now() - prompt.at > MAX_AGE_MS;
       this.#put({ ...prompt, problem: isOld ? TOO_OLD : null, isStuck: isOld, isBusy: false });
@@ -106,7 +95,7 @@ export class PromptOutbox {
       this.#waiting.set(prompt.dispatchId, resolve);
     });
     this.#put({ ...prompt, problem: null, isStuck: false, isBusy: false });
-    this.#save();
+    if (this.#options.kept.keep(prompt)) this.#stored.add(prompt.dispatchId);
     void this.#sendNext(prompt.sessionId);
     return answered;
   }
@@ -129,7 +118,7 @@ export class PromptOutbox {
 
   /** Drops what another tab has sent or discarded: it is no longer in the storage. */
   sync(): void {
-    const kept = this.#read();
+    const kept = this.#options.kept.list();
     // A storage that cannot be read says nothing.
     if (!kept) return;
     const ids = new Set(kept.map(({ dispatchId }) => dispatchId));
@@ -167,7 +156,7 @@ export class PromptOutbox {
 
   /** False: nothing more of this session can be sent now. */
   async #sendOne(item: OutboxItem): Promise<boolean> {
-    const result = await this.#judge(item, await this.#options.send(plain(item)));
+    const result = await this.#judge(item, await this.#options.send(promptOf(item)));
     if (this.#isStopped) return false;
     if (result.is === "sent" || result.is === "refused") {
       this.#endPause(item.sessionId);
@@ -237,7 +226,7 @@ export class PromptOutbox {
 
   #remove(sessionId: string, dispatchId: string): void {
     this.#take(sessionId, dispatchId);
-    this.#save();
+    this.#options.kept.forget(dispatchId);
   }
 
   #take(sessionId: string, dispatchId: string): void {
@@ -251,46 +240,4 @@ export class PromptOutbox {
     else this.#bySession.set(sessionId, list);
     for (const listener of this.#listeners) listener();
   }
-
-  /** Another tab may keep prompts of its own under the same key: only what is known here is changed. */
-  #save(): void {
-    this.sync();
-    const { storage, key } = this.#options;
-    const own = [...this.#bySession.values()].flat();
-    const ownIds = new Set(own.map(({ dispatchId }) => dispatchId));
-    const others = (this.#read() ?? []).filter(
-      ({ dispatchId }) => !ownIds.has(dispatchId) && !this.#stored.has(dispatchId),
-    );
-    const all = [...others, ...own.map(plain)];
-    try {
-      if (all.length === 0) storage.removeItem(key);
-      else storage.setItem(key, JSON.stringify(all));
-      for (const id of ownIds) this.#stored.add(id);
-    } catch {
-      // Full or forbidden: it is still kept until the page is left.
-    }
-  }
-
-  /** Undefined when the storage cannot be read. */
-  #read(): UnsentPrompt[] | undefined {
-    try {
-      const kept: unknown = JSON.parse(this.#options.storage.getItem(this.#options.key) ?? "[]");
-      return Array.isArray(kept) ? kept.filter(isUnsent) : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-}
-
-function plain({ dispatchId, sessionId, content, mode, at }: UnsentPrompt): UnsentPrompt {
-  return { dispatchId, sessionId, content, mode, at };
-}
-
-function isUnsent(value: unknown): value is UnsentPrompt {
-  if (!isRecord(value)) return false;
-  const { dispatchId, sessionId, content, mode, at } = value;
-  return (
-    [dispatchId, sessionId, content, mode].every((one) => typeof one === "string") &&
-    typeof at === "number"
-  );
 }

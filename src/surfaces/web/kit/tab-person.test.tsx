@@ -8,8 +8,10 @@ import {
   onPersonChange,
   takeOver,
   takeSignedInHere,
-  unsentKey,
+  unsentPrefix,
 } from "./tab-person.ts";
+
+const unsentKey = (userId: string) => `${unsentPrefix(userId)}dispatch`;
 
 afterEach(() => {
   localStorage.clear();

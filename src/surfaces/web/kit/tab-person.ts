@@ -12,9 +12,9 @@ const DRAFTS_OF = "muster.drafts-of";
 const UNSENT = "muster.unsent.";
 let wasSignedInHere = false;
 
-/** The storage key of a person's prompts that are not sent yet. */
-export function unsentKey(userId: string): string {
-  return UNSENT + userId;
+/** Beginning of the storage keys of a person's prompts that are not sent yet. */
+export function unsentPrefix(userId: string): string {
+  return `${UNSENT}${userId}.`;
 }
 
 /** Removes every draft and unsent prompt that this tab can reach, but for those of who is named. */
@@ -82,9 +82,11 @@ export function takeSignedInHere(): boolean {
 
 function forgetUnsent(except?: string): void {
   withStorage(() => {
-    const kept = except === undefined ? null : unsentKey(except);
-    for (const key of Object.keys(localStorage))
-      if (key.startsWith(UNSENT) && key !== kept) localStorage.removeItem(key);
+    const kept = except === undefined ? null : unsentPrefix(except);
+    for (const key of Object.keys(localStorage)) {
+      const isKept = kept !== null && key.startsWith(kept);
+      if (key.startsWith(UNSENT) && !isKept) localStorage.removeItem(key);
+    }
   });
 }
 

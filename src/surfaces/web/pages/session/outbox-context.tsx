@@ -4,15 +4,12 @@ import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { keptPrompts, type UnsentPrompt } from "#surfaces/web/kit/kept-prompts.ts";
 import { useConnection } from "#surfaces/web/kit/live-context.tsx";
-import {
-  PromptOutbox,
-  type SendResult,
-  type UnsentPrompt,
-} from "#surfaces/web/kit/prompt-outbox.ts";
+import { PromptOutbox, type SendResult } from "#surfaces/web/kit/prompt-outbox.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { signInEnded } from "#surfaces/web/kit/sign-in-ended.ts";
-import { unsentKey } from "#surfaces/web/kit/tab-person.ts";
+import { unsentPrefix } from "#surfaces/web/kit/tab-person.ts";
 import { placePrompt } from "./queue.ts";
 
 const PROXY_BUSY_MS = 5_000;
@@ -20,8 +17,7 @@ const OutboxContext = createContext<PromptOutbox | undefined>(undefined);
 
 function createOutbox(queryClient: QueryClient, userId: string): PromptOutbox {
   return new PromptOutbox({
-    storage: localStorage,
-    key: unsentKey(userId),
+    kept: keptPrompts(() => localStorage, unsentPrefix(userId)),
     send: (prompt) => sendPrompt(queryClient, userId, prompt),
     isServerWell: () =>
       api.me().then(
@@ -94,7 +90,7 @@ export function OutboxProvider({ userId, children }: { userId: string; children:
     made.wake();
     const wake = () => made.wake();
     const heard = ({ key }: StorageEvent) => {
-      if (key === unsentKey(userId) || key === null) made.sync();
+      if (key === null || key.startsWith(unsentPrefix(userId))) made.sync();
     };
     window.addEventListener("online", wake);
     window.addEventListener("storage", heard);

@@ -1,6 +1,7 @@
 import { useCallback, useSyncExternalStore } from "react";
 import type { QueueMode } from "#protocol/sessions.ts";
-import type { OutboxItem, UnsentPrompt } from "#surfaces/web/kit/prompt-outbox.ts";
+import type { UnsentPrompt } from "#surfaces/web/kit/kept-prompts.ts";
+import type { OutboxItem } from "#surfaces/web/kit/prompt-outbox.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
 import { useOutbox } from "./outbox-context.tsx";
 
