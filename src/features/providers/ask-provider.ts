@@ -46,14 +46,12 @@ export async function askProvider(
   const answered = await ask(provider, fetch);
   if (!answered) return "unknown";
   const { status, said } = answered;
-  const isJson = /^\s*[[{]/.test(said);
   if (status >= 500) return "unknown";
   if (isKeyRefused(answered)) throw keyRefusal(host, status, provider.apiKey !== null);
-  if (status >= 200 && status < 300 && isJson) return "answered";
-  const isPage = /^\s*</.test(said);
+  const isRedirect = status >= 300 && status < 400;
   const hasNoList = status === 404 || status === 405;
-  if (status < 400 || isPage || (hasNoList && !namesModels)) throw addressRefusal(host, status);
-  return "unknown";
+  if (isRedirect || isPage(said) || (hasNoList && !namesModels)) throw addressRefusal(host, status);
+  return status < 300 && /^\s*[[{]/.test(said) ? "answered" : "unknown";
 }
 
 /** Undefined when nobody answered in time. */
@@ -84,8 +82,12 @@ function headersFor(kind: ProviderKind, apiKey: string | null): Record<string, s
 }
 
 function isKeyRefused({ status, said }: Answered): boolean {
-  if (status === 403) return !WORDS_ABOUT_SCOPE.test(said) && !/^\s*</.test(said);
+  if (status === 403) return !WORDS_ABOUT_SCOPE.test(said) && !isPage(said);
   return status === 401 || (status === 400 && WORDS_ABOUT_KEY.test(said));
+}
+
+function isPage(said: string): boolean {
+  return /^\s*</.test(said);
 }
 
 function addressRefusal(host: string, status: number): Refusal {
