@@ -18,7 +18,7 @@ export const providerSchema = z
     keyEnd: z.string().nullable(),
     /** What is offered; null when the provider is asked. */
     models: z.array(z.string()).nullable(),
-    /** False: nobody answered when it was saved, so its key was never tried. It is no default then. */
+    /** False: it gave no list of models when it was saved, so its key was never tried. It is no default then. */
     answered: z.boolean(),
     /** Why its key cannot be used and what to do; null when it can. */
     problem: z.string().nullable(),

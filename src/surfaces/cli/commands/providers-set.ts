@@ -62,7 +62,7 @@ async function setProvider(
   ]);
   if (!provider.answered)
     invocation.note(
-      "It did not answer, so its key was not tried. Its models are not chosen by themselves until it has answered once.",
+      "It gave no list of models, so its key was not tried. Its models are not chosen by themselves until it has answered once.",
     );
   return DONE;
 }

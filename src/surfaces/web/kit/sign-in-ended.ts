@@ -1,10 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ApiError } from "./api-client.ts";
 import { keys } from "./query-keys.ts";
-import { leave } from "./tab-person.ts";
 
-/** Asks for a sign-in. Kept prompts and drafts go with a sign-out, and stay when it has just expired. */
+/**
+ * Asks for a sign-in after a 401. A sign-out also clears what is kept, so the server is asked who this
+ * is first: another tab may have signed the same person in again while the request was under way.
+ */
 export function signInEnded(client: QueryClient, error: ApiError): void {
-  if (error.isSignOut) leave();
-  client.setQueryData(keys.me, null);
+  if (error.isSignOut) void client.invalidateQueries({ queryKey: keys.me });
+  else client.setQueryData(keys.me, null);
 }

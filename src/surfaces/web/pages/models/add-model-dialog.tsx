@@ -50,8 +50,8 @@ export function AddModelDialog({
     const [model] = models;
     if (!saved.answered)
       toasts.say(
-        `${saved.name} is saved, but did not answer`,
-        "Its key was not tried, so its models are not chosen by themselves. Save it again once it can be reached.",
+        `${saved.name} is saved, but could not be tried`,
+        "It gave no list of models, so its models are not chosen by themselves until one has answered a turn. Save it again once it can be reached.",
       );
     else if (model)
       toasts.say(

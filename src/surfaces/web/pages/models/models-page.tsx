@@ -134,7 +134,7 @@ function originWords({ name, provider, usable }: ModelGroup): string {
   const facts = [
     provider.baseUrl,
     key,
-    provider.answered ? null : "did not answer when it was saved",
+    provider.answered ? null : "could not be tried when it was saved",
   ];
   return facts.filter((fact) => fact !== null).join(" · ");
 }
