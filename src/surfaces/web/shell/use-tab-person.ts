@@ -13,7 +13,8 @@ import {
 
 /**
  * Clears what this tab holds when its person signs out anywhere or somebody else signs in. A sign-in
- * that expires hides it and keeps drafts and unsent prompts for the same person. Returns the person who was shown before, when another tab has signed somebody else in since.
+ * that expires hides it and keeps drafts and unsent prompts for the same person. Returns the person
+ * who was shown before, when another tab has signed somebody else in since.
  */
 export function useTabPerson(me: Me | null | undefined): Me | null {
   const queryClient = useQueryClient();
@@ -53,8 +54,11 @@ export function useTabPerson(me: Me | null | undefined): Me | null {
   return before;
 }
 
+/** Answers that are nobody's: the page for signing in shows them. */
+const PUBLIC: readonly unknown[] = [keys.me[0], keys.signInProviders[0]];
+
 function forgetAnswers(queryClient: QueryClient): void {
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.me[0] });
+  queryClient.removeQueries({ predicate: ({ queryKey }) => !PUBLIC.includes(queryKey[0]) });
 }
 
 /** The server ends the connection of whoever was signed out: then it is asked who this is. */
