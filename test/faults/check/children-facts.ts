@@ -150,7 +150,7 @@ function causeOf({ seq, promptId, reason }: SessionEvent): string {
   return `#${seq} ${promptId} ${reason}`;
 }
 
-/** It is news unless its parent did it, the session is gone, or it goes on with another prompt. */
+/** It is news unless its parent did it, or it goes on with another prompt. */
 function cutShort(life: Life, event: SessionEvent): Due | undefined {
   const by = event.data?.supersededBy;
   if (typeof by === "string") {
@@ -166,13 +166,13 @@ function cutShort(life: Life, event: SessionEvent): Due | undefined {
 }
 
 function stoppedBy(life: Life, event: SessionEvent): Due | undefined {
-  const isOwn = life.isOwn && life.stopped.has(event.runId ?? "");
-  if (isOwn || isGone(life.lifecycle)) return undefined;
+  if (life.isOwn && life.stopped.has(event.runId ?? "")) return undefined;
   return { type: "worker.stopped_without_end", min: 1, cause: causeOf(event) };
 }
 
 /** What the parent had asked for is told as such; else the turn that had made way for it has just ended. */
 function withdrawn(life: Life, event: SessionEvent): Due | undefined {
+  if (isGone(life.lifecycle)) return undefined;
   const prompt = life.prompts.get(event.promptId ?? "");
   if (prompt?.author.id === life.parentId) return stoppedBy(life, event);
   const replaced = life.replaced.get(event.promptId ?? "");

@@ -69,7 +69,9 @@ function anyCall(token: string, random: Random): string {
   const choice = random.next();
   if (choice < 0.4) return freeCall(token, random);
   if (choice < 0.55) {
-    const questions = [{ question: `What of ${token}?`, options: [{ label: "yes" }] }];
+    const questions = [
+      { question: `What of ${token}?`, options: [{ label: "yes" }, { label: "no" }] },
+    ];
     return `${ASK_USER_QUESTION} ${JSON.stringify({ questions })}`;
   }
   const after = random.between(0, 250) / 1000;

@@ -23,7 +23,7 @@ export function addInboxShowCommand(group: Command, host: CliHost): void {
       perform(host, command, async (invocation) => {
         const api = invocation.api();
         const { letter } = await api.callAgain<{ letter: Letter }>(letterPath(id));
-        const path = `${INBOX}/threads/${encodeURIComponent(letter.threadId)}`;
+        const path = `${INBOX}-threads/${encodeURIComponent(letter.threadId)}`;
         const items = await api.listAll<Letter>(path);
         const style = styleFor(host.stdout, host.env);
         const columns = columnsOf(host.stdout);

@@ -84,7 +84,7 @@ describe("muster inbox", () => {
     answers("GET", "/api/me", me);
     const failed = { fate: "failed", fateReason: "hop_limit" } as const;
     const items = [{ ...letter, id: "ltr_0", content: "Deploy it", ...failed }, letter];
-    answers("GET", `${INBOX}/threads/ltr_0`, { items, next: null });
+    answers("GET", `${INBOX}-threads/ltr_0`, { items, next: null });
     const { out } = await run(["show", "ltr_1"]);
     expect(out).toMatch(
       /not delivered: hop_limit\n {2}│ Deploy it\n[\s\S]*│ Which\n {2}│ server\?/,
@@ -100,7 +100,7 @@ describe("muster inbox", () => {
     const mine = { ...letter, id: "ltr_9", from: letter.to, to: letter.from };
     const shown = async (...items: Letter[]) => {
       answers("GET", `${INBOX}/ltr_9`, { letter: mine });
-      answers("GET", `${INBOX}/threads/ltr_0`, { items, next: null });
+      answers("GET", `${INBOX}-threads/ltr_0`, { items, next: null });
       return (await run(["show", "ltr_9"])).out.trimEnd().split("\n").at(-1);
     };
     expect(await shown(mine)).toContain("server?");

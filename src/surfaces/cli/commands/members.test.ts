@@ -82,12 +82,12 @@ describe("runner tokens", () => {
     const listed = await run(["runners", "tokens", "ls"]);
     expect(listed.out).toMatch(/crd_7\s+lap.*top\s+everybody\s.*never\s+never\s+gpu/);
     expect(listed.out).not.toContain("\u001b");
-    answers("DELETE", "/api/runners/tokens/crd_7", { token });
+    answers("DELETE", "/api/runner-tokens/crd_7", { token });
     expect(await run(["runners", "tokens", "revoke", "crd_7"])).toMatchObject({
       code: 0,
       out: "crd_7 is revoked.\n",
     });
-    server.refuse("DELETE", "/api/runners/tokens/crd_8", 404, "not_found");
+    server.refuse("DELETE", "/api/runner-tokens/crd_8", 404, "not_found");
     expect((await run(["runners", "tokens", "revoke", "crd_8"])).code).toBe(6);
   });
 });

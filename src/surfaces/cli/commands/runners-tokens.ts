@@ -21,7 +21,7 @@ export function addRunnersTokensCommands(group: Command, host: CliHost): void {
     .argument("<id>", "the token")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = `${PATH}/${encodeURIComponent(id)}`;
+        const path = `/api/runner-tokens/${encodeURIComponent(id)}`;
         const answer = await invocation.api().call<object>(path, { method: "DELETE" });
         invocation.print(answer, [`${id} is revoked.`]);
         invocation.note(

@@ -75,7 +75,7 @@ export const inboxApi = {
     callApi<Page<Letter>>(INBOX, { query: { ...filter, cursor }, signal }),
   /** Oldest first; what in it is for the one who asks counts as read from now on. */
   thread: (threadId: string, cursor: string | undefined, signal: AbortSignal) =>
-    callApi<Page<Letter>>(`${INBOX}/threads/${encodeURIComponent(threadId)}`, {
+    callApi<Page<Letter>>(`${INBOX}-threads/${encodeURIComponent(threadId)}`, {
       query: { limit: THREAD_LIMIT, cursor },
       signal,
     }),

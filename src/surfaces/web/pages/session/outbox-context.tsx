@@ -70,13 +70,13 @@ function resultOf(queryClient: QueryClient, error: ApiError): SendResult {
   return afterMs === undefined ? { is: "refused", error } : { is: "busy", why, afterMs };
 }
 
-/**
- * Undefined when waiting alone does not help: the server names a time for all that passes by itself. A
- * proxy may leave it out.
- */
+/** Codes of a server, or of a proxy before it, that is asked too often: it passes by itself. */
+const ASKED_TOO_OFTEN: ReadonlySet<string> = new Set(["rate_limited", "http_429"]);
+
+/** Undefined for limits that their person has to do something about, such as a full queue. */
 function busyMsOf({ status, code, retryAfterMs }: ApiError): number | undefined {
-  if (status !== 429) return undefined;
-  return retryAfterMs ?? (code === "http_429" ? PROXY_BUSY_MS : undefined);
+  if (status !== 429 || !ASKED_TOO_OFTEN.has(code)) return undefined;
+  return retryAfterMs ?? PROXY_BUSY_MS;
 }
 
 /** Holds what one person has written and the server has not confirmed, for as long as they are shown. */
