@@ -6,12 +6,13 @@
 import type { Prompt } from "#protocol/sessions.ts";
 import { checkLog, firstOf } from "./check/check-log.ts";
 import { checkTurns } from "./check/check-turns.ts";
-import type {
-  FollowerRecord,
-  History,
-  Observation,
-  ObservedSession,
-  SentPrompt,
+import {
+  answeredGates,
+  type FollowerRecord,
+  type History,
+  type Observation,
+  type ObservedSession,
+  type SentPrompt,
 } from "./history.ts";
 
 export interface CheckOptions {
@@ -119,6 +120,7 @@ function checkOutcomes(session: ObservedSession, options: CheckOptions): string[
     if (type === "run_lost") lost.set(promptId, (lost.get(promptId) ?? 0) + 1);
   }
   const known = new Map(session.prompts.map((prompt) => [prompt.id, prompt]));
+  const answered = answeredGates(session);
   return session.prompts.flatMap((prompt) => {
     const outcomes = settledBy.get(prompt.id) ?? [];
     const violations: string[] = [];
@@ -126,7 +128,8 @@ function checkOutcomes(session: ObservedSession, options: CheckOptions): string[
       violations.push(
         `outcome: ${prompt.id} is ${prompt.state} ${prompt.outcome}, its log says [${outcomes}]`,
       );
-    violations.push(...checkReason(prompt, known, lost.get(prompt.id) ?? 0, options));
+    const timesLost = lost.get(prompt.id) ?? 0;
+    violations.push(...checkReason(prompt, known, answered, timesLost, options));
     return violations;
   });
 }
@@ -134,6 +137,7 @@ function checkOutcomes(session: ObservedSession, options: CheckOptions): string[
 function checkReason(
   prompt: Prompt,
   known: ReadonlyMap<string, Prompt>,
+  answered: ReadonlyMap<string, string>,
   timesLost: number,
   { mayExhaust, mayFail = () => false }: CheckOptions,
 ): string[] {
@@ -146,12 +150,8 @@ function checkReason(
       if (error?.code === "attempts_exhausted" && mayExhaust && timesLost >= 3) return [];
       return [`failed: ${id} after ${timesLost} losses: ${JSON.stringify(error)}`];
     }
-    case "merged": {
-      const into = known.get(prompt.mergedInto ?? "");
-      return into?.content.includes(JSON.stringify(content))
-        ? []
-        : [`merged: ${id} is not part of ${prompt.mergedInto}`];
-    }
+    case "merged":
+      return checkMerged(prompt, known, answered);
     case "superseded":
       return known.has(prompt.supersededBy ?? "")
         ? []
@@ -159,6 +159,17 @@ function checkReason(
     default:
       return [];
   }
+}
+
+function checkMerged(
+  { id, content, mergedInto }: Prompt,
+  known: ReadonlyMap<string, Prompt>,
+  answered: ReadonlyMap<string, string>,
+): string[] {
+  const into = known.get(mergedInto ?? "");
+  // What answered a question is part of the turn that asked it, not of its prompt.
+  const isPart = into?.content.includes(JSON.stringify(content)) || (into && answered.has(id));
+  return isPart ? [] : [`merged: ${id} is not part of ${mergedInto}`];
 }
 
 /** Prompts that wait for their turn begin in the order in which they were accepted. */

@@ -76,3 +76,14 @@ export function emptyHistory(): History {
     badAnswers: [],
   };
 }
+
+/** Gates that prompts of this session answered by their words, by prompt. */
+export function answeredGates({ log }: Pick<ObservedSession, "log">): Map<string, string> {
+  return new Map(
+    log.flatMap(({ event: { type, promptId, data } }) =>
+      type === "prompt_settled" && promptId !== null && typeof data?.answeredGate === "string"
+        ? [[promptId, data.answeredGate] as const]
+        : [],
+    ),
+  );
+}

@@ -100,11 +100,13 @@ function checkAnswer(
   decisions: readonly SentDecision[],
 ): string[] {
   const allowed = isYes(closing);
-  const sent = decisions.find((one) => one.gateId === id && one.allowed === allowed);
-  const words = sent?.words ?? "";
+  const sent = decisions.filter((one) => one.gateId === id && one.allowed === allowed);
+  const words = sent[0]?.words ?? "";
   if (!allowed) return post.error?.includes(words) ? [] : [`was denied, and told: ${post.error}`];
+  // Two may have answered, and the first counted.
+  const isTold = sent.some((one) => String(post.toolOutput).includes(one.words ?? ""));
   if (kind === "question")
-    return post.error === null && String(post.toolOutput).includes(words)
+    return post.error === null && isTold
       ? []
       : [`was answered, and told: ${post.toolOutput} ${post.error}`];
   return checkAllowed(turn, post, closing);

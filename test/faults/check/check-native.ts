@@ -7,7 +7,7 @@
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { SentDecision } from "../clients/decider.ts";
 import { markOf, tokenOf } from "../clients/native-scripts.ts";
-import type { Observation, ObservedSession } from "../history.ts";
+import { answeredGates, type Observation, type ObservedSession } from "../history.ts";
 import { checkGates } from "./check-gates.ts";
 import { firstOf } from "./check-log.ts";
 import { type NativeTurn, type ObservedCall, turnsOf, wasLost } from "./native-turns.ts";
@@ -45,11 +45,22 @@ export function checkNative(observation: Observation, evidence: Evidence): Nativ
         ...turn.calls.flatMap((call) => checkCall(turn, call)),
         ...checkRequests(turn, asked.get(markOf(turn.prompt.content)) ?? 0),
         ...checkAttempts(turn),
-        ...checkGates(turn, evidence.decisions),
+        ...checkGates(turn, [...evidence.decisions, ...typedAnswers(session)]),
       ]),
     ]);
   });
   return { violations, figures };
+}
+
+/** Words of clients that met an open question: they count as its answer. */
+function typedAnswers(session: ObservedSession): SentDecision[] {
+  const words = new Map(session.prompts.map(({ id, content }) => [id, content]));
+  return [...answeredGates(session)].map(([promptId, gateId]) => ({
+    gateId,
+    allowed: true,
+    words: words.get(promptId)?.trim() ?? null,
+    acknowledged: false,
+  }));
 }
 
 function countBy(texts: readonly string[]): Map<string, number> {
