@@ -5,7 +5,8 @@ export default defineConfig({
   test: {
     globals: false,
     pool: "forks",
-    maxWorkers: 2,
+    // Most files wait for processes, disks and timers: on two cores a third worker is time won.
+    maxWorkers: 3,
     // Bounds for what hangs, not for what is slow: disks may be cold and cores busy. A poll's own
     // default is one second.
     testTimeout: 60_000,
