@@ -1,4 +1,4 @@
-// What the sources do with names: which are written, read, searched for, produced.
+// Uses of names in the sources: which are written, read, searched for, produced.
 import ts from "typescript-compiler-api";
 import type { Source } from "./ddl.ts";
 

@@ -2,7 +2,7 @@
 import type { Refusal } from "#base/refusal.ts";
 import type { SessionRow } from "./schema.ts";
 
-/** What happens to the children of a session that is archived. */
+/** Fate of the children of a session that is archived. */
 export type ChildrenFate = "end" | "detach";
 
 export interface ResultAnswer {
@@ -28,9 +28,9 @@ export interface SettingChange {
   orgId: string;
   /** A principal's key; null: nobody who is known. */
   by: string | null;
-  /** What kind of thing, such as `api_key`. */
+  /** Kind of thing, such as `api_key`. */
   area: string;
-  /** What was done to it, such as `revoked`. */
+  /** Action on it, such as `revoked`. */
   action: string;
   subjectId: string | null;
   /** The session it happened in, if it was in one. */
@@ -39,7 +39,7 @@ export interface SettingChange {
   detail?: string;
 }
 
-/** What of a new session somebody asked for; the rest was taken from its parent or the defaults. */
+/** Fields of a new session that somebody asked for; the rest was taken from its parent or the defaults. */
 export interface Asked {
   runtime: boolean;
   model: boolean;

@@ -98,7 +98,7 @@ export interface SessionRow {
   supervisor: number;
   /** 1: it has ended its turn to wait for something to happen. */
   awaiting: number;
-  /** What for; null while it does not. */
+  /** The thing it waits for; null while it does not wait. */
   awaiting_kind: "children" | "time" | null;
   /** When it is woken at the latest, if it has set a time. */
   awaiting_until: number | null;

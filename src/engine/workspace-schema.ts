@@ -6,7 +6,7 @@ export interface WorkspaceRow {
   session_id: string;
   runner_id: string;
   bytes: number;
-  /** What is different from its beginning, as JSON. */
+  /** Changes since its beginning, as JSON. */
   changes: string | null;
   /** When it was told that its machine has been gone for long; null while it is here. */
   offline_at: number | null;

@@ -8,7 +8,7 @@ import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
 const REPO = "https://git.test/acme/web-app.git";
 const SECRET = "hush-0123456789-otters";
 
-/** What the page says of one session, and how words are taken out of it. */
+/** Details of one session on the page, and taking words out of it. */
 describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
   let platform: Platform;
   let browser: Browser;

@@ -1,4 +1,4 @@
-/** What the page says of a session that waits, and what can be done about it there. */
+/** A session that waits, as the page shows it, with what can be done about it there. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningRunner } from "#main/runner.ts";

@@ -34,7 +34,7 @@ async function startVendor(to: string) {
   return { state, server: server as Server, url };
 }
 
-/** What a person sees and does when a model refuses, a turn fails, or a key is wrong. */
+/** A model that refuses, a turn that fails and a wrong key, as a person meets them. */
 describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, () => {
   let platform: Platform;
   let model: ModelServer;

@@ -36,7 +36,7 @@ const hasTools = ["bash", "curl", "git", "jq", "timeout"].every((name) =>
   (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, name))),
 );
 
-/** What a document of ours tells to type works, word by word, on a machine that never had Muster. */
+/** Commands of our documents work, word by word, on a machine that never had Muster. */
 describe.skipIf(!bubblewrapFile || !hasTools)("commands in the documents", LIMIT, () => {
   let home: string;
   let server: ChildProcess | undefined;

@@ -88,7 +88,7 @@ function findLabel({ options = [] }: AskedQuestion, text: string): string | unde
   return options.find(({ label }) => label.trim().toLowerCase() === wanted)?.label;
 }
 
-/** What the agent asks, on one line of ours. */
+/** The agent's question, on one line of ours. */
 const questionLine = ({ question }: AskedQuestion) =>
   `“${question.replaceAll(/\s+/g, " ").slice(0, MAX_SHOWN_CHARS).toWellFormed()}”`;
 

@@ -196,7 +196,7 @@ async function sessionFor(
   );
 }
 
-/** What a session is was settled when it was made; its parent may be named as it is. */
+/** Kind and purpose of a session are settled when it is made; its parent may be named as it is. */
 function refuseChanges({ row }: SessionWriter, request: RunRequest): void {
   const { title, runtime, model, projectDir, parentSessionId } = request;
   const parent = parentSessionId === row.parent_session_id ? undefined : parentSessionId;

@@ -1,4 +1,4 @@
-/** What a session, its receipt and its runner say of themselves when machines are missing, silent or gone. */
+/** States of sessions, receipts and runners when machines are missing, silent or gone. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";

@@ -20,7 +20,7 @@ export async function listLiveRunsOf(
   return reader.query<RunRow>(query.compile());
 }
 
-/** What runs ask of a runner; runs with the same key ask for the same. */
+/** Demands of runs on a runner; runs with the same key ask for the same. */
 export type WaitingDemand = Pick<
   RunRow,
   "org_id" | "owner_id" | "runtime" | "demands" | "demand_key" | "pinned_runner_id"

@@ -30,7 +30,7 @@ export interface NewSession {
   enableMemory: boolean;
   requirePlanApproval?: boolean;
   budgetMicros: number | null;
-  /** What every run of it asks of its runner. */
+  /** Demands of every run of it on its runner. */
   demands?: Demands | null;
   projectDir: string | null;
   /** The session may use a folder of a runner's machine, as `repo` or `projectDir` names it. */

@@ -69,7 +69,7 @@ export interface EndSession {
   to: "archived" | "terminated" | "hibernated";
   /** Stops a turn that runs; without it a busy session refuses. */
   force: boolean;
-  /** What happens to the children of a session that is archived; undefined: what is usual for it. */
+  /** Fate of the children of a session that is archived; undefined: the usual one. */
   children?: ChildrenFate | undefined;
 }
 

@@ -131,7 +131,7 @@ function notYours(): Refusal {
   );
 }
 
-/** What the platform began with somebody else's words must not come back as the words of a person. */
+/** True unless the platform began the turn: somebody else's words must not come back as a person's. */
 export function isRetryable(prompt: PromptRow): boolean {
   const { state, outcome, author_kind } = prompt;
   const isUnfinished = outcome === "failed" || outcome === "aborted";

@@ -137,7 +137,7 @@ async function blank(work: Work, row: EventRow): Promise<void> {
   if (callId !== undefined && promptId) await blankCall(work, promptId, callId);
 }
 
-/** What a model's history needs of a call, without a word of anybody. */
+/** Fields of a call that a model's history needs, without a word of anybody. */
 const FACTS: ReadonlySet<string> = new Set([
   ...["step", "callId", "durationMs", "truncated", "endsTurn", "partial", "forModel", "author"],
 ]);

@@ -34,7 +34,7 @@ export interface SessionRequest {
   enableMemory?: boolean | undefined;
   requirePlanApproval?: boolean | undefined;
   budget?: number | undefined;
-  /** What its runs ask of their runner: those of later prompts too. */
+  /** Demands of its runs on their runner, also of later prompts. */
   demands?: Demands | undefined;
   projectDir?: string | undefined;
   agentName?: string | undefined;

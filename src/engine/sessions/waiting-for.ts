@@ -87,7 +87,7 @@ function promptReason(
   return runReason(around);
 }
 
-/** What a session waits for because of a run. Null for reasons that are no wait of the session. */
+/** Kind of wait of the session for each reason of a run; reasons without one are no wait of the session. */
 const KINDS: Partial<Record<WaitReason, SessionWaitKind>> = {
   no_runner: "runner",
   no_matching_runner: "runner",

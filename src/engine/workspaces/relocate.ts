@@ -121,7 +121,7 @@ async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Pr
   );
 }
 
-/** What a person decides about is the call as it was shown to them, in the place it was made for. */
+/** Refuses while something is asked: a person decides about the call as shown, in the place it was made for. */
 function requireNothingAsked(live: readonly RunRow[]): void {
   if (live.every(({ state }) => state !== "gated")) return;
   throw new Refusal(

@@ -59,7 +59,7 @@ export interface RunnerTools {
   workingDirectory(sessionId: string): string | null;
   /** Ends what the session left running in the background, because it goes to sleep. */
   rest(sessionId: string): Promise<void>;
-  /** What `rest` ended and the session's agent was not told of yet. */
+  /** Processes that `rest` ended and the session's agent was not told of yet. */
   takeEndedByRest(sessionId: string): readonly { id: string; command: string }[];
   /** Ends what the session left running in the background, for good. */
   endSession(sessionId: string): Promise<void>;

@@ -78,7 +78,7 @@ async function answerIfCovered(
   await decideGate(work, waiting.id, answer, userId);
 }
 
-/** What somebody else's words led to is decided about by itself. */
+/** A call that somebody else's words led to is decided about by itself. */
 function isAnswerable({ now }: Work, { state, kind, expires_at, thread }: GateRow): boolean {
   return state === "pending" && kind === "approval" && expires_at > now && !isGuestThread(thread);
 }

@@ -97,7 +97,7 @@ async function newestText(reader: Reader, sessionId: string): Promise<string | u
   return entry && (entry.text ?? "");
 }
 
-/** What its parent was told, if that was kept whole; else the whole result of the run. */
+/** The text its parent was told, if that was kept whole; else the whole result of the run. */
 async function resultOf(
   reader: Reader,
   sessionId: string,

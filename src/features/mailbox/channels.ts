@@ -20,7 +20,7 @@ export const DEFAULT_CHANNELS: Readonly<Record<LetterType, readonly LetterChanne
   escalation: LETTER_CHANNELS,
 };
 
-/** What goes elsewhere than its type when nobody has said otherwise. */
+/** Defaults that differ from those of the type. */
 const DEFAULT_EVENT_CHANNELS: Partial<Record<LetterEvent, readonly LetterChannel[]>> = {
   // It asks for nothing; whoever wants to hear of it switches the digest on.
   "session.completed": [],

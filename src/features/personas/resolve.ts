@@ -41,7 +41,7 @@ export interface ResolvedPersona {
   toolPolicy: PersonaRule[];
 }
 
-/** Who or what chose a session's persona. */
+/** Source of a session's persona; `asked`: a person named it. */
 export type PersonaSource = "asked" | "repository" | "agent" | "organisation";
 
 export async function resolvePersona(

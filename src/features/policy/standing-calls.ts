@@ -82,7 +82,7 @@ const PUSH_TOOLS: ReadonlySet<string> = new Set(["push_branch", "create_pull_req
 /** Stands in `child_key` of a no, which covers every call of the target. */
 const ANY_CALL = "*";
 
-/** What a rule for one session says of its children; null: nothing. */
+/** Calls of children that a rule for one session covers; null: none. */
 export function childKeyOf(call: DecidedCall, effect: "allow" | "deny"): string | null {
   if (effect === "deny") return ANY_CALL;
   if (standingTarget(call, effect) === null) return null;

@@ -80,7 +80,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(error).toBeNull();
       return (output as { sessionId: string }).sessionId;
     };
-    /** What the runner says that it can ask; nothing: nobody knows. */
+    /** Models that the runner says it can ask; nothing: nobody knows. */
     const offer = (...ids: string[]) => {
       const models = ids.map((id) => ({
         id,

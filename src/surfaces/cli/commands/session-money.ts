@@ -1,4 +1,4 @@
-/** What a session has spent and may spend, in words. Pure. */
+/** Cost and budget of a session, in words. Pure. */
 import type { Session } from "#protocol/sessions.ts";
 
 export function budgetLine({ budget, cost }: Pick<Session, "budget" | "cost">): string {

@@ -67,7 +67,7 @@ function detailLines(session: Session): string[] {
     .map(([name, value]) => `${name.padEnd(12)}${safeLine(value)}`);
 }
 
-/** What it waits for, what to do about it, and until when. */
+/** The wait of a session in one line: kind, advice, and until when. */
 function waitLine({ waitingFor }: Session): string | null {
   if (!waitingFor) return null;
   const { kind, message, until } = waitingFor;

@@ -90,7 +90,7 @@ export class TurnPrinter implements TurnView {
     this.note(`A person must answer: muster approvals ${how}, or on the web page.`);
   }
 
-  /** What was forwarded from another session is a part of the answer. */
+  /** Words forwarded from another session are a part of the answer. */
   #notice(event: SessionEvent): void {
     const text = textOf(event);
     const from = forwardedFrom(event);

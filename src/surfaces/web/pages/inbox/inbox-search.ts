@@ -14,7 +14,7 @@ export type Box = keyof typeof BOXES;
 /** Who wrote: `user:` or `session:`, then the id. */
 export type Sender = `${"user" | "session"}:${string}`;
 
-/** What letters are about: `session:`, `task:` or `ref:`, then the id or the reference. */
+/** Filter by the subject of letters: `session:`, `task:` or `ref:`, then the id or the reference. */
 export type Context = `${"session" | "task" | "ref"}:${string}`;
 
 export interface InboxSearch {

@@ -1,4 +1,4 @@
-/** What a session is doing or waiting for, in a few words. Pure. */
+/** Work or wait of a session, in a few words. Pure. */
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { Session, SessionWaitKind } from "#protocol/sessions.ts";
 import { activityWord } from "#surfaces/web/kit/activity-mark.tsx";

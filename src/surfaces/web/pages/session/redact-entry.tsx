@@ -8,7 +8,7 @@ import { forgetRedacted } from "./forget-redacted.ts";
 
 interface Asked {
   entryId: string;
-  /** What it is called in the question, such as "this prompt". */
+  /** Its name in the question, such as "this prompt". */
   what: string;
 }
 

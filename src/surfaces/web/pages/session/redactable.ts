@@ -4,7 +4,7 @@ import type { Row } from "./rows.ts";
 /** Stands where the words of an entry were, as the server writes it. */
 const REMOVED = "[removed]";
 
-/** What the row is called in the question; null: it is being written, or its words are gone. */
+/** Name of the row in the question; null: it is being written, or its words are gone. */
 export function redactableAs(row: Row): string | null {
   switch (row.type) {
     case "prompt":

@@ -4,7 +4,7 @@ import type { Prompt, Session } from "#protocol/sessions.ts";
 
 export interface Trouble {
   title: string;
-  /** What went wrong and what to do. */
+  /** The trouble and the advice. */
   text: string;
   /** The prompt that can be sent again; null: there is none. */
   promptId: string | null;

@@ -22,7 +22,7 @@ describe("where a session works", () => {
   });
 
   it("is a folder, or nothing to tell", () => {
-    const projectDir = "/home/ann/work/shop/";
+    const projectDir = "/srv/work/shop/";
     expect(locationOf({ ...NOWHERE, projectDir })).toEqual({
       short: "shop",
       full: `Folder ${projectDir}`,
