@@ -11,9 +11,10 @@ import {
   listPendingOfOwner,
 } from "#engine/gates/index.ts";
 import { type GateRow, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
+import { findPrompt } from "#engine/sessions/index.ts";
 import { findUser, isHere } from "#features/auth/index.ts";
 import { callKey, judgeWaiting } from "#features/policy/index.ts";
-import { isGuestThread } from "#protocol/guests.ts";
+import { isGuestTurn } from "#protocol/guests.ts";
 
 export const ANSWER_WAITING = "answer_waiting";
 /** More than a person can have waiting: sessions are bounded, and so are the calls of each. */
@@ -69,7 +70,7 @@ async function answerIfCovered(
 ): Promise<void> {
   const waiting = await findGate(work.tx, waitingId);
   const session = waiting && (await work.session(waiting.session_id));
-  if (!session || !isAnswerable(work, waiting)) return;
+  if (!session || !(await isAnswerable(work, waiting))) return;
   if (session.row.owner_id !== userId) return;
   if (allowed && !isSameCall(decided, waiting)) return;
   const effect = await judgeWaiting(work, session.row, waiting);
@@ -79,8 +80,11 @@ async function answerIfCovered(
 }
 
 /** A call that somebody else's words led to is decided about by itself. */
-function isAnswerable({ now }: Work, { state, kind, expires_at, thread }: GateRow): boolean {
-  return state === "pending" && kind === "approval" && expires_at > now && !isGuestThread(thread);
+async function isAnswerable({ tx, now }: Work, gate: GateRow): Promise<boolean> {
+  const { state, kind, expires_at, thread, prompt_id } = gate;
+  if (state !== "pending" || kind !== "approval" || expires_at <= now) return false;
+  const prompt = await findPrompt(tx, prompt_id);
+  return prompt !== undefined && !isGuestTurn(thread, prompt.content);
 }
 
 function isSameCall(one: GateRow, other: GateRow): boolean {

@@ -237,10 +237,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await at.prompt(await at.world.createSession()),
       ] as [Turn, Turn, Turn];
       const guest = await at.prompt(await at.parent(), "go", "mail:usr_2");
+      const replied = await at.prompt(await at.parent(), "[mailbox, guest] 1 letter for you.");
       const asked = await park(one, "bash", command);
       const same = await park(two, "bash", command);
       const other = await park(three, "bash", { ...command, background: true });
       const ofGuest = await park(guest, "bash", command);
+      const ofReply = await park(replied, "bash", command);
       await allow(asked, "always");
       await at.world.kernel.sweeps.tick();
       await expect
@@ -252,7 +254,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         coveredBy: asked.id,
       });
       // What somebody else's words led to, and what differs, is decided about by itself.
-      for (const { id } of [other, ofGuest]) {
+      for (const { id } of [other, ofGuest, ofReply]) {
         expect(await get(id)).toMatchObject({ state: "pending" });
         await decide(id, { decision: "deny" });
       }
