@@ -2,7 +2,7 @@
 const rule = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 const WEB = ["/ui/", "^src/surfaces/web/"];
 /** Spelling out hidden characters: pure, and the same on the page and in the terminal. */
-const VISIBLE_TEXT = "^src/base/visible-text\\.ts$";
+const VISIBLE_TEXT = "^src/base/text/visible-text\\.ts$";
 
 module.exports = {
   forbidden: [
@@ -100,7 +100,7 @@ module.exports = {
     // browser
     rule(
       "ui-is-browser-code",
-      "ui/ imports contracts, protocol, base/visible-text and surfaces/web/kit.",
+      "ui/ imports contracts, protocol, base/text/visible-text and surfaces/web/kit.",
       { path: "/ui/" },
       {
         path: "^src/",
@@ -115,7 +115,7 @@ module.exports = {
     ),
     rule(
       "web-shell-is-browser-code",
-      "The shell imports each feature's ui/index.ts, contracts, protocol and base/visible-text.",
+      "The shell imports each feature's ui/index.ts, contracts, protocol and base/text/visible-text.",
       { path: "^src/surfaces/web/" },
       {
         path: "^src/",

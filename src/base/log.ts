@@ -6,11 +6,11 @@
  * never logged at all.
  */
 import { pino } from "pino";
-import { withoutSecrets } from "./known-secrets.ts";
+import { withoutSecrets } from "./secrets/known-secrets.ts";
 
-import { withoutUrlPasswords } from "./url-passwords.ts";
+import { withoutUrlPasswords } from "./secrets/url-passwords.ts";
 
-import { terminalJson } from "./visible-text.ts";
+import { terminalJson } from "./text/visible-text.ts";
 
 export interface Log {
   debug(fields: object, text: string): void;

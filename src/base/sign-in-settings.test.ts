@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "./config.ts";
-import { withoutSecrets } from "./known-secrets.ts";
+import { withoutSecrets } from "./secrets/known-secrets.ts";
 import { readSecretSource } from "./sign-in-settings.ts";
 
 describe("settings of signing in", () => {

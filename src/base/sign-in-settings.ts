@@ -1,8 +1,8 @@
 /** Settings of signing in through somebody else's service, and of the owner's first password. */
 import { readFileSync, statSync } from "node:fs";
 import * as z from "zod";
-import { pinSecret } from "./known-secrets.ts";
 import { Refusal } from "./refusal.ts";
+import { pinSecret } from "./secrets/known-secrets.ts";
 
 const MAX_SECRET_BYTES = 4_096;
 const GITHUB_URL = "https://github.com";

@@ -1,6 +1,6 @@
 /** Opaque cursors of lists: a place in an order, not a promise. A foreign or damaged one is refused. */
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { Page } from "#protocol/page.ts";
 
 export interface Place {

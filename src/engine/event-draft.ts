@@ -1,5 +1,5 @@
 /** Events before they are appended to a session's log, and the rows that they become. */
-import { cleanJson, cleanText } from "#base/text.ts";
+import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { EventType } from "#protocol/events.ts";
 import type { EntryKind } from "#protocol/sessions.ts";
 import type { EventRow, SessionRow } from "./schema.ts";

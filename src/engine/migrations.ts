@@ -235,7 +235,7 @@ alter table runs add column lost_runner_id ID;
 alter table runners add column ready integer not null default 1;
 `;
 
-/** One row: the check value of the key that this database was written with; see `base/secret-key.ts`. */
+/** One row: the check value of the key that this database was written with; see `base/secrets/secret-key.ts`. */
 const secretKeyTable = `
 create table secret_key (
   id integer primary key, check_value text not null, created_at bigint not null

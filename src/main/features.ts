@@ -1,7 +1,7 @@
 /** The list of features, in order, in sight. Sign-in is wired by the server, because everything needs it. */
 import type { Config } from "#base/config.ts";
 import type { Log } from "#base/log.ts";
-import type { EncryptedColumn } from "#base/secret-key.ts";
+import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 import { routing } from "#channels/routing/index.ts";
 import type { Feature } from "#engine/index.ts";
 import { approvals } from "#features/approvals/index.ts";

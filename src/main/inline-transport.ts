@@ -3,7 +3,7 @@
  * in them is cleaned as on a wire, because no database stores all of it.
  */
 import type { Log } from "#base/log.ts";
-import { cleanValue } from "#base/text.ts";
+import { cleanValue } from "#base/text/clean-text.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher } from "#engine/runs/index.ts";
 import type { Transport } from "#execution/runner/transport.ts";

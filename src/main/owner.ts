@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { writePrivateFile } from "#base/private-files.ts";
+import { writePrivateFile } from "#base/machine/private-files.ts";
 import type { Auth } from "#features/auth/index.ts";
 
 export interface Owner {

@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "#base/config.ts";
 import { silentLog } from "#base/log.ts";
-import { writePrivateFile } from "#base/private-files.ts";
+import { writePrivateFile } from "#base/machine/private-files.ts";
 import { startServer } from "./server.ts";
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

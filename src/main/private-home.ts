@@ -2,7 +2,11 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Config } from "#base/config.ts";
-import { ensurePrivateFile, ensurePrivateFolder, requireSafeFolder } from "#base/private-files.ts";
+import {
+  ensurePrivateFile,
+  ensurePrivateFolder,
+  requireSafeFolder,
+} from "#base/machine/private-files.ts";
 
 const OURS = [
   "owner.key",

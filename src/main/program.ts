@@ -5,7 +5,7 @@ import { type Environment, loadConfig } from "#base/config.ts";
 import { createLog, type Log } from "#base/log.ts";
 import { requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
-import { terminalText } from "#base/visible-text.ts";
+import { terminalText } from "#base/text/visible-text.ts";
 import { exitCodeOf } from "#surfaces/cli/exit-codes.ts";
 import type { RunnerStart } from "./runner.ts";
 

@@ -2,11 +2,11 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "#base/config.ts";
-import { acquireFileLock } from "#base/file-lock.ts";
 import { createIds } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
-import { ensureMachineIdentity } from "#base/machine-identity.ts";
-import { ensurePrivateFile, ensurePrivateFolder } from "#base/private-files.ts";
+import { acquireFileLock } from "#base/machine/file-lock.ts";
+import { ensureMachineIdentity } from "#base/machine/machine-identity.ts";
+import { ensurePrivateFile, ensurePrivateFolder } from "#base/machine/private-files.ts";
 import { Runner } from "#execution/runner/runner.ts";
 import { createSteadyClock } from "#execution/runner/steady-clock.ts";
 import type { Transport } from "#execution/runner/transport.ts";

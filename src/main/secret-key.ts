@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import type { Config } from "#base/config.ts";
-import { auditHeadFile } from "#base/home-files.ts";
-import { writePrivateFile } from "#base/private-files.ts";
+import { auditHeadFile } from "#base/machine/home-files.ts";
+import { writePrivateFile } from "#base/machine/private-files.ts";
 import {
   findSecretKey,
   forgetStatements,
@@ -12,7 +12,7 @@ import {
   type Query,
   recordStatement,
   secretKeyFile,
-} from "#base/secret-key.ts";
+} from "#base/secrets/secret-key.ts";
 import type { Store } from "#base/store/index.ts";
 import { ENCRYPTED_COLUMNS } from "./features.ts";
 

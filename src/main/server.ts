@@ -2,9 +2,9 @@
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
-import { auditHeadFile } from "#base/home-files.ts";
 import { createIds } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
+import { auditHeadFile } from "#base/machine/home-files.ts";
 import { isLoopbackHost } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 import { openStore, type Store } from "#base/store/index.ts";

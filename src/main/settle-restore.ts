@@ -1,6 +1,6 @@
 /** The first start after `muster restore`: records in the audit trail that it was one. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { restoreNoteFile } from "#base/home-files.ts";
+import { restoreNoteFile } from "#base/machine/home-files.ts";
 import { command, type Engine } from "#engine/index.ts";
 import { type Audit, restoredTrailSchema } from "#features/audit/index.ts";
 

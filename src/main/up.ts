@@ -1,9 +1,9 @@
 /** `muster up`: the whole product on one machine. */
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { tryBubblewrap } from "#base/bubblewrap-trial.ts";
 import type { Config } from "#base/config.ts";
 import type { Log } from "#base/log.ts";
+import { tryBubblewrap } from "#base/machine/try-bubblewrap.ts";
 import { bannerOf } from "./banner.ts";
 import { createInlineTransport } from "./inline-transport.ts";
 import { ensureRunnerToken, readSecret } from "./owner.ts";

@@ -18,7 +18,7 @@ import {
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import type { Log } from "../log.ts";
-import { createPrivateFile } from "../private-files.ts";
+import { createPrivateFile } from "../machine/private-files.ts";
 
 /** Free space that must be there, in sizes of the file. */
 const ROOM = 1.2;

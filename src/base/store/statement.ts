@@ -19,7 +19,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { cleanText, isStorable } from "../text.ts";
+import { cleanText, isStorable } from "../text/clean-text.ts";
 import type { Dialect } from "./dialect.ts";
 
 export interface CompiledStatement<R> {

@@ -144,7 +144,7 @@ describe("sqlite file", () => {
 
   it("is free again when its process was killed", async () => {
     const path = join(folder(), "x.db");
-    const script = `import { acquireFileLock } from "#base/file-lock.ts"; await acquireFileLock(${JSON.stringify(`${path}.lock`)}); process.kill(process.pid, "SIGKILL");`;
+    const script = `import { acquireFileLock } from "#base/machine/file-lock.ts"; await acquireFileLock(${JSON.stringify(`${path}.lock`)}); process.kill(process.pid, "SIGKILL");`;
     expect(() =>
       execFileSync(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" }),
     ).toThrow();

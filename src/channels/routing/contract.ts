@@ -1,6 +1,6 @@
 /** What can be said to Muster without naming a session, and where it then went. */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
 
 /** Where people speak from. What the platform itself sends comes from other places, which nobody can name here. */

@@ -11,7 +11,7 @@
  * decision is acted on by the server.
  */
 import { Refusal } from "#base/refusal.ts";
-import { cleanJson } from "#base/text.ts";
+import { cleanJson } from "#base/text/clean-text.ts";
 import type { Decision } from "#protocol/frames.ts";
 import { workspaceTools } from "#protocol/tools.ts";
 import { findRun, HELD_STATES, saveRun, saveRunAndLease } from "../runs/queries.ts";

@@ -1,6 +1,6 @@
 /** The only SQL on gates. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
-import { cleanJson } from "#base/text.ts";
+import { cleanJson } from "#base/text/clean-text.ts";
 import type { GateRow, KernelTables } from "../schema.ts";
 
 const prepare = statements<KernelTables>();

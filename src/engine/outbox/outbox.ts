@@ -4,7 +4,7 @@
  * with a reason when it is hopeless.
  */
 import { redactText } from "#base/log.ts";
-import { cleanJson } from "#base/text.ts";
+import { cleanJson } from "#base/text/clean-text.ts";
 import type { Deliverer } from "../feature.ts";
 import type { OutboxRow } from "../schema.ts";
 import type { Engine, Work } from "../work.ts";

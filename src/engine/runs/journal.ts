@@ -4,7 +4,7 @@
  * out, so a batch may be sent again. Calls that ask for it are judged here, in the same transaction.
  */
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import {
   errorCodeSchema,
   INTERRUPTED,

@@ -3,7 +3,7 @@
  * For such an attempt the gateway's record is the truth: what the runner reports of the same
  * requests is neither counted nor logged.
  */
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { ModelCallItem } from "#protocol/events.ts";
 import type { RunRow } from "../schema.ts";
 import { added, addUsage } from "../sessions/turns.ts";

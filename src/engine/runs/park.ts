@@ -4,7 +4,7 @@
  * parked is not held against it as an attempt.
  */
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { Park } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { gateKindOf } from "#protocol/tools.ts";

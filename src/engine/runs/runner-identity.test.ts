@@ -12,7 +12,7 @@ import {
   ensureMachineIdentity,
   type IdentityProof,
   type MachineIdentity,
-} from "#base/machine-identity.ts";
+} from "#base/machine/machine-identity.ts";
 import { openStore } from "#base/store/index.ts";
 import { RUNNER_PROTOCOL, type RunnerProfile, type ServerFrame } from "#protocol/frames.ts";
 import { createKernel } from "../kernel.ts";

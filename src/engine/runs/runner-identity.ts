@@ -4,7 +4,7 @@
  * of earlier versions have no key: they are known by token, host, folder and profile.
  */
 import { idFrom } from "#base/ids.ts";
-import { type IdentityProof, verifyProof } from "#base/machine-identity.ts";
+import { type IdentityProof, verifyProof } from "#base/machine/machine-identity.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
-import { cleanJson, cleanText } from "#base/text.ts";
+import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
 import type { Attachment, Author, Lifecycle, Origin, QueueMode } from "#protocol/sessions.ts";
 import type { GateDecision } from "../gates/decision.ts";

@@ -3,7 +3,7 @@
  * transaction that settles the run, once. A feature that keeps an inbox for parents tells it there;
  * without one, the kernel prompts the parent itself.
  */
-import { quoteLines } from "#base/text.ts";
+import { quoteLines } from "#base/text/clean-text.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { KernelEvent, Work } from "../work.ts";
 import { admitPrompt, MAIN_THREAD } from "./admit-prompt.ts";

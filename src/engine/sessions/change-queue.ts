@@ -1,5 +1,5 @@
 /** What people may do to a prompt that still waits: withdraw it, edit it, send it now. */
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
 import type { PromptRow, RunRow } from "../schema.ts";
 import { clearTimer } from "../timers.ts";

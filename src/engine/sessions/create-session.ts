@@ -1,5 +1,5 @@
 /** A new session, with its limits checked and its place in the tree of its parents. */
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { addressText, type RepositoryAddress } from "#protocol/repository-address.ts";
 import type { Demands } from "#protocol/runs.ts";
 import type { QueueMode, SessionKind } from "#protocol/sessions.ts";

@@ -4,7 +4,7 @@
  * is told in its own log.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Lifecycle, OverseenSession, Session, SessionKind } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";

@@ -4,9 +4,10 @@
  * and a summary that was made of it. Features remove theirs when they hear of it. What other agents
  * were told of it stands in their own sessions, and is redacted there. Diffs of the workspace stay.
  */
-import { wordsIn } from "#base/quoted-words.ts";
+
 import { notFound, Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
+import { wordsIn } from "#base/text/quoted-text.ts";
 import type { GateDecision } from "../gates/decision.ts";
 import { findGateByCall, redactGate } from "../gates/queries.ts";
 import { may, type Principal, principalKey, requireSignedIn, sessionThing } from "../principal.ts";

@@ -1,6 +1,6 @@
 /** Sessions as their callers use them: who may, which command, what comes back. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { Page } from "#protocol/page.ts";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
 import { findRepeated, type IdempotentRequest } from "../idempotency.ts";

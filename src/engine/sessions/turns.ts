@@ -4,7 +4,7 @@
  * once too often does nothing. `settleRun` and `settlePrompt` end a prompt: exactly one outcome, and
  * in the same transaction every consequence inside the database.
  */
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { Demands } from "#protocol/runs.ts";
 import type { Outcome } from "#protocol/sessions.ts";
 import { withdrawGates } from "../gates/gates.ts";

@@ -5,7 +5,7 @@
  * the program is told to end its turn, and the decision wakes the session (`deferred-calls.ts`).
  */
 import { Refusal } from "#base/refusal.ts";
-import { cleanJson } from "#base/text.ts";
+import { cleanJson } from "#base/text/clean-text.ts";
 import { gateKindOf } from "#protocol/tools.ts";
 import { openGate } from "../gates/gates.ts";
 import { listPendingGates } from "../gates/queries.ts";

@@ -3,7 +3,7 @@
  * exactly as they were shown, once, and the session is woken with what came of it.
  */
 import { Refusal } from "#base/refusal.ts";
-import { quoteLines } from "#base/text.ts";
+import { quoteLines } from "#base/text/clean-text.ts";
 import type { Deliverer } from "../feature.ts";
 import { decisionOf, overruleGate } from "../gates/gates.ts";
 import { findGate } from "../gates/queries.ts";

@@ -1,6 +1,6 @@
 /** The only SQL on the results of server tools. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
-import { cleanJson } from "#base/text.ts";
+import { cleanJson } from "#base/text/clean-text.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import type { EventRow, KernelTables, RunRow, ToolResultRow } from "../schema.ts";
 

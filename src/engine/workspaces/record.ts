@@ -1,5 +1,5 @@
 /** What runners tell of workspaces: where one lies, and what a turn did to it. */
-import { cleanJson, cleanText } from "#base/text.ts";
+import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import { demandKey, wishOf } from "../runs/fit.ts";
 import type { RunRow } from "../schema.ts";

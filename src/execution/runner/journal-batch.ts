@@ -1,5 +1,5 @@
 /** A batch of the journal, and how it is cut into frames that the server takes. */
-import { countValues } from "#base/json-bounds.ts";
+import { countValues } from "#base/text/json-bounds.ts";
 import { JOURNAL_PIECE, MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import type { ExecutorBinding, Park } from "#protocol/frames.ts";

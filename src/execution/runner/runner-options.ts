@@ -2,7 +2,7 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Log } from "#base/log.ts";
-import type { IdentityProof } from "#base/machine-identity.ts";
+import type { IdentityProof } from "#base/machine/machine-identity.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";
 import type { WatchedDisk } from "./disk-watch.ts";

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import { findUnstorable } from "#base/text.ts";
+import { findUnstorable } from "#base/text/clean-text.ts";
 import type { RunnerTool, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** A sentence for a model: what went wrong, and what to do next. */

@@ -3,7 +3,7 @@
  * nowhere else: redirects are not followed. What GitHub says is information, cut to a bearable length.
  */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { ToolProblem } from "./perform-tool.ts";
 
 export interface PullRequestApi {

@@ -3,7 +3,7 @@
  * accidents (a printed environment, a key in a file); an agent that wants to smuggle a secret out
  * can always spell it in another way, so secrets must not reach a sandbox in the first place.
  */
-import { formsOf } from "#base/secret-forms.ts";
+import { formsOf } from "#base/secrets/secret-forms.ts";
 import { withoutSignedTokens } from "./signed-tokens.ts";
 
 const REPLACEMENT = "[secret]";

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { NO_GIT } from "#base/limited-git.ts";
+import { NO_GIT } from "#base/git/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";

@@ -5,8 +5,13 @@
  * command line, no environment and no file. The helper is asked for the repository's own host alone,
  * and redirects are not followed: a server must not send the runner, or the credential, elsewhere.
  */
-import { gitEnv } from "#base/git-env.ts";
-import { type GitLimits, isCutOff, LIMITED_SETTINGS, runLimitedGit } from "#base/limited-git.ts";
+import { gitEnv } from "#base/git/git-env.ts";
+import {
+  type GitLimits,
+  isCutOff,
+  LIMITED_SETTINGS,
+  runLimitedGit,
+} from "#base/git/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import { createRedactor } from "#execution/tools/redact.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";

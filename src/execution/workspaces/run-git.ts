@@ -1,9 +1,9 @@
 /** Runs git for the runner, always in a sandbox, because an agent can write what git reads. */
-import { gitEnv } from "#base/git-env.ts";
+import { gitEnv } from "#base/git/git-env.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
 
-export { lastWords } from "#base/git-env.ts";
+export { lastWords } from "#base/git/git-env.ts";
 
 export const GIT_ENV: Readonly<Record<string, string>> = gitEnv({
   protocols: ["file", "https", "http"],

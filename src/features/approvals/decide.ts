@@ -3,7 +3,7 @@
  * is decided is the gate's own copy of the call, never something the request says about it.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import {
   decideGate,
   findGate,

@@ -6,8 +6,8 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
-import { savePrivateFile } from "#base/private-files.ts";
-import { isSameDigest, keyedDigest } from "#base/secret-key.ts";
+import { savePrivateFile } from "#base/machine/private-files.ts";
+import { isSameDigest, keyedDigest } from "#base/secrets/secret-key.ts";
 
 export interface Head {
   seq: number;

@@ -1,6 +1,6 @@
 /** The tools of a child: to say something to its parent, and to be done. */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { COMPLETE_SESSION } from "#protocol/tools.ts";

@@ -1,7 +1,7 @@
 /** A child presents its plan; the session that leads it decides about it. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import {
   decideGate,
   findGate,

@@ -1,5 +1,5 @@
 /** Redaction of what parents were told of a child. */
-import { quotesAny, withoutWords } from "#base/quoted-words.ts";
+import { quotesAny, withoutWords } from "#base/text/quoted-text.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
 import { listOfChild, savePayload } from "./inbox-queries.ts";
 

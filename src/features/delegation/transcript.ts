@@ -1,7 +1,7 @@
 /** A child's conversation as another agent reads it, and passed on word for word. */
 import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
-import { quoteLines } from "#base/text.ts";
+import { quoteLines } from "#base/text/clean-text.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { findRun } from "#engine/runs/index.ts";
 import { entryView, findPrompt, listEntries } from "#engine/sessions/index.ts";

@@ -1,5 +1,5 @@
 /** How a parent reads what became of its children; pure. */
-import { quoteLines } from "#base/text.ts";
+import { quoteLines } from "#base/text/clean-text.ts";
 import type { SessionRow } from "#engine/index.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";

@@ -1,6 +1,6 @@
 /** What others rely on of letters: their shape, what may be asked of them, and the words they are in. */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 
 export const LETTER_TYPES = [

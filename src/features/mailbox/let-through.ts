@@ -4,7 +4,7 @@
  * went. A request is let through once, and its letter says so; a second click finds the first prompt.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { quoteLines } from "#base/text.ts";
+import { quoteLines } from "#base/text/clean-text.ts";
 import { may, type PromptRow, sessionThing, type Work } from "#engine/index.ts";
 import { admitPrompt, MAIN_THREAD } from "#engine/sessions/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";

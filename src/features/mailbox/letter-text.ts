@@ -3,7 +3,7 @@
  * is called, can pass neither for a line of the platform nor for another letter.
  */
 
-import { quoteLines } from "#base/text.ts";
+import { quoteLines } from "#base/text/clean-text.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import { GUEST_MAIL } from "#protocol/guests.ts";
 import type { LetterRow } from "./schema.ts";

@@ -3,7 +3,7 @@
  * session has at most one letter about how it stands; newer news takes the place of older. Only what
  * asks for something is unread. "Done" comes read, and is collected in a digest for those who want it.
  */
-import { quotesAny } from "#base/quoted-words.ts";
+import { quotesAny } from "#base/text/quoted-text.ts";
 import { type GateDecision, gateWords } from "#engine/gates/index.ts";
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
 import { keep } from "./change-letter.ts";

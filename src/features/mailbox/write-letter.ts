@@ -3,7 +3,7 @@
  * the outbox for the channels they want it in, all in the writer's transaction. One to a session is
  * only written here: who sends it also sees to it that its agent is told.
  */
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { Person, Work } from "#engine/index.ts";
 import { sendLater } from "#engine/outbox/index.ts";
 import { outboxKind, wantedChannels } from "./channels.ts";

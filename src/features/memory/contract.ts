@@ -1,6 +1,6 @@
 /** What is said about memories on the wire. */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 
 /** `orchestrator`: what a person's orchestrator remembers. `session`: what sessions know of a repository. */

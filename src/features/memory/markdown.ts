@@ -3,7 +3,7 @@
  * where it was written out, so that two exports can be compared and one can be kept in git. Pure.
  */
 import { createHash } from "node:crypto";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import {
   categoryInput,
   contentInput,

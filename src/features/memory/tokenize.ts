@@ -2,7 +2,7 @@
  * Text as terms that can be counted and found again. Pure. Every text that has something in it
  * besides white space has at least one term.
  */
-import { fold, isStopWord, piecesOf, termOf } from "#base/words.ts";
+import { fold, isStopWord, piecesOf, termOf } from "#base/text/search-terms.ts";
 
 /** What one memory is found by at most; a longer text is found by its beginning. */
 const MAX_TERMS = 1_000;

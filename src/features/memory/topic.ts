@@ -1,6 +1,6 @@
 /** What a memory is about: its terms, its title as it is compared, and which other is about the same. */
 import type { Reader } from "#base/store/index.ts";
-import { fold } from "#base/words.ts";
+import { fold } from "#base/text/search-terms.ts";
 import { jaccard } from "./bm25.ts";
 import { MAX_TITLE_CHARS } from "./contract.ts";
 import { findByTitle, listByIds } from "./queries.ts";

@@ -1,6 +1,6 @@
 /** Orchestrators on the wire: who they are, how they are, and how their people want them. */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { isoTime } from "#protocol/page.ts";
 import {
   ACTIVITIES,

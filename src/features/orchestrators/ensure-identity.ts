@@ -1,5 +1,5 @@
 /** A person's orchestrator and its identity, locked. Who has none gets an identity of their name. */
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { Person, SessionWriter, Work } from "#engine/index.ts";
 import { lockOrg } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";

@@ -1,6 +1,6 @@
 /** What is said about personas on the wire, and how large they may be. */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { MAX_GLOB_CHARS, newRuleSchema } from "#features/policy/contract.ts";
 import { isoTime } from "#protocol/page.ts";
 import {

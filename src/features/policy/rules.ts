@@ -1,6 +1,6 @@
 /** Making, taking away and listing rules. People make them for themselves; admins for everyone. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { may, type Principal, requireSignedIn, type SessionRow, type Work } from "#engine/index.ts";
 import { MAX_GLOB_CHARS, type NewRule, type Rule } from "./contract.ts";
 import { defaultMatch } from "./patterns.ts";

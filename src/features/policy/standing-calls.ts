@@ -4,7 +4,7 @@
  * key: the tool, its arguments, the folder, the reason for asking, and whether a sandbox holds it.
  */
 import { createHash } from "node:crypto";
-import { cleanJson } from "#base/text.ts";
+import { cleanJson } from "#base/text/clean-text.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { MAX_PATTERN_CHARS } from "./contract.ts";
 import type { PolicyRuleRow } from "./schema.ts";

@@ -3,8 +3,8 @@
  * another name or organisation, or pointed to another address, opens nothing.
  */
 import { Refusal } from "#base/refusal.ts";
-import { createSealer } from "#base/seal.ts";
-import type { EncryptedColumn } from "#base/secret-key.ts";
+import { createSealer } from "#base/secrets/seal.ts";
+import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 
 const PURPOSE = "muster model provider keys";
 

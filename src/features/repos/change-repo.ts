@@ -1,6 +1,6 @@
 /** Adding, changing and removing a repository. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { Sealer } from "#base/seal.ts";
+import type { Sealer } from "#base/secrets/seal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { findRepeated, type IdempotentRequest } from "#engine/idempotency.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";

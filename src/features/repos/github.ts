@@ -6,7 +6,7 @@
 import type { Octokit } from "octokit";
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 
 export const GITHUB_API_URL = "https://api.github.com";
 const PAGE_SIZE = 100;

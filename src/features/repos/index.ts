@@ -3,8 +3,8 @@
  * everybody in the organisation reads and uses it.
  */
 import { Refusal } from "#base/refusal.ts";
-import { createSealer } from "#base/seal.ts";
-import type { EncryptedColumn } from "#base/secret-key.ts";
+import { createSealer } from "#base/secrets/seal.ts";
+import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 import type { Engine, Feature } from "#engine/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
 import { nameKey } from "./addresses.ts";

@@ -5,7 +5,7 @@
  * too long waits for a moment, and longer each time: on SQLite it may still be running where nobody can
  * stop it, and there is room for few of those.
  */
-import { FairLine } from "#base/fair-line.ts";
+import { FairLine } from "#base/fair-queue.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Engine } from "#engine/index.ts";
 import { SEARCH_TOO_SLOW } from "./contract.ts";

@@ -2,7 +2,7 @@
  * What is shown of a thing that was found: plain text, and where the words stand in it. The text is
  * never changed but for line breaks, which become spaces. Pure.
  */
-import { fold, piecesOf, termOf } from "#base/words.ts";
+import { fold, piecesOf, termOf } from "#base/text/search-terms.ts";
 import type { MatchRanges } from "./contract.ts";
 import type { Term } from "./words.ts";
 

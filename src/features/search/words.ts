@@ -3,8 +3,8 @@
  * and nothing else, so no question can be written wrongly: a word has letters, digits and signs
  * outside ASCII, and every other sign is replaced by one of a range that is nobody's. Pure.
  */
-import { cleanText } from "#base/text.ts";
-import { fold, isStopWord, piecesOf, termOf } from "#base/words.ts";
+import { cleanText } from "#base/text/clean-text.ts";
+import { fold, isStopWord, piecesOf, termOf } from "#base/text/search-terms.ts";
 import { MAX_QUERY_CHARS } from "./contract.ts";
 
 /** What one thing is found by at most; a longer text is found by its beginning. */

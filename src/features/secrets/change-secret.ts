@@ -1,6 +1,6 @@
 /** Giving a secret a value, and removing it. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import type { Sealer } from "#base/seal.ts";
+import type { Sealer } from "#base/secrets/seal.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
 import { MAX_SECRET_BYTES, SECRET_NAME, SECRET_NAME_RULE, type SecretChange } from "./contract.ts";
 import {

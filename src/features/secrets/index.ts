@@ -2,8 +2,8 @@
  * Secrets: values that a person or the organisation gave, kept encrypted and used by their name.
  * They go in; only the server's own code gets them out.
  */
-import { createSealer } from "#base/seal.ts";
-import type { EncryptedColumn } from "#base/secret-key.ts";
+import { createSealer } from "#base/secrets/seal.ts";
+import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 import type { Engine, Feature } from "#engine/index.ts";
 import { clearShelf } from "./queries.ts";
 import { readSecret, type SecretReader } from "./read-secret.ts";

@@ -1,6 +1,6 @@
 /** Reading a value, for the server's own use. It must go to no answer, log line or transcript. */
 import { Refusal } from "#base/refusal.ts";
-import type { Sealer } from "#base/seal.ts";
+import type { Sealer } from "#base/secrets/seal.ts";
 import type { Engine } from "#engine/index.ts";
 import { placeOf } from "./change-secret.ts";
 import { findSecret, noteUse, type SecretKey } from "./queries.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Sealer } from "#base/seal.ts";
+import type { Sealer } from "#base/secrets/seal.ts";
 import { decodeCursor, pageOf } from "#engine/cursor.ts";
 import {
   command,

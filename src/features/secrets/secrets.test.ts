@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepSecret, withoutSecrets } from "#base/known-secrets.ts";
 import { createLog } from "#base/log.ts";
+import { keepSecret, withoutSecrets } from "#base/secrets/known-secrets.ts";
 import { builder } from "#base/store/index.ts";
 import type { Principal } from "#engine/index.ts";
 import { member, owner, startWorld, stranger, type World } from "#features/testing/index.ts";

@@ -3,7 +3,7 @@
  * never by its input, and reaches no session but that session's own workers.
  */
 import * as z from "zod";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import type { SessionWriter } from "#engine/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import {

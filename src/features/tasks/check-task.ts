@@ -1,6 +1,6 @@
 /** A task's check at the moment somebody says it is completed: what is found is kept, either way. */
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { findRun } from "#engine/runs/index.ts";
 import { findSession, listCallEvents } from "#engine/sessions/index.ts";
 import type { Doing } from "./board.ts";

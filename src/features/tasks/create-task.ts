@@ -1,6 +1,6 @@
 /** A new task: where it belongs, what it waits for, who has it. */
 import { Refusal } from "#base/refusal.ts";
-import { cleanJson, cleanText } from "#base/text.ts";
+import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { isLocalTime, type TimePlace, UTC_PLACE, zonedInstant } from "#base/zoned-time.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";

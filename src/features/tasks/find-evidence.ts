@@ -4,7 +4,7 @@
  * should, and nothing that can change files was called since. What an agent says, or what an agent
  * program reports of its own tools, is no evidence.
  */
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 
 /** Tools that can change files, as far as anybody can tell. */
 export const CHANGING_TOOLS = ["bash", "write", "edit"] as const;

@@ -4,7 +4,7 @@
  * check is kept: that answer is returned and not thrown.
  */
 import type { Refusal } from "#base/refusal.ts";
-import { cleanJson, cleanText } from "#base/text.ts";
+import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { causeOf, type Doing, requireAssignee } from "./board.ts";
 import { checkTask, requireCheckable } from "./check-task.ts";
 import { MAX_REASON_CHARS, type TaskChange } from "./contract.ts";

@@ -4,7 +4,7 @@
  * a mark that is random for each process, so text from elsewhere cannot contain it.
  */
 import { randomBytes } from "node:crypto";
-import { terminalText } from "#base/visible-text.ts";
+import { terminalText } from "#base/text/visible-text.ts";
 import type { CliHost, Output } from "./host.ts";
 
 /** Stands for ESC in sequences of our own until they are written. */

@@ -3,7 +3,7 @@
  * start no server themselves and tests can watch everything they do.
  */
 import type { Environment } from "#base/config.ts";
-import type { EncryptedColumn } from "#base/secret-key.ts";
+import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 import type { Migration } from "#base/store/index.ts";
 
 export interface Output {

@@ -5,7 +5,7 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import * as z from "zod";
-import { cleanValue, mayHoldUnstorable } from "#base/text.ts";
+import { cleanValue, mayHoldUnstorable } from "#base/text/clean-text.ts";
 import { type App, type AppEnv, meantBy } from "./app.ts";
 import type { Caller } from "./callers.ts";
 import { refuseInvalid, requireStorable } from "./input.ts";

@@ -1,6 +1,6 @@
 /** Headers that pass the model gateway, in both directions; all others stay behind. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
-import { withoutSecrets } from "#base/known-secrets.ts";
+import { withoutSecrets } from "#base/secrets/known-secrets.ts";
 import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
 import type { ReachedProvider } from "./model-gateway.ts";
 

@@ -2,8 +2,9 @@
  * What every request passes before anything else looks at it: the Host it names, the Origin it
  * comes from, and the size and shape of its body. Nothing here needs to know who is calling.
  */
-import { type JsonBounds, requireJsonBounds } from "#base/json-bounds.ts";
+
 import { Refusal } from "#base/refusal.ts";
+import { type JsonBounds, requireJsonBounds } from "#base/text/json-bounds.ts";
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Who has not said who they are has little to say. */

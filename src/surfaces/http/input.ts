@@ -1,7 +1,7 @@
 /** What requests may contain: shared pieces of their schemas, and how a bad one is told. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import { cleanText, findUnstorable, isStorable } from "#base/text.ts";
+import { cleanText, findUnstorable, isStorable } from "#base/text/clean-text.ts";
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 
 export const MAX_PROMPT_CHARS = 1_000_000;

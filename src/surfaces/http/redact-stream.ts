@@ -3,7 +3,7 @@
  * could not be the beginning of the secret, so that words come through as they are said.
  */
 import { Transform } from "node:stream";
-import { formsOf } from "#base/secret-forms.ts";
+import { formsOf } from "#base/secrets/secret-forms.ts";
 
 const REDACTED = Buffer.from("[redacted]");
 

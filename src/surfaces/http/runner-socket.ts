@@ -3,9 +3,9 @@
  * one frame costs is bounded, and so is how many of them are under way.
  */
 import type { WebSocket } from "ws";
-import { exceededBound } from "#base/json-bounds.ts";
 import type { Log } from "#base/log.ts";
-import { cleanValue, mayHoldUnstorable } from "#base/text.ts";
+import { cleanValue, mayHoldUnstorable } from "#base/text/clean-text.ts";
+import { exceededBound } from "#base/text/json-bounds.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher, RunnerConnection } from "#engine/runs/index.ts";
 import { MAX_FRAME_ITEMS, MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";

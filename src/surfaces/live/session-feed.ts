@@ -7,7 +7,7 @@
  * everything). A reader that cannot keep up is moved back to its cursor: what waits for it is the
  * database, not our memory.
  */
-import { FairLine } from "#base/fair-line.ts";
+import { FairLine } from "#base/fair-queue.ts";
 import type { Announcer } from "#engine/index.ts";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
-import { cleanText, cleanValue } from "#base/text.ts";
+import { cleanText, cleanValue } from "#base/text/clean-text.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { failed, succeeded, type Toolbox } from "./toolbox.ts";
 

@@ -2,7 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import { cleanText } from "#base/text.ts";
+import { cleanText } from "#base/text/clean-text.ts";
 import { may } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import { type Prompt, QUEUE_MODES, type Session } from "#protocol/sessions.ts";

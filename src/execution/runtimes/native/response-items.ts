@@ -1,6 +1,7 @@
 /** A model's response as the journal keeps it: what it said, the calls it asks for, what it cost. */
-import { exceededBound } from "#base/json-bounds.ts";
-import { cleanText } from "#base/text.ts";
+
+import { cleanText } from "#base/text/clean-text.ts";
+import { exceededBound } from "#base/text/json-bounds.ts";
 import type {
   ModelMessage,
   ModelPrice,

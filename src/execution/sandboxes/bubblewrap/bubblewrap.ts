@@ -4,8 +4,8 @@
  */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { findInstallFix, findNamespaceFix, isAboutNamespaces } from "#base/machine/sandbox-fix.ts";
 import { Refusal } from "#base/refusal.ts";
-import { findInstallFix, findNamespaceFix, isAboutNamespaces } from "#base/sandbox-fix.ts";
 import { SANDBOX_UNAVAILABLE, type SandboxFix } from "#protocol/sandboxes.ts";
 import { WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
 import { collectText } from "../collect-text.ts";

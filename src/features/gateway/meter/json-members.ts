@@ -2,7 +2,7 @@
  * The members of a JSON object with the bytes of their values, without building them. It finds what
  * `JSON.parse` hides: a name that stands there twice, of which two parsers may take different ones.
  */
-import { endOfString } from "#base/json-bounds.ts";
+import { endOfString } from "#base/text/json-bounds.ts";
 
 export interface JsonMember {
   name: string;

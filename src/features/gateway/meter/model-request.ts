@@ -3,8 +3,9 @@
  * nothing that the gateway cannot meter or must not give. Its bytes stay as they are, but for one
  * thing: a stream of chat completions is made to say what it used.
  */
-import { type JsonBounds, requireJsonBounds } from "#base/json-bounds.ts";
+
 import { Refusal } from "#base/refusal.ts";
+import { type JsonBounds, requireJsonBounds } from "#base/text/json-bounds.ts";
 import { type Fields, fieldsOf, listOf, type ModelRoute } from "./format.ts";
 import { type JsonMember, membersOf } from "./json-members.ts";
 

@@ -7,14 +7,14 @@
 import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gitEnv, lastWords } from "#base/git-env.ts";
+import { gitEnv, lastWords } from "#base/git/git-env.ts";
 import {
   type GitEnd,
   isCutOff,
   LIMITED_SETTINGS,
   NO_GIT,
   runLimitedGit,
-} from "#base/limited-git.ts";
+} from "#base/git/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import { pinFor, type SkillAddress } from "./skill-address.ts";
 

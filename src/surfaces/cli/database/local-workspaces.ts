@@ -1,7 +1,7 @@
 /** Sessions whose files lie on runners, and which of those runners is this machine's own. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ensureMachineIdentity, findFingerprint } from "#base/machine-identity.ts";
+import { ensureMachineIdentity, findFingerprint } from "#base/machine/machine-identity.ts";
 import type { RestoreDb } from "./restore-db.ts";
 
 export interface RunnerFiles {

@@ -1,6 +1,6 @@
 /** Everything that is done to a restored database before a server may start from it. */
 import { randomUUID } from "node:crypto";
-import { type EncryptedColumn, forgetStatements } from "#base/secret-key.ts";
+import { type EncryptedColumn, forgetStatements } from "#base/secrets/secret-key.ts";
 import { type EndedAccess, endAccess } from "./end-access.ts";
 import { type FencedOff, fenceOff } from "./fence-off.ts";
 import { bindLocalRunner, type RunnerFiles } from "./local-workspaces.ts";

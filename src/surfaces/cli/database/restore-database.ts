@@ -5,17 +5,17 @@ import { chown, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import type { Config } from "#base/config.ts";
-import { acquireFileLock, type FileLock } from "#base/file-lock.ts";
-import { auditHeadFile, restoreNoteFile } from "#base/home-files.ts";
-import { identityFile } from "#base/machine-identity.ts";
-import { ensurePrivateFolder, writePrivateFile } from "#base/private-files.ts";
+import { acquireFileLock, type FileLock } from "#base/machine/file-lock.ts";
+import { auditHeadFile, restoreNoteFile } from "#base/machine/home-files.ts";
+import { identityFile } from "#base/machine/machine-identity.ts";
+import { ensurePrivateFolder, writePrivateFile } from "#base/machine/private-files.ts";
 import { Refusal } from "#base/refusal.ts";
 import {
   type EncryptedColumn,
   findSecretKey,
   judgeSecretKey,
   keyRefusal,
-} from "#base/secret-key.ts";
+} from "#base/secrets/secret-key.ts";
 import type { Migration } from "#base/store/index.ts";
 import { fileStamp } from "./file-stamp.ts";
 import type { MadeSafe, SafetyOptions } from "./make-safe.ts";

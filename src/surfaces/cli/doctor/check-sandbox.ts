@@ -1,6 +1,7 @@
 /** The sandbox: of this machine, and of the runners that a server on this machine knows. */
-import { tryBubblewrap } from "#base/bubblewrap-trial.ts";
+
 import type { Config } from "#base/config.ts";
+import { tryBubblewrap } from "#base/machine/try-bubblewrap.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/sandboxes.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";

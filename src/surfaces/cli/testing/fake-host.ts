@@ -1,7 +1,7 @@
 /** A host for tests: what a command wrote, how it ended, and a keyboard to interrupt it with. */
 import { PassThrough } from "node:stream";
 import { CommanderError } from "commander";
-import type { EncryptedColumn } from "#base/secret-key.ts";
+import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 import type { Migration } from "#base/store/index.ts";
 import { kernelMigrations } from "#engine/migrations.ts";
 import type { CliHost, Input, Output, StartRunnerOptions } from "../host.ts";

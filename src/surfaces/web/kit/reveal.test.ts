@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reveal } from "#base/visible-text.ts";
+import { reveal } from "#base/text/visible-text.ts";
 import { revealLine } from "./reveal.ts";
 
 const shown = (text: string) =>

@@ -1,5 +1,5 @@
 /** Characters that cannot be seen, named in one line of plain text. */
-import { reveal } from "#base/visible-text.ts";
+import { reveal } from "#base/text/visible-text.ts";
 
 export function revealLine(text: string): string {
   return reveal(text)

@@ -1,5 +1,5 @@
 import { Fragment, useMemo } from "react";
-import { type Piece, reveal } from "#base/visible-text.ts";
+import { type Piece, reveal } from "#base/text/visible-text.ts";
 
 /** Letters that are written from right to left, with the spaces between them. */
 const RIGHT_TO_LEFT =

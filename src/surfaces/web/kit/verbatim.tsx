@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { useMemo, useState } from "react";
-import { reveal } from "#base/visible-text.ts";
+import { reveal } from "#base/text/visible-text.ts";
 import { Button } from "./button.tsx";
 import { plural } from "./money-words.ts";
 import { useSeenToEnd } from "./read-gate.tsx";

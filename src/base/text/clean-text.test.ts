@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanJson, cleanText, cleanValue, findUnstorable, quoteLines } from "./text.ts";
+import { cleanJson, cleanText, cleanValue, findUnstorable, quoteLines } from "./clean-text.ts";
 
 describe("quoted text", () => {
   it("has no line without its mark, however lines are ended", () => {

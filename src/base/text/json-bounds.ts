@@ -3,7 +3,7 @@
  * number of values decide what parsing costs; text inside strings is cheap. One pass, whatever the
  * bytes are: they need not be JSON.
  */
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 export interface JsonBounds {
   depth: number;

@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 const OTHERS = 0o077;
 const OTHERS_MAY_WRITE = 0o022;

@@ -5,7 +5,7 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 export interface FileLock {
   release(): void;

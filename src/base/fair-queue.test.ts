@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FairLine } from "./fair-line.ts";
+import { FairLine } from "./fair-queue.ts";
 
 const turns = async (count = 5) => {
   for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { createLog } from "../log.ts";
 import { keepSecret, pinSecret, withoutSecrets } from "./known-secrets.ts";
-import { createLog } from "./log.ts";
 import { createSealer } from "./seal.ts";
 
 describe("secrets that were used", () => {

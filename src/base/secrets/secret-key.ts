@@ -6,9 +6,9 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "../refusal.ts";
+import type { Dialect } from "../store/index.ts";
 import { createSealer, type SealedPlace } from "./seal.ts";
-import type { Dialect } from "./store/index.ts";
 
 /** A column whose values are sealed with the server's key. */
 export interface EncryptedColumn {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { growth, HOSTILE, MOST_GROWTH, repeated } from "#test/growth.ts";
-import { redactText } from "./log.ts";
+import { redactText } from "../log.ts";
 import { withoutUrlPasswords } from "./url-passwords.ts";
 
 /** The pattern that says what is meant, and is slow on long words. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fold, piecesOf } from "./words.ts";
+import { fold, piecesOf } from "./search-terms.ts";
 
 describe("folding", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { quotesAny, withoutWords, wordsIn } from "./quoted-words.ts";
+import { quotesAny, withoutWords, wordsIn } from "./quoted-text.ts";
 
 it("finds strings at any depth", () => {
   expect(wordsIn({ a: ["x", { b: "y" }], c: 1, d: null })).toEqual(["x", "y"]);

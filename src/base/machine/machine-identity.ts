@@ -15,8 +15,8 @@ import {
 } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Refusal } from "../refusal.ts";
 import { ensurePrivateFile, writePrivateFile } from "./private-files.ts";
-import { Refusal } from "./refusal.ts";
 
 export function identityFile(folder: string): string {
   return join(folder, "identity.key");
