@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "../refusal.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
 import type { Store } from "./store.ts";
 
 export interface OpenStoreOptions {
@@ -32,7 +32,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     });
   }
   if (/^postgres(ql)?:\/\//.test(url)) {
-    const { openPostgres } = await import("./postgres.ts");
+    const { openPostgres } = await import("./postgres/postgres.ts");
     return openPostgres({ url, clock, log });
   }
   throw new Refusal(
@@ -42,9 +42,14 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   );
 }
 
-export type { Dialect } from "./dialect.ts";
-export { findDeadServers } from "./liveness.ts";
-export { builder, type CompiledStatement, inserter, statements } from "./statement.ts";
+export { findDeadServers } from "./postgres/liveness.ts";
+export {
+  builder,
+  type CompiledStatement,
+  type Dialect,
+  inserter,
+  statements,
+} from "./statement.ts";
 export {
   type Migration,
   type Reader,

@@ -1,6 +1,6 @@
 /** Brings a schema up to date, one migration a transaction, and refuses one that is newer than this program. */
 import { Refusal } from "../refusal.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "./statement.ts";
 import type { Migration } from "./store.ts";
 
 export interface MigrationTarget {

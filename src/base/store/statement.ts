@@ -20,7 +20,9 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { cleanText, isStorable } from "../text/clean-text.ts";
-import type { Dialect } from "./dialect.ts";
+
+/** Databases a statement can be compiled for. */
+export type Dialect = "sqlite" | "postgres";
 
 export interface CompiledStatement<R> {
   readonly sql: string;

@@ -263,7 +263,7 @@ describe("what was deleted from a sqlite file", () => {
 
 describe("the output gate", () => {
   it("answers nothing when the sync fails", async () => {
-    const { createOutputGate } = await import("./output-gate.ts");
+    const { createOutputGate } = await import("./sqlite/output-gate.ts");
     const onFailure = vi.fn();
     const gate = createOutputGate(() => Promise.reject(new Error("EIO")), onFailure);
     gate.committed();
@@ -276,7 +276,7 @@ describe("the output gate", () => {
   });
 
   it("covers only what was committed before its sync began, and shares one sync among many", async () => {
-    const { createOutputGate } = await import("./output-gate.ts");
+    const { createOutputGate } = await import("./sqlite/output-gate.ts");
     const syncs: (() => void)[] = [];
     const gate = createOutputGate(
       () => new Promise((resolve) => syncs.push(resolve)),

@@ -7,8 +7,7 @@
  * - `read` resolves only when everything it saw would.
  * So whatever a caller sends out after either of them can never be taken back.
  */
-import type { Dialect } from "./dialect.ts";
-import type { CompiledStatement, Statement } from "./statement.ts";
+import type { CompiledStatement, Dialect, Statement } from "./statement.ts";
 
 export interface Reader {
   readonly dialect: Dialect;

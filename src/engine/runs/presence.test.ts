@@ -6,7 +6,7 @@ import { systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { silentLog as log } from "#base/log.ts";
 import { openStore, type Store } from "#base/store/index.ts";
-import { livenessKey } from "#base/store/liveness.ts";
+import { livenessKey } from "#base/store/postgres/liveness.ts";
 import { RUNNER_PROTOCOL } from "#protocol/frames.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createKernel, type Kernel } from "../kernel.ts";

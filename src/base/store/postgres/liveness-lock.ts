@@ -1,6 +1,6 @@
 /** Holds a server's liveness lock: on a connection of its own, and again whenever that one is lost. */
 import pg from "pg";
-import type { Log } from "../log.ts";
+import type { Log } from "../../log.ts";
 import { LIVENESS_CLASS, livenessKey } from "./liveness.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;

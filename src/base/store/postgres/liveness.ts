@@ -5,7 +5,7 @@
  * is frozen, or cut off without a word, keeps its lock; leases are what notices those.
  */
 import { createHash } from "node:crypto";
-import type { Reader } from "./store.ts";
+import type { Reader } from "../store.ts";
 
 /** The first of the two keys of these locks. Locks of connections have a single key and never clash. */
 export const LIVENESS_CLASS = 7_474_748;

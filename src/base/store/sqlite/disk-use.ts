@@ -1,7 +1,7 @@
 /** The files of a SQLite database and what they take up. */
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { StoreUse } from "./store.ts";
+import type { StoreUse } from "../store.ts";
 
 export function sqliteUse(path: string): StoreUse {
   const folder = dirname(path);

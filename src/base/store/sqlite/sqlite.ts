@@ -10,25 +10,23 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync } from "node:fs"
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
-import { acquireFileLock, type FileLock } from "../machine/file-lock.ts";
-import { createPrivateFile, ensurePrivateFile } from "../machine/private-files.ts";
-import { Refusal } from "../refusal.ts";
-import { announceAll } from "./announce-all.ts";
+import type { Clock } from "../../clock.ts";
+import type { Log } from "../../log.ts";
+import { acquireFileLock, type FileLock } from "../../machine/file-lock.ts";
+import { createPrivateFile, ensurePrivateFile } from "../../machine/private-files.ts";
+import { Refusal } from "../../refusal.ts";
+import { announceAll, type LateRead, readAll } from "../after-commit.ts";
+import { applyMigrations } from "../migrate.ts";
+import type { Migration, Reader, Store, StoreUse, Tx } from "../store.ts";
+import { PROBE, WriteHealth } from "../write-health.ts";
+import { Connection, READER_PRAGMAS, SqliteTx } from "./connection.ts";
+import { convertToIncremental } from "./convert.ts";
 import { DiskReserve } from "./disk-reserve.ts";
+import { sqliteUse } from "./disk-use.ts";
 import { emptyLog } from "./empty-log.ts";
-import { applyMigrations } from "./migrate.ts";
 import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
-import { type LateRead, readAll } from "./read-all.ts";
 import { ReaderThread } from "./reader-thread.ts";
-import { Connection, SqliteTx } from "./sqlite-connection.ts";
-import { convertToIncremental } from "./sqlite-convert.ts";
-import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
-import { asRefusal, closed, isDiskFull } from "./sqlite-refusals.ts";
-import { sqliteUse } from "./sqlite-use.ts";
-import type { Migration, Reader, Store, StoreUse, Tx } from "./store.ts";
-import { PROBE, WriteHealth } from "./write-health.ts";
+import { asRefusal, closed, isDiskFull } from "./refusals.ts";
 
 const MAX_BATCH = 64;
 /** A batch that has taken so long is committed as it is; the rest of it comes next. */

@@ -3,7 +3,7 @@
  * still has pages as they were before.
  */
 import type Database from "better-sqlite3";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 
 /** How long another program that reads the file is waited for. */
 const LIMIT_MS = 2_000;

@@ -2,7 +2,7 @@
  * Long reads of PostgreSQL: a few at a time, so that they never have all connections, and each for as
  * long as it was given.
  */
-import { type Reader, ReadTooSlow } from "./store.ts";
+import { type Reader, ReadTooSlow } from "../store.ts";
 
 /** Fewer than there are connections. */
 const MAX_AT_ONCE = 4;

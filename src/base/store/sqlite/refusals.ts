@@ -1,5 +1,5 @@
 /** What callers are told when SQLite, or the machine under it, cannot do what was asked. */
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../../refusal.ts";
 
 export function closed(): Refusal {
   return new Refusal(

@@ -1,5 +1,5 @@
 /** Refusals for callers when PostgreSQL, or the way to it, cannot do what was asked. */
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../../refusal.ts";
 
 export function isDiskFull(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === "53100";

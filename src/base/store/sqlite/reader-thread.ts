@@ -6,10 +6,10 @@
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import { READER_PRAGMAS } from "./sqlite-pragmas.ts";
-import { asRefusal, closed, unreadable } from "./sqlite-refusals.ts";
-import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
-import { type Reader, ReadersBusy, ReadTooSlow } from "./store.ts";
+import { type CompiledStatement, type Statement, storableParameters } from "../statement.ts";
+import { type Reader, ReadersBusy, ReadTooSlow } from "../store.ts";
+import { READER_PRAGMAS } from "./connection.ts";
+import { asRefusal, closed, unreadable } from "./refusals.ts";
 
 const IDLE_MS = 60_000;
 /** Threads that were given up and still work; more of them would only take the machine's time. */

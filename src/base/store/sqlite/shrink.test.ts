@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
-import { systemClock } from "../clock.ts";
-import { silentLog } from "../log.ts";
-import { openStore, type Store } from "./index.ts";
+import { systemClock } from "../../clock.ts";
+import { silentLog } from "../../log.ts";
+import { openStore, type Store } from "../index.ts";
 
 const folders: string[] = [];
 afterEach(() => {

@@ -17,8 +17,8 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import type { Log } from "../log.ts";
-import { createPrivateFile } from "../machine/private-files.ts";
+import type { Log } from "../../log.ts";
+import { createPrivateFile } from "../../machine/private-files.ts";
 
 /** Free space that must be there, in sizes of the file. */
 const ROOM = 1.2;

@@ -6,7 +6,7 @@
 import { randomFillSync } from "node:crypto";
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../../refusal.ts";
 
 export interface DiskReserveOptions {
   path: string;

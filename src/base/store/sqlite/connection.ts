@@ -1,13 +1,16 @@
 /** How statements reach a connection of SQLite, inside a transaction and outside of one. */
 import type Database from "better-sqlite3";
-import type { LateRead } from "./read-all.ts";
-import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
-import type { Reader, Tx } from "./store.ts";
+import type { LateRead } from "../after-commit.ts";
+import { type CompiledStatement, type Statement, storableParameters } from "../statement.ts";
+import type { Reader, Tx } from "../store.ts";
 
 /** Free pages that stay in the file, for the rows to come: it would only have to grow again. */
 const MIN_SPARE_PAGES = 1_000;
 const SPARE_SHARE = 0.05;
 const INCREMENTAL = 2;
+
+/** Settings of every connection to SQLite, in either thread. */
+export const READER_PRAGMAS = ["temp_store = MEMORY", "cache_size = -16000"] as const;
 
 /** A connection with its cache of prepared statements. */
 export class Connection implements Reader {

@@ -9,19 +9,18 @@
  */
 import { createHash, randomInt } from "node:crypto";
 import pg from "pg";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
-import { Refusal } from "../refusal.ts";
-import { announceAll } from "./announce-all.ts";
+import type { Clock } from "../../clock.ts";
+import type { Log } from "../../log.ts";
+import { Refusal } from "../../refusal.ts";
+import { announceAll, type LateRead, readAll } from "../after-commit.ts";
+import { applyMigrations } from "../migrate.ts";
+import { type CompiledStatement, type Statement, storableParameters } from "../statement.ts";
+import type { Migration, Reader, Store, StoreUse, Tx } from "../store.ts";
+import { PROBE, WriteHealth } from "../write-health.ts";
 import { MARKS_TABLE, MarkCleaner, writeMark } from "./commit-marks.ts";
-import { applyMigrations } from "./migrate.ts";
-import { Asides } from "./postgres-aside.ts";
-import { PostgresLiveness } from "./postgres-liveness.ts";
-import { diskFull, isDiskFull, unavailable, unknownFate } from "./postgres-refusals.ts";
-import { type LateRead, readAll } from "./read-all.ts";
-import { type CompiledStatement, type Statement, storableParameters } from "./statement.ts";
-import type { Migration, Reader, Store, StoreUse, Tx } from "./store.ts";
-import { PROBE, WriteHealth } from "./write-health.ts";
+import { PostgresLiveness } from "./liveness-lock.ts";
+import { Asides } from "./long-reads.ts";
+import { diskFull, isDiskFull, unavailable, unknownFate } from "./refusals.ts";
 
 const POOL_SIZE = 12;
 const CONNECT_TIMEOUT_MS = 2_000;

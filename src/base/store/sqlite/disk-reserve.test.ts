@@ -3,11 +3,11 @@ import { existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { systemClock } from "../clock.ts";
-import { silentLog } from "../log.ts";
+import { systemClock } from "../../clock.ts";
+import { silentLog } from "../../log.ts";
+import type { Store } from "../store.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { openSqlite } from "./sqlite.ts";
-import type { Store } from "./store.ts";
 
 const MiB = 1024 ** 2;
 const MOUNT = "/bin/mount";

@@ -1,2 +1,0 @@
-/** The databases a statement can be compiled for. */
-export type Dialect = "sqlite" | "postgres";
