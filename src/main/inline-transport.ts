@@ -6,7 +6,7 @@ import type { Log } from "#base/log.ts";
 import { cleanValue } from "#base/text/clean-text.ts";
 import type { Principal } from "#engine/index.ts";
 import type { Dispatcher } from "#engine/runs/index.ts";
-import type { Transport } from "#execution/runner/transport.ts";
+import type { Transport } from "#execution/runner/connection/transport.ts";
 import type { RunnerFrame } from "#protocol/frames.ts";
 
 export function createInlineTransport(

@@ -15,7 +15,7 @@ import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts"
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { MachineSandbox } from "#execution/sandboxes/machine-sandbox.ts";
 import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
-import { createRedactor } from "#execution/tools/redact.ts";
+import { createRedactor } from "#execution/tools/output/redact.ts";
 import { createRunnerTools } from "#execution/tools/runner-tools.ts";
 import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";

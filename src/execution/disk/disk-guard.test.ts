@@ -21,7 +21,7 @@ import {
   DEFAULT_LIMITS,
   type SandboxProvider,
 } from "#execution/sandboxes/sandbox.ts";
-import { filesOf } from "#execution/tools/confined-files.ts";
+import { filesOf } from "#execution/tools/files/confined-files.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";

@@ -11,7 +11,7 @@ import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import { DISK_LOW, type DiskReport } from "#protocol/disk-report.ts";
-import { PressedDisk } from "./pressed-disk.ts";
+import { PressedDisk } from "./growth-watch.ts";
 import {
   floorOf,
   isBelow,
@@ -28,7 +28,7 @@ import {
   type RoomOptions,
   type WatchedCommand,
   WorkspaceRoom,
-} from "./workspace-room.ts";
+} from "./workspace-meter.ts";
 
 export interface DiskSettings {
   workspace: Quota;

@@ -2,7 +2,7 @@
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
-import { Errand } from "./errand.ts";
+import { Errand } from "./coalesced-task.ts";
 
 const LOOK_EVERY_MS = 2_000;
 const TEND_EVERY_MS = 60_000;

@@ -2,7 +2,7 @@
 
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
 import { DEFAULT_TURN_LIMITS } from "#protocol/frames.ts";
-import type { Connection, ConnectionEvents, Transport } from "./transport.ts";
+import type { Connection, ConnectionEvents, Transport } from "./connection/transport.ts";
 
 export type FrameOf<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
 

@@ -33,11 +33,11 @@ import {
 } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
-import { DeltaStream } from "./delta-stream.ts";
-import { JournalOutbox } from "./journal-outbox.ts";
-import type { Link } from "./link.ts";
-import { answerOpenCalls, keepPartials, OpenCalls } from "./loose-ends.ts";
-import { TurnQuestions } from "./turn-questions.ts";
+import type { Link } from "./connection/server-link.ts";
+import { DeltaStream } from "./journal/delta-stream.ts";
+import { JournalOutbox } from "./journal/journal-outbox.ts";
+import { answerOpenCalls, keepPartials, OpenCalls } from "./journal/open-entries.ts";
+import { TurnQuestions } from "./turn-requests.ts";
 
 const OUTCOME_OF = {
   stop: "aborted",

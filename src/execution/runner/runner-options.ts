@@ -5,9 +5,9 @@ import type { Log } from "#base/log.ts";
 import type { IdentityProof } from "#base/machine/machine-identity.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";
+import type { Transport } from "./connection/transport.ts";
 import type { WatchedDisk } from "./disk-watch.ts";
 import type { WatchedSandbox } from "./sandbox-watch.ts";
-import type { Transport } from "./transport.ts";
 
 export interface RunnerGraces {
   /** How long running turns may go on when the runner is asked to leave. */

@@ -1,16 +1,16 @@
 /** The tools a runner performs, and what they keep for each session. */
-import { BackgroundProcesses } from "./background-processes.ts";
-import { createBashTool, type WorkingDirectories } from "./bash.ts";
-import { createEditTool } from "./edit.ts";
-import { createGitStateTool, createPullRequestTool, createPushTool } from "./git-tools.ts";
-import { createGlobTool } from "./glob.ts";
-import { createGrepTool } from "./grep.ts";
-import { createProcessesTool } from "./processes.ts";
-import { createReadTool } from "./read.ts";
+import { BackgroundProcesses } from "./commands/background-processes.ts";
+import { createBashTool, type WorkingDirectories } from "./commands/bash.ts";
+import { createProcessesTool } from "./commands/processes.ts";
+import { createEditTool } from "./files/edit.ts";
+import { createReadTool } from "./files/read.ts";
+import { createWriteTool } from "./files/write.ts";
+import { createGitStateTool, createPullRequestTool, createPushTool } from "./git/git-tools.ts";
+import { createGlobTool } from "./search/glob.ts";
+import { createGrepTool } from "./search/grep.ts";
 import { createTodoTool } from "./todo.ts";
 import type { RunnerTools } from "./tool.ts";
-import { createWebFetchTool, type WebFetchOptions } from "./web-fetch.ts";
-import { createWriteTool } from "./write.ts";
+import { createWebFetchTool, type WebFetchOptions } from "./web/web-fetch.ts";
 
 export interface RunnerToolsOptions {
   webFetch?: WebFetchOptions;

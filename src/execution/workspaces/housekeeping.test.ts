@@ -10,7 +10,7 @@ import { readSpace } from "#execution/disk/space.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
-import { listRecordFiles } from "./pack-record.ts";
+import { listRecordFiles } from "./snapshots/pack-snapshots.ts";
 import type { Workspace, Workspaces } from "./workspace.ts";
 import { createWorkspaces } from "./workspaces.ts";
 

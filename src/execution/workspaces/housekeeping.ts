@@ -11,13 +11,13 @@ import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import { measureFolders } from "#execution/disk/measure-folders.ts";
 import { personLimitOn } from "#execution/disk/space.ts";
 import { readUsage, writeUsage } from "#execution/disk/usage-file.ts";
-import type { WorkspaceRoom } from "#execution/disk/workspace-room.ts";
+import type { WorkspaceRoom } from "#execution/disk/workspace-meter.ts";
 import { type DiskReport, WORKSPACE_FULL } from "#protocol/disk-report.ts";
-import type { Keep } from "./keep.ts";
-import { listRecordFiles, planPacking } from "./pack-record.ts";
+import { removeTree } from "./folders/remove-tree.ts";
 import type { InTurn } from "./queue.ts";
 import { DELETING, scanRecords, type WorkspaceRecord } from "./records.ts";
-import { removeTree } from "./remove-tree.ts";
+import { listRecordFiles, planPacking } from "./snapshots/pack-snapshots.ts";
+import type { Keep } from "./snapshots/snapshot-store.ts";
 
 export interface OpenPlace {
   room: WorkspaceRoom;

@@ -1,24 +1,24 @@
 /** Makes a new workspace as a session wishes it. What cannot be finished is taken away again. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { holdProjectFolder } from "./check-project-folder.ts";
-import { type Cloned, cloneRepository, mirrorMount } from "./clone.ts";
-import type { HeldFolder } from "./held-folder.ts";
+import { holdProjectFolder } from "./folders/check-project-folder.ts";
+import type { HeldFolder } from "./folders/held-folder.ts";
+import { removeTree } from "./folders/remove-tree.ts";
 import {
   type OpenOptions,
   type OpenWorkspace,
   openWorkspace,
   workFolderOf,
 } from "./open-workspace.ts";
+import { syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
+import { type Cloned, cloneRepository, mirrorMount } from "./repository/clone.ts";
 import {
   branchFor,
   checkBranch,
   pathNotGranted,
   requireUsable,
   type UsableRepository,
-} from "./parse-repository.ts";
-import { syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
-import { removeTree } from "./remove-tree.ts";
+} from "./repository/repository-rules.ts";
 import type { WorkspaceWish } from "./workspace.ts";
 
 export type MakeOptions = OpenOptions;

@@ -2,18 +2,18 @@
 import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
-import type { WorkspaceRoom } from "#execution/disk/workspace-room.ts";
+import type { WorkspaceRoom } from "#execution/disk/workspace-meter.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import { SCRATCH_PATH } from "#protocol/workspace-paths.ts";
-import { type CloneOptions, INSIDE, mirrorMount } from "./clone.ts";
-import type { HeldFolder } from "./held-folder.ts";
+import type { HeldFolder } from "./folders/held-folder.ts";
+import { removeTree } from "./folders/remove-tree.ts";
 import type { RoomRegister } from "./housekeeping.ts";
-import { clearLocks, createKeep, type Keep } from "./keep.ts";
-import { readState } from "./look-at-clone.ts";
-import { PUBLISH_PREFIX, publish } from "./publish.ts";
 import type { WorkspaceRecord } from "./records.ts";
-import { removeTree } from "./remove-tree.ts";
+import { type CloneOptions, INSIDE, mirrorMount } from "./repository/clone.ts";
+import { readState } from "./repository/inspect-clone.ts";
+import { PUBLISH_PREFIX, publish } from "./repository/publish.ts";
+import { clearLocks, createKeep, type Keep } from "./snapshots/snapshot-store.ts";
 import type { ClonedRepository, Workspace } from "./workspace.ts";
 
 export interface OpenOptions extends CloneOptions {

@@ -5,12 +5,12 @@
  * reads.
  */
 import type { Refusal } from "#base/refusal.ts";
-import type { WorkspaceRoom } from "#execution/disk/workspace-room.ts";
+import type { WorkspaceRoom } from "#execution/disk/workspace-meter.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
 import type { RepositoryAddress } from "#protocol/repository-address.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
-import type { HeldFolder } from "./held-folder.ts";
+import type { HeldFolder } from "./folders/held-folder.ts";
 
 /** What the session asks for; all null: an empty folder. */
 export interface WorkspaceWish {

@@ -14,8 +14,9 @@ import { Refusal } from "#base/refusal.ts";
 import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { SandboxLimits, SandboxProvider, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
-import { checkPath, fixRules, isInside } from "./check-project-folder.ts";
-import { holdFolder } from "./held-folder.ts";
+import { checkPath, fixRules, isInside } from "./folders/check-project-folder.ts";
+import { holdFolder } from "./folders/held-folder.ts";
+import { removeTree } from "./folders/remove-tree.ts";
 import { Housekeeping, type OpenPlace } from "./housekeeping.ts";
 import {
   type MakeOptions,
@@ -24,10 +25,9 @@ import {
   requireGranted,
 } from "./make-workspace.ts";
 import { type OpenWorkspace, openWorkspace } from "./open-workspace.ts";
-import { refused } from "./parse-repository.ts";
 import { createQueues } from "./queue.ts";
 import { scanRecords, syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
-import { removeTree } from "./remove-tree.ts";
+import { refused } from "./repository/repository-rules.ts";
 import type { Workspaces, WorkspaceWish } from "./workspace.ts";
 
 export interface WorkspacesOptions {

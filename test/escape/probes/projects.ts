@@ -7,7 +7,7 @@ import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
-import { filesOf } from "#execution/tools/confined-files.ts";
+import { filesOf } from "#execution/tools/files/confined-files.ts";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { Probe } from "../probe.ts";

@@ -2,7 +2,7 @@
 import { systemClock } from "#base/clock.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
-import { createRedactor } from "#execution/tools/redact.ts";
+import { createRedactor } from "#execution/tools/output/redact.ts";
 import { createRunnerTools } from "#execution/tools/runner-tools.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";

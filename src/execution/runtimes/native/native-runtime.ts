@@ -12,20 +12,20 @@ import {
   createGrowingRedactor,
   type GrowingRedactor,
   type Redactor,
-} from "#execution/tools/redact.ts";
+} from "#execution/tools/output/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import type { Workspaces } from "#execution/workspaces/workspace.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
 import { withAuthor } from "../prompt-author.ts";
 import type { Runtime, Turn, TurnEnd } from "../runtime.ts";
-import { resumeFrom } from "./calls.ts";
-import { Conversation } from "./conversation.ts";
-import { type Earlier, loadEarlier } from "./earlier.ts";
-import { TurnBounds } from "./limits.ts";
-import { remind } from "./recall.ts";
-import { settleEarlier } from "./sum-up.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { resumeFrom } from "./calls/calls.ts";
+import { Conversation } from "./conversation/conversation.ts";
+import { type Earlier, loadEarlier } from "./conversation/earlier-turns.ts";
+import { remind } from "./conversation/memory-note.ts";
+import { settleEarlier } from "./conversation/summarize.ts";
+import { systemPrompt } from "./conversation/system-prompt.ts";
+import { TurnBounds } from "./turn-limits.ts";
 import { TurnLoop, waitForMachine } from "./turn-loop.ts";
 import { isTemporary, TurnWorkspace } from "./turn-workspace.ts";
 

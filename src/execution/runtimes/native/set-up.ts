@@ -1,9 +1,9 @@
 /** The command that makes a new workspace ready, as its repository asks for: run once, in the sandbox. */
 
-import { readCommand } from "#execution/tools/command-output.ts";
-import { filesOf } from "#execution/tools/confined-files.ts";
-import { TailBuffer } from "#execution/tools/output-buffer.ts";
-import type { Redactor } from "#execution/tools/redact.ts";
+import { readCommand } from "#execution/tools/commands/command-output.ts";
+import { filesOf } from "#execution/tools/files/confined-files.ts";
+import { TailBuffer } from "#execution/tools/output/output-buffer.ts";
+import type { Redactor } from "#execution/tools/output/redact.ts";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
 import type { Turn } from "../runtime.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { JournalItem } from "#protocol/events.ts";
 import type { Author } from "#protocol/sessions.ts";
 import { FakeTurn } from "../fake-turn.ts";
-import { lineOf } from "./entry-text.ts";
+import { lineOf } from "./conversation/entry-text.ts";
 import { fakeNative, fakeWorkspaces } from "./fake-native.ts";
 import type { Said } from "./script-model.ts";
 

@@ -12,18 +12,18 @@ import {
   type ModelResponse,
   TURN_OVER,
 } from "#execution/models/model.ts";
-import type { Redactor } from "#execution/tools/redact.ts";
+import type { Redactor } from "#execution/tools/output/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
 import { type ToolOffer, toolOffer, workspaceTools } from "#protocol/tools.ts";
 import type { Turn, TurnEnd, TurnOver, Verdicts } from "../runtime.ts";
 import { askModel, type ShownText } from "./ask-model.ts";
-import { type Call, type Resumption, TOO_MANY } from "./calls.ts";
-import type { Conversation, PostTool } from "./conversation.ts";
-import { type TurnBounds, timeIsUp } from "./limits.ts";
-import { performCalls } from "./perform-calls.ts";
-import { CallIds, modelCallItem, responseItems } from "./response-items.ts";
+import { type Call, type Resumption, TOO_MANY } from "./calls/calls.ts";
+import { performCalls } from "./calls/perform-calls.ts";
+import { CallIds, modelCallItem, responseItems } from "./calls/response-items.ts";
+import type { Conversation, PostTool } from "./conversation/conversation.ts";
+import { type TurnBounds, timeIsUp } from "./turn-limits.ts";
 import type { TurnWorkspace } from "./turn-workspace.ts";
 
 export interface LoopParts {

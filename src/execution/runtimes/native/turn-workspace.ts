@@ -3,17 +3,17 @@
  * what the turn has changed. A turn that only talks has none.
  */
 import { Refusal } from "#base/refusal.ts";
-import { filesOf } from "#execution/tools/confined-files.ts";
-import type { GrowingRedactor } from "#execution/tools/redact.ts";
+import { filesOf } from "#execution/tools/files/confined-files.ts";
+import type { GrowingRedactor } from "#execution/tools/output/redact.ts";
 import type { SessionRepository } from "#execution/tools/tool.ts";
-import { putChanges } from "#execution/workspaces/put-changes.ts";
+import { putChanges } from "#execution/workspaces/snapshots/apply-changes.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import { DISK_LOW } from "#protocol/disk-report.ts";
 import { type JournalItem, MAX_SHOWN_FILES } from "#protocol/events.ts";
 import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Turn } from "../runtime.ts";
-import { isReadOnly, mayHaveChanged } from "./calls.ts";
+import { isReadOnly, mayHaveChanged } from "./calls/calls.ts";
 import { type SetUp, setUp } from "./set-up.ts";
 
 /** What a browser can show, by the end of the name. */

@@ -1,0 +1,195 @@
+/**
+ * The tool calls of one response, on their way to their results. They are performed in order, those
+ * that only read side by side, and a group begins only when the results of all before it are
+ * durable. So a journal tells what may have been under way when a runner was lost: the first group
+ * without its results, and nothing after it.
+ */
+import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
+import type { Decision } from "#protocol/frames.ts";
+import type { Verdict } from "#protocol/sessions.ts";
+import { ASK_USER_QUESTION, workspaceTools } from "#protocol/tools.ts";
+import type { PostTool, PreTool } from "../conversation/conversation.ts";
+
+const READ_ONLY = new Set(workspaceTools.filter((tool) => tool.readOnly).map(({ name }) => name));
+
+export function isReadOnly(tool: string): boolean {
+  return READ_ONLY.has(tool);
+}
+
+/** Those that the runner performs; a call of any other is the server's, who performs it once. */
+const OWN = new Set(workspaceTools.map(({ name }) => name));
+
+/** Those of them that neither run commands nor touch the workspace. */
+const APART = new Set(["web_fetch", "todo", "processes", ASK_USER_QUESTION]);
+
+export function needsSandbox(tool: string): boolean {
+  return OWN.has(tool) && !APART.has(tool);
+}
+
+/** Tools that may change the workspace when they are performed. */
+const CHANGING = new Set(
+  workspaceTools
+    .filter(({ name, readOnly }) => !readOnly && name !== ASK_USER_QUESTION)
+    .map(({ name }) => name),
+);
+
+/** Whether calls of earlier attempts may have changed the workspace: also one that was cut short. */
+export function mayHaveChanged(journal: readonly JournalItem[]): boolean {
+  return journal.some(
+    (item) =>
+      item.type === "pre_tool" &&
+      CHANGING.has(item.tool) &&
+      (item.verdict?.verdict === "allow" || item.verdict?.verdict === "ask"),
+  );
+}
+
+export interface Call {
+  item: PreTool;
+  verdict: Verdict;
+}
+
+/** What is to be done about a call now. */
+export type NextStep =
+  | { do: "perform" }
+  | { do: "answer"; output: string | null; error: string | null }
+  | { do: "park" };
+
+/** Whether the machine keeps commands apart now, and the calls that no attempt has begun. */
+export interface Circumstances {
+  isSandboxed: boolean;
+  notBegun: ReadonlySet<string>;
+}
+
+export function nextStep(
+  { item, verdict }: Call,
+  decision: Decision | undefined,
+  { isSandboxed, notBegun }: Circumstances,
+): NextStep {
+  // A rule, or a person, allowed it for a sandbox.
+  const isMisplaced = verdict.sandboxed === true && !isSandboxed;
+  if (isMisplaced && decision?.allowed !== false)
+    return { do: "answer", output: null, error: SANDBOX_GONE };
+  // A rule that was made since may deny it.
+  if (verdict.verdict === "allow")
+    return decision?.allowed === false ? denied(decision) : { do: "perform" };
+  if (verdict.verdict !== "ask") return denied(verdict);
+  if (!decision) return { do: "park" };
+  // A no, and an answer, can be told to any number of attempts: nothing is done about them.
+  if (!decision.allowed) return denied(decision);
+  if (item.tool === ASK_USER_QUESTION)
+    return { do: "answer", output: answersText(item.input, decision.answers ?? []), error: null };
+  // An earlier attempt was told of the yes and may have begun.
+  if (!decision.fresh && !notBegun.has(item.callId) && OWN.has(item.tool))
+    return { do: "answer", output: null, error: INTERRUPTED };
+  return { do: "perform" };
+}
+
+function denied({ reason }: { reason: string | null }): NextStep {
+  return { do: "answer", output: null, error: reason ?? "This is not allowed." };
+}
+
+const SANDBOX_GONE =
+  "This was allowed for a machine with a sandbox, and now there is none, so it was not run. Make the call again: a person will be asked.";
+
+function answersText(input: unknown, answers: readonly string[]): string {
+  const { questions = [] } = input as { questions?: { question: string }[] };
+  return questions
+    .map(({ question }, index) => `${question}\n→ ${answers[index] ?? "(no answer)"}`)
+    .join("\n\n");
+}
+
+/** Calls that may run side by side stand in one group. */
+export function groupCalls(calls: readonly Call[]): Call[][] {
+  const groups: Call[][] = [];
+  for (const call of calls) {
+    const group = groups.at(-1);
+    const [first] = group ?? [];
+    if (group && first && runsBeside(first) && runsBeside(call)) group.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+function runsBeside({ item, verdict }: Call): boolean {
+  return READ_ONLY.has(item.tool) && verdict.verdict !== "ask";
+}
+
+export interface Resumption {
+  /** The number of the last response that was journaled; 0 when there is none. */
+  lastStep: number;
+  /** Its calls. */
+  calls: Call[];
+  /** The results that its calls have. */
+  answered: PostTool[];
+  /** Calls of it that may have been under way when the runner was lost. */
+  interrupted: Call[];
+  /** What it said. */
+  said: string;
+  /** The final text, when the last response asked for nothing more, or all it asked for is done. */
+  finalText: string | null;
+}
+
+/** Where a turn that begins again stands, by its journal. */
+export function resumeFrom(
+  journal: readonly JournalItem[],
+  notBegun: ReadonlySet<string> = new Set(),
+): Resumption {
+  const lastStep = journal.reduce((last, item) => Math.max(last, item.step ?? 0), 0);
+  const calls = journal.flatMap((item) =>
+    item.type === "pre_tool" && item.step === lastStep ? [callOf(item)] : [],
+  );
+  const answered = journal
+    .filter((item) => item.type === "post_tool")
+    .filter(({ callId }) => calls.some(({ item }) => item.callId === callId));
+  const done = new Set(answered.map(({ callId }) => callId));
+  const begun = groupCalls(calls).find((group) => group.some(({ item }) => !done.has(item.callId)));
+  // One that waits for a person had not begun, or its decision says that an attempt was told of it.
+  // The server knows what became of its own, and says so when it is asked again.
+  const interrupted = (begun ?? []).filter(
+    ({ item, verdict }) =>
+      !done.has(item.callId) &&
+      !notBegun.has(item.callId) &&
+      verdict.verdict === "allow" &&
+      OWN.has(item.tool),
+  );
+  const texts = textsOf(journal, lastStep);
+  const isDone = endsTurn(answered) && calls.every(({ item }) => done.has(item.callId));
+  const isSaid = calls.length === 0 && lastStep > 0 && texts.length > 0;
+  const said = texts.join("");
+  return {
+    lastStep,
+    calls,
+    answered,
+    interrupted,
+    said,
+    finalText: isDone || isSaid ? said : null,
+  };
+}
+
+/**
+ * Whether a response whose calls have these results asks for the end of the turn. One whose calls did
+ * not all succeed does not: whoever made them must hear of it before anything is waited for.
+ */
+export function endsTurn(results: readonly PostTool[]): boolean {
+  return results.some((result) => result.endsTurn === true) && results.every(succeeded);
+}
+
+function succeeded({ error, exitCode }: PostTool): boolean {
+  return error === null && (exitCode ?? 0) === 0;
+}
+
+function textsOf(journal: readonly JournalItem[], step: number): string[] {
+  return journal.flatMap((item) =>
+    item.type === "message" && item.kind === "text" && item.step === step && !item.partial
+      ? [item.text]
+      : [],
+  );
+}
+
+function callOf(item: PreTool): Call {
+  return { item, verdict: item.verdict ?? { verdict: "invalid", reason: TOO_MANY } };
+}
+
+/** The answer to calls beyond the limit of one response, which are never judged. */
+export const TOO_MANY =
+  "Too many tool calls in one response, so this one was not performed. Make fewer at once.";

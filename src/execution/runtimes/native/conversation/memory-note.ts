@@ -1,0 +1,33 @@
+/**
+ * What the agent is reminded of when a turn begins. It stands behind the prompt and is journaled, so
+ * it reads the same in every later turn and attempt: what a provider has cached stays good, and a
+ * person can see what the agent was given.
+ */
+import type { Redactor } from "#execution/tools/output/redact.ts";
+import type { JournalItem } from "#protocol/events.ts";
+import type { Turn } from "../../runtime.ts";
+import type { Earlier } from "./earlier-turns.ts";
+
+/** Models see it in the place of the person, so it says that it is not theirs, as prompts of ours do. */
+const HEADING =
+  "[from Muster]\nWhat you remember that may matter (memory: information that may be out of date, and no instruction):";
+
+/** The note; undefined when there is nothing that the agent does not have before it already. */
+export async function remind(
+  turn: Turn,
+  { exchanges }: Earlier,
+  lines: readonly string[],
+  redact: Redactor,
+): Promise<JournalItem | undefined> {
+  // Once a turn: an attempt that goes on has the note in its journal, or did without.
+  if (turn.journaled.some((item) => item.type !== "notice" || item.forModel)) return undefined;
+  const before = exchanges
+    .flatMap(({ items }) => items)
+    .flatMap(({ item }) => (item.type === "notice" && item.forModel ? [item.text] : []));
+  const fresh = lines.map(redact).filter((line) => !before.some((text) => text.includes(line)));
+  if (fresh.length === 0) return undefined;
+  const text = [HEADING, ...fresh.map((line) => `- ${line}`)].join("\n");
+  const note: JournalItem = { type: "notice", entryId: turn.entryId(), text, forModel: true };
+  await turn.append(note);
+  return note;
+}

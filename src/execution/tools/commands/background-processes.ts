@@ -1,0 +1,163 @@
+/**
+ * What sessions have running in the background. It lives in memory, because processes do not outlive
+ * their runner either. Of each, the output since the last look is kept, at most its last piece.
+ */
+import type { CommandEnd, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
+import { TailBuffer } from "../output/output-buffer.ts";
+import { ToolProblem } from "../perform-tool.ts";
+import { readCommand } from "./command-output.ts";
+
+const MAX_RUNNING = 16;
+/** Ended ones that can still be read; the oldest are forgotten. */
+const MAX_ENDED = 32;
+const UNREAD_BYTES = 60_000;
+/** Sessions at rest whose ended processes are remembered; the oldest are forgotten. */
+const MAX_RESTED = 1_000;
+const REMEMBERED_CHARS = 200;
+
+export interface BackgroundProcess {
+  readonly id: string;
+  readonly command: string;
+  readonly process: SandboxProcess;
+  readonly unread: TailBuffer;
+  /** Null while it runs. */
+  end: CommandEnd | null;
+  /** Resolves when it has ended and its last output is there. */
+  done: Promise<void>;
+}
+
+interface SessionProcesses {
+  lastNumber: number;
+  /** In the order of their start. */
+  all: Map<string, BackgroundProcess>;
+}
+
+/** A process that ran when its session went to sleep, and was ended for that reason. */
+export interface EndedByRest {
+  readonly id: string;
+  /** How it begins. */
+  readonly command: string;
+}
+
+interface RestedSession {
+  lastNumber: number;
+  ended: EndedByRest[];
+  isTold: boolean;
+}
+
+export class BackgroundProcesses {
+  readonly #sessions = new Map<string, SessionProcesses>();
+  /** In the order in which they went to rest. */
+  readonly #rested = new Map<string, RestedSession>();
+
+  /** Refuses when the session has as many as it may. `start` is called only if there is room. */
+  add(
+    sessionId: string,
+    command: string,
+    start: () => { process: SandboxProcess; stdin: string },
+  ): BackgroundProcess {
+    // Numbers go on after a sleep, so that an id never means two processes.
+    const lastNumber = this.#rested.get(sessionId)?.lastNumber ?? 0;
+    const session = this.#sessions.get(sessionId) ?? { lastNumber, all: new Map() };
+    this.#sessions.set(sessionId, session);
+    if (running(session).length >= MAX_RUNNING) {
+      throw new ToolProblem(
+        `${MAX_RUNNING} background processes are running, which is as many as a session may have. Kill one first, with the processes tool.`,
+      );
+    }
+    const { process, stdin } = start();
+    session.lastNumber++;
+    const entry: BackgroundProcess = {
+      id: `bg_${session.lastNumber}`,
+      command,
+      process,
+      unread: new TailBuffer(UNREAD_BYTES),
+      end: null,
+      done: Promise.resolve(),
+    };
+    entry.done = follow(entry, stdin).then(() => forgetOldest(session));
+    session.all.set(entry.id, entry);
+    return entry;
+  }
+
+  list(sessionId: string): BackgroundProcess[] {
+    return [...(this.#sessions.get(sessionId)?.all.values() ?? [])];
+  }
+
+  get(sessionId: string, id: string): BackgroundProcess {
+    const found = this.#sessions.get(sessionId)?.all.get(id);
+    if (found) return found;
+    if (this.endedByRest(sessionId).some((ended) => ended.id === id))
+      throw new ToolProblem(
+        `${id} was ended when the session went to sleep, and its output was not kept. Start it again if it is needed.`,
+      );
+    throw new ToolProblem(
+      `No background process ${id.slice(0, 100)} is known: it ended with the runner it was started on, before the session last slept, or long ago; or it never was. List what there is, or start it again.`,
+    );
+  }
+
+  endedByRest(sessionId: string): readonly EndedByRest[] {
+    return this.#rested.get(sessionId)?.ended ?? [];
+  }
+
+  /** Those that the agent was not told of yet; it counts as told from now on. */
+  takeEndedByRest(sessionId: string): readonly EndedByRest[] {
+    const rested = this.#rested.get(sessionId);
+    if (!rested || rested.isTold) return [];
+    rested.isTold = true;
+    return rested.ended;
+  }
+
+  /** Ends what the session runs because it goes to sleep, and remembers what that was. */
+  async rest(sessionId: string): Promise<void> {
+    const session = this.#sessions.get(sessionId);
+    if (!session) return;
+    const ended = running(session).map(({ id, command }) => ({
+      id,
+      command: command.slice(0, REMEMBERED_CHARS),
+    }));
+    this.#rested.delete(sessionId);
+    this.#rested.set(sessionId, { lastNumber: session.lastNumber, ended, isTold: false });
+    const [oldest] = this.#rested.keys();
+    if (this.#rested.size > MAX_RESTED && oldest !== undefined) this.#rested.delete(oldest);
+    this.#sessions.delete(sessionId);
+    await endAll(session);
+  }
+
+  /** The session will not come back. */
+  async endSession(sessionId: string): Promise<void> {
+    const session = this.#sessions.get(sessionId);
+    this.#sessions.delete(sessionId);
+    this.#rested.delete(sessionId);
+    if (session) await endAll(session);
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    this.#rested.clear();
+    await Promise.all(sessions.map(endAll));
+  }
+}
+
+async function endAll(session: SessionProcesses): Promise<void> {
+  const left = running(session);
+  for (const { process } of left) process.kill();
+  await Promise.all(left.map(({ done }) => done));
+}
+
+function running(session: SessionProcesses): BackgroundProcess[] {
+  return [...session.all.values()].filter(({ end }) => end === null);
+}
+
+function forgetOldest(session: SessionProcesses): void {
+  const ended = [...session.all.values()].filter(({ end }) => end !== null);
+  for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) {
+    session.all.delete(id);
+  }
+}
+
+async function follow(entry: BackgroundProcess, stdin: string): Promise<void> {
+  const keep = (chunk: Buffer) => entry.unread.push(chunk);
+  entry.end = await readCommand(entry.process, { stdout: keep, stderr: keep }, stdin);
+}

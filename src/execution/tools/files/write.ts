@@ -1,0 +1,15 @@
+/** The write tool: a file of the workspace, whole. */
+import { writeInput } from "#protocol/tools.ts";
+import { createTool } from "../perform-tool.ts";
+import type { RunnerTool } from "../tool.ts";
+import { filesOf } from "./confined-files.ts";
+
+export function createWriteTool(): RunnerTool {
+  return createTool("write", writeInput, async (context, { path, content }) => {
+    const files = filesOf(await context.workspace());
+    const { created } = await files.replace(path, content);
+    const shown = files.show(files.locate(path));
+    const bytes = Buffer.byteLength(content);
+    return { output: `${created ? "Made" : "Replaced"} ${shown}, ${bytes} bytes.`, error: null };
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * Which folders of the machine an agent may be let loose on as they are, or may clone from. Not
+ * those whose loss or reading would cost more than a project: the system's, a whole home, where
+ * programs keep their secrets, and Muster's own. Who runs the runner can narrow it further.
+ */
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { refused } from "../repository/repository-rules.ts";
+import { type HeldFolder, holdFolder } from "./held-folder.ts";
+
+/** With everything in them. */
+const SYSTEM = [
+  ...["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run"],
+  ...["/sbin", "/sys", "/usr", "/lost+found", "/var/run", "/var/lock"],
+];
+/** With everything in them, but for project folders that were named and lie in them. */
+const SERVICES = [
+  ...["/var/lib", "/var/log", "/var/cache", "/var/spool", "/var/mail", "/var/backups", "/snap"],
+];
+/** Themselves only: what is below may be a project. */
+const TOPS = ["/", "/home", "/root", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var", "/var/tmp"];
+/** What lies directly in them is a home. */
+const HOMES = ["/home", "/Users"];
+
+export interface FolderRules {
+  /** Muster's own folders: none inside, none around. */
+  protectedFolders: readonly string[];
+  /** If there are any, all that may be used lies in them. */
+  projectFolders?: readonly string[];
+  /** The one folder that the runner itself is for. */
+  onlyWithin?: string | undefined;
+  /** The home of who runs us, wherever it is. */
+  home?: string;
+}
+
+/**
+ * Resolves what the rules name, once: a folder that is named must not begin to mean another because
+ * somebody has put a link in its place.
+ */
+export function fixRules({ projectFolders = [], onlyWithin, ...rules }: FolderRules): FolderRules {
+  return {
+    ...rules,
+    projectFolders: projectFolders.map(real),
+    onlyWithin: onlyWithin === undefined ? undefined : real(onlyWithin),
+  };
+}
+
+/** Takes hold of the folder, by its real path. */
+export function holdProjectFolder(wish: string, rules: FolderRules): HeldFolder {
+  if (!isAbsolute(wish)) throw refused("Give the folder as an absolute path.");
+  // Refused before it is known whether it exists: where nobody may go, nobody may look either.
+  const path = real(wish);
+  checkPath(path, rules);
+  if (!existsSync(path) || !statSync(path).isDirectory()) {
+    throw refused("This folder does not exist on the runner's machine. Check the path.");
+  }
+  return holdFolder(path, { checkPath: (again) => checkPath(again, rules) });
+}
+
+/** For a path without links in it. */
+export function checkPath(path: string, rules: FolderRules): void {
+  const why = findReason(path, rules);
+  if (why) throw refused(`${why} Choose a project's own folder.`);
+}
+
+/** Whether `path` is `folder` or lies in it. */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === sep ? sep : folder + sep);
+}
+
+function findReason(folder: string, rules: FolderRules): string | undefined {
+  const { protectedFolders, projectFolders = [], onlyWithin } = rules;
+  const own = protectedFolders.map(real);
+  if (own.some((top) => isInside(folder, top) || isInside(top, folder))) {
+    return "This is where Muster keeps its own files.";
+  }
+  if (onlyWithin !== undefined && !isInside(folder, onlyWithin)) {
+    return "This runner works in one folder only, and this one lies outside of it.";
+  }
+  if (projectFolders.length > 0 && !projectFolders.some((top) => isInside(folder, top))) {
+    return "This folder is in none that the runner may use (MUSTER_PROJECT_FOLDERS).";
+  }
+  return isOfSystem(folder, projectFolders)
+    ? "This folder belongs to the system."
+    : findReasonInHome(folder, rules.home ?? homedir());
+}
+
+function isOfSystem(folder: string, projectFolders: readonly string[]): boolean {
+  if (TOPS.includes(folder) || SYSTEM.some((top) => isInside(folder, top))) return true;
+  const service = SERVICES.find((top) => isInside(folder, top));
+  if (service === undefined) return false;
+  return !projectFolders.some((named) => isInside(named, service) && isInside(folder, named));
+}
+
+function findReasonInHome(folder: string, ownHome: string): string | undefined {
+  for (const home of ["/root", ownHome, ...homesAround(folder)].map(real)) {
+    if (isInside(home, folder)) return "This is a whole home, with all its secrets.";
+    if (isInside(folder, home) && relative(home, folder).startsWith(".")) {
+      return "This is where programs keep their settings and secrets.";
+    }
+  }
+  return undefined;
+}
+
+/** The home of whoever it is that the folder lies in, or the folder of all homes. */
+function homesAround(folder: string): string[] {
+  return HOMES.map(real)
+    .filter((base) => isInside(folder, base))
+    .map((base) => {
+      const [name = ""] = relative(base, folder).split(sep);
+      return name.startsWith(".") ? base : join(base, name);
+    });
+}
+
+function real(path: string): string {
+  const full = resolve(path);
+  return existsSync(full) ? realpathSync(full) : full;
+}

@@ -1,0 +1,326 @@
+/**
+ * Makes a clone for a session. All clones of one address share a store of objects in the runner's
+ * folder (a mirror), which only the runner's own git writes; sandboxes see it read-only. Nothing is
+ * ever pruned from it, because clones and their records rest on it; one that none rests on is deleted
+ * some days after it was last used (`housekeeping.ts`).
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { NO_GIT } from "#base/git/limited-git.ts";
+import { Refusal } from "#base/refusal.ts";
+import type { DiskGuard } from "#execution/disk/disk-guard.ts";
+import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
+import { DISK_LOW, WORKSPACE_FULL } from "#protocol/disk-report.ts";
+import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
+import { type FolderRules, holdProjectFolder } from "../folders/check-project-folder.ts";
+import type { HeldFolder } from "../folders/held-folder.ts";
+import type { InTurn } from "../queue.ts";
+import { clearDrafts } from "../snapshots/pack-snapshots.ts";
+import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
+import type { UsableRepository } from "./repository-rules.ts";
+import { type GitResult, runGit } from "./run-git.ts";
+
+export const INSIDE = "/muster";
+const CLONE_TIMEOUT_MS = 15 * 60_000;
+/** To ask a server what it has; one that does not answer by then will not. */
+export const ASK_TIMEOUT_MS = 60_000;
+
+export interface CloneOptions {
+  provider: SandboxProvider;
+  limits: SandboxLimits;
+  mirrorsFolder: string;
+  folderRules: FolderRules;
+  /** Where the runner's own git is looked for. */
+  path: string;
+  /** Ends the runner's own git with the runner. */
+  closing: AbortSignal;
+  /** By mirror: each is written by one at a time, and one that is slow holds up no other. */
+  inTurn: InTurn;
+  askTimeoutMs?: number | undefined;
+  disk: DiskGuard;
+}
+
+export interface Cloned {
+  /** What the clone begins with; null for a repository without commits. */
+  commit: string | null;
+  mirror: string;
+}
+
+export interface CloneWish {
+  repository: UsableRepository;
+  branch: string | null;
+  newBranch: string;
+  /** Asked when there is something to open, and not before. */
+  access(): Promise<RepositoryAccess | null>;
+  identity: GitIdentity | null;
+  workFolder: string;
+  scratchFolder: string;
+  /** Ends it with the turn that needs it. */
+  signal: AbortSignal;
+  /** Bytes that the person's other workspaces leave. */
+  personLeft(): number;
+  /** Called with the name of the mirror before it is fetched. */
+  mirrorAsked(mirror: string): void;
+}
+
+export async function cloneRepository(options: CloneOptions, given: CloneWish): Promise<Cloned> {
+  const signal = AbortSignal.any([given.signal, options.closing]);
+  const wish = { ...given, signal };
+  const source = findSource(wish.repository, options.folderRules);
+  const mirror = mirrorOf(source.url);
+  const clone = async () => {
+    options.disk.require();
+    wish.mirrorAsked(mirror);
+    touchMirror(options.mirrorsFolder, mirror);
+    const remote = source.held ? undefined : openRemote(await wish.access(), options.path);
+    if (remote) await updateOpened(options, mirror, remote, signal);
+    else
+      await cleanly(join(options.mirrorsFolder, mirror), () =>
+        updateMirror(options, wish, source, mirror),
+      );
+    const commit = await checkOut(options, wish, source, mirror);
+    // Again, because all of it may have taken long: the workspace is not known yet as one that needs it.
+    touchMirror(options.mirrorsFolder, mirror);
+    return { commit, mirror };
+  };
+  try {
+    return await options.inTurn(mirror, clone, { signal, error: stopped });
+  } finally {
+    source.held?.close();
+  }
+}
+
+/** Fetches into a mirror, and leaves no half packs there: neither its own nor those of a kill. */
+async function cleanly(folder: string, fetch: () => Promise<void>): Promise<void> {
+  clearDrafts(folder);
+  try {
+    await fetch();
+  } finally {
+    clearDrafts(folder);
+  }
+}
+
+/** Makes the folder of a mirror, and notes that it is used. */
+function touchMirror(mirrorsFolder: string, mirror: string): void {
+  const folder = join(mirrorsFolder, mirror);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const now = new Date();
+  utimesSync(folder, now, now);
+}
+
+function stopped(): Refusal {
+  return failed("The repository was not cloned: it was stopped.");
+}
+
+/** The name of the store for an address. */
+export function mirrorOf(url: string): string {
+  return `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.git`;
+}
+
+/** Where commands see a mirror: at the same place in every sandbox, so that clones find it. */
+export function mirrorMount(provider: SandboxProvider, mirrorsFolder: string, mirror: string) {
+  const from = join(mirrorsFolder, mirror);
+  return { from, to: provider.kind === "local" ? from : `${INSIDE}/mirrors/${mirror}` };
+}
+
+interface Source {
+  /** As people write it. */
+  url: string;
+  host: string | null;
+  /** Of this machine. */
+  held: HeldFolder | null;
+}
+
+/** What may be cloned may be worked in, and the other way round. */
+function findSource(repository: UsableRepository, rules: FolderRules): Source {
+  if (repository.kind === "web") {
+    return { url: repository.url, host: repository.host, held: null };
+  }
+  const held = holdProjectFolder(repository.path, rules);
+  return { url: held.path, host: null, held };
+}
+
+/** Only branches and tags. */
+const REFS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+
+const ASK = `set -e
+[ -f HEAD ] || git init -q --bare --template= .
+git ls-remote --symref -- "$1" HEAD`;
+
+/** The default branch is the remote's. */
+const UPDATE = `set -e
+git fetch -q --force --prune --no-tags --no-recurse-submodules --no-write-fetch-head -- "$1" \\
+  ${REFS.map((ref) => `'${ref}'`).join(" ")}
+[ -z "$2" ] || git symbolic-ref HEAD "$2"`;
+
+/** The default branch, as `ls-remote --symref` tells it. */
+function headIn(listed: string): string | undefined {
+  return /^ref: (refs\/heads\/[^\t\n]+)\tHEAD$/m.exec(listed)?.[1];
+}
+
+async function updateMirror(
+  { provider, limits, mirrorsFolder, disk, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
+  { scratchFolder, signal }: CloneWish,
+  { url, host, held }: Source,
+  mirror: string,
+): Promise<void> {
+  const workspaceFolder = join(mirrorsFolder, mirror);
+  const at = held === null || provider.kind === "local" ? url : `${INSIDE}/source`;
+  const opened = await provider.open({
+    workspaceFolder,
+    scratchFolder,
+    limits,
+    allowedHosts: host === null ? [] : [host],
+    ...(held && {
+      readOnly: [{ from: held.path, to: `${INSIDE}/source`, identity: held.identity }],
+    }),
+  });
+  // A mirror may become as large as a workspace.
+  const room = disk.openRoom(workspaceFolder, null, { isKept: false });
+  await within(room.watch(opened), async (sandbox) => {
+    held?.check();
+    // A server's answer must not lead git to a folder of this machine.
+    const env = { GIT_ALLOW_PROTOCOL: held === null ? "https:http" : "file" };
+    const ask = { script: ASK, args: [at], env, timeoutMs: askTimeoutMs, signal };
+    const asked = check("fetch", await runGit(sandbox, ask), at, url);
+    const args = [at, headIn(asked) ?? ""];
+    const fetch = { script: UPDATE, args, env, timeoutMs: CLONE_TIMEOUT_MS, signal };
+    check("fetch", await runGit(sandbox, fetch), at, url);
+  });
+}
+
+/** The same, for a repository that a credential opens; see `remote-git.ts`. */
+export async function updateOpened(
+  options: CloneOptions,
+  mirror: string,
+  remote: OpenRemote,
+  signal: AbortSignal,
+): Promise<void> {
+  const folder = join(options.mirrorsFolder, mirror);
+  const room = options.disk.openRoom(folder, null, { isKept: false });
+  const fetch = (ended: AbortSignal) => fetchOpened(options, folder, remote, ended);
+  const refuse = ({ by, why }: NonNullable<GitResult["endedFor"]>) => endedFor("fetch", by, why);
+  await cleanly(folder, () => room.watchWork(signal, fetch, refuse));
+}
+
+async function fetchOpened(
+  { limits, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
+  folder: string,
+  remote: OpenRemote,
+  signal: AbortSignal,
+): Promise<void> {
+  const git = async (timeoutMs: number, ...args: string[]) => {
+    const call = { args, env: { GIT_DIR: folder }, limits, timeoutMs, signal };
+    const result = await runRemoteGit(remote, call);
+    if (result.exitCode !== 0) throw notOpened(result, remote);
+    return result.stdout;
+  };
+  const ask = (...args: string[]) => git(askTimeoutMs, ...args);
+  if (!existsSync(join(folder, "HEAD"))) await ask("init", "-q", "--bare", "--template=");
+  const head = headIn(await ask("ls-remote", "--symref", "--", remote.url, "HEAD"));
+  const options = ["-q", "--force", "--prune", "--no-tags", "--no-recurse-submodules"];
+  const words = ["fetch", ...options, "--no-write-fetch-head", "--", remote.url, ...REFS];
+  await git(CLONE_TIMEOUT_MS, ...words);
+  if (head !== undefined) await ask("symbolic-ref", "HEAD", head);
+}
+
+const CHECK_OUT = `set -e
+if git --git-dir="$1" rev-parse -q --verify HEAD >/dev/null || [ -n "$3" ]; then
+  git clone -q --shared --no-tags --template= \${3:+--branch "$3"} -- "$1" .
+  git checkout -q -b "$4"
+  git rev-parse HEAD
+else
+  git init -q --template= .
+  git remote add origin "$2"
+  git symbolic-ref HEAD "refs/heads/$4"
+fi
+git remote set-url origin "$2"
+if [ -n "$5" ]; then
+  git config user.name "$5"
+  git config user.email "$6"
+fi`;
+
+async function checkOut(
+  { provider, limits, mirrorsFolder, disk }: CloneOptions,
+  { workFolder, scratchFolder, branch, newBranch, identity, signal, personLeft }: CloneWish,
+  { url }: Source,
+  mirror: string,
+): Promise<string | null> {
+  const mount = mirrorMount(provider, mirrorsFolder, mirror);
+  const opened = await provider.open({
+    workspaceFolder: workFolder,
+    scratchFolder,
+    limits,
+    allowedHosts: [],
+    readOnly: [mount],
+  });
+  const room = disk.openRoom(workFolder, null, { personLeft, isKept: false });
+  return within(room.watch(opened), async (sandbox) => {
+    const author = [identity?.name ?? "", identity?.email ?? ""];
+    const args = [mount.to, url, branch ?? "", newBranch, ...author];
+    const result = await runGit(sandbox, {
+      script: CHECK_OUT,
+      args,
+      timeoutMs: CLONE_TIMEOUT_MS,
+      signal,
+    });
+    return check("checkout", result, mount.to, url).trim() || null;
+  });
+}
+
+async function within<T>(sandbox: Sandbox, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  try {
+    return await work(sandbox);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+const STEPS = {
+  fetch: {
+    what: "fetching it",
+    hint: "Check its address, and that it can be read without a password; one that cannot needs an entry among the organisation's repositories, with a credential.",
+  },
+  checkout: { what: "checking it out", hint: "Check the name of the branch." },
+} as const;
+
+function check(
+  step: keyof typeof STEPS,
+  { exitCode, stdout, stderr, endedFor: ended }: GitResult,
+  inside: string,
+  url: string,
+): string {
+  if (exitCode === 0) return stdout;
+  if (ended) throw endedFor(step, ended.by, ended.why);
+  if (exitCode === NO_GIT) throw noGit();
+  const { what, hint } = STEPS[step];
+  const said = saidOf(stderr).replaceAll(inside, url) || "git said nothing";
+  throw failed(`The repository could not be cloned: ${what} failed: ${said}. ${hint}`);
+}
+
+/** A turn waits for room on the disk; a repository that is too large has no use in waiting. */
+function endedFor(step: keyof typeof STEPS, by: "quota" | "disk", why: string): Refusal {
+  if (by === "disk") return new Refusal("unavailable", DISK_LOW, why);
+  return step === "checkout"
+    ? new Refusal("conflict", WORKSPACE_FULL, `The repository was not checked out: ${why}`)
+    : failed(
+        "The repository could not be cloned: it is larger than a workspace may be on this runner. Use a smaller repository, or one with less history; who runs the machine can raise MUSTER_WORKSPACE_MB.",
+      );
+}
+
+function notOpened({ exitCode, stderr }: GitResult, remote: OpenRemote): Refusal {
+  if (exitCode === NO_GIT) return noGit();
+  const said = saidOf(stderr, remote) || "git said nothing";
+  return failed(
+    `The repository could not be cloned: fetching it from ${remote.url} failed: ${said}. ${adviceOn(stderr, remote.credential)}`,
+  );
+}
+
+function noGit(): Refusal {
+  return failed("Git is not installed on the runner's machine. Install it (apt-get install git).");
+}
+
+function failed(text: string): Refusal {
+  return new Refusal("unavailable", "workspace_clone_failed", text);
+}

@@ -1,0 +1,350 @@
+/**
+ * Takes commits out of a workspace and pushes them. Three steps that share nothing but a pack: the
+ * agent's clone is read in a sandbox (`inspect-clone.ts`), the pack is checked and unpacked in
+ * another, and the runner's git pushes one commit, named by its id, from a repository that was made
+ * for this push and is thrown away after it. Nothing is ever forced, and the default branch is left
+ * to people.
+ */
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { Refusal } from "#base/refusal.ts";
+import { collectText } from "#execution/sandboxes/collect-text.ts";
+import { holdProjectFolder } from "../folders/check-project-folder.ts";
+import { removeTree } from "../folders/remove-tree.ts";
+import type { Published, PublishOrder } from "../workspace.ts";
+import {
+  ASK_TIMEOUT_MS,
+  type CloneOptions,
+  INSIDE,
+  mirrorMount,
+  mirrorOf,
+  updateOpened,
+} from "./clone.ts";
+import { type CloneView, findTip, packCommit } from "./inspect-clone.ts";
+import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
+import { checkBranch, requireUsable } from "./repository-rules.ts";
+import { GIT_ENV, type GitResult, runGit } from "./run-git.ts";
+
+const PUSH_TIMEOUT_MS = 15 * 60_000;
+const HEAD_REF = "refs/heads/";
+
+export interface PublishPlace {
+  /** The workspace's own, which its agent cannot see. Each push has one of its own in it. */
+  folder: string;
+  /** Name of the store that the clone rests on. */
+  mirror: string;
+  ownBranch: string;
+  view(): Promise<CloneView>;
+  options: CloneOptions;
+}
+
+/** Folders of what is being published, beside the work. */
+export const PUBLISH_PREFIX = "publish-";
+
+export async function publish(place: PublishPlace, given: PublishOrder): Promise<Published> {
+  const order = { ...given, signal: AbortSignal.any([given.signal, place.options.closing]) };
+  const branch = checkName(order.branch ?? place.ownBranch);
+  place.options.disk.require();
+  const folder = mkdtempSync(join(place.folder, PUBLISH_PREFIX));
+  try {
+    return await publishFrom({ ...place, folder }, order, branch);
+  } finally {
+    await removeTree(folder);
+  }
+}
+
+async function publishFrom(
+  place: PublishPlace,
+  order: PublishOrder,
+  branch: string,
+): Promise<Published> {
+  const line = await openLine(place, order);
+  try {
+    const remote = await readRemote(line, place, order);
+    refuseDefault(branch, remote.defaultBranch, order.access?.defaultBranch ?? null);
+    const view = await place.view();
+    const tip = await findTip(view, branch);
+    if ("problem" in tip) throw refused(tip.problem);
+    const there = remote.heads.get(branch);
+    const branches = new Set(remote.heads.keys());
+    const { defaultBranch } = remote;
+    const published = { branch, commit: tip.commit, defaultBranch, branches };
+    if (there === tip.commit) return { ...published, isNew: false };
+    if (tip.newCommits === 0 && there === undefined) {
+      throw refused(
+        `There is nothing to push: ${branch} has no commit that the repository does not have. Commit first (git add, git commit).`,
+      );
+    }
+    mkdirSync(workOf(place));
+    if (tip.newCommits > 0) await unpack(place, view, tip.commit);
+    await line.push(tip.commit, branch, order.signal);
+    return { ...published, isNew: true };
+  } finally {
+    await line.close();
+  }
+}
+
+function workOf({ folder }: PublishPlace): string {
+  return join(folder, "work");
+}
+
+/** No two sandboxes may share one. */
+function scratchOf({ folder }: PublishPlace, name: string): string {
+  return join(folder, `${name}-scratch`);
+}
+
+/** The way to the repository. */
+interface Line {
+  list(signal: AbortSignal): Promise<GitResult>;
+  push(commit: string, branch: string, signal: AbortSignal): Promise<void>;
+  explain(what: string, result: GitResult): Refusal;
+  close(): Promise<void>;
+}
+
+/** Commits go to where the clone came from, and nowhere else. */
+async function openLine(
+  place: PublishPlace,
+  { repository: address, mayUsePath, access }: PublishOrder,
+): Promise<Line> {
+  const { options, mirror } = place;
+  const repository = requireUsable(address, mayUsePath);
+  if (repository.kind === "path") return pathLine(place, repository.path);
+  if (mirrorOf(repository.url) !== mirror) throw elsewhere();
+  const remote = openRemote(access, options.path);
+  if (remote) return webLine(place, remote);
+  throw refused(
+    access
+      ? `Nothing can be pushed to ${access.fullName}: it has no credential. An admin can name the secret that opens it in the repository's settings.`
+      : "Nothing can be pushed to this repository: the organisation does not know it. An admin can add it with a credential (muster repos add … --credential …).",
+  );
+}
+
+function webLine(place: PublishPlace, remote: OpenRemote): Line {
+  const { mirror, options } = place;
+  const { limits } = options;
+  const store = join(options.mirrorsFolder, mirror);
+  const explain = (what: string, { stderr }: GitResult) =>
+    refused(
+      `${what}: ${saidOf(stderr, remote) || "git said nothing"}. ${behind(stderr) ?? adviceOn(stderr, remote.credential)}`,
+    );
+  return {
+    explain,
+    list: (signal) =>
+      runRemoteGit(remote, {
+        args: listWords(remote.url),
+        env: { GIT_DIR: store },
+        limits,
+        timeoutMs: options.askTimeoutMs ?? ASK_TIMEOUT_MS,
+        signal,
+      }),
+    async push(commit, branch, signal) {
+      const result = await runRemoteGit(remote, {
+        args: pushWords(remote.url, commit, branch),
+        env: publishEnv(workOf(place), store),
+        limits,
+        timeoutMs: PUSH_TIMEOUT_MS,
+        signal,
+      });
+      if (result.exitCode !== 0) throw explain(`Pushing to ${remote.url} failed`, result);
+      // What was pushed is known from now on, here and to clones that are made later.
+      const update = () => updateOpened(options, mirror, remote, signal);
+      await options.inTurn(mirror, update, { signal, error: stopped }).catch(() => {});
+    },
+    close: async () => {},
+  };
+}
+
+/** A repository of this machine is written to in a sandbox, which sees nothing else of the machine. */
+async function pathLine(place: PublishPlace, path: string): Promise<Line> {
+  const { mirror, options } = place;
+  const { provider, limits, mirrorsFolder, folderRules } = options;
+  const held = holdProjectFolder(path, folderRules);
+  if (mirrorOf(held.path) !== mirror) {
+    held.close();
+    throw elsewhere();
+  }
+  const mount = mirrorMount(provider, mirrorsFolder, mirror);
+  const source = provider.kind === "local" ? held.path : `${INSIDE}/source`;
+  const git = async (
+    workspaceFolder: string,
+    args: string[],
+    signal: AbortSignal,
+    env: (inside: string) => Record<string, string> = () => ({}),
+  ) => {
+    held.check();
+    const sandbox = await provider.open({
+      workspaceFolder,
+      scratchFolder: scratchOf(place, "push"),
+      readOnly: [mount],
+      writable: [{ from: held.path, to: source }],
+      allowedHosts: [],
+      limits,
+    });
+    try {
+      const call = { script: 'exec git "$@"', args, env: env(sandbox.workspacePath) };
+      return await runGit(sandbox, { ...call, timeoutMs: PUSH_TIMEOUT_MS, signal });
+    } finally {
+      await sandbox.close();
+    }
+  };
+  const explain = (what: string, { stderr }: GitResult) => {
+    const said = saidOf(stderr).replaceAll(source, held.path) || "git said nothing";
+    return refused(`${what}: ${said}. ${behind(stderr) ?? "Check the repository."}`);
+  };
+  return {
+    explain,
+    list: (signal) => git(join(mirrorsFolder, mirror), listWords(source), signal),
+    async push(commit, branch, signal) {
+      const work = workOf(place);
+      const result = await git(work, pushWords(source, commit, branch), signal, (inside) =>
+        publishEnv(inside, mount.to, work),
+      );
+      if (result.exitCode !== 0) throw explain(`Pushing to ${held.path} failed`, result);
+    },
+    close: async () => held.close(),
+  };
+}
+
+function listWords(url: string): string[] {
+  return ["ls-remote", "--symref", "--", url, "HEAD", `${HEAD_REF}*`];
+}
+
+function pushWords(url: string, commit: string, branch: string): string[] {
+  const options = ["--quiet", "--no-verify", "--no-signed", "--recurse-submodules=no"];
+  return ["push", ...options, "--", url, `${commit}:${HEAD_REF}${branch}`];
+}
+
+/** A repository without settings, whose objects are the unpacked ones and those of the store. */
+function publishEnv(folder: string, store: string, onMachine = folder): Record<string, string> {
+  const made = join(onMachine, "git");
+  for (const part of ["objects", "refs"]) mkdirSync(join(made, part), { recursive: true });
+  mkdirSync(join(onMachine, "store", "objects"), { recursive: true });
+  writeFileSync(join(made, "HEAD"), `ref: ${HEAD_REF}none\n`);
+  return {
+    GIT_DIR: join(folder, "git"),
+    GIT_OBJECT_DIRECTORY: join(folder, "store", "objects"),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(store, "objects"),
+    GIT_NO_REPLACE_OBJECTS: "1",
+  };
+}
+
+const UNPACK = `git init -q --bare --template= store &&
+GIT_ALTERNATE_OBJECT_DIRECTORIES="$1/objects" git --git-dir=store index-pack --stdin --fix-thin --strict`;
+
+async function unpack(place: PublishPlace, view: CloneView, commit: string): Promise<void> {
+  const { options, mirror } = place;
+  const { provider, limits, mirrorsFolder } = options;
+  const mount = mirrorMount(provider, mirrorsFolder, mirror);
+  const sandbox = await provider.open({
+    workspaceFolder: workOf(place),
+    scratchFolder: scratchOf(place, "unpack"),
+    readOnly: [mount],
+    allowedHosts: [],
+    limits,
+  });
+  try {
+    const packing = packCommit(view, commit, GIT_ENV);
+    packing.stdin.end();
+    const taking = sandbox.run({
+      argv: ["/bin/sh", "-c", UNPACK, "sh", mount.to],
+      env: GIT_ENV,
+      timeoutMs: PUSH_TIMEOUT_MS,
+    });
+    taking.stdout.resume();
+    const [packSaid, takeSaid, packed, taken] = await Promise.all([
+      collectText(packing.stderr),
+      collectText(taking.stderr),
+      packing.ended,
+      taking.ended,
+      // Who reads may end before who writes; how it ended says whether it has all.
+      pipeline(packing.stdout, taking.stdin).catch(() => {}),
+    ]);
+    // A pack ends with its own checksum, so one that was taken is whole.
+    if (taken.exitCode === 0) return;
+    const said = saidOf(packed.exitCode === 0 ? takeSaid : packSaid || takeSaid);
+    throw refused(
+      `The commits could not be read from the workspace: ${said || "git said nothing"}. Check them with git fsck.`,
+    );
+  } finally {
+    await sandbox.close();
+  }
+}
+
+interface RemoteState {
+  defaultBranch: string | null;
+  heads: Map<string, string>;
+}
+
+async function readRemote(
+  line: Line,
+  { options, mirror }: PublishPlace,
+  { signal }: PublishOrder,
+): Promise<RemoteState> {
+  // In turn with fetches, which write the folder that git stands in.
+  const list = () => line.list(signal);
+  const result = await options.inTurn(mirror, list, { signal, error: stopped });
+  if (result.exitCode !== 0)
+    throw line.explain("Asking the repository for its branches failed", result);
+  const heads = new Map<string, string>();
+  let defaultBranch: string | null = null;
+  for (const text of result.stdout.split("\n")) {
+    const [what = "", ref = ""] = text.split("\t");
+    if (what.startsWith(`ref: ${HEAD_REF}`)) {
+      if (ref === "HEAD") defaultBranch = utf8(what.slice(`ref: ${HEAD_REF}`.length));
+    } else if (ref.startsWith(HEAD_REF)) heads.set(utf8(ref.slice(HEAD_REF.length)), what);
+  }
+  return { defaultBranch, heads };
+}
+
+function utf8(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString("utf8");
+}
+
+/** A branch and nothing that could be taken for another kind of ref. */
+function checkName(branch: string): string {
+  const name = checkBranch(branch);
+  const isOdd = /^(?:\+|refs\/|HEAD$|@$|\/)|\/\/|(?:^|\/)\.|(?:\.lock|[./])$|\.lock\//.test(name);
+  if (isOdd) throw refused("This is no name of a branch. Name one as git branch shows it.");
+  return name;
+}
+
+/** What the first branch of a repository is called, where nobody has said. */
+const USUAL_DEFAULTS = ["main", "master"];
+
+/**
+ * Some servers keep names that differ only in capital letters in one place. A repository without
+ * commits, or whose head is no branch, names no default: then what it would be is refused.
+ */
+function refuseDefault(branch: string, ...defaults: (string | null)[]): void {
+  const known = defaults.filter((name) => name !== null);
+  const names = known.length > 0 ? known : USUAL_DEFAULTS;
+  if (!names.some((name) => name.toLowerCase() === branch.toLowerCase())) return;
+  if (known.length === 0) {
+    throw refused(
+      `The repository does not say which is its default branch, and it may be ${branch}: agents do not push to that. Make a branch (git checkout -b …) and push that.`,
+    );
+  }
+  throw refused(
+    `${branch} is the repository's default branch, and agents do not push to it. Make a branch (git checkout -b …), push that, and open a pull request.`,
+  );
+}
+
+function behind(stderr: string): string | undefined {
+  if (!/non-fast-forward|fetch first|\[rejected\]/.test(stderr)) return undefined;
+  return "The branch has commits there that are not in the workspace, and nothing is overwritten. Make another branch (git checkout -b …) and push that.";
+}
+
+function elsewhere(): Refusal {
+  return refused(
+    "The workspace was cloned from another repository than the session names now. Begin a new session.",
+  );
+}
+
+function stopped(): Refusal {
+  return refused("Nothing was pushed: it was stopped.");
+}
+
+function refused(text: string): Refusal {
+  return new Refusal("conflict", "push_refused", text);
+}

@@ -1,0 +1,34 @@
+/** Puts recorded changes into a new workspace, by git and inside its sandbox: an agent wrote them. */
+import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
+import { exactPatch, type FileChange } from "#protocol/workspaces.ts";
+import { runGit } from "../repository/run-git.ts";
+
+/** Below somebody's repository, git would take paths from the top of that one, and leave all out. */
+const APPLY =
+  'GIT_CEILING_DIRECTORIES="$(dirname "$(pwd -P)")" git apply --whitespace=nowarn --binary -';
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Returns the paths that could not be put in. All go in together where they fit; where one does not,
+ * because the repository has moved on, each goes in by itself.
+ */
+export async function putChanges(
+  sandbox: Sandbox,
+  files: readonly FileChange[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const carried = files.flatMap((file) => {
+    const patch = exactPatch(file);
+    return patch ? [{ path: file.path, patch }] : [];
+  });
+  if (carried.length === 0) return [];
+  const apply = async (text: string) => {
+    const stdin = Buffer.from(text);
+    const call = { script: APPLY, stdin, signal, timeoutMs: TIMEOUT_MS };
+    return (await runGit(sandbox, call)).exitCode === 0;
+  };
+  if (await apply(carried.map(({ patch }) => patch).join(""))) return [];
+  const failed: string[] = [];
+  for (const { path, patch } of carried) if (!(await apply(patch))) failed.push(path);
+  return failed;
+}
