@@ -1,7 +1,13 @@
-/** Time, so that tests and the simulation can own it. Instants are epoch milliseconds. */
+/**
+ * The source of time, so that tests and the simulation can control it. Instants are epoch
+ * milliseconds.
+ */
 export interface Clock {
   now(): number;
-  /** Goes on when nobody looks and cannot be set: tells that `now` was moved. Its zero means nothing. */
+  /**
+   * A monotonic clock that nobody can set, used to detect that `now` was moved. Its zero is
+   * arbitrary.
+   */
   steady?(): number;
   /** Resolves after `delayMs`, or at once when the signal aborts. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
@@ -24,7 +30,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that stands still until it is told to move. */
+/** A clock that stands still until `advance` is called. */
 export class FakeClock implements Clock {
   #now: number;
   #sleepers: { at: number; wake: () => void }[] = [];
@@ -44,7 +50,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves time forward and wakes, in order, everyone whose moment has come. */
+  /** Moves time forward and wakes, in order, every sleeper whose time has come. */
   advance(byMs: number): void {
     this.#now += byMs;
     const due = this.#sleepers.filter((s) => s.at <= this.#now).sort((a, b) => a.at - b.at);

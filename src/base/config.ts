@@ -1,7 +1,8 @@
 /**
- * Settings: from the environment, and from `muster.config.json` in the data folder for what the
- * environment does not say. Everything is checked before anything starts; a bad value stops the
- * start with its name and what is allowed. This is the only file that reads the environment.
+ * Settings: from the environment, and from `muster.config.json` in the data folder for those the
+ * environment does not set. All of them are checked before anything starts; a bad value stops the
+ * start and names the setting and its allowed values. This is the only file that reads the
+ * environment.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -83,7 +84,7 @@ const settingsSchema = z.object({
   MINIMAL_UI: flag.default(false),
 });
 
-/** The one setting whose bad value does not stop the start. */
+/** Default of the one setting whose bad value is only a warning. */
 export const MAX_WORKERS_DEFAULT = 8;
 
 export interface Config {
@@ -92,30 +93,42 @@ export interface Config {
   port: number;
   databaseUrl: string;
   publicUrl: string | undefined;
-  /** Whose word counts on where a request came from. */
+  /** Proxies that are believed about where a request came from. */
   trustedProxy: TrustedProxies | undefined;
-  /** Plain HTTP beyond loopback is allowed. */
+  /** Allows plain HTTP beyond loopback. */
   insecureHttp: boolean;
   secretKey: string | undefined;
-  /** Go on with another secret key than the database was written with, without what only that one opens. */
+  /**
+   * Starts with a secret key other than the one the database was written with, and deletes what
+   * only that key opens.
+   */
   forgetEncrypted: boolean;
   model: string | undefined;
   runtime: string;
-  /** A model that sends nothing for so long is asked again. */
+  /** A model that is silent for this long is asked again. */
   modelSilenceMs: number;
   sandbox: "bubblewrap" | "local";
-  /** Where programs are looked for. */
+  /** Search path for programs. */
   path: string;
-  /** Sessions may work in folders of this machine within these; none: in any that is not refused. */
+  /**
+   * Folders of this machine that sessions may work in; if empty, any folder that the rules do not
+   * refuse.
+   */
   projectFolders: string[];
-  /** Hosts that commands in a sandbox may reach. */
+  /** Hosts that sandboxed commands may reach. */
   allowedHosts: string[];
   disk: {
     /** Quota of each workspace. */
     workspace: { bytes: number; files: number };
-    /** Free space of a runner's disk that agents may not use; null: by the size of the disk. */
+    /**
+     * Free space of a runner's disk that agents may not use; null: derived from the size of the
+     * disk.
+     */
     floorBytes: number | null;
-    /** Kept beside a SQLite database and given up when the disk is full; 0: none. */
+    /**
+     * Size of the file that reserves space beside a SQLite database and is deleted when the disk is
+     * full; 0: none.
+     */
     reserveBytes: number;
   };
   turnLimits: {
@@ -125,38 +138,38 @@ export interface Config {
     costMicros: number | null;
     outputBytes: number;
   };
-  /** How long a session may be idle before it falls asleep. */
+  /** Idle time after which a session falls asleep. */
   idleMs: number;
-  /** Where GitHub's API is, if not at github.com. */
+  /** Address of GitHub's API, if it is not github.com's. */
   githubApiUrl: string | undefined;
   signIn: SignInSettings;
-  /** What model providers read: their own variables, and ours for further ones. */
+  /** Variables of model providers: their own, and ours for further providers. */
   providers: Environment;
-  /** Requests a second for each credential; 0 is off. */
+  /** Requests per second per credential; 0 turns the limit off. */
   rateLimit: number;
   maxSessions: number;
   maxOrgSessions: number;
   delegation: {
-    /** Live ones. */
+    /** Limit of live children. */
     childrenPerOrchestrator: number;
-    /** Turns that agents and wake-ups may begin in a tree until a person says something. */
+    /** Turns that agents and wake-ups may begin in a tree until a person writes again. */
     unattendedTurns: number;
   };
   logLevel: (typeof LOG_LEVELS)[number];
   runnerCapacity: number;
-  /** The scripted runtime's `crash` kills its runner; for tests of what happens then. */
+  /** Lets the scripted runtime's `crash` step kill its runner, for tests. */
   testCrash: boolean;
   runner: "process" | "inline" | "none";
   server: string | undefined;
   token: string | undefined;
   apiKey: string | undefined;
-  /** Supervisor mode; orchestrators are not touched by it. */
+  /** Supervisor mode. Orchestrators do not depend on these settings. */
   orchestration: {
     disabled: boolean;
-    /** Closed, whatever the others say. */
+    /** Disables supervisor mode whatever the other settings say. */
     minimalUi: boolean;
     maxWorkers: number;
-    /** An agent that ends a worker may have it removed at once, with all that it wrote. */
+    /** Lets an agent that ends a worker delete it at once, with everything it wrote. */
     allowDelete: boolean;
   };
   warnings: string[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FairLine } from "./fair-queue.ts";
+import { FairQueue } from "./fair-queue.ts";
 
 const turns = async (count = 5) => {
   for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve));
@@ -7,7 +7,7 @@ const turns = async (count = 5) => {
 
 describe("a fair line", () => {
   it("gives a newcomer its turn before the rest of a long queue", async () => {
-    const line = new FairLine({ atOnce: 1, perParty: 1 });
+    const line = new FairQueue({ atOnce: 1, perParty: 1 });
     const served: string[] = [];
     const work = async (party: string) => {
       const release = await line.enter(party);
@@ -25,7 +25,7 @@ describe("a fair line", () => {
   });
 
   it("lets the loop turn and others in when those who hold a place come back at once", async () => {
-    const line = new FairLine({ atOnce: 2, perParty: 2 });
+    const line = new FairQueue({ atOnce: 2, perParty: 2 });
     let [pages, loops, isOver] = [0, 0, false];
     const count = () => {
       loops += 1;
@@ -51,7 +51,7 @@ describe("a fair line", () => {
   });
 
   it("keeps within its limits, and turns away what a party cannot wait for", async () => {
-    const line = new FairLine({ atOnce: 3, perParty: 2, waiting: 1 });
+    const line = new FairQueue({ atOnce: 3, perParty: 2, waiting: 1 });
     const [first, second] = [await line.enter("a"), await line.enter("a")];
     const third = line.enter("a");
     expect(third).toBeDefined();

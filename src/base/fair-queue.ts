@@ -1,14 +1,14 @@
 /**
- * A line for work that several parties share. A few holders work at once; places go round the
- * parties in turn, so a party that asks for very much delays itself and nobody else. Between two
- * holders the event loop turns once, so a long line never holds it.
+ * A queue for work that several parties share. A few holders work at once; slots go to the parties
+ * in turn, so a party that asks for very much delays only itself. The event loop turns once between
+ * two holders, so a long queue never blocks it.
  */
-export interface FairLineLimits {
-  /** Holders at once, all parties together. */
+export interface FairQueueLimits {
+  /** Holders at once, over all parties. */
   atOnce: number;
-  /** Holders at once of one party. */
+  /** Holders at once per party. */
   perParty: number;
-  /** Waiting requests of one party; without it there is no limit. */
+  /** Waiting requests per party; no limit if absent. */
   waiting?: number;
 }
 
@@ -19,24 +19,28 @@ interface Party {
   waiting: ((release: Release) => void)[];
 }
 
-export class FairLine {
-  readonly #limits: FairLineLimits;
-  /** In the order of their next turn. */
+export class FairQueue {
+  readonly #limits: FairQueueLimits;
+  /** Parties in the order of their next turn. */
   readonly #parties = new Map<string, Party>();
   #holding = 0;
   #scheduled = false;
 
-  constructor(limits: FairLineLimits) {
+  constructor(limits: FairQueueLimits) {
     this.#limits = limits;
   }
 
-  /** Resolves with the function that gives the place back; undefined when too many of the party wait. */
+  /**
+   * Resolves with the function that releases the slot. Returns undefined if too many requests of
+   * the party wait.
+   */
   enter(name: string): Promise<Release> | undefined {
     const party = this.#parties.get(name) ?? { holding: 0, waiting: [] };
     if (party.waiting.length >= (this.#limits.waiting ?? Number.POSITIVE_INFINITY))
       return undefined;
     this.#parties.set(name, party);
-    // A place that was given back in this turn of the loop is handed out in the next, also to whoever had it.
+    // A slot that was released in this turn of the loop is granted in the next one, also to the
+    // party that had it.
     if (!this.#scheduled && party.waiting.length === 0 && this.#mayHold(party))
       return Promise.resolve(this.#hold(name, party));
     return new Promise((resolve) => {
@@ -68,16 +72,16 @@ export class FairLine {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      this.#handOut();
+      this.#grantSlots();
     });
   }
 
-  #handOut(): void {
+  #grantSlots(): void {
     for (const [name, party] of [...this.#parties]) {
       if (this.#holding >= this.#limits.atOnce) return;
       if (party.waiting.length === 0 || !this.#mayHold(party)) continue;
       const next = party.waiting.shift();
-      // Its next turn comes after everybody else's.
+      // The party moves to the end of the order.
       this.#parties.delete(name);
       this.#parties.set(name, party);
       next?.(this.#hold(name, party));

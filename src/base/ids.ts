@@ -1,7 +1,7 @@
 /**
- * Ids: a prefix that names the kind, then 26 characters of Crockford base32: 50 bits of time, 20 bits
- * that count within the millisecond, and 60 random bits. So the ids of one process sort in the order
- * they were minted, and two processes never mint the same one.
+ * Ids: a prefix that names the kind, then 26 characters of Crockford base32: 50 bits of time, 20
+ * bits that count within the millisecond, and 60 random bits. The ids of one process sort in the
+ * order they were minted, and two processes never mint the same one.
  */
 import { createHash, randomFillSync } from "node:crypto";
 
@@ -78,7 +78,7 @@ export function createIds(now: () => number = Date.now): Ids {
   };
 }
 
-/** An id that is the same for the same seed: for things with a natural identity, such as a runner. */
+/** Derives an id from a seed, for things with a natural identity, such as a runner. */
 export function idFrom(prefix: IdPrefix, seed: string): string {
   const digest = createHash("sha256").update(seed).digest();
   let text = "";

@@ -1,9 +1,8 @@
 /**
- * Structured log lines with redaction. Secrets are caught three times: by the name of the field they
- * are in, by the look of the text, and, those that this process has used, by their value. They are
- * taken out of names, values and the text, before a line is made of these: people choose what their
- * secrets are, and must not be able to break a line with one. Content of prompts and transcripts is
- * never logged at all.
+ * Structured log lines with redaction. Secrets are recognised by the name of their field, by the
+ * look of the text, and by value if this process has used them. They are removed from names, values
+ * and the message before the line is formatted: people choose their secrets and must not be able to
+ * break a line with one. The content of prompts and transcripts is never logged.
  */
 import { pino } from "pino";
 import { withoutSecrets } from "./secrets/known-secrets.ts";
@@ -27,7 +26,7 @@ const SECRET_FIELD =
   /^(authorization|cookie|set-cookie|token|key|apikey|api_key|secret|password|passphrase|credential)s?$/i;
 const SECRET_TEXT =
   /\b(?:Bearer\s+[\w.~+/=-]{8,}|sk-[\w-]{8,}|mst_[\w-]{8,}|mrt_[\w.-]{8,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,})/g;
-/** As names are written in our own code; nobody's secret must rename a field. */
+/** Field names as our own code writes them; a user's secret must not rename a field. */
 const OWN_NAME = /^[a-z][A-Za-z_]{0,31}$/;
 const REDACTED = "[redacted]";
 const MAX_DEPTH = 6;
@@ -70,13 +69,15 @@ function describeError(error: Error, depth: number): unknown {
 
 export interface LogOptions {
   level: LogLevel;
-  /** Where lines go; standard error by default, because standard output belongs to commands. */
+  /**
+   * Destination of lines; standard error by default, because standard output belongs to commands.
+   */
   write?: (line: string) => void;
 }
 
 export function createLog({ level, write }: LogOptions): Log {
   const destination = write ? { write } : pino.destination({ dest: 2, sync: true });
-  // Logs are read on terminals: what others named themselves must not command one.
+  // Logs are read on terminals, and a name chosen by a stranger must not control one.
   const stream = { write: (line: string) => void destination.write(terminalJson(line)) };
   const sink = pino(
     {

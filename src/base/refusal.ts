@@ -41,7 +41,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Missing, deleted and not yours answer alike, so that nobody learns what exists. */
+/** Missing, deleted and forbidden things get the same refusal, so nobody learns what exists. */
 export function notFound(what: string): Refusal {
   return new Refusal(
     "not_found",

@@ -1,4 +1,4 @@
-/** Settings of signing in through somebody else's service, and of the owner's first password. */
+/** Settings for single sign-on, and for the owner's first password. */
 import { readFileSync, statSync } from "node:fs";
 import * as z from "zod";
 import { Refusal } from "./refusal.ts";
@@ -8,22 +8,22 @@ const MAX_SECRET_BYTES = 4_096;
 const GITHUB_URL = "https://github.com";
 const GITHUB_API_URL = "https://api.github.com";
 
-/** Who one is must not be said in the clear, except to a program on this machine. */
+/** Sign-in must be encrypted, except to a program on this machine. */
 const safeUrl = z
   .url({ protocol: /^https?$/, error: "an https:// address" })
   .refine(isSafe, "an https:// address without query; http:// is for this machine alone");
 
-const line = z.string().min(1).max(500);
+const shortText = z.string().min(1).max(500);
 
 export const signInShape = {
-  MUSTER_GITHUB_CLIENT_ID: line.optional(),
-  MUSTER_GITHUB_CLIENT_SECRET: line.optional(),
-  MUSTER_GITHUB_CLIENT_SECRET_FILE: line.optional(),
+  MUSTER_GITHUB_CLIENT_ID: shortText.optional(),
+  MUSTER_GITHUB_CLIENT_SECRET: shortText.optional(),
+  MUSTER_GITHUB_CLIENT_SECRET_FILE: shortText.optional(),
   MUSTER_GITHUB_URL: safeUrl.optional(),
   MUSTER_OIDC_ISSUER: safeUrl.optional(),
-  MUSTER_OIDC_CLIENT_ID: line.optional(),
-  MUSTER_OIDC_CLIENT_SECRET: line.optional(),
-  MUSTER_OIDC_CLIENT_SECRET_FILE: line.optional(),
+  MUSTER_OIDC_CLIENT_ID: shortText.optional(),
+  MUSTER_OIDC_CLIENT_SECRET: shortText.optional(),
+  MUSTER_OIDC_CLIENT_SECRET_FILE: shortText.optional(),
   MUSTER_OIDC_NAME: z
     .string()
     .trim()
@@ -31,26 +31,29 @@ export const signInShape = {
     .max(60)
     .regex(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u, "one line of plain text")
     .default("single sign-on"),
-  MUSTER_OWNER_EMAIL: line.optional(),
-  MUSTER_OWNER_PASSWORD_FILE: line.optional(),
+  MUSTER_OWNER_EMAIL: shortText.optional(),
+  MUSTER_OWNER_PASSWORD_FILE: shortText.optional(),
 };
 
-type Given = z.infer<z.ZodObject<typeof signInShape>> & {
+type SignInVariables = z.infer<z.ZodObject<typeof signInShape>> & {
   MUSTER_GITHUB_API_URL?: string | undefined;
 };
 
-/** A file is read when a server starts: commands that only ask one need not be able to. */
+/**
+ * A secret, or the file it is in. The file is read when a server starts: commands that only talk to
+ * a server need not be able to read it.
+ */
 export type SecretSource = { value: string } | { setting: string; file: string };
 
 export interface SignInSettings {
   github: { clientId: string; secret: SecretSource; url: string; apiUrl: string } | undefined;
   oidc: { clientId: string; secret: SecretSource; issuer: string; name: string } | undefined;
-  /** Set once, when the owner has none. */
+  /** Set once, if the owner has no password. */
   ownerPassword: SecretSource | undefined;
   ownerEmail: string | undefined;
 }
 
-export function signInSettings(given: Given): SignInSettings {
+export function signInSettings(given: SignInVariables): SignInSettings {
   const file = given.MUSTER_OWNER_PASSWORD_FILE;
   return {
     github: githubSettings(given),
@@ -60,7 +63,7 @@ export function signInSettings(given: Given): SignInSettings {
   };
 }
 
-function githubSettings(given: Given): SignInSettings["github"] {
+function githubSettings(given: SignInVariables): SignInSettings["github"] {
   const secret = secretSource(
     "MUSTER_GITHUB_CLIENT_SECRET",
     given.MUSTER_GITHUB_CLIENT_SECRET,
@@ -71,7 +74,7 @@ function githubSettings(given: Given): SignInSettings["github"] {
   if (clientId === undefined) throw missing("MUSTER_GITHUB_CLIENT_ID");
   if (secret === undefined) throw missing("MUSTER_GITHUB_CLIENT_SECRET");
   const api = given.MUSTER_GITHUB_API_URL;
-  // Else the tokens of one place would be shown to another.
+  // Otherwise tokens of one server would be sent to another.
   if (given.MUSTER_GITHUB_URL === undefined && api !== undefined && bare(api) !== GITHUB_API_URL)
     throw missing("MUSTER_GITHUB_URL");
   if (api !== undefined && !isSafe(api))
@@ -81,7 +84,7 @@ function githubSettings(given: Given): SignInSettings["github"] {
   return { clientId, secret, url, apiUrl };
 }
 
-function oidcSettings(given: Given): SignInSettings["oidc"] {
+function oidcSettings(given: SignInVariables): SignInSettings["oidc"] {
   const secret = secretSource(
     "MUSTER_OIDC_CLIENT_SECRET",
     given.MUSTER_OIDC_CLIENT_SECRET,
@@ -106,14 +109,14 @@ function secretSource(
   return file === undefined ? undefined : { setting: `${setting}_FILE`, file };
 }
 
-/** From then on it must not be read in a log line. */
+/** Reads the secret and redacts it from log lines from then on. */
 export function readSecretSource(source: SecretSource): string {
   const secret = "value" in source ? source.value : readSecretFile(source);
   pinSecret(secret);
   return secret;
 }
 
-/** The line break that editors leave at the end is not part of it. */
+/** Strips the line break that editors add at the end. */
 function readSecretFile(source: Extract<SecretSource, { file: string }>): string {
   const { setting, file } = source;
   let text: string;

@@ -1,4 +1,4 @@
-/** Times where a person is: reading what names no zone, and writing instants in theirs; pure. */
+/** Times in a person's time zone: parses times without a zone, and formats instants. Pure. */
 
 export interface TimePlace {
   timezone: string;
@@ -15,16 +15,16 @@ export function isLocalTime(text: string): boolean {
   return read !== null && !Number.isNaN(read);
 }
 
-/** The instant that `text` means in a zone. A day alone ends with its last second. */
+/** The instant that `text` means in a time zone. A day alone ends with its last second. */
 export function zonedInstant(text: string, { timezone }: Pick<TimePlace, "timezone">): number {
   if (!LOCAL.test(text)) return Date.parse(text);
   const local = readLocal(text);
-  // The offset may differ before and after a change of the clocks: taken twice, it settles.
+  // The offset may differ before and after a clock change; the second pass settles it.
   const first = local - offsetAt(local, timezone);
   return local - offsetAt(first, timezone);
 }
 
-/** As if it were UTC; NaN for a day that no calendar has. */
+/** Reads the text as UTC; NaN for a day that no calendar has. */
 function readLocal(text: string): number {
   const isDay = !text.includes("T");
   const at = Date.parse(`${text}${isDay ? "T23:59:59" : ""}Z`);
@@ -54,13 +54,15 @@ function offsetAt(at: number, timezone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
 }
 
-/** An instant as a person reads it: `31 Jan 2030, 13:00 (Europe/Berlin)`, in the words of their locale. */
+/** Formats an instant for a person: `31 Jan 2030, 13:00 (Europe/Berlin)`, in their locale. */
 export function localTimeText(at: number, { timezone, locale }: TimePlace): string {
   const style = { dateStyle: "medium", timeStyle: "short", timeZone: timezone } as const;
   return `${new Intl.DateTimeFormat(locale, style).format(at)} (${timezone})`;
 }
 
-/** The day where a person is, with weekday and the zone's offset: `Thursday, January 31, 2030, GMT+01:00`. */
+/**
+ * The current day in a time zone, with weekday and offset: `Thursday, January 31, 2030, GMT+01:00`.
+ */
 export function localDayText(at: number, { timezone }: Pick<TimePlace, "timezone">): string {
   return new Intl.DateTimeFormat("en", {
     timeZone: timezone,

@@ -7,11 +7,11 @@ import { writePrivateFile } from "#base/machine/private-files.ts";
 import {
   findSecretKey,
   forgetStatements,
-  judgeSecretKey,
   keyRefusal,
   type Query,
   recordStatement,
   secretKeyFile,
+  verifySecretKey,
 } from "#base/secrets/secret-key.ts";
 import type { Store } from "#base/store/index.ts";
 import { ENCRYPTED_COLUMNS } from "./features.ts";
@@ -32,7 +32,7 @@ export async function openSecretKey(
   const { home } = config;
   const known = findSecretKey(config.secretKey, home);
   const verdict = await store.read((reader) =>
-    judgeSecretKey(queryOf(reader), store.dialect, ENCRYPTED_COLUMNS, known),
+    verifySecretKey(queryOf(reader), store.dialect, ENCRYPTED_COLUMNS, known),
   );
   const isBad = verdict === "missing" || verdict === "wrong";
   if (isBad && !config.forgetEncrypted) throw keyRefusal(verdict, home, NEXT);
@@ -50,7 +50,7 @@ export async function recordSecretKey(
 ): Promise<void> {
   const verdict = await store.transaction(async (tx) => {
     await tx.execute({ sql: recordStatement(secretKey, tx.now), parameters: [] });
-    return judgeSecretKey(queryOf(tx), tx.dialect, [], secretKey);
+    return verifySecretKey(queryOf(tx), tx.dialect, [], secretKey);
   });
   if (verdict === "wrong") throw keyRefusal(verdict, home, NEXT);
 }

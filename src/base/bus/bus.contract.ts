@@ -1,4 +1,4 @@
-/** What every bus does. Each implementation runs this suite. */
+/** The contract of every bus. Each implementation runs this suite. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Bus } from "./bus.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The environment in which git runs for us. What git reads was perhaps written by an attacker, so
- * nothing that could make it start another program is taken from a repository or from a home: no
+ * The environment of every git process that we start. An attacker may have written what git reads,
+ * so nothing that could start another program is taken from a repository or a home folder: no
  * hooks, no file watcher, no filters, no prompts, no settings but these.
  */
 
@@ -14,7 +14,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "core.trustctime": "false",
   "diff.ignoreSubmodules": "all",
   "gc.auto": "0",
-  // A server that prepares a large answer says a byte a second; one that says nothing is given up.
+  // A server that prepares a large response sends a byte a second; a silent one is given up.
   "http.lowSpeedLimit": "1",
   "http.lowSpeedTime": "60",
   "maintenance.auto": "false",
@@ -24,9 +24,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export interface GitEnvOptions {
-  /** By which git may reach a repository, such as `https`; no other is taken, whatever is asked. */
+  /** Protocols git may use, such as `https`; every other protocol is refused. */
   protocols: readonly string[];
-  /** Besides those that always hold. */
+  /** Settings besides the ones that always apply. */
   settings?: Readonly<Record<string, string>>;
 }
 
@@ -54,8 +54,8 @@ export function gitEnv({ protocols, settings = {} }: GitEnvOptions): Record<stri
   };
 }
 
-/** Git's own last words, without anything that could be a password in an address. */
-export function lastWords(stderr: string): string {
+/** The last lines of git's error output, without anything that could be a password in a URL. */
+export function lastErrorLines(stderr: string): string {
   const lines = stderr.trim().split("\n").slice(-3).join(" ");
   return lines.replace(/:\/\/[^@/\s]*@/g, "://").slice(0, 500);
 }

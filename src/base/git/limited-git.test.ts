@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { gitEnv } from "./git-env.ts";
-import { isCutOff, type LimitedGit, NO_GIT, runLimitedGit } from "./limited-git.ts";
+import { GIT_NOT_FOUND, isLimitError, type LimitedGitCall, runLimitedGit } from "./limited-git.ts";
 
 const PATH = process.env.PATH ?? "";
 /** Git runs a line of shell, as it runs its own programs. */
-const run = (line: string, more: Partial<LimitedGit> = {}) =>
+const run = (line: string, more: Partial<LimitedGitCall> = {}) =>
   runLimitedGit({
     args: ["-c", `alias.x=!${line}`, "x"],
     cwd: "/",
@@ -39,8 +39,8 @@ describe("git with limits", () => {
     expect(exitCode).not.toBe(0);
     expect(statSync(join(folder, "large")).size).toBeLessThanOrEqual(512 * 1024);
     rmSync(folder, { recursive: true });
-    expect(isCutOff("fatal: fetch-pack: invalid index-pack output")).toBe(true);
-    expect(isCutOff("fatal: repository not found")).toBe(false);
+    expect(isLimitError("fatal: fetch-pack: invalid index-pack output")).toBe(true);
+    expect(isLimitError("fatal: repository not found")).toBe(false);
   });
 
   it("reads from a pipe what is in no command line and no environment", async () => {
@@ -73,7 +73,7 @@ describe("git with limits", () => {
 
   it("says when there is none", async () => {
     expect(await run("true", { env: { PATH: "/nonexistent" } })).toMatchObject({
-      exitCode: NO_GIT,
+      exitCode: GIT_NOT_FOUND,
     });
   });
 });

@@ -1,71 +1,74 @@
 /**
- * Runs git outside of any sandbox, on folders of our own, with bounds on what a stranger's server can
- * make it cost: the size of a file, memory, time, and how much of what it says is kept. When it ends,
- * or is ended, everything it has started is gone.
+ * Runs git outside of any sandbox, on folders of our own, and limits what a stranger's server can
+ * make it cost: file size, memory, time and output. When git ends or is killed, so is every process
+ * it started.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
 export interface GitLimits {
-  /** The largest file it may write; what is fetched is one. */
+  /** Size of the largest file git may write. A fetched pack is one file. */
   fileBytes: number;
   memoryBytes: number;
 }
 
-export interface LimitedGit {
+export interface LimitedGitCall {
   args: readonly string[];
   cwd: string;
-  /** All of it, with where git is looked for. */
+  /** The whole environment, with the PATH that git is found in. */
   env: Readonly<Record<string, string>>;
   limits: GitLimits;
-  /** Of standard output; more ends it. */
+  /** Limit of standard output; git is killed when it writes more. */
   maxBytes: number;
   stdin?: string | undefined;
-  /** What can be read from descriptor 3, once. */
+  /** Text that can be read once from descriptor 3. */
   pipe?: string | undefined;
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-export interface GitEnd {
-  /** Null when it was ended; `NO_GIT` when there is none. */
+export interface LimitedGitResult {
+  /** Null if git was killed; `GIT_NOT_FOUND` if git is not installed. */
   exitCode: number | null;
   stdout: Buffer;
   stderr: string;
   ended: "itself" | "time" | "signal" | "size";
 }
 
-/** As a shell says it. */
-export const NO_GIT = 127;
+/** Exit code of a shell that does not find the program. */
+export const GIT_NOT_FOUND = 127;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** The unit of `ulimit -f` in a POSIX shell. */
 const BLOCK_BYTES = 512;
 
-/** A shell sets the limits, which every program that git starts inherits. Not all systems know all. */
-const LIMITED =
+/**
+ * A shell sets the limits, and every program that git starts inherits them. Limits that a system
+ * does not know are skipped.
+ */
+const LIMITED_GIT_SCRIPT =
   'ulimit -f "$1" 2>/dev/null; ulimit -v "$2" 2>/dev/null; ulimit -c 0 2>/dev/null; shift 2; exec git "$@"';
 
-/** So that git keeps to its limits where it can, and does not run into them. */
+/** Settings that keep git below the limits where it can be told to. */
 export const LIMITED_SETTINGS: Readonly<Record<string, string>> = {
-  // Always a pack: one file, whose size the system bounds.
+  // Always store a pack: one file, whose size the system limits.
   "fetch.unpackLimit": "1",
   "core.packedGitWindowSize": "32m",
   "core.packedGitLimit": "256m",
   "transfer.bundleURI": "false",
 };
 
-export async function runLimitedGit(call: LimitedGit): Promise<GitEnd> {
+export async function runLimitedGit(call: LimitedGitCall): Promise<LimitedGitResult> {
   const { fileBytes, memoryBytes } = call.limits;
   const limits = [Math.ceil(fileBytes / BLOCK_BYTES), Math.ceil(memoryBytes / 1024)].map(String);
-  const child = spawn("/bin/sh", ["-c", LIMITED, "sh", ...limits, ...call.args], {
+  const child = spawn("/bin/sh", ["-c", LIMITED_GIT_SCRIPT, "sh", ...limits, ...call.args], {
     cwd: call.cwd,
     env: call.env,
     stdio: ["pipe", "pipe", "pipe", call.pipe === undefined ? "ignore" : "pipe"],
-    // Its own group: what git has started must not outlive it.
+    // A process group of its own: what git has started must not outlive git.
     detached: true,
   });
-  let ended: GitEnd["ended"] = "itself";
-  const end = (why: GitEnd["ended"]) => {
+  let ended: LimitedGitResult["ended"] = "itself";
+  const end = (why: LimitedGitResult["ended"]) => {
     if (ended === "itself") ended = why;
     killGroup(child);
   };
@@ -76,8 +79,8 @@ export async function runLimitedGit(call: LimitedGit): Promise<GitEnd> {
   const [, out, err, pipe] = child.stdio;
   const stdout = collect(out as NodeJS.ReadableStream, call.maxBytes, () => end("size"));
   const stderr = collect(err as NodeJS.ReadableStream, MAX_ERROR_BYTES, () => {});
-  give(child.stdin as Writable, call.stdin ?? "");
-  if (call.pipe !== undefined) give(pipe as Writable, call.pipe);
+  writeTo(child.stdin as Writable, call.stdin ?? "");
+  if (call.pipe !== undefined) writeTo(pipe as Writable, call.pipe);
   try {
     const exitCode = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
@@ -91,8 +94,8 @@ export async function runLimitedGit(call: LimitedGit): Promise<GitEnd> {
   }
 }
 
-/** Git need not take it. */
-function give(stream: Writable, text: string): void {
+/** Git may close the stream before it has read everything. */
+function writeTo(stream: Writable, text: string): void {
   stream.on("error", () => {});
   stream.end(text);
 }
@@ -102,11 +105,11 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // All of it has ended.
+    // The group has ended already.
   }
 }
 
-/** Reads to the end in any case, or the program would wait for ever; keeps the beginning. */
+/** Keeps the first `maxBytes`, but reads to the end: git would block on a full pipe. */
 function collect(
   stream: NodeJS.ReadableStream,
   maxBytes: number,
@@ -123,9 +126,9 @@ function collect(
   return () => Buffer.concat(chunks);
 }
 
-const CUT_OFF = /invalid index-pack output|signal 25\b|File too large|out of memory/i;
+const LIMIT_ERROR = /invalid index-pack output|signal 25\b|File too large|out of memory/i;
 
-/** The system ended the program that keeps what comes; git tells it in one of these ways. */
-export function isCutOff(stderr: string): boolean {
-  return CUT_OFF.test(stderr);
+/** True for the ways in which git reports that a limit stopped the program that stores a pack. */
+export function isLimitError(stderr: string): boolean {
+  return LIMIT_ERROR.test(stderr);
 }

@@ -1,6 +1,6 @@
 /**
- * One process per folder or database. The lock is an SQLite file held in an exclusive transaction:
- * the operating system frees it when the process dies, however it dies.
+ * A lock that allows one process per folder or database. It is an SQLite file held in an exclusive
+ * transaction: the operating system frees it however the process dies.
  */
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,10 +13,10 @@ export interface FileLock {
 
 const RETRY_EVERY_MS = 25;
 
-/** Waits up to `waitMs` for the holder to go away, then refuses with `file_locked`. */
+/** Waits up to `waitMs` for the holder to release the lock, then refuses with `file_locked`. */
 export async function acquireFileLock(path: string, waitMs = 0): Promise<FileLock> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Private, because whoever can read the file can also hold its lock.
+  // Private, because anybody who can read the file can also lock it.
   closeSync(openSync(path, "a", 0o600));
   const deadline = Date.now() + waitMs;
   for (;;) {

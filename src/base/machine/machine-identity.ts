@@ -1,8 +1,8 @@
 /**
- * A runner's identity: a key pair that lies in the runner's own folder and never leaves it. The server
- * knows the public key, so a machine stays the same one across a new token and a restored database.
- * The proof is bound to the token it comes with: neither a token alone nor a recorded proof lets
- * another machine pass for this one.
+ * A runner's identity: a key pair that stays in the runner's own folder. The server knows the
+ * public key, so a machine stays the same across a new token and a restored database. The proof is
+ * bound to the token that is sent with it: neither a token alone nor a recorded proof lets another
+ * machine impersonate this one.
  */
 import {
   createHash,
@@ -29,12 +29,12 @@ export interface IdentityProof {
 }
 
 export interface MachineIdentity {
-  /** Fingerprint of the public key; what the server stores. */
+  /** Fingerprint of the public key, which the server stores. */
   fingerprint: string;
   prove(token: string, bootId: string): IdentityProof;
 }
 
-/** Reads the identity of a runner's folder; the first call makes it. */
+/** Reads the identity in a runner's folder, and creates it on the first call. */
 export function ensureMachineIdentity(folder: string): MachineIdentity {
   const file = identityFile(folder);
   if (!existsSync(file)) {
@@ -45,13 +45,15 @@ export function ensureMachineIdentity(folder: string): MachineIdentity {
   return identityOf(readKey(file));
 }
 
-/** The fingerprint of a runner's folder; undefined when no runner of this version has worked there. */
+/**
+ * Fingerprint of the runner in a folder; undefined if no runner of this version has worked there.
+ */
 export function findFingerprint(folder: string): string | undefined {
   const file = identityFile(folder);
   return existsSync(file) ? identityOf(readKey(file)).fingerprint : undefined;
 }
 
-/** The fingerprint of the machine that made the proof; undefined when the proof is not good. */
+/** Fingerprint of the machine that made the proof; undefined if the proof is invalid. */
 export function verifyProof(
   { publicKey, signature }: IdentityProof,
   tokenHash: string,
@@ -67,7 +69,7 @@ export function verifyProof(
       key,
       Buffer.from(signature, "base64url"),
     );
-    // Hashed as exported: one key has one fingerprint, however it was encoded on the wire.
+    // Hashed in one encoding: a key has one fingerprint, however it was encoded on the wire.
     return good ? fingerprintOf(key) : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Files and folders that only their owner may read: keys, tokens, databases, copies of them.
- * Tightens files of our own that are too open, and refuses those of somebody else.
+ * Files and folders that only their owner may read: keys, tokens, databases and copies of them.
+ * Tightens our own files that are too open, and refuses files of somebody else.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -26,7 +26,7 @@ const STICKY = 0o1000;
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** Creates the folder, or tightens the one that is there. */
+/** Creates the folder, or tightens an existing one. */
 export function ensurePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
   const stats = statSync(path);
@@ -37,7 +37,7 @@ export function ensurePrivateFolder(path: string): void {
   tighten(path, stats, FOLDER_MODE);
 }
 
-/** Tightens a file if it is there. A link counts as ours if both the link and its target are. */
+/** Tightens a file if it exists. A link is accepted if both the link and its target are ours. */
 export function ensurePrivateFile(path: string): void {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (!link) return;
@@ -90,7 +90,10 @@ export function writePrivateFile(path: string, text: string): void {
   }
 }
 
-/** The same without holding up the event loop, for what is written again and again. */
+/**
+ * Like `writePrivateFile`, without blocking the event loop, for files that are written again and
+ * again.
+ */
 export async function savePrivateFile(path: string, text: string): Promise<void> {
   const draft = draftOf(path);
   try {
@@ -112,7 +115,7 @@ function draftOf(path: string): string {
   return `${path}.${randomBytes(6).toString("hex")}.new`;
 }
 
-/** Creates an empty file with mode 0600 in place of whatever has that name. */
+/** Creates an empty file with mode 0600, replacing any file of that name. */
 export function createPrivateFile(path: string): void {
   rmSync(path, { force: true });
   closeSync(openSync(path, "wx", FILE_MODE));
@@ -121,7 +124,7 @@ export function createPrivateFile(path: string): void {
 function tighten(path: string, stats: Stats, mode: number): void {
   if (process.platform === "win32" || (stats.mode & OTHERS) === 0) return;
   const command = `chmod ${mode.toString(8)} ${quoted(path)}`;
-  // Nobody but root can change the mode of root's files; inside our own folder they are out of reach.
+  // Only root can change the mode of root's files; inside our own folder others cannot reach them.
   if (stats.uid === 0 && process.getuid?.() !== 0) return;
   try {
     chmodSync(path, mode);
@@ -139,7 +142,10 @@ function tighten(path: string, stats: Stats, mode: number): void {
   );
 }
 
-/** Files of root are as good as ours: root could read and replace everything anyway. */
+/**
+ * Refuses files of other users. Root's files are accepted: root could read and replace everything
+ * anyway.
+ */
 function requireOwn(path: string, { uid }: Stats): void {
   const self = process.getuid?.();
   if (self === undefined || uid === self || uid === 0) return;

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 
 /** Package managers by the program to look for. */
 const MANAGERS = { "apt-get": "apt", dnf: "dnf", pacman: "pacman", apk: "apk" } as const;
-/** Settings of the kernel that forbid namespaces, with the value that does. */
+/** Kernel settings that forbid namespaces, with the forbidding value. */
 const SETTINGS = [
   { file: "kernel/apparmor_restrict_unprivileged_userns", forbids: "1", fix: "apparmor_userns" },
   { file: "kernel/unprivileged_userns_clone", forbids: "0", fix: "debian_userns" },
@@ -30,9 +30,9 @@ export function findNamespaceFix(settingsFolder = "/proc/sys") {
   return null;
 }
 
-/** True for words of bubblewrap that mean that the kernel did not let it make namespaces. */
-export function isAboutNamespaces(said: string): boolean {
-  return /namespace|uid map|Operation not permitted|No permissions/i.test(said);
+/** True for error messages of bubblewrap that mean the kernel refused to create namespaces. */
+export function isNamespaceError(message: string): boolean {
+  return /namespace|uid map|Operation not permitted|No permissions/i.test(message);
 }
 
 function isProgram(file: string): boolean {

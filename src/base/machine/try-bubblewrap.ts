@@ -1,6 +1,9 @@
-/** Tries out bubblewrap the way the runner depends on it, for those who only want to know whether it works. */
+/**
+ * Tries bubblewrap with the options that the runner depends on, for callers that only need to know
+ * if it works.
+ */
 import { execFile } from "node:child_process";
-import { findInstallFix, findNamespaceFix, isAboutNamespaces } from "./sandbox-fix.ts";
+import { findInstallFix, findNamespaceFix, isNamespaceError } from "./sandbox-fix.ts";
 
 const ANSWER_WITHIN_MS = 10_000;
 const OPTIONS = [
@@ -11,7 +14,7 @@ const OPTIONS = [
 
 export type BubblewrapTrial =
   | { works: true }
-  /** `fix` names the command that mends it, where there is one. */
+  /** `fix` names the command that repairs the machine, if there is one. */
   | { works: false; why: string; fix: ReturnType<typeof findInstallFix | typeof findNamespaceFix> };
 
 export function tryBubblewrap(path: string): Promise<BubblewrapTrial> {
@@ -30,9 +33,9 @@ export function tryBubblewrap(path: string): Promise<BubblewrapTrial> {
           fix: findInstallFix(path),
         });
       }
-      const said = stderr.trim().split("\n")[0] || error.message;
-      const fix = isAboutNamespaces(said) ? findNamespaceFix() : null;
-      resolve({ works: false, why: `Bubblewrap does not work here: ${said}`, fix });
+      const message = stderr.trim().split("\n")[0] || error.message;
+      const fix = isNamespaceError(message) ? findNamespaceFix() : null;
+      resolve({ works: false, why: `Bubblewrap does not work here: ${message}`, fix });
     });
   });
 }

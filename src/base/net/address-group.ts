@@ -1,10 +1,10 @@
 /**
- * Groups addresses that one party holds. A household or a rented machine has a whole IPv6 /64 to
- * itself, so single IPv6 addresses say nothing about who comes; an IPv4 address is counted as it is.
+ * Groups the addresses that one party holds. A household or a rented machine owns a whole IPv6 /64,
+ * so a single IPv6 address does not identify anybody; an IPv4 address is its own group.
  */
 import { isIPv6 } from "node:net";
 
-/** An IPv4 address as a socket that listens to both kinds tells it. */
+/** Prefix of an IPv4 address on a dual-stack socket. */
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
@@ -22,6 +22,6 @@ export function addressGroup(address: string): string {
 
 function partsOf(text: string): string[] {
   if (text === "") return [];
-  // A dotted tail stands for two groups; it never reaches the network part.
+  // A dotted tail stands for two groups and never reaches the network part.
   return text.split(":").flatMap((part) => (part.includes(".") ? ["0", "0"] : [part]));
 }

@@ -1,9 +1,9 @@
 /**
- * Which addresses may be reached for somebody else. Whatever an agent or a member asks for was
- * perhaps written by an attacker, so the machine's own services, its neighbours and the cloud's
- * metadata address must never be reached, in whatever spelling: names are resolved here, every
- * answer is checked, and callers dial the checked address, never the name again (a second answer
- * could be another).
+ * Rules for addresses that are reached on somebody's behalf. An attacker may have written what an
+ * agent or a member asks for, so the machine's own services, its neighbours and the cloud's
+ * metadata address must never be reached, in any spelling. Names are resolved here, every address
+ * is checked, and callers dial the checked address instead of resolving the name again, because a
+ * second lookup could return another.
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
@@ -15,9 +15,12 @@ export interface PublicAddress {
 }
 
 export interface ResolveOptions {
-  /** All addresses of a name; the system's resolver if not said. */
+  /** Resolves all addresses of a name; the system's resolver by default. */
   lookupAll?: (hostname: string) => Promise<readonly { address: string; family: number }[]>;
-  /** What counts as reachable; `isPublicAddress` if not said. Tests let their own servers through. */
+  /**
+   * Decides which addresses may be reached; `isPublicAddress` by default. Tests allow their own
+   * servers.
+   */
   isAllowed?: (address: string) => boolean;
 }
 
@@ -42,7 +45,10 @@ const SPECIAL_V4: readonly [string, number][] = [
   ["168.63.129.16", 32],
 ];
 
-/** Inside 2000::/3, outside of which no IPv6 address is public. Tunnels carry IPv4 addresses. */
+/**
+ * Special ranges inside 2000::/3; no IPv6 address outside of it is public. Tunnels carry IPv4
+ * addresses.
+ */
 const SPECIAL_V6: readonly [string, number][] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -50,7 +56,7 @@ const SPECIAL_V6: readonly [string, number][] = [
   ["3fff::", 20],
 ];
 
-/** Machines of one's own. Link-local is left out: that is where clouds keep their metadata. */
+/** Private networks. Link-local is left out, because clouds keep their metadata there. */
 const OWN_NETWORK: readonly [string, number, "ipv4" | "ipv6"][] = [
   ["127.0.0.0", 8, "ipv4"],
   ["10.0.0.0", 8, "ipv4"],
@@ -61,7 +67,7 @@ const OWN_NETWORK: readonly [string, number, "ipv4" | "ipv6"][] = [
   ["fc00::", 7, "ipv6"],
 ];
 
-/** Metadata addresses of clouds that lie in such networks. */
+/** Metadata addresses of clouds that lie in private networks. */
 const METADATA: readonly [string, "ipv4" | "ipv6"][] = [
   ["100.100.100.200", "ipv4"],
   ["fd00:ec2::254", "ipv6"],
@@ -88,7 +94,10 @@ export function isPublicAddress(ip: string): boolean {
   }
 }
 
-/** This machine or a neighbour: for those alone who may say so, such as an admin. */
+/**
+ * True for this machine and its neighbours, which only privileged callers such as an admin may
+ * name.
+ */
 export function isOwnNetwork(ip: string): boolean {
   const version = isIP(ip);
   if (version === 0 || ip.includes("%")) return false;
@@ -96,12 +105,12 @@ export function isOwnNetwork(ip: string): boolean {
   return ownNetwork.check(ip, family) && !metadata.check(ip, family);
 }
 
-/** Names that stand for no host of the public internet: special-use names, and names without a dot. */
+/** Names of no public host: special-use names, and names without a dot. */
 const PRIVATE_NAME = /^(?:[^.]+|(?:.+\.)?(?:localhost|local|internal|home\.arpa))$/;
 const PORTS: ReadonlySet<string> = new Set(["", "80", "443"]);
 
 export interface UrlRules extends Pick<ResolveOptions, "isAllowed"> {
-  /** Lets tests reach servers of their own; a person's ports are 80 and 443. */
+  /** Allows further ports, for servers of tests. Users may reach 80 and 443 only. */
   isPortAllowed?: (port: string) => boolean;
 }
 
@@ -111,8 +120,8 @@ export interface UrlProblem {
 }
 
 /**
- * Finds the reason not to fetch an address, as far as it can be told without a resolver. The
- * server's policy and the runner both ask here, so nobody approves what would be refused afterwards.
+ * Finds the reason to refuse an address, as far as it is known without resolving the name. The
+ * server's policy and the runner both use it, so nobody approves a request that is refused later.
  */
 export function findUrlProblem(
   url: URL,
@@ -141,7 +150,7 @@ function notPublic(hostname: string): string {
 }
 
 /**
- * The address to dial for a name, or for an address in any spelling. Refuses when any of its
+ * Resolves a name, or an address in any spelling, to the address to dial. Refuses if any of its
  * addresses is not public: a name that points both ways is a trick, or not meant for everyone.
  */
 export async function resolvePublic(
@@ -173,7 +182,7 @@ function isPublicV6(ip: string): boolean {
   const groups = groupsOfV6(ip);
   const [top = 0] = groups;
   if (startsWith(groups, [0, 0, 0, 0, 0, 0xffff])) return isPublicAddress(lastAsV4(groups));
-  // A network that speaks IPv6 only writes IPv4 addresses like this.
+  // IPv6-only networks write IPv4 addresses like this (NAT64).
   if (startsWith(groups, [0x64, 0xff9b, 0, 0, 0, 0])) return isPublicAddress(lastAsV4(groups));
   return (top & 0xe000) === 0x2000 && !specialV6.check(ip, "ipv6");
 }
@@ -188,7 +197,7 @@ function lastAsV4(groups: readonly number[]): string {
 }
 
 function groupsOfV6(ip: string): number[] {
-  // The URL parser turns a dotted tail into groups and knows all spellings.
+  // The URL parser accepts all spellings and turns a dotted tail into groups.
   const plain = new URL(`http://[${ip}]`).hostname.slice(1, -1);
   const [head = "", tail] = plain.split("::");
   const groups = (part: string) =>

@@ -1,17 +1,17 @@
 /**
  * Plain HTTP is for one machine. Beyond loopback, anybody on the way could read keys, cookies and
- * prompts, so a credential is sent there, and a request taken from there, only over HTTPS, unless
- * somebody has said `MUSTER_INSECURE_HTTP=1`.
+ * prompts. So credentials are sent, and requests accepted, only over HTTPS there, unless
+ * `MUSTER_INSECURE_HTTP=1` is set.
  */
 import { Refusal } from "../refusal.ts";
 
-/** As a URL or a socket writes it. */
+/** Takes a host as a URL or a socket writes it. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:(?=\d)/, "");
   return /^(localhost|127(\.\d+){3}|::1)$/i.test(bare);
 }
 
-/** Before a key, a token or a password is sent to a server. */
+/** Refuses an unencrypted address, before a key, a token or a password is sent to it. */
 export function requireEncrypted(address: string, isAllowed: boolean): void {
   const { protocol, hostname, origin } = new URL(address);
   const isPlain = protocol === "http:" || protocol === "ws:";

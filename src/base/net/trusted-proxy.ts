@@ -1,11 +1,13 @@
 /**
- * Who is at the other end when a proxy stands between. Anybody can write `X-Forwarded-For`, so it
- * counts only as far as proxies that the settings name have written it: from the right.
+ * Finds the client's address behind proxies. Anybody can write `X-Forwarded-For`, so it is read
+ * from the right and believed only as far as proxies named in the settings have written it.
  */
 import { isIP } from "node:net";
 import * as z from "zod";
 
-/** How many there are one behind the other, or which addresses they have; none: nobody is believed. */
+/**
+ * The number of proxies one behind the other, or their addresses. Without it no proxy is believed.
+ */
 export type TrustedProxies = { hops: number } | { addresses: readonly string[] };
 
 const MAX_HOPS = 10;
@@ -21,7 +23,10 @@ export const trustedProxySchema = z.string().transform((text, context): TrustedP
   return z.NEVER;
 });
 
-/** `remote` is who has connected; `forwarded` what the request says about those before. */
+/**
+ * `remote` is the address of the connection; `forwarded` is the header with the addresses before
+ * it.
+ */
 export function clientAddress(
   remote: string | undefined,
   forwarded: string | undefined,
@@ -29,18 +34,18 @@ export function clientAddress(
 ): string {
   const last = plainAddress(remote) ?? remote ?? "unknown";
   if (!trusted) return last;
-  const said = forwarded === undefined ? [] : forwarded.split(",");
+  const chain = forwarded === undefined ? [] : forwarded.split(",");
   let found = last;
-  for (let passed = 0; isProxy(trusted, found, passed) && said.length > 0; passed++) {
-    const before = plainAddress(said.pop());
-    // What is no address was written by nobody whom we believe.
+  for (let passed = 0; isProxy(trusted, found, passed) && chain.length > 0; passed++) {
+    const before = plainAddress(chain.pop());
+    // A trusted proxy writes addresses only.
     if (before === undefined) break;
     found = before;
   }
   return found;
 }
 
-/** True for whoever has connected, if the settings believe what they forward. */
+/** True if the connection comes from a proxy that the settings trust. */
 export function isTrustedProxy(
   trusted: TrustedProxies | undefined,
   remote: string | undefined,
@@ -52,7 +57,7 @@ function isProxy(trusted: TrustedProxies, address: string, passed: number): bool
   return "hops" in trusted ? passed < trusted.hops : trusted.addresses.includes(address);
 }
 
-/** In one spelling: IPv4 as such, without a port. */
+/** Normalizes an address: plain IPv4 instead of mapped IPv6, no port. */
 function plainAddress(text: string | undefined): string | undefined {
   const bare = (text ?? "")
     .trim()

@@ -1,25 +1,25 @@
 /**
- * Secrets that this process has had in its hands. Each goes in when it is opened for use, and is
- * taken out of every text that leaves by a log line or an error. It is one list for the process, so
- * that no caller can forget to hand it on. People choose what is in it, and how much: so it is
- * bounded in number and in size, and what the process itself lives by is never put out of it.
+ * Secrets that this process has used. Each is registered when it is opened for use, and is removed
+ * from every text that leaves in a log line or an error. The list is global to the process, so no
+ * caller can forget to pass it on. People choose the secrets and their number, so the list is
+ * limited in count and size; the process's own secrets are pinned and never evicted.
  */
 import { formsOf, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 
 const REDACTED = "[redacted]";
 const MAX_KNOWN = 1_000;
-/** Of all forms together; a usual token has some 500. */
+/** Characters of all forms together; a usual token has about 500. */
 const MAX_FORM_CHARS = 4 * 1024 ** 2;
-/** A key of usual length is known whole; a longer value by its beginning. */
+/** Longer values are known only by their first `PREFIX_CHARS` characters. */
 const MAX_SECRET_CHARS = 4 * 1024;
-const LONG_KNOWN_BY_CHARS = 512;
-/** No form is shorter, so each can be looked for by how it begins. */
+const PREFIX_CHARS = 512;
+/** No form is shorter, so forms are indexed by their first characters. */
 const START_CHARS = MIN_SECRET_LENGTH;
 
 interface Form {
   text: string;
-  /** Only the beginning is known: all that follows goes with it. */
-  isStart: boolean;
+  /** True if only the beginning is known; everything after it is redacted too. */
+  isPrefix: boolean;
 }
 
 interface Known {
@@ -27,15 +27,18 @@ interface Known {
   chars: number;
 }
 
-/** By the secret, or by its beginning; the latest last. */
+/** Keyed by the secret or its known prefix; the most recently used last. */
 const known = new Map<string, Known>();
 let knownChars = 0;
-/** The process's own. */
+/** Keys of the process's own secrets. */
 const pinned = new Set<string>();
-/** Forms by how they begin. */
+/** Forms by their first characters, the longest first. */
 const byStart = new Map<string, Form[]>();
 
-/** From now on it must not be read in a log line. What is too short to be told from words is not kept. */
+/**
+ * Redacts the value from all later log lines. A value too short to be told from ordinary words is
+ * ignored.
+ */
 export function keepSecret(value: string): void {
   const key = keyOf(value);
   if (pinned.has(key)) return;
@@ -45,11 +48,11 @@ export function keepSecret(value: string): void {
     known.set(key, before);
     return;
   }
-  const made = knownOf(value, key);
+  const made = entryOf(value, key);
   if (made.forms.length === 0) return;
   known.set(key, made);
   knownChars += made.chars;
-  find(made.forms);
+  indexForms(made.forms);
   while (known.size > MAX_KNOWN || knownChars > MAX_FORM_CHARS) {
     const [oldest] = known.keys();
     if (oldest === undefined) return;
@@ -57,54 +60,57 @@ export function keepSecret(value: string): void {
   }
 }
 
-/** For what the process itself lives by, which comes from its settings: it stays whatever else comes. */
+/** Registers a secret from the settings, which is never evicted. */
 export function pinSecret(value: string): void {
   const key = keyOf(value);
   if (pinned.has(key)) return;
   forget(key);
   pinned.add(key);
-  find(knownOf(value, key).forms);
+  indexForms(entryOf(value, key).forms);
 }
 
-/** In one pass, so that its time depends on the text and not on how many secrets are known. */
+/** Redacts in one pass, so the time depends on the text and not on the number of secrets. */
 export function withoutSecrets(text: string): string {
   if (byStart.size === 0) return text;
   let safe = "";
   let from = 0;
   for (let at = 0; at + START_CHARS <= text.length; ) {
-    const form = longestAt(text, at);
+    const form = longestFormAt(text, at);
     if (!form) {
       at += 1;
       continue;
     }
     safe += text.slice(from, at) + REDACTED;
-    at = form.isStart ? text.length : at + form.text.length;
+    at = form.isPrefix ? text.length : at + form.text.length;
     from = at;
   }
   return from === 0 ? text : safe + text.slice(from);
 }
 
-/** The longest, so that a part of a form does not leave the rest of it behind. */
-function longestAt(text: string, at: number): Form | undefined {
+/** Finds the longest form, so that a shorter one does not leave the rest of it behind. */
+function longestFormAt(text: string, at: number): Form | undefined {
   const forms = byStart.get(text.slice(at, at + START_CHARS));
   return forms?.find((form) => text.startsWith(form.text, at));
 }
 
-/** So much of a value as is kept. It is copied where it is a part: a part would hold the whole. */
+/**
+ * The part of a value that is stored. A part is copied, because a slice would keep the whole string
+ * in memory.
+ */
 function keyOf(value: string): string {
   const secret = value.trim();
-  const kept = secret.length > MAX_SECRET_CHARS ? secret.slice(0, LONG_KNOWN_BY_CHARS) : secret;
+  const kept = secret.length > MAX_SECRET_CHARS ? secret.slice(0, PREFIX_CHARS) : secret;
   return kept.length === value.length ? kept : Buffer.from(kept, "utf16le").toString("utf16le");
 }
 
-function knownOf(value: string, key: string): Known {
-  const isStart = value.trim().length > MAX_SECRET_CHARS;
+function entryOf(value: string, key: string): Known {
+  const isPrefix = value.trim().length > MAX_SECRET_CHARS;
   const texts = [...new Set(formsOf(key))];
-  const forms = texts.map((text) => ({ text, isStart }));
+  const forms = texts.map((text) => ({ text, isPrefix }));
   return { forms, chars: texts.reduce((sum, text) => sum + text.length, 0) };
 }
 
-function find(forms: readonly Form[]): void {
+function indexForms(forms: readonly Form[]): void {
   for (const form of forms) {
     const start = form.text.slice(0, START_CHARS);
     const others = byStart.get(start) ?? [];

@@ -1,19 +1,25 @@
 /**
- * Secrets at rest: AES-256-GCM under a key that comes from the server's secret key, one for each
- * purpose. The place a secret is kept in is sealed with it, so a row that was copied to another
- * place opens nothing. Whatever passes here is kept out of log lines from then on.
+ * Encryption at rest: AES-256-GCM under a key that is derived from the server's secret key, one for
+ * each purpose. The location of a secret is authenticated with it, so a row that was copied
+ * elsewhere cannot be opened. Every secret that passes here is redacted from log lines from then
+ * on.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { keepSecret, pinSecret } from "./known-secrets.ts";
 
-/** What a secret is bound to, in a fixed order. */
+/** Location that a secret is bound to, such as its table and ids, in a fixed order. */
 export type SealedPlace = readonly string[];
 
 export interface Sealer {
   seal(secret: string, place: SealedPlace): string;
-  /** Undefined when it was sealed under another secret key, for another purpose or another place. */
+  /**
+   * Undefined if the value was sealed with another secret key, for another purpose or another
+   * location.
+   */
   open(sealed: string, place: SealedPlace): string | undefined;
-  /** Whether `open` would open it. The secret stays in here, so nothing is to be kept out of logs. */
+  /**
+   * True if `open` would succeed. The secret is not returned, so it need not be redacted from logs.
+   */
   opens(sealed: string, place: SealedPlace): boolean;
 }
 
@@ -22,7 +28,7 @@ const VERSION = "v1.";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The purpose must never change: what was sealed for it could not be opened any more. */
+/** The purpose must never change: values sealed for the old one could not be opened any more. */
 export function createSealer(secretKey: string, purpose: string): Sealer {
   pinSecret(secretKey);
   const key = Buffer.from(hkdfSync("sha256", secretKey, "", purpose, 32));
@@ -59,7 +65,7 @@ function decrypt(key: Buffer, sealed: string, place: SealedPlace): string | unde
   }
 }
 
-/** As JSON, so that no two places are written alike. */
+/** JSON, so that two different locations never have the same bytes. */
 function boundTo(place: SealedPlace): Buffer {
   return Buffer.from(JSON.stringify(place));
 }

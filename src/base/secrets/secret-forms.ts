@@ -1,12 +1,12 @@
 /**
- * How a secret looks where it comes out by accident: as it is, in JSON, in an address, in hexadecimal
- * and in base64. Pure.
+ * The forms in which a secret leaks by accident: plain, in JSON, in a URL, in hexadecimal and in
+ * base64. Pure.
  */
 
-/** Shorter ones would be found everywhere. No form is shorter than this. */
+/** Shorter secrets would match everywhere. No form is shorter than this. */
 export const MIN_SECRET_LENGTH = 8;
 
-/** How a secret is commonly written. */
+/** Lists the common encodings of a secret. */
 export function formsOf(secret: string): string[] {
   if (secret.length < MIN_SECRET_LENGTH) return [];
   const bytes = Buffer.from(secret);
@@ -24,8 +24,8 @@ export function formsOf(secret: string): string[] {
 }
 
 /**
- * Base64 of a text that has the secret in it looks one of three ways, after how many bytes come
- * before it. Characters that depend on the neighbours are left out.
+ * Base64 of a text that contains the secret looks one of three ways, depending on the number of
+ * bytes before it. Characters that depend on neighbouring bytes are left out.
  */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {

@@ -1,7 +1,7 @@
 /**
- * The server's secret key, and whether it is the one that a database was written with. The database
- * keeps a check value, from which nobody can work back to the key. A database of an earlier version
- * has none: there the key must open something that is stored.
+ * The server's secret key, and the check that a database was written with it. The database stores a
+ * check value that does not reveal the key. A database of an earlier version has none: there the
+ * key must open a stored value.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,19 +14,20 @@ import { createSealer, type SealedPlace } from "./seal.ts";
 export interface EncryptedColumn {
   table: string;
   column: string;
-  /** Purpose of the sealer, and what each value is bound to. */
+  /** Purpose of the sealer. */
   purpose: string;
+  /** Location that the value of a row is bound to. */
   placeOf(row: Record<string, string>): SealedPlace;
-  /** Removes the value alone, or its whole row, when no key can open it. */
+  /** Removes only the value, or its whole row, if no key can open it. */
   forget: "value" | "row";
 }
 
-/** Reads rows; the caller knows the database. */
+/** Reads rows. The caller knows the database. */
 export type Query = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /**
- * `unrecorded`: nothing speaks against the key, and the database has no check value yet.
- * `missing`: there is no key, and the database was written with one.
+ * `unrecorded`: nothing contradicts the key, and the database has no check value yet. `missing`:
+ * there is no key, but the database was written with one.
  */
 export type KeyVerdict = "good" | "unrecorded" | "missing" | "wrong";
 
@@ -48,9 +49,9 @@ export function secretKeyFile(home: string): string {
   return join(home, "secret.key");
 }
 
-/** The key from the settings, else from the data folder; undefined when there is none. */
-export function findSecretKey(said: string | undefined, home: string): string | undefined {
-  if (said !== undefined) return said;
+/** The key from the settings, else from the data folder; undefined if neither has one. */
+export function findSecretKey(fromSettings: string | undefined, home: string): string | undefined {
+  if (fromSettings !== undefined) return fromSettings;
   const file = secretKeyFile(home);
   if (!existsSync(file)) return undefined;
   const key = readFileSync(file, "utf8").trim();
@@ -62,7 +63,7 @@ export function findSecretKey(said: string | undefined, home: string): string | 
   );
 }
 
-export async function judgeSecretKey(
+export async function verifySecretKey(
   query: Query,
   dialect: Dialect,
   columns: readonly EncryptedColumn[],
@@ -90,12 +91,15 @@ export async function judgeSecretKey(
   return secretKey === undefined ? "missing" : "wrong";
 }
 
-/** Writes the check value down, unless there is one. The values hold no quotes. */
+/** Statement that stores the check value unless there is one. The values contain no quotes. */
 export function recordStatement(secretKey: string, now: number): string {
   return `insert into secret_key (id, check_value, created_at) values (1, '${checkOf(secretKey)}', ${now}) on conflict (id) do nothing`;
 }
 
-/** Removes everything that only another key could open, and lets the next start record its own. */
+/**
+ * Statements that remove everything only another key could open, so that the next start records its
+ * own key.
+ */
 export async function forgetStatements(
   query: Query,
   dialect: Dialect,
@@ -108,13 +112,13 @@ export async function forgetStatements(
     else statements.push(`update ${table} set ${column} = null where ${column} is not null`);
   }
   if (await hasTable(query, dialect, "secret_key")) statements.push("delete from secret_key");
-  // The end of the audit trail is signed with the key that is gone.
+  // The end of the audit trail is signed with the lost key.
   if (await hasTable(query, dialect, "audit_head"))
     statements.push("update audit_head set mac = ''");
   return statements;
 }
 
-/** `next`: the command that goes on without what was encrypted. */
+/** `next`: the command that continues without the encrypted values. */
 export function keyRefusal(verdict: "missing" | "wrong", home: string, next: string): Refusal {
   const what =
     verdict === "missing"

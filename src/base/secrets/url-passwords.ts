@@ -1,16 +1,18 @@
-/** Passwords in addresses, such as `postgres://user:password@host`. One pass, whatever the text is. */
+/**
+ * Redacts passwords in URLs, such as `postgres://user:password@host`. Takes one pass over any text.
+ */
 
 const SLASHES = "://";
 const WORD = /\w/;
 
-/** Replaces what stands between the user's name and the last `@` of an address. */
+/** Replaces the part between the user name and the last `@` of a URL. */
 export function withoutUrlPasswords(text: string, replacement: string): string {
   if (!text.includes(SLASHES) || !text.includes("@")) return text;
-  return text.replace(/\S+/g, (word) => withoutPassword(word, replacement));
+  return text.replace(/\S+/g, (word) => redactWord(word, replacement));
 }
 
-/** `word` has no spaces, so what follows the first address in it that has a password goes with that. */
-function withoutPassword(word: string, replacement: string): string {
+/** `word` has no spaces, so everything after its first URL with a password is redacted with it. */
+function redactWord(word: string, replacement: string): string {
   const lastAt = word.lastIndexOf("@");
   if (lastAt < 0) return word;
   for (let at = word.indexOf(SLASHES); at >= 0; at = word.indexOf(SLASHES, at + 1)) {
@@ -22,7 +24,7 @@ function withoutPassword(word: string, replacement: string): string {
   return word;
 }
 
-/** The place after the user's name. */
+/** Index after the user name. */
 function endOfUser(word: string, start: number): number {
   let at = start;
   while (at < word.length && !":/@".includes(word[at] as string)) at += 1;

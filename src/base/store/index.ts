@@ -12,7 +12,7 @@ export interface OpenStoreOptions {
   clock: Clock;
   log: Log;
   onSyncFailure: (error: unknown) => void;
-  /** Of SQLite: space to keep on the disk, for when it is full. */
+  /** SQLite only: space to reserve for when the disk is full. */
   reserveBytes?: number;
   gate?: "closed" | "left_open";
 }

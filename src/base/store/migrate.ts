@@ -1,4 +1,7 @@
-/** Brings a schema up to date, one migration a transaction, and refuses one that is newer than this program. */
+/**
+ * Migrates a schema, one migration per transaction, and refuses a schema that is newer than this
+ * program.
+ */
 import { Refusal } from "../refusal.ts";
 import type { Dialect } from "./statement.ts";
 import type { Migration } from "./store.ts";
@@ -6,7 +9,7 @@ import type { Migration } from "./store.ts";
 export interface MigrationTarget {
   dialect: Dialect;
   applied(): Promise<string[]>;
-  /** Called once before the first change; the place to make a copy. */
+  /** Called once before the first change, to make a copy. */
   beforeFirst(nextId: string, hasData: boolean): Promise<void>;
   apply(migration: Migration): Promise<void>;
 }

@@ -27,7 +27,7 @@ export type Dialect = "sqlite" | "postgres";
 export interface CompiledStatement<R> {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** Never set: carries the type of a row. */
+  /** Never set; carries the type of a row. */
   readonly row?: R;
 }
 
@@ -36,9 +36,9 @@ export interface Statement<P, R> {
 }
 
 /**
- * Parameters as both databases take them. PostgreSQL fails on a NUL in text, and SQLite stores one;
- * both would store another text than the one given where Unicode is broken. Callers are refused such
- * text at the door, so this concerns texts of agents, tools and the outside.
+ * Cleans parameters for both databases. PostgreSQL fails on a NUL in text and SQLite stores it;
+ * both change text with broken Unicode. Callers from outside are refused such text earlier, so this
+ * concerns text of agents, tools and other systems.
  */
 export function storableParameters(parameters: readonly unknown[]): readonly unknown[] {
   const isClean = (value: unknown) => typeof value !== "string" || isStorable(value);
@@ -46,7 +46,7 @@ export function storableParameters(parameters: readonly unknown[]): readonly unk
   return parameters.map((value) => (typeof value === "string" ? cleanText(value) : value));
 }
 
-/** Stands in a statement where a parameter will be; Kysely carries it through as an ordinary value. */
+/** Placeholder for a parameter; Kysely carries it through as an ordinary value. */
 class Slot {
   readonly name: string;
   constructor(name: string) {
@@ -80,8 +80,8 @@ export function statements<Tables>() {
 }
 
 /**
- * Values that are the same in every call become part of the text: a partial index is used only when
- * its condition can be read there (`state in ('queued', 'collecting')`).
+ * Inlines values that are the same in every call: a partial index is used only if its condition is
+ * part of the SQL text (`state in ('queued', 'collecting')`).
  */
 function withFixedValues(
   dialect: Dialect,
@@ -99,7 +99,7 @@ function withFixedValues(
   return { sql: text, parameters: left };
 }
 
-/** `in ()` means nothing to PostgreSQL, which fails; a filter that names nothing finds nothing. */
+/** PostgreSQL fails on `in ()`; an empty list matches nothing instead. */
 const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })];
 
 const builders = {
@@ -123,12 +123,12 @@ const builders = {
   }),
 } as const;
 
-/** A Kysely that only compiles. */
+/** A Kysely instance that only compiles. */
 export function builder<Tables>(dialect: Dialect): Kysely<Tables> {
   return builders[dialect] as unknown as Kysely<Tables>;
 }
 
-/** Inserts rows of one table in one statement; its text is kept for each number of rows. */
+/** Inserts rows into one table with one statement, whose text is cached per number of rows. */
 export function inserter<Row extends object>(
   table: string,
   columns: readonly (keyof Row & string)[],

@@ -1,4 +1,7 @@
-/** What every store does, whichever database is behind it. Each implementation runs this suite. */
+/**
+ * The contract of every store, whichever database is behind it. Each implementation runs this
+ * suite.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Dialect, Migration, Store } from "./index.ts";
 import { builder, inserter, statements } from "./index.ts";

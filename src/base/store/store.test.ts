@@ -38,7 +38,7 @@ const counting = (steps: number) => ({
   parameters: [],
 });
 
-/** What needs too long is given up, and what comes after it is not. */
+/** Expects a query over its time limit to be abandoned, and a later query to succeed. */
 async function givesUp(store: Store): Promise<void> {
   const tooLong = store.readAside(20, (reader) => reader.query(counting(5_000_000)));
   await expect(tooLong).rejects.toBeInstanceOf(ReadTooSlow);

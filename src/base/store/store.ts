@@ -18,33 +18,33 @@ export interface Reader {
 }
 
 export interface Tx extends Reader {
-  /** The instant of this transaction: the database's own clock where several servers share it. */
+  /** The instant of this transaction, from the database's clock where several servers share it. */
   readonly now: number;
   /** Returns how many rows were changed. */
   run<P>(statement: Statement<P, unknown>, params: P): Promise<number>;
   execute(compiled: CompiledStatement<unknown>): Promise<number>;
   /**
-   * Gives at most `pages` free pages of the file back to the disk, when there are more of them than new
-   * rows will soon need; returns how many (SQLite only).
+   * Returns up to `pages` free pages of the file to the disk, if there are more than new rows will
+   * soon need. Returns their number (SQLite only).
    */
   shrink?(pages: number): Promise<number>;
   /**
-   * Reads after the commit and before the transaction resolves, while the disk syncs: for what is to
-   * be told together with the result. What it has read must be told to nobody earlier. It is not run
-   * when the transaction fails, and one that throws is reported and undoes nothing.
+   * Reads after the commit and before the transaction resolves, while the disk syncs, for data that
+   * is sent together with the result. It must not be sent to anybody earlier. The read is skipped
+   * if the transaction fails; one that throws is reported and undoes nothing.
    */
   whileSyncing(read: (reader: Reader) => Promise<void>): void;
-  /** Runs after the transaction is durable; never when it fails. Must not throw. */
+  /** Runs after the transaction is durable, and never if it fails. Must not throw. */
   afterCommit(announce: () => void): void;
 }
 
-/** The room that a database takes up. */
+/** Disk space of a database. */
 export interface StoreUse {
   databaseBytes: number;
   logBytes: number;
   reserveBytes: number;
   backups: { count: number; bytes: number };
-  /** Of the disk it lies on; null when that is another machine's. */
+  /** Free space of its disk; null if that is on another machine. */
   freeBytes: number | null;
 }
 
@@ -57,37 +57,41 @@ export interface Store {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /**
-   * A read that may take long: nobody else waits for it, and it is given up after `limitMs` with
-   * `ReadTooSlow`. Its statements may see different moments. (SQLite in memory reads as usual.)
+   * A read that may take long: nobody else waits for it, and it is rejected with `ReadTooSlow`
+   * after `limitMs`. Its statements may see different states of the database. (SQLite in memory
+   * reads as usual.)
    */
   readAside<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T>;
-  /** The schema as it must be before the first command. */
+  /** Migrates the schema; must be called before the first command. */
   migrate(migrations: readonly Migration[]): Promise<void>;
   /** Refuses while writes fail, or while the disk under the database is almost full. */
   checkWritable(): Promise<void>;
   use?(): Promise<StoreUse>;
-  /** Looks after the space that is kept for the database; to be called every few seconds. */
+  /** Maintains the reserved space; to be called every few seconds. */
   tend?(): Promise<void>;
   /** Writes a consistent copy to a file (SQLite only). */
   backup?(path: string): Promise<void>;
-  /** After something was removed for good: its traces leave the files too, as far as can be (SQLite only). */
+  /** Removes the traces of deleted data from the files, as far as possible (SQLite only). */
   scrub?(): Promise<void>;
-  /** Shows the other servers of this database that this one lives, until it is closed (PostgreSQL only). */
+  /**
+   * Shows the other servers of this database that this one is alive, until it is closed (PostgreSQL
+   * only).
+   */
   showLiveness?(serverId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** It took longer than it was given. */
+/** The read exceeded its time limit. */
 export class ReadTooSlow extends Error {
   override readonly name: string = "ReadTooSlow";
 }
 
-/** Others' long reads have taken every hand there is; this one was not begun. */
+/** All readers are busy with long reads; this one was not started. */
 export class ReadersBusy extends ReadTooSlow {
   override readonly name = "ReadersBusy";
 }
 
-/** One step of the schema. Steps are only ever added, run in order, each in one transaction. */
+/** One step of the schema. Steps are only ever added and run in order, each in one transaction. */
 export interface Migration {
   id: string;
   statements(dialect: Dialect): string[];

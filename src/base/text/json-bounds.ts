@@ -1,13 +1,13 @@
 /**
- * Limits on JSON from outside, checked on its bytes before anything parses it. Nesting and the
- * number of values decide what parsing costs; text inside strings is cheap. One pass, whatever the
- * bytes are: they need not be JSON.
+ * Limits on JSON from outside, checked on its bytes before it is parsed. Nesting and the number of
+ * values decide the cost of parsing; text inside strings is cheap. The check takes one pass and
+ * accepts any bytes, JSON or not.
  */
 import { Refusal } from "../refusal.ts";
 
 export interface JsonBounds {
   depth: number;
-  /** Members of objects and arrays, all levels together. */
+  /** Members of objects and arrays over all levels. */
   values: number;
 }
 
@@ -19,12 +19,13 @@ const CLOSING_LIST = 93;
 const OPENING_OBJECT = 123;
 const CLOSING_OBJECT = 125;
 
-/** Names the limit that the bytes exceed; undefined when they keep both. */
+/** Returns the limit that the bytes exceed; undefined if they keep both. */
 export function exceededBound(bytes: Uint8Array, limits: JsonBounds): keyof JsonBounds | undefined {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < bytes.length; at++) {
-    // Compared one by one: a set costs several times as much, and there may be millions of bytes.
+    // A switch, because a Set lookup costs several times as much and there may be millions of
+    // bytes.
     switch (bytes[at]) {
       case QUOTE:
         at = endOfString(bytes, at);
@@ -47,7 +48,7 @@ export function exceededBound(bytes: Uint8Array, limits: JsonBounds): keyof Json
   return undefined;
 }
 
-/** The place of the quote that ends the string which begins at `start`. */
+/** Index of the quote that ends the string that begins at `start`. */
 export function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
@@ -70,7 +71,7 @@ export function requireJsonBounds(bytes: Uint8Array, limits: JsonBounds): void {
     );
 }
 
-/** Counts the members of a value that is to become JSON; infinite when it is nested too deep. */
+/** Counts the members of a value that will become JSON; infinite if it is nested too deep. */
 export function countValues(value: unknown, maxDepth: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (maxDepth === 0) return Number.POSITIVE_INFINITY;

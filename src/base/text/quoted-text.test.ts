@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { quotesAny, withoutWords, wordsIn } from "./quoted-text.ts";
+import { quotesAny, replaceQuotes, stringsIn } from "./quoted-text.ts";
 
 it("finds strings at any depth", () => {
-  expect(wordsIn({ a: ["x", { b: "y" }], c: 1, d: null })).toEqual(["x", "y"]);
+  expect(stringsIn({ a: ["x", { b: "y" }], c: 1, d: null })).toEqual(["x", "y"]);
 });
 
 it("finds a quotation that was cut, and takes no small word for one", () => {
@@ -16,7 +16,7 @@ it("finds a quotation that was cut, and takes no small word for one", () => {
 
 it("replaces what quotes, and leaves the rest", () => {
   const value = { text: "it is hunter2", kind: "ended", list: ["hunter2", 7] };
-  expect(withoutWords(value, ["hunter2"], "[removed]")).toEqual({
+  expect(replaceQuotes(value, ["hunter2"], "[removed]")).toEqual({
     text: "[removed]",
     kind: "ended",
     list: ["[removed]", 7],

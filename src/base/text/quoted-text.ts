@@ -1,33 +1,33 @@
-/** Finds copies of words that were taken out, wherever somebody quoted them; pure. */
+/** Finds copies of removed text wherever somebody quoted it. Pure. */
 
-/** Shorter words stand in too many texts to tell a copy by. */
+/** Shorter texts occur in too many places to identify a copy. */
 const MIN_CHARS = 4;
-/** Whoever quotes a long text may have cut it: its beginning or its end tells. */
-const TELLING_CHARS = 80;
+/** A quote of a long text may be cut, so its beginning or its end is enough. */
+const MATCHED_CHARS = 80;
 
 /** The strings in a value, at any depth. */
-export function wordsIn(value: unknown): string[] {
+export function stringsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(wordsIn);
+  return Object.values(value).flatMap(stringsIn);
 }
 
 export function quotesAny(text: string, words: readonly string[]): boolean {
   return words.some((word) => {
-    const told = word.trim();
-    if (told.length < MIN_CHARS) return false;
-    return [told.slice(0, TELLING_CHARS), told.slice(-TELLING_CHARS)].some((part) =>
+    const quoted = word.trim();
+    if (quoted.length < MIN_CHARS) return false;
+    return [quoted.slice(0, MATCHED_CHARS), quoted.slice(-MATCHED_CHARS)].some((part) =>
       text.includes(part),
     );
   });
 }
 
-/** The value with `instead` for every string that quotes one of the words. */
-export function withoutWords(value: unknown, words: readonly string[], instead: string): unknown {
+/** Replaces every string in the value that quotes one of the texts with `instead`. */
+export function replaceQuotes(value: unknown, words: readonly string[], instead: string): unknown {
   if (typeof value === "string") return quotesAny(value, words) ? instead : value;
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => withoutWords(item, words, instead));
+  if (Array.isArray(value)) return value.map((item) => replaceQuotes(item, words, instead));
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, withoutWords(item, words, instead)]),
+    Object.entries(value).map(([name, item]) => [name, replaceQuotes(item, words, instead)]),
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fold, piecesOf } from "./search-terms.ts";
+import { fold, wordSegments } from "./search-terms.ts";
 
 describe("folding", () => {
   it.each([
@@ -26,6 +26,6 @@ describe("pieces", () => {
     ["ﾃﾞｰﾀ、データ", ["ﾃﾞｰﾀ", "データ"]],
     ["a+b 😀", ["a", "+", "b", "😀"]],
   ])("of %j are %j", (text, pieces) => {
-    expect([...piecesOf(text)].map((piece) => piece.text)).toEqual(pieces);
+    expect([...wordSegments(text)].map((piece) => piece.text)).toEqual(pieces);
   });
 });

@@ -1,26 +1,26 @@
 /**
- * Text as the words it is found by. The same for what is kept and for what is asked, and for both
- * databases, because neither has a say in it. Pure.
+ * Splits text into search terms, in the same way for stored text and queries. Neither database
+ * takes part, so both find the same. Pure.
  */
 
-/** Scripts that are written without spaces, and signs for sounds that are of no script of their own. */
+/** Scripts without spaces, and sound marks that belong to no script. */
 const UNSPACED =
   /[ーｰﾞﾟ\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
-/** Words, and signs that mean something by themselves, such as an emoji or a currency. */
+/** Words, and symbols with a meaning of their own, such as an emoji or a currency. */
 const WORDS = /[\p{L}\p{N}\p{M}]+|\p{S}/gu;
 
-/** Anything outside ASCII: all else is folded by its case alone. */
+/** Anything outside ASCII; ASCII only needs its case folded. */
 const FOREIGN = /[\u{80}-\u{10ffff}]/u;
 
-/** More marks on one letter than any language writes: their order takes the square of their number. */
+/** More marks on one letter than any language uses; sorting them takes quadratic time. */
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
-/** Accents that Latin, Greek and Cyrillic letters carry. Those of other scripts are vowels. */
+/** Accents of Latin, Greek and Cyrillic letters. In other scripts, marks are vowels. */
 const ACCENTS = /[\u0300-\u036f]/g;
 
 const MAX_WORD_CHARS = 48;
 
-/** As it is compared: without the differences that nobody means. */
+/** Folds text for comparison: case, width and accents do not matter. */
 export function fold(text: string): string {
   if (!FOREIGN.test(text)) return text.toLowerCase();
   return text
@@ -32,16 +32,16 @@ export function fold(text: string): string {
     .normalize("NFC");
 }
 
-export interface Piece {
+export interface WordSegment {
   text: string;
-  /** Where it begins, in UTF-16 code units. */
+  /** Start, in UTF-16 code units. */
   index: number;
-  /** Letters of a script without spaces: not one word, but nobody says where its words end. */
+  /** Letters of a script without spaces: several words, with unknown boundaries. */
   unspaced: boolean;
 }
 
-/** The words of a text, in order, as they stand there. */
-export function* piecesOf(text: string): Generator<Piece> {
+/** Yields the words of a text in order, as written. */
+export function* wordSegments(text: string): Generator<WordSegment> {
   for (const { 0: word, index } of text.matchAll(WORDS)) {
     let from = 0;
     for (const { 0: run, index: at } of word.matchAll(UNSPACED)) {
@@ -54,7 +54,7 @@ export function* piecesOf(text: string): Generator<Piece> {
   }
 }
 
-/** What a folded word is found by: the plural of an English word counts as the word. */
+/** Search term of a folded word: an English plural counts as its singular. */
 export function termOf(word: string): string {
   if (word.length > MAX_WORD_CHARS) return [...word].slice(0, MAX_WORD_CHARS).join("");
   return /^[a-z]{2,}[a-hj-rtv-z]s$/.test(word) ? word.slice(0, -1) : word;
@@ -70,7 +70,7 @@ const STOP_WORDS = new Set(
     .map((word) => termOf(word)),
 );
 
-/** Says nothing about what a text is about. */
+/** True for words that say nothing about a text's topic. */
 export function isStopWord(term: string): boolean {
   return STOP_WORDS.has(term);
 }

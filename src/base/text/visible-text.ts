@@ -1,12 +1,15 @@
 /**
- * Foreign text made safe to look at. `reveal` and `spellOut` are for text that a person decides about:
- * every character that draws nothing, or changes how its neighbours are drawn, is named. `terminalText`
- * and `terminalJson` are for all other output: no control character reaches a terminal. The results
- * are for display only; what is executed is always the original. Pure, and safe for browsers.
+ * Makes foreign text safe to look at. `reveal` and `spellOut` are for text that a person decides
+ * about: every character that draws nothing, or changes how its neighbours are drawn, is named.
+ * `terminalText` and `terminalJson` are for all other output: no control character reaches a
+ * terminal. The results are for display only; the original is what is executed. Pure, and safe for
+ * browsers.
  */
 
-/** A part of a revealed text: characters to draw as they are, or the name of one that cannot be seen. */
-export type Piece = { text: string } | { name: string; code: string };
+/**
+ * A segment of a revealed text: characters to draw as they are, or the name of an invisible one.
+ */
+export type VisibleSegment = { text: string } | { name: string; code: string };
 
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
 
@@ -16,13 +19,13 @@ const PLAIN = /^[\x20-\x7e\n\t]*$/;
  */
 const BLANK = "\\u2800\\ufffc\\u2d7f\\u{1107f}\\u{13441}\\u{13442}\\u{16fe4}\\u{1d159}";
 
-/** Marks on one letter beyond this number are named: no script needs more, and stacks cover other rows. */
+/** More marks on one letter are named: no script needs them, and stacks cover other rows. */
 const MAX_MARKS = 6;
 
 /** Signs after which Indic scripts use a joiner with a visible effect. */
 const VIRAMA = "\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d\\u0dca";
 
-/** Characters to leave alone although their code points could be hidden elsewhere; tried first. */
+/** Legitimate uses of characters that are hidden elsewhere; matched first. */
 const LEGITIMATE = [
   // Emoji that Unicode recommends, with the joiners, variation selectors and tags they are made of.
   "\\p{RGI_Emoji}",
@@ -34,7 +37,7 @@ const LEGITIMATE = [
 const HIDDEN = [
   `[[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}${BLANK}]--[ \\n\\t]]`,
   `(?<=\\p{M}{${MAX_MARKS}})\\p{M}`,
-  // A mark without a letter of its own would be drawn onto what stands before the text.
+  // A mark without a letter of its own would be drawn onto the text before it.
   "(?<![\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}])\\p{M}",
 ].join("|");
 
@@ -48,11 +51,11 @@ const NAMES: Record<string, string> = {
   "\u007f": "DEL",
 };
 
-/** Cuts a text into what can be seen and the names of what cannot. */
-export function reveal(text: string): Piece[] {
+/** Splits a text into visible segments and the names of invisible characters. */
+export function reveal(text: string): VisibleSegment[] {
   if (PLAIN.test(text)) return text === "" ? [] : [{ text }];
   const finds = [...hiddenIn(text), ...foreignHostsIn(text)].sort((a, b) => a.from - b.from);
-  const pieces: Piece[] = [];
+  const pieces: VisibleSegment[] = [];
   let from = 0;
   for (const find of finds) {
     if (find.from > from) pieces.push({ text: text.slice(from, find.from) });
@@ -63,7 +66,7 @@ export function reveal(text: string): Piece[] {
   return pieces;
 }
 
-/** The same as one string: `a<U+202E>b`. */
+/** Like `reveal`, as one string: `a<U+202E>b`. */
 export function spellOut(text: string): string {
   if (PLAIN.test(text)) return text;
   return reveal(text)
@@ -71,15 +74,15 @@ export function spellOut(text: string): string {
     .join("");
 }
 
-interface Find {
+interface HiddenSpan {
   from: number;
   to: number;
   name: string;
   code: string;
 }
 
-function hiddenIn(text: string): Find[] {
-  const finds: Find[] = [];
+function hiddenIn(text: string): HiddenSpan[] {
+  const finds: HiddenSpan[] = [];
   for (const match of text.matchAll(SUSPECT)) {
     const [char, legitimate] = match;
     if (legitimate !== undefined) continue;
@@ -99,20 +102,23 @@ function codeOf(char: string): string {
 }
 
 const LABEL = "[\\p{L}\\p{N}\\p{M}_\\-]{1,63}";
-/** Host names by their place (behind `//` or `@`), and anything that looks like one. */
+/** Host names by position (after `//` or `@`), and anything that looks like one. */
 const HOSTS = new RegExp(
   `(?<=//(?:[^\\s\\/@]{0,80}@)?|@)[^\\s\\/?#\\\\"'<>\`\\|@:]{1,253}|(?<![\\p{L}\\p{N}\\p{M}_\\-])${LABEL}(?:[.。．｡]${LABEL}){1,8}`,
   "gv",
 );
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Host names that may look like another one, each followed by the name that DNS is asked for. */
-function foreignHostsIn(text: string): Find[] {
-  const finds: Find[] = [];
+/**
+ * Finds host names that may imitate another one; each is followed by the name that DNS is asked
+ * for.
+ */
+function foreignHostsIn(text: string): HiddenSpan[] {
+  const finds: HiddenSpan[] = [];
   for (const { 0: host, index } of text.matchAll(HOSTS)) {
     if (ASCII.test(host)) continue;
     const isAddressed = text[index - 1] === "@" || text.startsWith("//", index - 2);
-    if (!isAddressed && !host.split(/[.。．｡]/).some(mayDeceive)) continue;
+    if (!isAddressed && !host.split(/[.。．｡]/).some(isConfusable)) continue;
     const name = asciiHost(host);
     const end = index + host.length;
     if (name !== undefined) finds.push({ from: end, to: end, name, code: name });
@@ -121,13 +127,13 @@ function foreignHostsIn(text: string): Find[] {
 }
 
 const LATIN = /\p{Script=Latin}/u;
-/** Letters of another alphabet; those written together with Latin every day are left out. */
+/** Letters of another alphabet, except those commonly written together with Latin. */
 const OTHER =
   /[^\P{L}\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
-/** Cyrillic and Greek letters that cannot be told from Latin ones. */
+/** Cyrillic and Greek letters that look like Latin ones. */
 const LOOK_ALIKES = /^[\p{N}\-асеорхуіјѕһԁӏԛԝѵкмтвньαοικνρτυχεωηγ]+$/iu;
 
-function mayDeceive(label: string): boolean {
+function isConfusable(label: string): boolean {
   if (ASCII.test(label)) return false;
   if (label.normalize("NFKC") !== label.normalize("NFC")) return true;
   return (LATIN.test(label) && OTHER.test(label)) || LOOK_ALIKES.test(label);
@@ -137,15 +143,18 @@ function asciiHost(host: string): string | undefined {
   try {
     return new URL(`http://${host}/`).hostname;
   } catch {
-    // Nobody can connect to it, so it deceives nobody.
+    // Nobody can connect to it, so it cannot deceive.
     return undefined;
   }
 }
 
-// Control characters, and those that turn the direction of text or begin a line where none is seen.
+// Control characters, and those that change the direction of text or begin an invisible line.
 const COMMANDS = /[[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]--[\n\t]]/gv;
 
-/** Text for a terminal: nothing in it is a command. Line ends of other systems become ours. */
+/**
+ * Makes text safe for a terminal: no control sequences remain. Line ends of other systems become
+ * ours.
+ */
 export function terminalText(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replaceAll("\r\n", "\n").replaceAll(COMMANDS, (char) => `<${codeOf(char)}>`);
@@ -154,7 +163,7 @@ export function terminalText(text: string): string {
 // In JSON these occur in strings only, where an escape means the same.
 const RAW_IN_JSON = /[[\p{Cc}\p{Cf}\u2028\u2029]--[\n]]/gv;
 
-/** JSON with escapes for all that a terminal could act upon; it means the same as before. */
+/** Escapes everything in JSON that a terminal could act upon; its meaning stays the same. */
 export function terminalJson(json: string): string {
   if (PLAIN.test(json)) return json;
   return json.replaceAll(RAW_IN_JSON, (char) =>

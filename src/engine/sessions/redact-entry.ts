@@ -7,7 +7,7 @@
 
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
-import { wordsIn } from "#base/text/quoted-text.ts";
+import { stringsIn } from "#base/text/quoted-text.ts";
 import type { GateDecision } from "../gates/decision.ts";
 import { findGateByCall, redactGate } from "../gates/queries.ts";
 import { may, type Principal, principalKey, requireSignedIn, sessionThing } from "../principal.ts";
@@ -98,7 +98,7 @@ function mustStay(): Refusal {
 
 function wordsOf({ content, tool_input, tool_output, error }: EventRow): string[] {
   return [content, tool_input, tool_output]
-    .flatMap((json) => (json === null ? [] : wordsIn(JSON.parse(json))))
+    .flatMap((json) => (json === null ? [] : stringsIn(JSON.parse(json))))
     .concat(error ?? []);
 }
 

@@ -1,5 +1,5 @@
 /** Redaction of what parents were told of a child. */
-import { quotesAny, withoutWords } from "#base/text/quoted-text.ts";
+import { quotesAny, replaceQuotes } from "#base/text/quoted-text.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
 import { listOfChild, savePayload } from "./inbox-queries.ts";
 
@@ -12,7 +12,7 @@ export async function redactTold(
   if (parentId === null) return;
   for (const { id: eventId, payload } of await listOfChild(work.tx, parentId, id)) {
     if (!quotesAny(payload, words.map(inJson))) continue;
-    const left = withoutWords(JSON.parse(payload), words, "[removed]");
+    const left = replaceQuotes(JSON.parse(payload), words, "[removed]");
     await savePayload(work.tx, eventId, JSON.stringify(left));
   }
 }

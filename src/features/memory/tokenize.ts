@@ -2,7 +2,7 @@
  * Text as terms that can be counted and found again. Pure. Every text that has something in it
  * besides white space has at least one term.
  */
-import { fold, isStopWord, piecesOf, termOf } from "#base/text/search-terms.ts";
+import { fold, isStopWord, termOf, wordSegments } from "#base/text/search-terms.ts";
 
 /** What one memory is found by at most; a longer text is found by its beginning. */
 const MAX_TERMS = 1_000;
@@ -18,7 +18,7 @@ export function termsOf(text: string): Map<string, number> {
     counts.set(term, (before ?? 0) + 1);
   };
   const plain = fold(text);
-  for (const piece of piecesOf(plain))
+  for (const piece of wordSegments(plain))
     if (piece.unspaced) termsOfRun([...piece.text], count);
     else count(termOf(piece.text));
   // What has no word in it must be found too: it was worth keeping to somebody.

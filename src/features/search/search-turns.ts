@@ -5,7 +5,7 @@
  * too long waits for a moment, and longer each time: on SQLite it may still be running where nobody can
  * stop it, and there is room for few of those.
  */
-import { FairLine } from "#base/fair-queue.ts";
+import { FairQueue } from "#base/fair-queue.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Engine } from "#engine/index.ts";
 import { SEARCH_TOO_SLOW } from "./contract.ts";
@@ -18,8 +18,8 @@ const FORGIVEN_AFTER_MS = 15 * 60_000;
 
 export class SearchTurns {
   readonly #lines = {
-    sqlite: new FairLine({ atOnce: 1, perParty: 1, waiting: MAX_WAITING }),
-    postgres: new FairLine({ atOnce: 4, perParty: 1, waiting: MAX_WAITING }),
+    sqlite: new FairQueue({ atOnce: 1, perParty: 1, waiting: MAX_WAITING }),
+    postgres: new FairQueue({ atOnce: 4, perParty: 1, waiting: MAX_WAITING }),
   };
   /** Until when somebody waits after searches that took too long, and how many there were. */
   readonly #paused = new Map<string, { until: number; times: number }>();

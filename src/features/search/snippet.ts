@@ -2,7 +2,7 @@
  * What is shown of a thing that was found: plain text, and where the words stand in it. The text is
  * never changed but for line breaks, which become spaces. Pure.
  */
-import { fold, piecesOf, termOf } from "#base/text/search-terms.ts";
+import { fold, termOf, wordSegments } from "#base/text/search-terms.ts";
 import type { MatchRanges } from "./contract.ts";
 import type { Term } from "./words.ts";
 
@@ -53,7 +53,7 @@ interface Range {
 /** Words are compared as they are in the index, and marked as they stand in the text. */
 function rangesIn(text: string, terms: readonly Term[]): Range[] {
   const found: Range[] = [];
-  for (const { text: piece, index, unspaced } of piecesOf(text.slice(0, MAX_LOOKED_AT))) {
+  for (const { text: piece, index, unspaced } of wordSegments(text.slice(0, MAX_LOOKED_AT))) {
     if (found.length >= MAX_RANGES) break;
     const folded = fold(piece);
     if (unspaced) found.push(...rangesInRun(folded, piece.length, index, terms));

@@ -4,7 +4,7 @@
  * outside ASCII, and every other sign is replaced by one of a range that is nobody's. Pure.
  */
 import { cleanText } from "#base/text/clean-text.ts";
-import { fold, isStopWord, piecesOf, termOf } from "#base/text/search-terms.ts";
+import { fold, isStopWord, termOf, wordSegments } from "#base/text/search-terms.ts";
 import { MAX_QUERY_CHARS } from "./contract.ts";
 
 /** What one thing is found by at most; a longer text is found by its beginning. */
@@ -77,7 +77,7 @@ function unitsOf(text: string): Unit[] {
 }
 
 function* wordsOf(folded: string): Generator<Unit> {
-  for (const { text, unspaced } of piecesOf(folded)) {
+  for (const { text, unspaced } of wordSegments(folded)) {
     if (unspaced) yield { letters: [...text] };
     else if (!SIGN_OF_CODE.test(text)) yield { word: termOf(text), letters: [] };
   }

@@ -7,7 +7,7 @@
  * everything). A reader that cannot keep up is moved back to its cursor: what waits for it is the
  * database, not our memory.
  */
-import { FairLine } from "#base/fair-queue.ts";
+import { FairQueue } from "#base/fair-queue.ts";
 import type { Announcer } from "#engine/index.ts";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 
@@ -61,7 +61,7 @@ export class SessionFeeds {
   readonly #read: ReadEvents;
   readonly #onError: (error: unknown) => void;
   readonly #feeds = new Map<string, SessionFeed>();
-  readonly #line = new FairLine({ atOnce: PAGES_AT_ONCE, perParty: PAGES_PER_PARTY });
+  readonly #line = new FairQueue({ atOnce: PAGES_AT_ONCE, perParty: PAGES_PER_PARTY });
 
   constructor(announcer: Announcer, read: ReadEvents, onError: (error: unknown) => void) {
     this.#announcer = announcer;
@@ -104,7 +104,7 @@ interface Follower {
 interface FeedParts {
   read: ReadEvents;
   onError(error: unknown): void;
-  line: FairLine;
+  line: FairQueue;
 }
 
 class SessionFeed {

@@ -1,4 +1,4 @@
-/** The bus of a single process: publishing calls the handlers. */
+/** The bus of a single process: `publish` calls the handlers directly. */
 import type { Log } from "#base/log.ts";
 import type { Bus, BusHandler } from "../bus.ts";
 

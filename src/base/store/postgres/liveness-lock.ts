@@ -1,15 +1,18 @@
-/** Holds a server's liveness lock: on a connection of its own, and again whenever that one is lost. */
+/**
+ * Holds a server's liveness lock on a connection of its own, and takes it again whenever that
+ * connection is lost.
+ */
 import pg from "pg";
 import type { Log } from "../../log.ts";
 import { LIVENESS_CLASS, livenessKey } from "./liveness.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const RETRY_MS = 200;
-/** A connection that was cut off without a word is noticed by these questions, and replaced. */
+/** Interval of the queries that detect a connection that was cut off silently. */
 const ASK_EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 2_000;
 
-export class PostgresLiveness {
+export class LivenessLock {
   readonly #url: string;
   readonly #log: Log;
   #serverId: string | undefined;
@@ -23,7 +26,7 @@ export class PostgresLiveness {
     this.#log = log;
   }
 
-  /** Resolves when there is a connection that holds the lock, or goes on trying to get it. */
+  /** Resolves when a connection holds the lock, or keeps trying to get it. */
   async hold(serverId: string): Promise<void> {
     this.#serverId = serverId;
     await this.#connect(serverId);
@@ -43,7 +46,7 @@ export class PostgresLiveness {
       keepAlive: true,
       application_name: "muster liveness",
     });
-    // Called for whatever ends the connection; the next look makes another one.
+    // Called whenever the connection ends; the next check opens another one.
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
     let holdsLock: boolean;
@@ -89,10 +92,7 @@ export class PostgresLiveness {
       }
     } catch (error) {
       if (this.#isClosed) return;
-      this.#log.debug(
-        { err: error },
-        "the lock that shows this server lives is lost; taking it again",
-      );
+      this.#log.debug({ err: error }, "lost the liveness lock of this server; taking it again");
       this.#client = undefined;
       client?.end().catch(() => {});
       this.#later(RETRY_MS);
@@ -101,9 +101,9 @@ export class PostgresLiveness {
 }
 
 /**
- * False while another connection holds the lock: one of this server that was lost without a word, and
- * still says that this server lives. Never waits for the lock, because a backend that waits does not
- * notice that its client has left, and would stay for as long as the lock is held.
+ * Returns false while another connection holds the lock: an earlier one of this server that was
+ * lost silently and still shows that this server lives. Never waits for the lock, because a waiting
+ * backend does not notice that its client has left, and would stay for as long as the lock is held.
  */
 async function tryLock(client: pg.Client, serverId: string): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>(

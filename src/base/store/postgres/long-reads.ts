@@ -1,20 +1,20 @@
 /**
- * Long reads of PostgreSQL: a few at a time, so that they never have all connections, and each for as
- * long as it was given.
+ * Long reads of PostgreSQL: a few at a time, so that they never use all connections, and each with
+ * a time limit.
  */
 import { type Reader, ReadTooSlow } from "../store.ts";
 
-/** Fewer than there are connections. */
+/** Must stay below the size of the pool. */
 const MAX_AT_ONCE = 4;
 const QUERY_CANCELLED = "57014";
 
 type Work<T> = (reader: Reader) => Promise<T>;
 
-export class Asides {
+export class LongReads {
   readonly #waiting: (() => void)[] = [];
   #free = MAX_AT_ONCE;
 
-  /** `connected` gives the reader of one connection to its work. */
+  /** `connected` calls its argument with a reader on one connection. */
   async read<T>(
     limitMs: number,
     connected: (work: Work<T>) => Promise<T>,
@@ -28,7 +28,7 @@ export class Asides {
     }
   }
 
-  /** Waiting takes no longer than reading may. */
+  /** Waiting has the same time limit as reading. */
   async #enter(limitMs: number): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;
@@ -40,7 +40,7 @@ export class Asides {
       this.#waiting.splice(this.#waiting.indexOf(resolve), 1);
       reject(new ReadTooSlow());
     }, limitMs);
-    // Whose turn it is has left the line by then, so its time cannot be over any more.
+    // A waiter whose turn has come has left the queue, so its limit cannot reject it any more.
     await promise.finally(() => clearTimeout(limit));
   }
 
@@ -51,17 +51,17 @@ export class Asides {
   }
 }
 
-/** PostgreSQL gives a statement up by itself when its time is over. */
+/** PostgreSQL itself cancels a statement at the time limit. */
 async function withTimeLimit<T>(reader: Reader, limitMs: number, work: Work<T>): Promise<T> {
-  const say = (text: string) => reader.query({ sql: text, parameters: [] });
-  await say("begin read only");
+  const run = (text: string) => reader.query({ sql: text, parameters: [] });
+  await run("begin read only");
   try {
-    await say(`set local statement_timeout = ${Math.ceil(limitMs)}`);
+    await run(`set local statement_timeout = ${Math.ceil(limitMs)}`);
     return await work(reader);
   } catch (error) {
     const isTooSlow = (error as { code?: unknown }).code === QUERY_CANCELLED;
     throw isTooSlow ? new ReadTooSlow("", { cause: error }) : error;
   } finally {
-    await say("rollback");
+    await run("rollback");
   }
 }

@@ -1,11 +1,12 @@
 /**
- * PostgreSQL: a pool, one transaction a command, commands locked by their session's row.
+ * PostgreSQL: a connection pool, one transaction per command, commands locked by their session's
+ * row.
  *
- * A transaction is run again after a serialisation failure, a deadlock or a lost connection. When
- * the connection is lost during COMMIT nobody knows whether it took effect. So every transaction
- * that writes also writes its number into its connection's row of `commit_marks`: what stands there
- * once the connection is gone tells. (Transaction ids do not: after a crash PostgreSQL gives the ids
- * of transactions that left no trace to others.)
+ * A transaction is run again after a serialisation failure, a deadlock or a lost connection. If the
+ * connection is lost during COMMIT, nobody knows whether it took effect. So every transaction that
+ * writes also writes its number into its connection's row of `commit_marks`; the row is read once
+ * the connection is gone. (Transaction ids do not help: after a crash PostgreSQL reuses the ids of
+ * transactions that left no trace.)
  */
 import { createHash, randomInt } from "node:crypto";
 import pg from "pg";
@@ -18,8 +19,8 @@ import { type CompiledStatement, type Statement, storableParameters } from "../s
 import type { Migration, Reader, Store, StoreUse, Tx } from "../store.ts";
 import { PROBE, WriteHealth } from "../write-health.ts";
 import { MARKS_TABLE, MarkCleaner, writeMark } from "./commit-marks.ts";
-import { PostgresLiveness } from "./liveness-lock.ts";
-import { Asides } from "./long-reads.ts";
+import { LivenessLock } from "./liveness-lock.ts";
+import { LongReads } from "./long-reads.ts";
 import { diskFull, isDiskFull, unavailable, unknownFate } from "./refusals.ts";
 
 const POOL_SIZE = 12;
@@ -34,8 +35,8 @@ interface Attempt<T> {
   announcements: (() => void)[];
 }
 
-/** A connection, and how many of its transactions have written. */
-interface Line {
+/** The advisory lock of a connection, and the number of its transactions that have written. */
+interface ConnectionMark {
   id: number;
   mark: number;
 }
@@ -53,7 +54,7 @@ const RETRYABLE_TEXT =
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const types = new pg.TypeOverrides();
-  // Times and sums fit a double; the rest of the program knows numbers only.
+  // Times and sums fit a double, and the rest of the program uses numbers only.
   types.setTypeParser(pg.types.builtins.INT8, Number);
   types.setTypeParser(pg.types.builtins.NUMERIC, Number);
   const pool = new pg.Pool({
@@ -74,18 +75,18 @@ class PostgresStore implements Store {
   #pool: pg.Pool;
   #clock: Clock;
   #log: Log;
-  readonly #lines = new WeakMap<pg.PoolClient, Line>();
-  readonly #asides = new Asides();
+  readonly #marks = new WeakMap<pg.PoolClient, ConnectionMark>();
+  readonly #longReads = new LongReads();
   readonly #health = new WriteHealth();
-  readonly #liveness: PostgresLiveness;
-  readonly #marks: MarkCleaner;
+  readonly #liveness: LivenessLock;
+  readonly #markCleaner: MarkCleaner;
 
   constructor(pool: pg.Pool, { url, clock, log }: PostgresOptions) {
     this.#pool = pool;
-    this.#liveness = new PostgresLiveness(url, log);
+    this.#liveness = new LivenessLock(url, log);
     this.#clock = clock;
     this.#log = log;
-    this.#marks = new MarkCleaner(() => clock.steady?.() ?? clock.now());
+    this.#markCleaner = new MarkCleaner(() => clock.steady?.() ?? clock.now());
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -115,20 +116,20 @@ class PostgresStore implements Store {
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#retrying(async () => {
       const client = await this.#pool.connect();
-      const lost = watch(client);
+      const health = watchConnection(client);
       try {
         return await work(new PostgresReader(client));
       } catch (error) {
-        lost.because(error);
+        health.note(error);
         throw error;
       } finally {
-        client.release(lost.broken());
+        client.release(health.isBroken());
       }
     });
   }
 
   readAside<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#asides.read(limitMs, (timed) => this.read(timed), work);
+    return this.#longReads.read(limitMs, (timed) => this.read(timed), work);
   }
 
   async migrate(migrations: readonly Migration[]): Promise<void> {
@@ -143,7 +144,7 @@ class PostgresStore implements Store {
         await applyMigrations(migrations, migrationTarget(client, this.#clock));
         await client.query("select pg_advisory_unlock($1)", [MIGRATION_LOCK]);
       } finally {
-        // The lock belongs to the connection; ending it frees the lock whatever happened.
+        // The lock belongs to the connection, so ending it frees the lock in any case.
         client.release(true);
       }
     });
@@ -160,55 +161,58 @@ class PostgresStore implements Store {
 
   async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<Attempt<T>> {
     const client = await this.#pool.connect();
-    const lost = watch(client);
+    const health = watchConnection(client);
     let attempt: Attempt<T>;
-    let doubt: { line: Line; error: unknown } | undefined;
+    let doubt: { connectionMark: ConnectionMark; error: unknown } | undefined;
     try {
-      const line = await this.#lineOf(client);
+      const connectionMark = await this.#markOf(client);
       const tx = new PostgresTx(client, await begin(client));
       const result = await work(tx).catch(async (error: unknown) => {
-        await rollback(client, lost);
+        await rollback(client, health);
         throw error;
       });
       attempt = { result, announcements: tx.announcements };
       try {
-        await commit(client, tx.hasWritten ? line : undefined);
+        await commit(client, tx.hasWritten ? connectionMark : undefined);
         await readAll(tx, tx.reads);
       } catch (error) {
         if (!isRetryable(error) || isConflict(error)) {
-          await rollback(client, lost);
+          await rollback(client, health);
           throw error;
         }
-        lost.because(error);
-        doubt = { line, error };
+        health.note(error);
+        doubt = { connectionMark, error };
       }
     } catch (error) {
-      lost.because(error);
+      health.note(error);
       throw error;
     } finally {
-      client.release(lost.broken());
+      client.release(health.isBroken());
     }
-    // Asked when the connection has been given back: many may have lost theirs at once.
-    if (doubt && !(await this.#isCommitted(doubt.line))) throw doubt.error;
+    // After the connection was released: many commands may have lost theirs at once.
+    if (doubt && !(await this.#isCommitted(doubt.connectionMark))) throw doubt.error;
     return attempt;
   }
 
-  /** Each connection holds a lock of its own for as long as it lives. */
-  async #lineOf(client: pg.PoolClient): Promise<Line> {
-    let line = this.#lines.get(client);
-    if (!line) {
-      line = { id: randomInt(2 ** 47), mark: 0 };
-      await client.query("select pg_advisory_lock($1)", [line.id]);
-      this.#lines.set(client, line);
-      this.#marks.clearNowAndThen(this.#pool);
+  /**
+   * Assigns the connection an id and takes an advisory lock on it, held for as long as the
+   * connection lives.
+   */
+  async #markOf(client: pg.PoolClient): Promise<ConnectionMark> {
+    let connectionMark = this.#marks.get(client);
+    if (!connectionMark) {
+      connectionMark = { id: randomInt(2 ** 47), mark: 0 };
+      await client.query("select pg_advisory_lock($1)", [connectionMark.id]);
+      this.#marks.set(client, connectionMark);
+      this.#markCleaner.clearNowAndThen(this.#pool);
     }
-    return line;
+    return connectionMark;
   }
 
-  /** What became of the last transaction of a connection that is lost. */
-  #isCommitted({ id, mark }: Line): Promise<boolean> {
+  /** Finds out if the last transaction of a lost connection was committed. */
+  #isCommitted({ id, mark }: ConnectionMark): Promise<boolean> {
     return this.#retrying(async () => {
-      // Its lock is free when PostgreSQL has given the connection up, and not before.
+      // The lock is free only when PostgreSQL has given the connection up.
       const { rows } = await this.#pool.query<{ gone: boolean }>(
         "select pg_try_advisory_xact_lock($1) as gone",
         [id],
@@ -239,21 +243,24 @@ class PostgresStore implements Store {
   }
 }
 
-/** `line`: given when the transaction has written. */
-async function commit(client: pg.PoolClient, line: Line | undefined): Promise<void> {
-  if (!line) {
+/** `connectionMark` is undefined if the transaction has written nothing. */
+async function commit(
+  client: pg.PoolClient,
+  connectionMark: ConnectionMark | undefined,
+): Promise<void> {
+  if (!connectionMark) {
     await client.query("commit");
     return;
   }
-  line.mark += 1;
-  await client.query(`${writeMark(line.id, line.mark)}; commit`);
+  connectionMark.mark += 1;
+  await client.query(`${writeMark(connectionMark.id, connectionMark.mark)}; commit`);
 }
 
-async function rollback(client: pg.PoolClient, lost: Lost): Promise<void> {
-  await client.query("rollback").catch((cause: unknown) => lost.because(cause));
+async function rollback(client: pg.PoolClient, health: ConnectionHealth): Promise<void> {
+  await client.query("rollback").catch((cause: unknown) => health.note(cause));
 }
 
-/** Returns the instant of the transaction. */
+/** Begins a transaction and returns its instant. */
 async function begin(client: pg.PoolClient): Promise<number> {
   const results = (await client.query(
     "begin; select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now",
@@ -301,7 +308,7 @@ class PostgresReader implements Reader {
     return (await this.send(compiled, false)).rows as R[];
   }
 
-  /** Named statements are parsed and planned once for each connection. */
+  /** Named statements are parsed and planned once per connection. */
   protected send(
     { sql, parameters }: CompiledStatement<unknown>,
     keep: boolean,
@@ -351,23 +358,23 @@ function statementName(sql: string): string {
   return name;
 }
 
-interface Lost {
-  because(error: unknown): void;
-  broken(): boolean;
+interface ConnectionHealth {
+  note(error: unknown): void;
+  isBroken(): boolean;
 }
 
-/** Remembers whether a connection may go back to the pool. */
-function watch(client: pg.PoolClient): Lost {
+/** Tracks if a connection may go back to the pool. */
+function watchConnection(client: pg.PoolClient): ConnectionHealth {
   let broken = false;
   const onError = () => {
     broken = true;
   };
   client.once("error", onError);
   return {
-    because(error) {
+    note(error) {
       if (isRetryable(error) && !isConflict(error)) broken = true;
     },
-    broken() {
+    isBroken() {
       client.off("error", onError);
       return broken;
     },

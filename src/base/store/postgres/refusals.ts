@@ -1,4 +1,4 @@
-/** Refusals for callers when PostgreSQL, or the way to it, cannot do what was asked. */
+/** Refusals for callers when PostgreSQL, or the connection to it, fails. */
 import { Refusal } from "../../refusal.ts";
 
 export function isDiskFull(error: unknown): boolean {

@@ -1,10 +1,10 @@
-/** How statements reach a connection of SQLite, inside a transaction and outside of one. */
+/** Connections to SQLite: statements inside and outside of a transaction. */
 import type Database from "better-sqlite3";
 import type { LateRead } from "../after-commit.ts";
 import { type CompiledStatement, type Statement, storableParameters } from "../statement.ts";
 import type { Reader, Tx } from "../store.ts";
 
-/** Free pages that stay in the file, for the rows to come: it would only have to grow again. */
+/** Free pages that stay in the file for new rows, since it would only have to grow again. */
 const MIN_SPARE_PAGES = 1_000;
 const SPARE_SHARE = 0.05;
 const INCREMENTAL = 2;
@@ -48,7 +48,8 @@ export class Connection implements Reader {
   /** Moves the last pages of the file into free ones and cuts the file, `pages` at most. */
   shrink(pages: number): number {
     const pragma = (text: string) => Number(this.#db.pragma(text, { simple: true }));
-    // Without it pages are never given back one by one; see `convertToIncremental`.
+    // Without incremental vacuum, pages are never given back one by one; see
+    // `convertToIncremental`.
     if (pragma("auto_vacuum") !== INCREMENTAL) return 0;
     const free = pragma("freelist_count");
     const spare = Math.max(MIN_SPARE_PAGES, Math.floor(pragma("page_count") * SPARE_SHARE));
@@ -59,7 +60,9 @@ export class Connection implements Reader {
     return some;
   }
 
-  /** Whether anything was written since this was last asked: what wrote nothing needs no sync. */
+  /**
+   * True if anything was written since the last call; a batch that wrote nothing needs no sync.
+   */
   takeChanged(): boolean {
     const changed = this.#changed;
     this.#changed = false;

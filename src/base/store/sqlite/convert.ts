@@ -1,8 +1,8 @@
 /**
- * Gives a database file of an earlier version the form in which it can shrink (`auto_vacuum =
- * INCREMENTAL`). SQLite can only do that by writing the file anew, so it is done once, before the
- * server serves anybody: a copy beside the file takes its place when it is complete and synced. A kill
- * at any moment leaves the old file or the new one, whole.
+ * Converts a database file of an earlier version to the form that can shrink (`auto_vacuum =
+ * INCREMENTAL`). SQLite can only do that by rewriting the file, so it is done once, before the
+ * server accepts requests: a copy beside the file replaces it when it is complete and synced. A
+ * kill at any moment leaves either the old file or the new one, intact.
  */
 import {
   closeSync,
@@ -20,10 +20,10 @@ import Database from "better-sqlite3";
 import type { Log } from "../../log.ts";
 import { createPrivateFile } from "../../machine/private-files.ts";
 
-/** Free space that must be there, in sizes of the file. */
+/** Required free space, as a multiple of the file's size. */
 const ROOM = 1.2;
 
-/** Must be called under the lock of the file, before anything else has opened it. */
+/** Must be called while the file is locked, before anything else has opened it. */
 export function convertToIncremental(given: string, log: Log): void {
   if (!existsSync(given) || statSync(given).size === 0) return;
   const path = realpathSync(given);
@@ -34,7 +34,7 @@ export function convertToIncremental(given: string, log: Log): void {
   try {
     if (db.pragma("auto_vacuum", { simple: true }) !== 0) return;
     if (wasKilled) {
-      // By a supervisor that gives a start only so long, it would be killed at every start.
+      // A supervisor that limits the time of a start would kill it at every start.
       log.warn(
         { path },
         "writing the database file anew was interrupted; this start goes on without it, and the next one tries again",
@@ -59,9 +59,9 @@ export function convertToIncremental(given: string, log: Log): void {
   } finally {
     db.close();
   }
-  // Another program has the file open: its log may hold what the file does not.
+  // Another program has the file open, so its log may hold changes that the file does not.
   if (existsSync(`${path}-wal`)) rmSync(copy, { force: true });
-  else putInPlace(copy, path);
+  else replaceFile(copy, path);
 }
 
 function hasRoom(path: string): boolean {
@@ -70,7 +70,7 @@ function hasRoom(path: string): boolean {
   return bavail * bsize > (statSync(path).size + log) * ROOM;
 }
 
-function putInPlace(copy: string, path: string): void {
+function replaceFile(copy: string, path: string): void {
   sync(copy);
   renameSync(copy, path);
   sync(dirname(path));

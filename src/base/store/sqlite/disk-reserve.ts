@@ -1,7 +1,8 @@
 /**
- * A file beside the SQLite database that holds space on the disk. When the disk is full it is given
- * up, so that what runs can be stored and settled while somebody makes room; it is made again when
- * there is enough. While it is missing or little is free besides, the server says that it is not ready.
+ * A file beside the SQLite database that reserves space on the disk. When the disk is full the file
+ * is deleted, so that running work can be stored and settled while somebody makes room; it is
+ * created again when there is enough space. While the reserve is missing or little else is free,
+ * the server reports that it is not ready.
  */
 import { randomFillSync } from "node:crypto";
 import { rmSync, statfsSync, statSync } from "node:fs";
@@ -11,14 +12,14 @@ import { Refusal } from "../../refusal.ts";
 export interface DiskReserveOptions {
   path: string;
   bytes: number;
-  /** Free bytes of the disk. */
+  /** Reads the free bytes of the disk. */
   readFree?: (path: string) => number;
 }
 
 const CHUNK_BYTES = 1024 ** 2;
-/** Opening a database takes a lock file, the index of its log and perhaps migrations. */
+/** Space needed to open a database: a lock file, the index of its log and perhaps migrations. */
 const OPENING_BYTES = 4 * CHUNK_BYTES;
-/** Besides the reserve, as much again must be free. */
+/** Besides the reserve, as much space again must be free. */
 const ROOM_TIMES = 2;
 
 export class DiskReserve {
@@ -30,7 +31,7 @@ export class DiskReserve {
     this.#options = options;
   }
 
-  /** Gives the reserve up; false when there is none. Synchronous, because a write waits for it. */
+  /** Deletes the reserve; false if there was none. Synchronous, because a write waits for it. */
   release(): boolean {
     const hadAny = this.#heldBytes() > 0;
     this.#isReleased = true;
@@ -38,13 +39,13 @@ export class DiskReserve {
     return hadAny;
   }
 
-  /** Gives the reserve up when a store could not even be opened without it. */
+  /** Deletes the reserve if a store could not even be opened otherwise. */
   releaseIfFull(): void {
     const { path, readFree = freeBytesAt } = this.#options;
     if (readFree(path) < OPENING_BYTES) this.release();
   }
 
-  /** Refuses while less is free, the reserve included, than twice its size. */
+  /** Refuses while less than twice the reserve is free, the reserve included. */
   require(): void {
     if (!this.#isLow()) return;
     throw new Refusal(
@@ -55,7 +56,7 @@ export class DiskReserve {
     );
   }
 
-  /** Makes the reserve where it is missing and there is room for it. */
+  /** Creates the reserve if it is missing and there is room for it. */
   async tend(): Promise<void> {
     const { bytes } = this.#options;
     if (this.#isLow() || this.#heldBytes() >= bytes) return;
@@ -74,18 +75,19 @@ export class DiskReserve {
     return statSync(this.#options.path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Noise, because a file system may store zeros without taking up space for them. */
+  /** Random bytes, because a file system may store zeros without using space. */
   async #make(): Promise<void> {
     const { path, bytes } = this.#options;
     const chunk = randomFillSync(Buffer.allocUnsafe(CHUNK_BYTES));
     this.#isReleased = false;
     const file = await open(path, "w", 0o600);
     try {
-      // Given up meanwhile: what is written on through the open file takes the room that a write waits for.
+      // After a release, further writes to the open file would take the space that a transaction
+      // waits for.
       for (let left = bytes; left > 0 && !this.#isReleased; left -= CHUNK_BYTES)
         await file.write(chunk, 0, Math.min(left, CHUNK_BYTES));
     } catch (error) {
-      // Full before it was whole: half a reserve helps nobody.
+      // The disk was full before the reserve was complete; half a reserve is useless.
       this.release();
       if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
     } finally {

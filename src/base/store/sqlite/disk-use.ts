@@ -1,9 +1,9 @@
-/** The files of a SQLite database and what they take up. */
+/** Measures the files of a SQLite database. */
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { StoreUse } from "../store.ts";
 
-export function sqliteUse(path: string): StoreUse {
+export function readDiskUse(path: string): StoreUse {
   const folder = dirname(path);
   const copies = readdirSync(folder).filter(
     (name) => name.startsWith(`${basename(path)}.before-`) && name.endsWith(".bak"),

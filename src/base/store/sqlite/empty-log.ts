@@ -1,11 +1,11 @@
 /**
- * Empties the write-ahead log of SQLite. Deleted rows are written over in the database, but the log
- * still has pages as they were before.
+ * Truncates SQLite's write-ahead log. Deleted rows are overwritten in the database, but the log
+ * still has the old pages.
  */
 import type Database from "better-sqlite3";
 import type { Clock } from "../../clock.ts";
 
-/** How long another program that reads the file is waited for. */
+/** Time to wait for another program that reads the file. */
 const LIMIT_MS = 2_000;
 const RETRY_MS = 20;
 

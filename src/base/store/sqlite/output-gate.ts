@@ -1,16 +1,16 @@
 /**
  * The output gate: SQLite commits without waiting for the disk (`synchronous=NORMAL`), and nothing
  * leaves the process until an `fdatasync` of the write-ahead log that began after the commit has
- * returned. Commands that commit while one sync is under way share the next one, and the event
- * loop never waits for the disk.
+ * returned. Commands that commit during one sync share the next one, and the event loop never waits
+ * for the disk.
  *
- * A sync that fails ends the process: after it nobody can say what is on the disk, and continuing
- * would mean lying about it.
+ * A failed sync ends the process: nobody knows what is on the disk then, and any further answer
+ * could be false.
  */
 export interface OutputGate {
-  /** Call right after each commit. */
+  /** Must be called right after each commit. */
   committed(): void;
-  /** Resolves when everything committed so far is on the disk; undefined when it already is. */
+  /** Resolves when everything committed so far is on the disk; undefined if it already is. */
   covered(): Promise<void> | undefined;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createOutputGate(
         pumping = undefined;
         if (waiters.length > 0) start();
       },
-      // Waiters are left waiting on purpose: what they hold must not leave.
+      // Waiters stay pending on purpose: their results must not leave the process.
       (error: unknown) => onFailure(error),
     );
   }
@@ -68,7 +68,7 @@ export function createOutputGate(
   };
 }
 
-/** For databases without a file. */
+/** The gate of a database without a file. */
 export const openGate: OutputGate = {
   committed: () => {},
   covered: () => undefined,

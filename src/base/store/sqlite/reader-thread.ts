@@ -1,8 +1,8 @@
 /**
- * Long reads of SQLite, in a thread with a connection of its own: the event loop never waits for
- * them. The thread is begun by the first read and ends when there was none for a while. SQLite cannot
- * be told to stop in the middle of a statement, so one that takes too long is given up together with
- * its thread, and what comes after it gets another.
+ * Long reads of SQLite, in a thread with its own connection, so that the event loop never waits for
+ * them. The first read starts the thread; it ends when it has been idle for a while. SQLite cannot
+ * be stopped in the middle of a statement, so a slow statement is abandoned together with its
+ * thread, and later reads get a new one.
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
@@ -12,37 +12,37 @@ import { READER_PRAGMAS } from "./connection.ts";
 import { asRefusal, closed, unreadable } from "./refusals.ts";
 
 const IDLE_MS = 60_000;
-/** Threads that were given up and still work; more of them would only take the machine's time. */
+/** Limit of abandoned threads that still work; more would only take CPU time. */
 const MAX_GIVEN_UP = 2;
 
-interface Question {
+interface ThreadQuery {
   sql: string;
   parameters: readonly unknown[];
 }
 
-interface Answer {
+interface ThreadResult {
   rows?: unknown[];
   problem?: { code: string; message: string };
 }
 
-/** One `read`, which may ask several questions. */
-interface Asker {
+/** One call of `read`, which may run several queries. */
+interface ReadCall {
   limitMs: number;
   isOver: boolean;
 }
 
-interface Asked {
-  asker: Asker;
-  question: Question;
+interface PendingQuery {
+  call: ReadCall;
+  query: ThreadQuery;
   resolve(rows: unknown[]): void;
   reject(error: unknown): void;
 }
 
 export class ReaderThread {
   readonly #path: string;
-  /** What the thread was not told yet: it gets one question at a time. */
-  #line: Asked[] = [];
-  #current: Asked | undefined;
+  /** Queries that were not sent yet: the thread gets one at a time. */
+  #queue: PendingQuery[] = [];
+  #current: PendingQuery | undefined;
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #limit: NodeJS.Timeout | undefined;
@@ -55,18 +55,18 @@ export class ReaderThread {
 
   async read<T>(limitMs: number, work: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#givenUp >= MAX_GIVEN_UP) throw new ReadersBusy();
-    const asker: Asker = { limitMs, isOver: false };
+    const call: ReadCall = { limitMs, isOver: false };
     const { promise: tooSlow, reject } = Promise.withResolvers<never>();
     const limit = setTimeout(() => {
-      asker.isOver = true;
-      // What it still waits for is not asked any more; nobody hears what is being answered.
-      this.#line = this.#line.filter((asked) => asked.asker !== asker);
+      call.isOver = true;
+      // Its waiting queries are dropped, and the result of a running one is ignored.
+      this.#queue = this.#queue.filter((pending) => pending.call !== call);
       reject(new ReadTooSlow());
     }, limitMs);
-    // Every read may outlive its limit, and one that does has been answered.
+    // The rejection may come after the read has been answered.
     tooSlow.catch(() => {});
     try {
-      return await Promise.race([work(this.#reader(asker)), tooSlow]);
+      return await Promise.race([work(this.#reader(call)), tooSlow]);
     } finally {
       clearTimeout(limit);
     }
@@ -74,14 +74,14 @@ export class ReaderThread {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const worker = this.#take();
+    const worker = this.#detachWorker();
     this.#refuseAll(closed());
     await worker?.terminate();
   }
 
-  #reader(asker: Asker): Reader {
+  #reader(call: ReadCall): Reader {
     const query = <R>({ sql, parameters }: CompiledStatement<R>) =>
-      this.#ask(asker, { sql, parameters: storableParameters(parameters) }) as Promise<R[]>;
+      this.#enqueue(call, { sql, parameters: storableParameters(parameters) }) as Promise<R[]>;
     const all = <P, R>(statement: Statement<P, R>, params: P) =>
       query(statement.bind("sqlite", params));
     return {
@@ -92,57 +92,57 @@ export class ReaderThread {
     };
   }
 
-  #ask(asker: Asker, question: Question): Promise<unknown[]> {
+  #enqueue(call: ReadCall, query: ThreadQuery): Promise<unknown[]> {
     if (this.#isClosed) return Promise.reject(closed());
-    if (asker.isOver) return Promise.reject(new ReadTooSlow());
+    if (call.isOver) return Promise.reject(new ReadTooSlow());
     return new Promise((resolve, reject) => {
-      this.#line.push({ asker, question, resolve, reject });
+      this.#queue.push({ call, query, resolve, reject });
       this.#next();
     });
   }
 
   #next(): void {
     if (this.#current) return;
-    this.#current = this.#line.shift();
+    this.#current = this.#queue.shift();
     if (!this.#current) return;
     try {
-      this.#worker ??= this.#begin();
+      this.#worker ??= this.#startWorker();
       this.#idle?.refresh();
-      this.#worker.postMessage(this.#current.question);
-      this.#limit = setTimeout(() => this.#giveUp(), this.#current.asker.limitMs);
+      this.#worker.postMessage(this.#current.query);
+      this.#limit = setTimeout(() => this.#giveUp(), this.#current.call.limitMs);
     } catch (error) {
-      // No thread can be begun: nobody may wait for it.
-      this.#lose(error);
+      // No thread can be started, so nobody may wait for it.
+      this.#rejectCurrent(error);
     }
   }
 
-  #lose(error: unknown): void {
+  #rejectCurrent(error: unknown): void {
     this.#current?.reject(unreadable(error));
     this.#current = undefined;
     this.#next();
   }
 
-  #begin(): Worker {
+  #startWorker(): Worker {
     const databasePath = createRequire(import.meta.url).resolve("better-sqlite3");
-    const worker = new Worker(`(${answerInThread.toString()})()`, {
+    const worker = new Worker(`(${runInThread.toString()})()`, {
       eval: true,
       env: {},
       execArgv: [],
       workerData: { databasePath, path: this.#path, pragmas: READER_PRAGMAS },
     });
-    // It must not keep a program alive that has nothing else to do.
+    // The thread must not keep the process alive.
     worker.unref();
-    worker.on("message", (answer: Answer) => this.#settle(worker, answer));
+    worker.on("message", (answer: ThreadResult) => this.#settle(worker, answer));
     worker.on("error", (error) => this.#fail(worker, error));
     worker.on("exit", (code) =>
       this.#fail(worker, new Error(`the reader's thread ended (${code})`)),
     );
-    this.#idle = setTimeout(() => this.#rest(), IDLE_MS).unref();
+    this.#idle = setTimeout(() => this.#stopIdleWorker(), IDLE_MS).unref();
     return worker;
   }
 
-  #settle(worker: Worker, { rows = [], problem }: Answer): void {
-    // One that was given up has nothing to say any more.
+  #settle(worker: Worker, { rows = [], problem }: ThreadResult): void {
+    // Results of an abandoned thread are ignored.
     if (this.#worker !== worker) return;
     clearTimeout(this.#limit);
     const current = this.#current;
@@ -152,16 +152,16 @@ export class ReaderThread {
     this.#next();
   }
 
-  /** What it worked on is lost; the others are answered by another. */
+  /** Rejects the current query; a new thread runs the others. */
   #fail(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
-    this.#take();
-    this.#lose(error);
+    this.#detachWorker();
+    this.#rejectCurrent(error);
   }
 
-  /** The thread has worked on this alone for as long as it may; who waits behind it must not wait longer. */
+  /** Abandons a thread that has used up its time limit; queries behind it must not wait longer. */
   #giveUp(): void {
-    const worker = this.#take();
+    const worker = this.#detachWorker();
     this.#current?.reject(new ReadTooSlow());
     this.#current = undefined;
     this.#givenUp += 1;
@@ -173,18 +173,18 @@ export class ReaderThread {
   }
 
   #refuseAll(error: Error): void {
-    const waiting = [...(this.#current ? [this.#current] : []), ...this.#line];
+    const waiting = [...(this.#current ? [this.#current] : []), ...this.#queue];
     this.#current = undefined;
-    this.#line = [];
+    this.#queue = [];
     for (const { reject } of waiting) reject(error);
   }
 
-  #rest(): void {
+  #stopIdleWorker(): void {
     if (this.#current) this.#idle?.refresh();
-    else void this.#take()?.terminate();
+    else void this.#detachWorker()?.terminate();
   }
 
-  #take(): Worker | undefined {
+  #detachWorker(): Worker | undefined {
     const worker = this.#worker;
     this.#worker = undefined;
     clearTimeout(this.#idle);
@@ -193,20 +193,20 @@ export class ReaderThread {
   }
 }
 
-/** Runs in the thread from its source text: it may use nothing from around it. */
-function answerInThread(): void {
+/** Runs in the thread from its source text, so it must not use anything from this module. */
+function runInThread(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
-  // No plain `require` or `import`: bundlers would put names of theirs in its place.
+  // Not a plain `require` or `import`: bundlers would replace it.
   const load = process.getBuiltinModule("node:module").createRequire(workerData.databasePath);
   const Database = load(workerData.databasePath) as typeof import("better-sqlite3");
   const database = new Database(workerData.path, { readonly: true, timeout: 1_000 });
   for (const pragma of workerData.pragmas as string[]) database.pragma(pragma);
   const prepared = new Map<string, import("better-sqlite3").Statement>();
-  const answer = ({ sql, parameters }: Question): Answer => {
+  const answer = ({ sql, parameters }: ThreadQuery): ThreadResult => {
     try {
       let statement = prepared.get(sql);
       if (!statement) {
-        // Statements of searches are many; what is kept of them must not be.
+        // Searches produce many statements, so the cache is limited.
         if (prepared.size >= 200) prepared.clear();
         statement = database.prepare(sql);
         prepared.set(sql, statement);
@@ -217,5 +217,5 @@ function answerInThread(): void {
       return { problem: { code: String(code), message } };
     }
   };
-  parentPort?.on("message", (question: Question) => parentPort.postMessage(answer(question)));
+  parentPort?.on("message", (query: ThreadQuery) => parentPort.postMessage(answer(query)));
 }

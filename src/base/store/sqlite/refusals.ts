@@ -1,4 +1,4 @@
-/** What callers are told when SQLite, or the machine under it, cannot do what was asked. */
+/** Refusals for callers when SQLite, or the machine under it, fails. */
 import { Refusal } from "../../refusal.ts";
 
 export function closed(): Refusal {
@@ -12,7 +12,7 @@ export function closed(): Refusal {
   );
 }
 
-/** The thread that reads is gone; another is begun for the next. */
+/** The reading thread is gone; the next read starts another. */
 export function unreadable(cause: unknown): Refusal {
   return new Refusal(
     "unavailable",
@@ -25,7 +25,7 @@ export function unreadable(cause: unknown): Refusal {
   );
 }
 
-/** What SQLite says when the machine, not the statement, is at fault. */
+/** Error codes that blame the machine, not the statement. */
 const OUTSIDE_FAULT = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM|CANTOPEN|READONLY|PROTOCOL)/;
 
 export function asRefusal(error: unknown): unknown {
@@ -45,7 +45,7 @@ export function asRefusal(error: unknown): unknown {
   );
 }
 
-/** True for a refusal that a full disk is the cause of. */
+/** True for a refusal that was caused by a full disk. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
   const code = String((error.cause as { code?: unknown } | undefined)?.code ?? "");

@@ -22,20 +22,20 @@ import { PROBE, WriteHealth } from "../write-health.ts";
 import { Connection, READER_PRAGMAS, SqliteTx } from "./connection.ts";
 import { convertToIncremental } from "./convert.ts";
 import { DiskReserve } from "./disk-reserve.ts";
-import { sqliteUse } from "./disk-use.ts";
+import { readDiskUse } from "./disk-use.ts";
 import { emptyLog } from "./empty-log.ts";
 import { createOutputGate, type OutputGate, openGate } from "./output-gate.ts";
 import { ReaderThread } from "./reader-thread.ts";
 import { asRefusal, closed, isDiskFull } from "./refusals.ts";
 
 const MAX_BATCH = 64;
-/** A batch that has taken so long is committed as it is; the rest of it comes next. */
+/** A batch that has run for this long is committed; the rest of it goes into the next one. */
 const BATCH_MS = 10;
 const BUSY_RETRY_MS = 20;
-/** How long a command waits for a foreign process that holds the file, before it is refused. */
+/** Time that a command waits for a foreign process that holds the file, before it is refused. */
 const BUSY_LIMIT_MS = 12_000;
 const CHECKPOINT_PAGES = 2_000;
-/** Size that the log keeps when it begins anew. */
+/** Size that the log is truncated to after a checkpoint. */
 const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
 
 export interface SqliteOptions {
@@ -45,9 +45,9 @@ export interface SqliteOptions {
   log: Log;
   /** Called when the log could not be synced. Must end the process. */
   onSyncFailure: (error: unknown) => void;
-  /** Space to keep on the disk, for when it is full; not said: none. */
+  /** Space to reserve for when the disk is full; none by default. */
   reserveBytes?: number;
-  /** Only the power-loss suite opens the gate, to prove that it would notice. */
+  /** Only the power-loss suite opens the gate, to prove that the suite would notice. */
   gate?: "closed" | "left_open";
 }
 
@@ -57,7 +57,7 @@ interface Job {
   reject: (error: unknown) => void;
 }
 
-interface Done {
+interface JobOutcome {
   job: Job;
   result?: unknown;
   error?: unknown;
@@ -77,7 +77,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   if (!inMemory) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     reserve?.releaseIfFull();
-    // SQLite gives its log the rights of the database, so this covers both.
+    // SQLite gives its log the same mode as the database, so this covers both.
     ensurePrivateFile(path);
     closeSync(openSync(path, "a", 0o600));
     lock = await acquireFileLock(`${path}.lock`).catch((error: unknown) => {
@@ -107,14 +107,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
 function connect(path: string, readonly: boolean): Database.Database {
   const db = new Database(path, { readonly, timeout: 0 });
   if (!readonly) {
-    // Only a new file takes this; an older one was converted before.
+    // Applies to a new file only; an older one was converted before.
     db.pragma("auto_vacuum = INCREMENTAL");
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = NORMAL");
     db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    // After a long read, or a large change, the log gives its room back.
+    // The log shrinks again after a long read or a large change.
     db.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
-    // What is deleted is written over. It costs nothing that can be measured.
+    // Deleted data is overwritten. The cost is not measurable.
     db.pragma("secure_delete = ON");
     // The first write creates the log file that the gate syncs.
     db.exec(
@@ -137,7 +137,7 @@ async function fileGate(path: string, onFailure: (error: unknown) => void): Prom
   };
 }
 
-interface Parts {
+interface StoreParts {
   path: string;
   clock: Clock;
   writer: Database.Database;
@@ -149,7 +149,7 @@ interface Parts {
 
 class SqliteStore implements Store {
   readonly dialect = "sqlite";
-  #parts: Parts;
+  #parts: StoreParts;
   #write: Connection;
   #read: Connection | undefined;
   readonly #thread: ReaderThread;
@@ -158,12 +158,13 @@ class SqliteStore implements Store {
   #pumping = false;
   #closing = false;
   /**
-   * After all that has arrived by now was read, so that commands of the same moment share a
-   * transaction. In memory there is no sync to share, and tests count on nothing coming in between.
+   * Defers work until everything that has arrived was read, so that commands of the same moment
+   * share a transaction. In memory there is no sync to share, and tests rely on nothing running in
+   * between.
    */
   readonly #soon: (act: () => void) => void;
 
-  constructor(parts: Parts) {
+  constructor(parts: StoreParts) {
     this.#parts = parts;
     this.#soon = parts.reader ? setImmediate : queueMicrotask;
     this.#write = new Connection(parts.writer);
@@ -184,7 +185,7 @@ class SqliteStore implements Store {
 
   async read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     const reader = this.#read;
-    // In memory there is one connection, so a read must wait its turn among the writes.
+    // In memory there is one connection, so a read takes its turn among the writes.
     if (!reader) return this.transaction(work);
     return this.#covered(await retryBusy(this.#parts.clock, () => work(reader)));
   }
@@ -194,7 +195,7 @@ class SqliteStore implements Store {
     return this.#covered(await this.#thread.read(limitMs, work));
   }
 
-  /** Nobody gets to see what a power loss could still undo. */
+  /** Holds back a result that a power loss could still undo. */
   async #covered<T>(result: T): Promise<T> {
     const covered = this.#parts.gate.covered();
     if (covered !== undefined) await covered;
@@ -224,14 +225,15 @@ class SqliteStore implements Store {
   }
 
   async backup(path: string): Promise<void> {
-    // A copy that was cut short must not look like one that was finished.
+    // An incomplete copy must not look like a finished one.
     const unfinished = `${path}.part`;
     createPrivateFile(unfinished);
     this.#parts.writer.prepare("vacuum into ?").run(unfinished);
     const copy = await open(unfinished, "r");
     await copy.sync();
     await copy.close();
-    // An older copy of this name is of an earlier try: what is about to be migrated is newer.
+    // An older copy of this name is from an earlier attempt; the data about to be migrated is
+    // newer.
     renameSync(unfinished, path);
   }
 
@@ -257,14 +259,14 @@ class SqliteStore implements Store {
       const batch = this.#queue.splice(0, MAX_BATCH);
       const done = await this.#withReserve(await this.#runBatch(batch));
       void this.#release(done);
-      // A long queue must not hold the event loop: whoever waits for something else comes in between.
+      // A long queue must not block the event loop.
       if (this.#queue.length > 0) await new Promise<void>((resolve) => this.#soon(resolve));
     }
     this.#pumping = false;
   }
 
-  /** On a full disk the reserve is given up, and what did not fit is tried once more. */
-  async #withReserve(done: Done[]): Promise<Done[]> {
+  /** On a full disk, deletes the reserve and runs what did not fit once more. */
+  async #withReserve(done: JobOutcome[]): Promise<JobOutcome[]> {
     const unfit = done.filter(({ error }) => isDiskFull(error));
     if (unfit.length === 0 || !this.#parts.reserve?.release()) return done;
     const again = await this.#runBatch(unfit.map(({ job }) => job));
@@ -283,7 +285,7 @@ class SqliteStore implements Store {
 
   async use(): Promise<StoreUse> {
     const { path } = this.#parts;
-    if (path !== ":memory:") return sqliteUse(path);
+    if (path !== ":memory:") return readDiskUse(path);
     const backups = { count: 0, bytes: 0 };
     return { databaseBytes: 0, logBytes: 0, reserveBytes: 0, backups, freeBytes: null };
   }
@@ -292,7 +294,7 @@ class SqliteStore implements Store {
     return this.#health.check(() => this.transaction((tx) => tx.execute(PROBE)));
   }
 
-  async #release(done: Done[]): Promise<void> {
+  async #release(done: JobOutcome[]): Promise<void> {
     const covered = this.#parts.gate.covered();
     if (covered !== undefined) await covered;
     for (const { job, result, error, announcements } of done) {
@@ -306,14 +308,14 @@ class SqliteStore implements Store {
     }
   }
 
-  async #runBatch(batch: Job[]): Promise<Done[]> {
+  async #runBatch(batch: Job[]): Promise<JobOutcome[]> {
     const { writer, clock, gate } = this.#parts;
     try {
       await retryBusy(clock, async () => this.#write.exec("begin immediate"));
     } catch (error) {
       return batch.map((job) => ({ job, error: asRefusal(error), announcements: [] }));
     }
-    const done: Done[] = [];
+    const done: JobOutcome[] = [];
     const since = performance.now();
     for (const job of batch) {
       if (done.length > 0 && this.#read && performance.now() - since > BATCH_MS) {
@@ -335,17 +337,24 @@ class SqliteStore implements Store {
     return done;
   }
 
-  /** Before the next transaction begins, on the connection that has the pages at hand. */
+  /** Runs late reads before the next transaction, on the connection that has the pages cached. */
   async #readMeanwhile(reads: readonly LateRead[]): Promise<void> {
     if (reads.length === 0) return;
-    // The sync begins here, and whoever releases the batch waits for its end.
+    // Starts the sync; releasing the batch waits for its end.
     void this.#parts.gate.covered();
     await readAll(this.#write, reads);
   }
 
-  /** SQLite undid the whole batch (disk full, I/O error): the innocent ones are tried again, each alone. */
-  async #rerunAlone(batch: Job[], before: Done[], culprit: Done): Promise<Done[]> {
-    const done: Done[] = [culprit];
+  /**
+   * Runs the other jobs again, each alone, after SQLite rolled back the whole batch (disk full, I/O
+   * error).
+   */
+  async #rerunAlone(
+    batch: Job[],
+    before: JobOutcome[],
+    culprit: JobOutcome,
+  ): Promise<JobOutcome[]> {
+    const done: JobOutcome[] = [culprit];
     const after = batch.slice(before.length + 1);
     for (const job of [...before.map((d) => d.job), ...after]) {
       done.push(...(batch.length === 1 ? [] : await this.#runBatch([job])));
@@ -353,8 +362,11 @@ class SqliteStore implements Store {
     return done;
   }
 
-  /** One that is alone needs no savepoint: if it fails, the whole transaction is undone. */
-  async #runJob(job: Job, isAlone: boolean): Promise<Done> {
+  /**
+   * A job that is alone in its batch needs no savepoint: if it fails, the whole transaction is
+   * rolled back.
+   */
+  async #runJob(job: Job, isAlone: boolean): Promise<JobOutcome> {
     const announcements: (() => void)[] = [];
     const reads: LateRead[] = [];
     const tx = new SqliteTx(this.#write, this.#parts.clock.now(), announcements, reads);

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { findInstallFix, findNamespaceFix, isAboutNamespaces } from "#base/machine/sandbox-fix.ts";
+import { findInstallFix, findNamespaceFix, isNamespaceError } from "#base/machine/sandbox-fix.ts";
 import { Refusal } from "#base/refusal.ts";
 import { SANDBOX_UNAVAILABLE, type SandboxFix } from "#protocol/sandboxes.ts";
 import { WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
@@ -185,7 +185,7 @@ async function tryOut(
 
 function explain(stderr: string, exitCode: number | null): { why: string; fix: SandboxFix | null } {
   const said = stderr.trim().slice(0, 300);
-  if (!isAboutNamespaces(said)) {
+  if (!isNamespaceError(said)) {
     const why = `A trial command in bubblewrap failed on this machine (exit code ${exitCode}): ${said || "it said nothing"}.`;
     return { why, fix: null };
   }

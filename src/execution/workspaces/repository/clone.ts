@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { NO_GIT } from "#base/git/limited-git.ts";
+import { GIT_NOT_FOUND } from "#base/git/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
@@ -293,7 +293,7 @@ function check(
 ): string {
   if (exitCode === 0) return stdout;
   if (ended) throw endedFor(step, ended.by, ended.why);
-  if (exitCode === NO_GIT) throw noGit();
+  if (exitCode === GIT_NOT_FOUND) throw noGit();
   const { what, hint } = STEPS[step];
   const said = saidOf(stderr).replaceAll(inside, url) || "git said nothing";
   throw failed(`The repository could not be cloned: ${what} failed: ${said}. ${hint}`);
@@ -310,7 +310,7 @@ function endedFor(step: keyof typeof STEPS, by: "quota" | "disk", why: string): 
 }
 
 function notOpened({ exitCode, stderr }: GitResult, remote: OpenRemote): Refusal {
-  if (exitCode === NO_GIT) return noGit();
+  if (exitCode === GIT_NOT_FOUND) return noGit();
   const said = saidOf(stderr, remote) || "git said nothing";
   return failed(
     `The repository could not be cloned: fetching it from ${remote.url} failed: ${said}. ${adviceOn(stderr, remote.credential)}`,

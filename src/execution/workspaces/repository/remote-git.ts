@@ -8,7 +8,7 @@
 import { gitEnv } from "#base/git/git-env.ts";
 import {
   type GitLimits,
-  isCutOff,
+  isLimitError,
   LIMITED_SETTINGS,
   runLimitedGit,
 } from "#base/git/limited-git.ts";
@@ -103,7 +103,7 @@ export function saidOf(stderr: string, remote?: OpenRemote): string {
 export function adviceOn(stderr: string, { secret }: Credential): string {
   if (/Authentication failed|could not read (?:Username|Password)|error: 40[13]/i.test(stderr))
     return `The secret ${secret} was not taken: it may be wrong, expired or lack the right. An admin can set it again (muster secrets set ${secret} --org).`;
-  if (isCutOff(stderr))
+  if (isLimitError(stderr))
     return "It is larger than this runner takes. Use a smaller repository, or one with less history.";
   if (/error: 30\d/.test(stderr))
     return "The repository has moved, and a credential is not sent after it. An admin can give the repository its new address.";

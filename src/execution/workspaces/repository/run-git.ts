@@ -3,7 +3,7 @@ import { gitEnv } from "#base/git/git-env.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
 
-export { lastWords } from "#base/git/git-env.ts";
+export { lastErrorLines as lastWords } from "#base/git/git-env.ts";
 
 export const GIT_ENV: Readonly<Record<string, string>> = gitEnv({
   protocols: ["file", "https", "http"],

@@ -7,12 +7,12 @@
 import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gitEnv, lastWords } from "#base/git/git-env.ts";
+import { gitEnv, lastErrorLines } from "#base/git/git-env.ts";
 import {
-  type GitEnd,
-  isCutOff,
+  GIT_NOT_FOUND,
+  isLimitError,
   LIMITED_SETTINGS,
-  NO_GIT,
+  type LimitedGitResult,
   runLimitedGit,
 } from "#base/git/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -107,7 +107,7 @@ async function clearLeftBehind(parent: string): Promise<void> {
 }
 
 /** A ref may name anything: a folder, or one file. */
-async function commitOf(answer: Promise<GitEnd>, address: SkillAddress): Promise<string> {
+async function commitOf(answer: Promise<LimitedGitResult>, address: SkillAddress): Promise<string> {
   const end = await answer;
   if (end.ended === "itself" && end.exitCode !== 0) throw noCommit(address);
   return (await must(end, "read", address)).toString("utf8").trim();
@@ -135,7 +135,7 @@ function environmentFor(address: SkillAddress, ip: string): Record<string, strin
 type Step = "init" | "fetch" | "read";
 
 async function must(
-  answer: GitEnd | Promise<GitEnd>,
+  answer: LimitedGitResult | Promise<LimitedGitResult>,
   step: Step,
   address: SkillAddress,
 ): Promise<Buffer> {
@@ -146,21 +146,21 @@ async function must(
       "import_timed_out",
       "Fetching the repository took too long. Try again, or take the skill from a folder.",
     );
-  if (ended === "size" || isCutOff(stderr))
+  if (ended === "size" || isLimitError(stderr))
     throw new Refusal(
       "too_large",
       "import_too_large",
       `The repository is too large: one commit of it may have ${MAX_PACK_BYTES / 1024 ** 2} MiB, packed. Take the skill from a folder instead.`,
     );
   if (exitCode === 0) return stdout;
-  if (exitCode === NO_GIT)
+  if (exitCode === GIT_NOT_FOUND)
     throw new Refusal(
       "unavailable",
       "git_missing",
       "The server's machine has no git, which fetches skills. Install it, or take the skill from a folder.",
     );
   if (step === "fetch") throw notFetched(address, stderr);
-  throw new Error(`git failed to ${step}: ${lastWords(stderr)}`);
+  throw new Error(`git failed to ${step}: ${lastErrorLines(stderr)}`);
 }
 
 function notFetched({ url, ref }: SkillAddress, stderr: string): Refusal {
@@ -168,7 +168,7 @@ function notFetched({ url, ref }: SkillAddress, stderr: string): Refusal {
   return new Refusal(
     "invalid",
     "import_failed",
-    `${what} cannot be fetched without credentials: ${lastWords(stderr)}. Check the address and the ref; a private repository is taken from a folder.`,
+    `${what} cannot be fetched without credentials: ${lastErrorLines(stderr)}. Check the address and the ref; a private repository is taken from a folder.`,
   );
 }
 

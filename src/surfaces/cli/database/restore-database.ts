@@ -13,8 +13,8 @@ import { Refusal } from "#base/refusal.ts";
 import {
   type EncryptedColumn,
   findSecretKey,
-  judgeSecretKey,
   keyRefusal,
+  verifySecretKey,
 } from "#base/secrets/secret-key.ts";
 import type { Migration } from "#base/store/index.ts";
 import { fileStamp } from "./file-stamp.ts";
@@ -121,7 +121,7 @@ export async function checkSecretKey(
   const { config, encrypted, withoutSecrets } = request;
   const secretKey = findSecretKey(config.secretKey, config.home);
   const judge = ({ dialect, all }: RestoreDb) =>
-    judgeSecretKey((sql) => all(sql), dialect, encrypted, secretKey);
+    verifySecretKey((sql) => all(sql), dialect, encrypted, secretKey);
   const verdict =
     from === undefined && isPostgres(config.databaseUrl)
       ? await inPostgresTransaction(config.databaseUrl, (client) => judge(postgresDb(client)))

@@ -1,5 +1,5 @@
 /** The disks of the runners that a server on this machine knows, and the files of its database. */
-import { sqliteUse } from "#base/store/sqlite/disk-use.ts";
+import { readDiskUse } from "#base/store/sqlite/disk-use.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { formatBytes } from "../terminal.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -24,7 +24,7 @@ export function checkRunnerDisks(runners: readonly Runner[]): Finding[] {
 
 /** Files of a SQLite database; `path` is the main one. */
 export function describeDatabaseFiles(path: string): Finding {
-  const { databaseBytes, logBytes, reserveBytes, backups } = sqliteUse(path);
+  const { databaseBytes, logBytes, reserveBytes, backups } = readDiskUse(path);
   return ok(
     "storage",
     [
