@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Prompt } from "#protocol/sessions.ts";
-import { inviteToken, PASSWORD } from "#test/journeys/people-clients.ts";
+import { inviteToken, PASSWORD } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { join } from "#test/journeys/people-clients.ts";
+import { join } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, SLOW, Visitor } from "./visitor.ts";

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inviteToken } from "#test/journeys/people-clients.ts";
+import { inviteToken } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { type SignInServer, startSignInServer } from "#test/sign-in-server/sign-in-server.ts";

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inviteToken, PASSWORD } from "#test/journeys/people-clients.ts";
+import { inviteToken, PASSWORD } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, SLOW, Visitor } from "./visitor.ts";

@@ -13,7 +13,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { PASSWORD } from "#test/journeys/people-clients.ts";
+import { PASSWORD } from "#test/clients/people.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { commandBlocks, scriptOf } from "./command-blocks.ts";

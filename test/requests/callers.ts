@@ -1,13 +1,6 @@
 /** Callers of every kind, each with a credential that works; one that lost it gets another. */
-import {
-  apiKey,
-  bearer,
-  type HandRunner,
-  handRunner,
-  post,
-  turnOf,
-} from "#test/journeys/mcp-clients.ts";
-import { join, orgOf } from "#test/journeys/people-clients.ts";
+import { apiKey, bearer, type HandRunner, handRunner, post, turnOf } from "#test/clients/mcp.ts";
+import { join, orgOf } from "#test/clients/people.ts";
 import type { Platform } from "#test/platform.ts";
 import type { Schema } from "./from-schema.ts";
 
