@@ -4,7 +4,7 @@ import { inviteToken } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { type SignInServer, startSignInServer } from "#test/sign-in-server/sign-in-server.ts";
-import { launchBrowser, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, SLOW, Visitor } from "../visitor.ts";
 
 /**
  * A real browser goes to a service at another site and comes back: whether cookies travel as they

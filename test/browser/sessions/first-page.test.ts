@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 /** The first page as a person uses it, in a real browser. */
 describe.skipIf(!chromiumFile)("the first page", SLOW, () => {

@@ -8,7 +8,7 @@ import { type ModelServer, startModelServer } from "#test/model-server/model-ser
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const KEY = "sk-house-0123456789-abcdefgh";
 const TABLE = ["| river | otters |", "|---|--:|", "| Tay | 12 |", "- [x] counted, ~~none~~"];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makePathWithoutSandbox } from "#test/path-without-sandbox.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, Visitor } from "../visitor.ts";
 
 const STORY = "Let two agents research otters and make a page about them";
 const SMALL_DESKTOP = { width: 1280, height: 800 };

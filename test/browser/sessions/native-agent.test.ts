@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const OTTERS = "make me a tiny web page about otters and show me";
 const DELETES = "rm -rf /tmp/muster-demo-drafts";

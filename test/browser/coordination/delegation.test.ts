@@ -4,7 +4,7 @@ import type { Prompt, Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const STORY = "Let two agents research otters and make a page about them";
 /** Two agents, one after the other, on a machine that has other things to do. */

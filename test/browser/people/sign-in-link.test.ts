@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { join } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, SLOW, Visitor } from "../visitor.ts";
 
 describe.skipIf(!chromiumFile)("sign-in links", SLOW, () => {
   let platform: Platform;

@@ -6,7 +6,7 @@ import { type ModelServer, startModelServer } from "#test/model-server/model-ser
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import "#test/services/bubblewrap.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 describe.skipIf(!chromiumFile)("states in the page", { timeout: 120_000 }, () => {
   let platform: Platform;

@@ -7,7 +7,7 @@ import type { Prompt } from "#protocol/sessions.ts";
 import { inviteToken, PASSWORD } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 /** Longer than a page waits between two attempts. */
 const BACK = { timeout: 30_000 };

@@ -4,7 +4,7 @@ import { type ModelServer, startModelServer } from "#test/model-server/model-ser
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const COMMAND = `git push origin main ${"x".repeat(6_000)} && rm -rf /`;
 const LAPTOP = { width: 1280, height: 800 };

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Entry } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, PHONE, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const REPO = "https://git.test/acme/web-app.git";
 const SECRET = "hush-0123456789-otters";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inviteToken, PASSWORD } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
-import { launchBrowser, SLOW, Visitor } from "./visitor.ts";
+import { launchBrowser, SLOW, Visitor } from "../visitor.ts";
 
 const HERS = "Heron migration";
 const HIS = "Otter census";
