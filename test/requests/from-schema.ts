@@ -1,5 +1,5 @@
 /** Values for a JSON schema: mostly fitting, now and then hostile in one place. */
-import type { Random } from "#test/simulation/random.ts";
+import type { Random } from "#test/random.ts";
 import { HOSTILE_NUMBERS, HOSTILE_STRINGS } from "./hostile-values.ts";
 
 export interface Schema {

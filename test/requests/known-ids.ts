@@ -1,5 +1,5 @@
 /** Ids that answers have shown, by the collection they belong to, so that later requests reach something. */
-import type { Random } from "#test/simulation/random.ts";
+import type { Random } from "#test/random.ts";
 
 /** Old ones are forgotten: most of them were removed by some request. */
 const KEPT = 40;

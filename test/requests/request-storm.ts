@@ -4,7 +4,7 @@
  */
 import { Agent, type ClientRequest, type IncomingMessage, request as send } from "node:http";
 import type { Platform } from "#test/platform.ts";
-import { Random } from "#test/simulation/random.ts";
+import { Random } from "#test/random.ts";
 import { type Caller, type Cast, gatherCallers } from "./callers.ts";
 import { BEYOND_NUMBERS, type SchemaContext, valueFor } from "./from-schema.ts";
 import {

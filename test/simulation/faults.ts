@@ -1,8 +1,8 @@
 /** What breaks. */
 import { LEASE_MS } from "#protocol/frames.ts";
 import { admin } from "./clients/people.ts";
-import type { RunnerHost } from "./runner-host.ts";
-import { ServerProcess } from "./server-process.ts";
+import type { RunnerHost } from "./runner/runner-host.ts";
+import { ServerProcess } from "./server/server-process.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1_000;

@@ -5,7 +5,7 @@
 import type { JournalItem } from "#protocol/events.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION } from "#protocol/tools.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "#test/random.ts";
 
 /** Lives on the server and leaves one row for each call that was performed. */
 export const EFFECT_TOOL = "sim_effect";

@@ -2,7 +2,7 @@
  * How likely what is. Each seed draws its own weather, so that some are all crashes and some are all
  * steering; what every seed does a little of, no seed does much of.
  */
-import type { Random } from "./random.ts";
+import type { Random } from "#test/random.ts";
 
 export interface Odds {
   /** Mean time between two steps. */

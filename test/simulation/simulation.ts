@@ -2,17 +2,17 @@
 import { silentLog } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
 import { kernelMigrations } from "#engine/index.ts";
+import { Random } from "#test/random.ts";
 import { Clients } from "./clients/clients.ts";
 import { Faults } from "./faults.ts";
 import { checkAsleep, checkEnd, dump, findUnfinished } from "./final-checks.ts";
 import { drawOdds } from "./odds.ts";
 import { Oracle } from "./oracle/oracle.ts";
-import { Random } from "./random.ts";
-import { RunnerHost } from "./runner-host.ts";
+import { RunnerHost } from "./runner/runner-host.ts";
 import { Scheduler, WallClock } from "./scheduler.ts";
-import type { ServerProcess } from "./server-process.ts";
-import { simMigration } from "./sim-feature.ts";
-import { createSimIds } from "./sim-ids.ts";
+import type { ServerProcess } from "./server/server-process.ts";
+import { simMigration } from "./server/sim-feature.ts";
+import { createSimIds } from "./server/sim-ids.ts";
 import { Trace } from "./trace.ts";
 import type { World } from "./world.ts";
 

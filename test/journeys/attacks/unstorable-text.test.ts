@@ -7,10 +7,10 @@ import { apiKey, bearer, calling, listing, post } from "#test/clients/mcp.ts";
 import { openSocket, orgOf } from "#test/clients/people.ts";
 import { connectRunner } from "#test/clients/raw-runner.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
+import { Random } from "#test/random.ts";
 import { type Schema, type SchemaContext, valueFor } from "#test/requests/from-schema.ts";
 import { listOperations, type Operation } from "#test/requests/operations.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import { Random } from "#test/simulation/random.ts";
 
 const NUL = "a\u0000b";
 const BROKEN = "x\ud83d";

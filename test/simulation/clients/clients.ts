@@ -7,7 +7,7 @@ import { setTimer } from "#engine/timers.ts";
 import type { Demands, ExecutionMode } from "#protocol/runs.ts";
 import type { Lifecycle, QueueMode } from "#protocol/sessions.ts";
 import { must, type PromptModel, type SessionModel } from "../oracle/model.ts";
-import { SIM_TIMER } from "../sim-feature.ts";
+import { SIM_TIMER } from "../server/sim-feature.ts";
 import { ORG, type World } from "../world.ts";
 import { authorFor, ownerOf, strangerTo, users } from "./people.ts";
 import { type Request, Requests } from "./requests.ts";

@@ -1,7 +1,7 @@
 /** Who asks. Rights are the engine's business; here people also try what they may not do. */
 import type { Principal } from "#engine/index.ts";
+import type { Random } from "#test/random.ts";
 import type { SessionModel } from "../oracle/model.ts";
-import type { Random } from "../random.ts";
 import { ORG } from "../world.ts";
 
 const user = (id: string, role: "admin" | "member"): Extract<Principal, { kind: "user" }> => ({

@@ -8,7 +8,7 @@ import type { Assignment, HistoryItem } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { type Call, judgedCalls } from "../judging.ts";
-import type { RunnerProcess } from "../runner-process.ts";
+import type { RunnerProcess } from "../runner/runner-process.ts";
 import type { World } from "../world.ts";
 import { decisionsText } from "./call-reader.ts";
 import { createLogReader } from "./log-reader.ts";

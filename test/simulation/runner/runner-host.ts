@@ -1,8 +1,8 @@
 /** A machine on which a runner is started again and again: its identity outlives its processes. */
 import { runnerIdOf } from "#engine/runs/runner-identity.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";
+import type { World } from "../world.ts";
 import { RunnerProcess } from "./runner-process.ts";
-import type { World } from "./world.ts";
 
 export class RunnerHost {
   readonly credentialId: string;

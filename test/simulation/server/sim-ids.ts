@@ -1,5 +1,5 @@
 import type { Ids } from "#base/ids.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "#test/random.ts";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 

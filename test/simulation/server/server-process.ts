@@ -1,11 +1,11 @@
 /** One life of the server: everything it keeps in memory is gone when it dies. */
 import { createKernel, type Kernel } from "#engine/index.ts";
-import { createSimLog } from "./expected.ts";
+import { createSimLog } from "../expected.ts";
+import type { Wire } from "../runner/wire.ts";
+import type { World } from "../world.ts";
 import { createSimBus } from "./sim-bus.ts";
 import { simFeature, simTools } from "./sim-feature.ts";
 import { SimStore } from "./sim-store.ts";
-import type { Wire } from "./wire.ts";
-import type { World } from "./world.ts";
 
 export const LIMITS = { activePerUser: 10, activePerOrg: 200 };
 export const DEFAULTS = { runtime: "native", model: null, limits: LIMITS };

@@ -10,9 +10,9 @@ import { openGate } from "#engine/gates/index.ts";
 import type { Feature } from "#engine/index.ts";
 import { sendLater } from "#engine/outbox/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
-import { Staged } from "./expected.ts";
-import { ASK_TOOL, EFFECT_TOOL, ruleOf } from "./judging.ts";
-import type { World } from "./world.ts";
+import { Staged } from "../expected.ts";
+import { ASK_TOOL, EFFECT_TOOL, ruleOf } from "../judging.ts";
+import type { World } from "../world.ts";
 
 export const SIM_TIMER = "sim";
 

@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Refusal } from "#base/refusal.ts";
 import type { Reader, Store, Tx } from "#base/store/index.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world.ts";
 
 class Undone extends Error {}
 

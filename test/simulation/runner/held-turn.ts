@@ -21,10 +21,10 @@ import {
   judgedCalls,
   judgedId,
   WITH_FILES,
-} from "./judging.ts";
+} from "../judging.ts";
+import type { World } from "../world.ts";
 import type { RunnerProcess } from "./runner-process.ts";
 import { moveOf, type OpenCall, TurnCalls } from "./turn-calls.ts";
-import type { World } from "./world.ts";
 
 export interface Ask {
   turn: HeldTurn;

@@ -3,7 +3,7 @@
 import type { Assignment, Decision } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION } from "#protocol/tools.ts";
-import { ASK_TOOL, type Call, EFFECT_TOOL, isJudged } from "./judging.ts";
+import { ASK_TOOL, type Call, EFFECT_TOOL, isJudged } from "../judging.ts";
 
 export interface OpenCall extends Call {
   verdict: Verdict | undefined;

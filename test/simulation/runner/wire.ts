@@ -4,11 +4,11 @@
  */
 import type { RunnerConnection } from "#engine/runs/index.ts";
 import type { RunnerFrame, ServerFrame } from "#protocol/frames.ts";
-import { isExpected } from "./expected.ts";
+import { isExpected } from "../expected.ts";
+import type { ServerProcess } from "../server/server-process.ts";
+import { sender } from "../server/sim-feature.ts";
+import { ORG, type World } from "../world.ts";
 import type { RunnerProcess } from "./runner-process.ts";
-import type { ServerProcess } from "./server-process.ts";
-import { sender } from "./sim-feature.ts";
-import { ORG, type World } from "./world.ts";
 
 const PULSE_MS = 1_000;
 const QUIET_AFTER_MS = 1_800;

@@ -12,12 +12,12 @@ import {
   type RunnerFrame,
   type ServerFrame,
 } from "#protocol/frames.ts";
+import { EFFECT_TOOL } from "../judging.ts";
+import { must } from "../oracle/model.ts";
+import type { World } from "../world.ts";
 import { type Ask, HeldTurn, mark } from "./held-turn.ts";
-import { EFFECT_TOOL } from "./judging.ts";
-import { must } from "./oracle/model.ts";
 import type { RunnerHost } from "./runner-host.ts";
 import { Wire } from "./wire.ts";
-import type { World } from "./world.ts";
 
 const TICK_MS = 1_000;
 const PING_EVERY_MS = 5_000;

@@ -1,6 +1,6 @@
 /** A bus that keeps none of its soft promises: hints come late, twice, out of order, or never. */
 import type { Bus, BusHandler } from "#base/bus/bus.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world.ts";
 
 const LATE_MS = 3_000;
 
