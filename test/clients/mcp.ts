@@ -1,4 +1,4 @@
-/** Clients of `/mcp` for journeys: a real one of the protocol's library, and bare requests. */
+/** Clients of `/mcp` for journeys: the protocol library's own client, and plain requests. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { connectRunner, type Turn } from "#features/testing/index.ts";
@@ -12,7 +12,7 @@ export interface McpAnswer {
   body: any;
 }
 
-/** Without a library, as an attacker would. */
+/** Sends a request without the library, as an attacker would. */
 export async function post(
   platform: Platform,
   body: unknown,
@@ -52,12 +52,12 @@ export async function connect(platform: Platform, secret: string): Promise<Clien
   const transport = new StreamableHTTPClientTransport(new URL(`${platform.url}/mcp`), {
     requestInit: { headers: bearer(secret) },
   });
-  // The library's own types do not agree about absent fields.
+  // The library's types disagree about absent fields.
   await client.connect(transport as Parameters<Client["connect"]>[0]);
   return client;
 }
 
-/** What a tool said. */
+/** Calls a tool and returns its reply. */
 export async function say(
   client: Client,
   name: string,
@@ -73,14 +73,17 @@ export async function say(
 }
 
 export interface HandRunner {
-  /** Those of others stay where they are. It is kept until the runner is closed. */
+  /**
+   * The next turn of this session; turns of other sessions stay assigned. Leases are renewed until
+   * `close`.
+   */
   nextTurn(sessionId: string): Promise<Turn>;
   close(): void;
 }
 
 const RENEW_MS = 2_000;
 
-/** A runner that does what the test says, for sessions with the native runtime. */
+/** A runner that the test drives, for sessions with the native runtime. */
 export async function handRunner(platform: Platform): Promise<HandRunner> {
   const { orgId } = await orgOf(platform);
   const runner = await connectRunner(platform.server.kernel, orgId);
@@ -100,8 +103,10 @@ export async function handRunner(platform: Platform): Promise<HandRunner> {
   };
 }
 
-/** A turn of a new session, and the token of the agent that works it. */
-/** A session at work; one that is to have children is a supervisor. */
+/**
+ * Starts a turn in a new session, with its agent's run token. A session that needs children is made
+ * a supervisor.
+ */
 export async function turnOf(
   platform: Platform,
   runner: HandRunner,

@@ -1,4 +1,4 @@
-/** People with browsers of their own, for journeys: they join by invitation and speak with a cookie. */
+/** People with their own browsers, for journeys: they join by invitation and send a cookie. */
 import { WebSocket } from "ws";
 import type { Answer, Platform } from "#test/platform.ts";
 
@@ -39,7 +39,7 @@ interface Knocked {
   user?: { id: string };
 }
 
-/** Without any credential, as a stranger's browser would. */
+/** Sends a request without any credential, as a stranger's browser would. */
 export async function knock(
   platform: Platform,
   path: string,
@@ -115,7 +115,7 @@ export function browserOf(
   };
 }
 
-/** The status of an upgrade; an accepted one is closed at once. */
+/** Status of an upgrade request. An accepted socket is closed at once. */
 export function upgradeStatus(
   platform: Platform,
   path: string,
@@ -151,7 +151,7 @@ export function closeCode(socket: WebSocket): Promise<number> {
   return new Promise((resolve) => socket.once("close", resolve));
 }
 
-/** The answer to one frame on a live socket. */
+/** Sends one frame on a live socket and returns the next message. */
 export function ask(socket: WebSocket, frame: object): Promise<Record<string, unknown>> {
   return new Promise((resolve) => {
     socket.once("message", (data) => resolve(JSON.parse(String(data))));

@@ -6,7 +6,7 @@ import { openSocket } from "./people.ts";
 
 const PATIENT = { timeout: 15_000, interval: 25 };
 
-/** A runner that does as the test says, over the socket that any runner uses. */
+/** A runner that the test drives over the socket that every runner uses. */
 export async function connectRunner(platform: Platform, token: string, name = "own") {
   const headers = { authorization: `Bearer ${token}` };
   const socket: WebSocket = await openSocket(platform, "/api/runners/connect", headers);
@@ -44,7 +44,7 @@ export async function connectRunner(platform: Platform, token: string, name = "o
     const [frame] = frames.splice(frames.findIndex(isAssign), 1);
     return (frame as Extract<ServerFrame, { op: "assign" }>).assignment;
   };
-  /** The answer to a frame; each has an id of its own. */
+  /** Sends a frame with an id of its own and returns its answer. */
   const ask = async (frame: object): Promise<ServerFrame> => {
     const id = `ask_${++last}`;
     send({ ...frame, id });
@@ -52,7 +52,7 @@ export async function connectRunner(platform: Platform, token: string, name = "o
     await expect.poll(() => frames.some(isAnswer), PATIENT).toBe(true);
     return frames.find(isAnswer) as ServerFrame;
   };
-  /** Renews the lease of a turn from now on, as a runner does that works on it. */
+  /** Renews the lease of a turn from now on, as a runner at work does. */
   const keep = ({ run, fence }: Assignment): void => {
     const renew = () => send({ op: "renew", id: `renew_${++last}`, runs: [{ run, fence }] });
     const timer = setInterval(renew, LEASE_MS / 5);

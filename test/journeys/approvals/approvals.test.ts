@@ -1,4 +1,4 @@
-/** Gates, told through the API on each database: a turn that must ask waits without a runner. */
+/** Approvals through the API on each database: a turn that must ask waits without a runner. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gateTimerDue, listGates } from "#engine/gates/index.ts";
 import { command } from "#engine/index.ts";
@@ -69,7 +69,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return { session, prompt };
     }
 
-    it("parks a turn that must ask, frees the runner, and goes on when it is allowed", async () => {
+    it("parks a turn that must ask, frees the runner, and continues when it is allowed", async () => {
       const { session, prompt } = await gated(PUSH);
       expect(await sessionNow(session.id)).toMatchObject({ activity: "needs_you" });
       const runners = await platform.request<{ items: { running: number }[] }>(
@@ -108,7 +108,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await approvals(session.id, "decided")).toHaveLength(1);
     });
 
-    it("lets a rule of the organisation win that comes while a person thinks", async () => {
+    it("an organisation's rule that is made while a person decides wins", async () => {
       const { session, prompt } = await gated(PUSH);
       const [asked] = await approvals(session.id);
       const rule = { level: "org", tool: "bash", pattern: "git push*", effect: "deny" };
@@ -135,7 +135,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await platform.request("DELETE", `/api/policy/rules/${id}`)).status).toBe(200);
     });
 
-    it("does nothing more for somebody who has left", async () => {
+    it("does nothing more for a person who has left", async () => {
       const leaver = await join(platform, "Lea");
       const { session } = (
         await leaver.request<{ session: Session }>("POST", "/api/sessions", { runtime: "native" })
@@ -169,7 +169,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await leaver.request("POST", `/api/approvals/${gate?.id}`, {})).status).toBe(401);
     });
 
-    it("asks for two calls of one response one after the other", async () => {
+    it("asks about two calls of one response one after the other", async () => {
       const { session, prompt } = await gated(
         `${PUSH}\nALSO bash {"command": "echo free"}\nALSO bash {"command": "git push b || true"}`,
       );
@@ -199,7 +199,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
     });
 
-    it("counts no answer in time as a no", async () => {
+    it("counts a missing answer as a denial", async () => {
       const { session, prompt } = await gated(PUSH);
       const [asked] = await approvals(session.id);
       const timer = { id: "x", org_id: "", kind: "gate", subject: asked?.id ?? "", due_at: 0 };
@@ -210,7 +210,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
     });
 
-    it("remembers a yes for the session, and forgets it in the next", async () => {
+    it("remembers an approval for the session, and not for the next one", async () => {
       const { session, prompt } = await gated(PUSH);
       const [asked] = await approvals(session.id);
       await answer(asked?.id, { decision: "allow", scope: "session" });
@@ -221,7 +221,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await gated(PUSH);
     });
 
-    it("gives answers to the questions of an agent", async () => {
+    it("passes a person's answers to the agent's questions", async () => {
       const { session, prompt } = await gated(
         'CALL ask_user_question {"questions": [{"question": "Tea?", "options": [{"label": "yes"}, {"label": "no"}]}]}',
       );
@@ -235,7 +235,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ]);
     });
 
-    it("outlives its runner while it waits", async () => {
+    it("a waiting turn outlives its runner", async () => {
       const { session, prompt } = await gated(PUSH);
       const [asked] = await approvals(session.id);
       await platform.restartRunner();
@@ -248,7 +248,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await results(session.id)).toHaveLength(1);
     });
 
-    it("stops a turn that waits", async () => {
+    it("stops a waiting turn", async () => {
       const { session, prompt } = await gated(PUSH);
       await platform.request("POST", `/api/sessions/${session.id}/stop`, {});
       expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "aborted" });
@@ -256,7 +256,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await results(session.id)).toHaveLength(1);
     });
 
-    it("pauses a turn whose quota is used up, says until when, and goes on by itself", async () => {
+    it("pauses a turn whose quota is used up, says until when, and continues by itself", async () => {
       const session = await open();
       const prompt = await platform.prompt(
         session.id,
@@ -283,6 +283,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("approvals on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("approvals on postgres", createTestDatabase);
 });

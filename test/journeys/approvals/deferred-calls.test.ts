@@ -1,4 +1,7 @@
-/** Calls of agent programs on the real kernel: what listeners hear, and what becomes of deferred ones. */
+/**
+ * Calls of agent programs on the real kernel: the events that listeners get, and the outcome of
+ * deferred calls.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
@@ -26,7 +29,7 @@ const tools = ["quick", "careful"].map((name) =>
   }),
 );
 
-/** Words that a rule denies by now. */
+/** Words that a rule denies from now on. */
 const forbidden = new Set<string>();
 
 const book: Feature = {
@@ -60,7 +63,7 @@ async function begin() {
   return { sessionId, turn, call };
 }
 
-/** Time passes, so that what is looked at by the clock is looked at. */
+/** Advances the clock so that sweeps run. */
 async function sweep(): Promise<void> {
   world.clock.advance(1_000);
   await world.kernel.sweeps.tick();
@@ -72,14 +75,14 @@ const pendingOf = (sessionId: string) =>
   world.kernel.engine.store.read((reader) => listPendingGates(reader, sessionId));
 
 describe("a call of an agent program", () => {
-  it("is heard of whether it is done, refused or not there", async () => {
+  it("is announced when it is done, refused or unknown", async () => {
     const { turn, call } = await begin();
     heard.length = 0;
     expect(await call("quick", "one")).toEqual({ output: { noted: "one" }, error: null });
     expect(await call("quick", "full")).toMatchObject({ error: "book_full: The book is full." });
     const none = await call("nothing", "x");
     expect(none).toMatchObject({ error: expect.stringContaining("There is no tool") });
-    // A tool of the workspace is the program's own affair.
+    // Tools of the workspace belong to the program itself and are not announced.
     const bash = await call("bash", "x");
     expect(bash).toMatchObject({ output: null });
     expect(heard).toMatchObject([
@@ -93,7 +96,7 @@ describe("a call of an agent program", () => {
     await turn.end("done");
   });
 
-  it("tells its session when it was allowed and then refused, and keeps the decision", async () => {
+  it("tells its session when it was approved and then refused, and keeps the decision", async () => {
     const { sessionId, turn, call } = await begin();
     await call("careful", "full");
     await turn.end("I wait.");
@@ -111,7 +114,7 @@ describe("a call of an agent program", () => {
     await woken.end("ok");
   });
 
-  it("is not done when a rule comes after it was allowed", async () => {
+  it("is not made when a rule denies it after it was approved", async () => {
     const { sessionId, turn, call } = await begin();
     await call("careful", "overruled");
     await turn.end("I wait.");
@@ -128,7 +131,7 @@ describe("a call of an agent program", () => {
     await woken.end("ok");
   });
 
-  it("is done once, however often its delivery is tried", async () => {
+  it("is made once, even when its delivery is repeated", async () => {
     const { sessionId, turn, call } = await begin();
     await call("careful", "once");
     await turn.end("I wait.");
@@ -137,7 +140,7 @@ describe("a call of an agent program", () => {
     await sweep();
     const woken = await world.nextTurn();
     expect(woken.assignment.content).toContain('{"noted":"once"}');
-    // As if it had not been known that it was delivered.
+    // As if the delivery had never been recorded.
     await world.kernel.engine.store.transaction((tx) =>
       tx.execute(statement("update outbox set state = 'pending', due_at = 0")),
     );
@@ -153,7 +156,7 @@ describe("a call of an agent program", () => {
     await woken.end("ok");
   });
 
-  it("counts as denied when nobody answers, and wakes its session too", async () => {
+  it("is denied when nobody answers, and wakes its session too", async () => {
     const { sessionId, turn, call } = await begin();
     await call("careful", "late");
     await turn.end("I wait.");
@@ -167,7 +170,7 @@ describe("a call of an agent program", () => {
     await woken.end("ok");
   });
 
-  it("does not hold up a turn that waits for something else", async () => {
+  it("does not delay a turn that waits for something else", async () => {
     const { sessionId, turn, call } = await begin();
     await call("careful", "aside");
     const [aside] = await pendingOf(sessionId);

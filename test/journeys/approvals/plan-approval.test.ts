@@ -1,4 +1,7 @@
-/** A plan first, on the real runtime: an orchestrator asks for it, its child cannot do without. */
+/**
+ * Plan approval on the real runtime: an orchestrator requires a plan, and its child cannot work
+ * without one.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
@@ -86,7 +89,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("is sent back and approved by the orchestrator that asked for it", async () => {
       model.play("lead", ({ userText, round, toolResults }) => {
-        // A plan that came before the orchestrator waited is told as the answer to its wait.
+        // A plan that arrived before the orchestrator waited is delivered as the answer to its
+        // wait.
         const news = toolResults.find((result) => NEWS_OF_PLAN.test(result));
         if (round > 0 && news === undefined) return "CALL wait_for_event {}";
         return leadSays(news ?? userText);
@@ -103,7 +107,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await end(sessionId);
     });
 
-    it("is decided by its person while the orchestrator thinks, and outlives the runner", async () => {
+    it("is decided by a person while the orchestrator thinks, and outlives the runner", async () => {
       model.play("idle", ({ userText, round }) =>
         round === 0 && userText.startsWith("PLAY")
           ? `CALL spawn_session ${JSON.stringify(spawn)}`
@@ -139,6 +143,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("plans on SQLite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("plans on PostgreSQL", () => createTestDatabase());
 });

@@ -1,4 +1,4 @@
-/** One agent fills the disk that the server, the runner and all others share. */
+/** One agent fills the disk that the server, the runner and everyone else share. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,10 +13,10 @@ const MOUNT = "/bin/mount";
 const UMOUNT = "/bin/umount";
 const LIMIT_MS = 90_000;
 const TURNS = 8;
-/** Some hundred megabytes a second: a disk of 1 GiB would be full in a few. */
+/** Writes some hundred megabytes a second: a disk of 1 GiB would be full within seconds. */
 const FILL = "n=0; while :; do head -c 4194304 /dev/zero >f$n; n=$((n+1)); sleep 0.01; done";
 
-/** A disk of its own. Undefined where none may be mounted. */
+/** Mounts a disk for this test. Undefined where mounting is not allowed. */
 function mountDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "muster-small-disk-"));
   try {
@@ -29,7 +29,7 @@ function mountDisk(): string | undefined {
 }
 const disk = bubblewrapFile ? mountDisk() : undefined;
 
-describe.skipIf(!disk)("an agent that fills the disk of all", { timeout: LIMIT_MS }, () => {
+describe.skipIf(!disk)("an agent that fills the shared disk", { timeout: LIMIT_MS }, () => {
   let platform: Platform;
   let model: ModelServer;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe.skipIf(!disk)("an agent that fills the disk of all", { timeout: LIMIT_M
       .filter(({ type }) => type === "post_tool")
       .map((event) => JSON.stringify(event));
 
-  it("is ended, while another goes on working and the server stays ready", async () => {
+  it("is stopped, while another agent works on and the server stays ready", async () => {
     const victim = await platform.createSession({ runtime: "native" });
     const work = async (n: number) => {
       const prompt = await platform.prompt(victim.id, bash(`echo turn ${n} >>log; tail -1 log`));
@@ -82,13 +82,13 @@ describe.skipIf(!disk)("an agent that fills the disk of all", { timeout: LIMIT_M
     expect(lines).not.toMatch(/workspace_full|disk_low/);
   });
 
-  it("cannot take it by trying again and again", async () => {
+  it("cannot fill it by trying again and again", async () => {
     const victim = await platform.createSession({ runtime: "native" });
     const before = await platform.prompt(victim.id, bash("echo before >log"));
     expect(await platform.promptIn(before.id, "settled")).toMatchObject({ outcome: "completed" });
     for (let n = 0; n < 3; n++) {
       const again = await begin(FILL);
-      // Ended by the guard, or refused because this person has all they may have.
+      // Ended by the guard, or refused because this person has used up their quota.
       await platform.promptIn(again.id, "settled");
       expect((await platform.request("GET", "/ready")).status).toBe(200);
     }

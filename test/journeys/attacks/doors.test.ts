@@ -4,8 +4,8 @@ import { WebSocket } from "ws";
 import { upgradeStatus } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
-/** What comes in from outside: bad input, foreign pages, strangers. Never a 5xx, always a stable code. */
-describe("the doors", () => {
+/** Bad input, foreign pages and strangers over HTTP: never a 5xx, always a stable code. */
+describe("the HTTP surface", () => {
   let platform: Platform;
   let sessionId: string;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe("the doors", () => {
     },
   );
 
-  it("a stranger's refusal carries the same headers", async () => {
+  it("sends the same headers with a refusal to a stranger", async () => {
     const answer = await fetch(`${platform.url}/api/me`);
     expect(answer.status).toBe(401);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -155,8 +155,8 @@ describe("the doors", () => {
     expect(await send()).toMatchObject({ status, body: { error: { code } } });
   });
 
-  it("is not slowed down by a body made to be slow, nor reads much of a stranger's", async () => {
-    // Scanned more than once for each quote, this would take hours.
+  it("is not slowed down by a body made to be slow, and reads little of a stranger's body", async () => {
+    // This would take hours if it were scanned more than once for each quote.
     const nasty = `{"title":"${'\\"'.repeat(3_000_000)}`;
     expect(await post("/api/sessions", nasty)).toMatchObject({ status: 400 });
     const large = JSON.stringify({ token: "x".repeat(10_000) });
@@ -166,7 +166,7 @@ describe("the doors", () => {
     });
   });
 
-  it("replaces in free text what cannot be stored", async () => {
+  it("replaces characters in free text that cannot be stored", async () => {
     const prompt = await platform.request(
       "POST",
       `/api/sessions/${sessionId}/prompts`,
@@ -175,7 +175,7 @@ describe("the doors", () => {
     expect(prompt.body.prompt).toMatchObject({ content: "a\ufffdb\ufffdc" });
   });
 
-  it("says nothing without a good credential", async () => {
+  it("answers nothing without a valid credential", async () => {
     for (const authorization of [
       "",
       "Bearer nope",
@@ -191,7 +191,7 @@ describe("the doors", () => {
       expect((await fetch(platform.url + path)).status).toBe(401);
   });
 
-  it("answers only to its own names", async () => {
+  it("answers only to its own host names", async () => {
     for (const host of ["evil.example", "127.0.0.1:1", "localhost.evil.example"]) {
       expect(
         await rawStatus(
@@ -231,7 +231,7 @@ describe("the doors", () => {
     expect((await create({})).status).toBe(403);
     expect((await create({ origin: "https://evil.example" })).status).toBe(403);
     expect((await create({ origin: platform.url })).status).toBe(201);
-    // A bearer header makes the cookie ignored, even when it is wrong.
+    // A bearer header, even a wrong one, makes the server ignore the cookie.
     expect((await me({ authorization: "Bearer nope" })).status).toBe(401);
 
     const out = await fetch(`${platform.url}/api/auth/sign-out`, {
@@ -265,7 +265,7 @@ describe("the doors", () => {
     expect((await platform.request("GET", "/api/me")).status).toBe(200);
   });
 
-  it("ends a stream when its credential is taken away", async () => {
+  it("ends a stream when its credential is revoked", async () => {
     const { body } = await platform.request<{ link: string }>("POST", "/api/auth/links", {});
     const token = new URL(body.link).hash.slice("#token=".length);
     const json = { "content-type": "application/json", origin: platform.url };
@@ -287,7 +287,7 @@ describe("the doors", () => {
     expect(await ended).toContain("session_created");
   });
 
-  it("opens no socket for a foreign page, a stranger or the wrong credential", async () => {
+  it("opens no socket for a foreign page, a stranger or a wrong credential", async () => {
     const { body } = await platform.request<{ token: string }>("POST", "/api/runners/tokens", {
       name: "r",
     });
@@ -306,7 +306,7 @@ describe("the doors", () => {
       expect(await upgradeStatus(platform, path, headers)).toBe(status);
   });
 
-  it("keeps a runner's token away from everything but the runner's socket", async () => {
+  it("accepts a runner's token on the runner's socket only", async () => {
     const { body } = await platform.request<{ token: string }>("POST", "/api/runners/tokens", {
       name: "r2",
     });
@@ -327,7 +327,7 @@ describe("the doors", () => {
     ).toBe(403);
   });
 
-  it("serves the same under /api/v1, with a document of everything", async () => {
+  it("serves the same routes under /api/v1, with a document of all of them", async () => {
     const { body } = await platform.request<{ openapi: string; paths: Record<string, unknown> }>(
       "GET",
       "/api/v1/openapi.json",
@@ -349,7 +349,7 @@ describe("the doors", () => {
 });
 
 describe("rate limits", () => {
-  it("slow down strangers and one who guesses, on loopback too", async () => {
+  it("slow down strangers and guessers, on loopback too", async () => {
     const platform = await startPlatform({ runner: false, env: { MUSTER_RATE_LIMIT: "50" } });
     const statuses = new Set<number>();
     for (let i = 0; i < 60; i++)

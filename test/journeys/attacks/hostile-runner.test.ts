@@ -1,4 +1,4 @@
-/** A member's machine that says what it should not, told over its socket on each database. */
+/** A member's machine that sends forbidden frames over its socket, on each database. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Assignment } from "#protocol/frames.ts";
@@ -98,14 +98,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           code: "frame_invalid",
         });
       expect(await costOf(id)).toBe(10);
-      // What cannot be answered is left out, and takes nobody with it.
+      // A frame that cannot be answered is dropped alone.
       const { run, fence } = turn;
       runner.send({ op: "delta", run, fence, entryId: "e", kind: "text", offset: -1, text: "x" });
       expect(await settle(other, 1)).toMatchObject({ op: "journaled" });
       expect(await settle(turn, 2)).toMatchObject({ op: "journaled" });
     });
 
-    it("reads no bytes of others by their hash, however it asks", async () => {
+    it("reads no one else's bytes by their hash, however it asks", async () => {
       const theirs = await ben.request<{ session: Session }>("POST", "/api/sessions", {});
       await ben.request<{ prompt: Prompt }>(
         "POST",
@@ -123,7 +123,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const another = await runner.ask({ op: "fetch_blob", run, fence, sha256: HASH });
       expect(another).toMatchObject({ op: "blob", data: null });
       expect({ ...another, id: "", sha256: "" }).toEqual({ ...missing, id: "", sha256: "" });
-      // A file of the workspace that is said to have this content.
+      // A workspace file that claims to have this content.
       const bind = {
         executorSessionId: null,
         executorType: "native",
@@ -152,7 +152,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const shown = await fetch(`${platform.url}${preview.body.frameUrl}`);
       expect(shown.status).toBe(404);
       expect(await shown.text()).not.toContain("salaries");
-      // Who has the bytes may keep them, and hears nothing of others who do.
+      // A runner that has the bytes may store them, and learns nothing about others who have them
+      // too.
       const data = SECRET.toString("base64");
       const kept = await runner.ask({ op: "blob", run, fence, mediaType: "a/b", data });
       expect(kept).toMatchObject({ op: "blob", sha256: HASH });
@@ -163,7 +164,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await settle(turn, 2);
     });
 
-    it("cannot store more about its sandbox than there is to say", async () => {
+    it("cannot store more about its sandbox than the schema has room for", async () => {
       const enforced = Object.fromEntries(
         Array.from({ length: 1000 }, (_none, at) => [`limit_${at}`, "x".repeat(1000)]),
       );
@@ -193,7 +194,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await settle(turn, 1)).toMatchObject({ op: "journaled" });
     });
 
-    it("is refused bodies over HTTP that are nested or full, too", async () => {
+    it("is refused nested or overfull bodies over HTTP too", async () => {
       const post = (body: string, path = "/api/sessions") =>
         ann.request<{ error: { code: string } }>("POST", path, JSON.parse(body));
       const deep = `${"[".repeat(80)}${"]".repeat(80)}`;
@@ -210,6 +211,6 @@ function deepTool(): string {
 }
 
 story("a hostile runner on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("a hostile runner on postgres", createTestDatabase);
 });

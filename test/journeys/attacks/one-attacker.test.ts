@@ -1,8 +1,8 @@
 /**
- * One attacker beside people who work, with the limits as they are by default. Ben reads, prompts,
- * searches and follows a session; Ann floods the server in one way after the other. Nobody but Ann is
- * refused or cut off, memory stays bounded, and Ben's slowest answers stay of the same order. How much
- * slower exactly they are, on a machine with nothing else to do, is a figure of the bench.
+ * One attacker beside people who work, with default limits. Ben reads, prompts, searches and
+ * follows a session; Ann floods the server in one way after another. Nobody but Ann is refused or
+ * cut off, memory stays bounded, and Ben's slowest answers stay in the same order of magnitude. The
+ * bench measures the exact slowdown on an idle machine.
  */
 import { createHash } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -18,17 +18,20 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 
 const ROUNDS = 40;
 const MB = 1024 * 1024;
-/** Slower than alone by more than this, and by more than this machine takes for some work, is a stall. */
+/**
+ * A stall is slower than alone by more than this factor, and by more than a fixed piece of work
+ * takes here.
+ */
 const MAX_RATIO = 20;
 const MOMENTS = 4;
-/** While it lasts, with garbage that nobody has collected yet; and what is kept of it. */
+/** Memory limits: during the attack, including garbage that is not collected yet, and after it. */
 const MAX_GROWTH_BYTES = 256 * MB;
 const MAX_KEPT_BYTES = 32 * MB;
 
-/** Requests that Ben makes, and how long the slowest of each took. */
+/** The slowest answer to each kind of request that Ben makes. */
 type Slowest = Record<"read" | "search" | "prompt" | "news" | "loop", number>;
 
-/** How long this machine takes for a fixed piece of work. */
+/** Duration of a fixed piece of work on this machine. */
 function moment(): number {
   const at = performance.now();
   createHash("sha256")
@@ -57,7 +60,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let watcher: WebSocket;
     let ended = false;
     const logLines: string[] = [];
-    /** The prompts whose turn has ended, as the live socket tells it. */
+    /** Prompts whose turn has ended, as reported by the live socket. */
     const ends = new Map<string, PromiseWithResolvers<void>>();
     const endOf = (promptId: string) => {
       const end = ends.get(promptId) ?? Promise.withResolvers<void>();
@@ -100,7 +103,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    /** Ann is somebody else in each attack: what she has spent in one slows her in the next. */
+    /** Ann is a new person in each attack: limits that one attack used up would slow the next. */
     async function newAttacker(kind: Target["kind"]): Promise<Target> {
       const ann = await join(platform, `ann-${kind.replace(" ", "-")}`);
       const session = await newSession(ann);
@@ -173,7 +176,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
 const OF_LONG_LOGS: ReadonlySet<string> = new Set(["streams", "subscriptions", "stalled sockets"]);
 
-/** Answers that the attacker must have met, so that an attack that did nothing is no success. */
+/** Answers that the attacker must have seen: an attack that did nothing is no success. */
 const EXPECTED: Record<Target["kind"], (counts: Record<string, number>) => void> = {
   requests: (counts) => expect(counts).toHaveProperty("429"),
   searches: (counts) => expect(counts["200"]).toBeGreaterThan(10),
@@ -197,7 +200,7 @@ const EXPECTED: Record<Target["kind"], (counts: Record<string, number>) => void>
   connections: (counts) => expect(counts).toHaveProperty("cut"),
 };
 
-/** 10,000 entries, written as one statement would: a turn for each would take minutes. */
+/** Writes 10,000 entries in bulk: a turn for each would take minutes. */
 async function fillLog(platform: Platform, sessionId: string): Promise<void> {
   const { store } = platform.server.kernel.engine;
   const { orgId } = await orgOf(platform);
@@ -224,6 +227,6 @@ async function fillLog(platform: Platform, sessionId: string): Promise<void> {
 }
 
 story("one attacker on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("one attacker on postgres", createTestDatabase);
 });

@@ -1,6 +1,6 @@
 /**
- * Text that no database stores (NUL, broken Unicode), in every string of every route: no request
- * fails, and both databases give the same answer to each.
+ * Text that no database stores (NUL, broken Unicode) in every string of every route: no request
+ * fails, and both databases give the same answers.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKey, bearer, calling, listing, post } from "#test/clients/mcp.ts";
@@ -14,10 +14,10 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 
 const NUL = "a\u0000b";
 const BROKEN = "x\ud83d";
-/** Fixed by the seed, so that both platforms are asked the same. */
+/** A fixed seed: both platforms get the same requests. */
 const SEED = 5;
 const SCOPES = ["sessions:read", "sessions:write", "tasks", "mail"];
-/** These end what the others need. */
+/** Routes left out because they end sessions that the other requests need. */
 const LEFT_OUT = /sign-out|\/password$|\/events$/;
 
 interface Trial {
@@ -26,7 +26,7 @@ interface Trial {
   body?: unknown;
 }
 
-/** Bodies of an operation with one string, or one key, replaced in each. */
+/** Copies of a body with one string or one key replaced in each. */
 function spoiledBodies(value: unknown, bad: string): unknown[] {
   if (typeof value === "string") return [bad];
   if (Array.isArray(value))
@@ -107,7 +107,7 @@ describe.skipIf(!postgresUrl)("text that no database stores", () => {
     return answers;
   }
 
-  it("is cleaned in what a runner says, and nothing is lost", async () => {
+  it("is cleaned in a runner's frames, and nothing is lost", async () => {
     for (const platform of platforms) {
       const made = await platform.request<{ token: string }>("POST", "/api/runners/tokens", {
         name: "r",
@@ -142,7 +142,7 @@ describe.skipIf(!postgresUrl)("text that no database stores", () => {
     expect(logs).toEqual([]);
   });
 
-  it("fails no request, and is answered alike by both databases", async () => {
+  it("fails no request, and both databases answer alike", async () => {
     const [onSqlite = [], onPostgres = []] = await Promise.all(platforms.map(answersOf));
     expect(onSqlite.length).toBeGreaterThan(1_000);
     expect([...onSqlite, ...onPostgres].filter((answer) => / 5\d\d \w*$/.test(answer))).toEqual([]);
@@ -184,7 +184,7 @@ describe.skipIf(!postgresUrl)("text that no database stores", () => {
     expect(logs).toEqual([]);
   });
 
-  it("is refused by the tools of a person's client", async () => {
+  it("is refused by the tools of a person's MCP client", async () => {
     for (const platform of platforms) {
       const key = bearer(await apiKey(platform, SCOPES));
       const { body } = await post(platform, listing(), key);

@@ -1,8 +1,7 @@
 /**
- * A member's own runner that sends every kind of frame, wrong in every field, on each database: with
- * wrong types, huge and negative numbers, and the ids of somebody else's run, session, prompt, runner and
- * blob.
- * Another member works beside it and must not notice.
+ * A member's own runner sends every kind of frame, wrong in every field, on each database: wrong
+ * types, huge and negative numbers, and ids of someone else's run, session, prompt, runner and
+ * blob. Another member works beside it and must not notice.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { WebSocket } from "ws";
@@ -16,10 +15,10 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import { type Frame, rightFrames, wrongCopies } from "./wrong-frames.ts";
 
 const SECRET = "the salaries of everybody";
-/** A blob of the victim's, as it is sent. */
+/** A blob of the victim, as it is sent. */
 const SECRET_DATA = Buffer.from("a picture of the salaries").toString("base64");
 const PATIENT = { timeout: 30_000, interval: 50 };
-/** Entries of the victim's own work in its log; anything else was written by somebody else. */
+/** Entries that the victim wrote to its log; anything else was written by the attacker. */
 const OWN_TEXT = /^victim \d+$/;
 
 interface Turn {
@@ -27,7 +26,7 @@ interface Turn {
   turn: Assignment;
 }
 
-/** A socket that sends frames as they are, and comes back when it was cut off. */
+/** A socket that sends frames unchanged and reconnects when it is cut off. */
 class Attacker {
   readonly heard: string[] = [];
   readonly answers = new Map<string, ServerFrame>();
@@ -50,8 +49,8 @@ class Attacker {
   }
 
   /**
-   * Sends a frame on a connection of its own, which ends when it was answered. There is one register
-   * frame for each connection, and it is the first.
+   * Sends a frame on its own connection, which ends with the answer. A connection has one register
+   * frame, and it is the first.
    */
   async sendFirst(frame: object): Promise<void> {
     const headers = { authorization: `Bearer ${this.#token}` };
@@ -67,7 +66,10 @@ class Attacker {
     socket.terminate();
   }
 
-  /** Sends a frame that cannot be answered and may cut the line: alone, so that no answer is lost by it. */
+  /**
+   * Sends a frame alone that has no answer and may cut the connection, so that no other answer is
+   * lost.
+   */
   async sendAlone(frame: object, asked: readonly string[]): Promise<void> {
     const isAnswered = (id: string) => this.answers.has(id);
     await expect.poll(() => asked.every(isAnswered), PATIENT).toBe(true);
@@ -87,7 +89,7 @@ class Attacker {
     const socket = await openSocket(this.#platform, "/api/runners/connect", headers);
     this.#socket = socket;
     socket.on("error", () => {});
-    // A real runner waits for this answer, too, before it says anything else.
+    // A real runner also waits for this answer before it sends anything else.
     const answered = new Promise((resolve) => {
       socket.once("message", resolve);
       socket.once("close", resolve);
@@ -114,20 +116,20 @@ class Attacker {
     else await this.send(copy);
   }
 
-  /** Twice the same, and one from before. */
+  /** Repeats the frame, then sends an older one. */
   async #repeat(copy: Frame, right: Frame): Promise<void> {
     await this.send(copy);
     await this.send(right);
   }
 
-  /** Sends a frame wrong in every field. Returns the ids of what was answered, which is all that can be. */
+  /** Sends a frame wrong in every field. Returns the ids of the answers. */
   async sendWrong(right: Frame, foreign: readonly unknown[], pause: () => Promise<void>) {
     const asked: string[] = [];
     let count = 0;
     for (const copy of wrongCopies(right, foreign)) {
       count += 1;
       const id = `${right.op} ${count} ${this.heard.length}`;
-      // The id is wrong in copies of its own; all others are to be answered.
+      // The id itself is wrong in some copies; all others must be answered.
       const isAnswered = right.id !== undefined && copy.id === right.id;
       if (isAnswered) copy.id = id;
       await this.#sendOne(right, copy, isAnswered ? undefined : asked);
@@ -183,7 +185,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { body } = await person.request<{ session: Session }>("POST", "/api/sessions", fields);
       return body.session.id;
     };
-    /** The victim goes on with its turn, and hears that it was written. */
+    /** The victim continues its turn and is told that its journal was written. */
     const works = async () => {
       const { run, fence } = victim.turn;
       const firstOrdinal = ++ordinal;
@@ -194,7 +196,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await ben.request("GET", `/api/sessions/${victim.session}`)).status).toBe(200);
     };
 
-    it("has an example of every kind that the schema takes", async () => {
+    it("has an example of every kind of frame in the schema", async () => {
       const kinds = new Set<string>(runnerFrameSchema.options.map(({ shape }) => shape.op.value));
       for (const frame of rightFrames()) {
         const parsed = runnerFrameSchema.safeParse({ ...frame, id: "1" });
@@ -221,7 +223,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it.each(ops)(
       "sends %s wrong in every field, and nobody else notices",
       async (op) => {
-        // A machine for each kind: what one is told to have must not decide about the next.
+        // One machine per kind: state left by one kind must not affect the next.
         const attacker = new Attacker(platform, await tokenOf(ann, op), op);
         for (const earlier of attackers) earlier.close();
         attackers.push(attacker);
@@ -237,7 +239,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const end = { op: "sessions", id: `end of ${op}`, sessions: [] };
         await expect
           .poll(async () => {
-            // A frame that cut the line took the question with it.
+            // A frame that cut the connection lost the question too.
             await attacker.send(end);
             return attacker.answers.has(end.id);
           }, PATIENT)
@@ -251,7 +253,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       240_000,
     );
 
-    it("has read, written and stalled nothing of the other's", async () => {
+    it("has read, written and stalled nothing of the victim's", async () => {
       await works();
       for (const { heard } of attackers) {
         expect(heard.join("\n")).not.toContain(SECRET);
@@ -296,6 +298,6 @@ function profileOf(name: string) {
 }
 
 story("wrong frames on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("wrong frames on postgres", createTestDatabase);
 });

@@ -1,6 +1,6 @@
 /**
- * Frames that are wrong in one place each, made from the schema of runner frames: an example of every
- * kind, and of it one copy for each field and each wrong value.
+ * Frames with one wrong value each, derived from the schema of runner frames: an example of every
+ * kind, and a copy of it for each field and each wrong value.
  */
 import * as z from "zod";
 import { runnerFrameSchema } from "#protocol/frames.ts";
@@ -31,7 +31,7 @@ function resolved(schema: Schema): Schema {
   return name === undefined ? schema : (document.$defs?.[name] ?? {});
 }
 
-/** A value that fits. `alternative`: which of several kinds, where there are several. */
+/** A valid value. `alternative` picks one of several kinds of list items. */
 function exampleOf(given: Schema, alternative = 0): unknown {
   const schema = resolved(given);
   const kinds = schema.oneOf ?? schema.anyOf;
@@ -62,7 +62,7 @@ function stringFor(pattern: string | undefined): string {
   return tries.find((text) => pattern === undefined || new RegExp(pattern).test(text)) ?? "x";
 }
 
-/** How many kinds of items the lists of a frame can have. */
+/** Number of kinds of items in the lists of a frame. */
 function alternativesOf(schema: Schema): number {
   const lists = Object.values(schema.properties ?? {}).map((field) => {
     const { items } = resolved(field);
@@ -71,7 +71,10 @@ function alternativesOf(schema: Schema): number {
   return Math.max(1, ...lists);
 }
 
-/** Right frames: every kind, and each kind of item in it. All but the first of a kind have no more than they must. */
+/**
+ * Valid frames: every kind, and each kind of item in it. All but the first of a kind have only
+ * required fields.
+ */
 export function rightFrames(): Frame[] {
   return (document.oneOf ?? []).flatMap((schema) =>
     Array.from({ length: alternativesOf(schema) }, (_none, alternative) => {
@@ -100,13 +103,13 @@ const WRONG: readonly unknown[] = [
   { constructor: { prototype: 1 }, toString: null },
 ];
 
-/** Copies of a frame with one place replaced by each wrong value, and by each of `foreign`. */
+/** Copies of a frame with one field replaced by each wrong value and by each of `foreign`. */
 export function* wrongCopies(frame: Frame, foreign: readonly unknown[]): Generator<Frame> {
   for (const path of pathsOf(frame)) {
     for (const value of [...WRONG, ...foreign]) {
       const copy = structuredClone(frame);
       replaceAt(copy, path, value);
-      // What it is stays known: otherwise it is no frame at all, which has a test of its own.
+      // The kind stays: a frame without one is another test's subject.
       if (path.length === 1 && path[0] === "op") continue;
       yield copy;
     }

@@ -1,6 +1,6 @@
 /**
- * Every command of the command line against a server that says hostile things in every field: no
- * control character of another's text arrives on standard output or error, on a terminal or in a pipe.
+ * Every command against a server with hostile text in every field: no control character from that
+ * text reaches standard output or error, on a terminal or in a pipe.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,10 +18,10 @@ import {
   startHostileServer,
 } from "./hostile-server.ts";
 
-/** Programs and conversations; chat and run have tests of their own with a server that streams. */
+/** Programs and conversations; chat and run have their own tests with a streaming server. */
 const NOT_HERE = /^(up|start|server|runner|chat|run|help)$/;
 
-/** Our own colours, and nothing else that begins with an escape. */
+/** Our own colours are the only escape sequences allowed. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const OWN = /\u001b\[(1|2|22|31|32|33|39)m/g;
 
@@ -50,11 +50,11 @@ function leavesOf(command: Command, path: string[]): { words: string[]; command:
   });
 }
 
-/** Commands that have shown what an answer said. */
+/** Commands that have printed text from an answer. */
 const shown = new Set<string>();
 const COMMANDS = leavesOf(createProgram(createFakeHost()), []);
 
-/** Something for each argument; folders are written to, so they are of our own. */
+/** A value for each argument; folders are temporary because commands write to them. */
 function argumentsOf(command: Command): string[] {
   return command.registeredArguments
     .filter(({ required }) => required)
@@ -92,7 +92,7 @@ describe.each(["answers", "refuses"])("a server that %s with hostile text", (how
   );
 });
 
-it("was heard: most commands have shown its text, spelled out", () => {
+it("most commands have shown the hostile text, spelled out", () => {
   expect(shown.size).toBeGreaterThan(COMMANDS.length / 2);
   expect(server.unknown).toEqual([]);
 });

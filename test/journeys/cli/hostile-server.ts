@@ -1,15 +1,15 @@
 /**
- * A server made from the API document: it answers every request with what its schema allows, and puts
- * hostile text into every string that is not bound to a form.
+ * A server derived from the API document: it answers every request with a value of its schema, and
+ * puts hostile text into every free string.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Commands for a terminal, and letters that would move or hide what is around them. */
+/** Terminal commands, and characters that move or hide the text around them. */
 export const HOSTILE =
   "x\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u001b[31my\u009b2Jz\u007f\u0085\u202eb\u2066c\u2069\u200f\r\b\u061c\u2028w";
 
-/** Bytes that nobody but us may write to a terminal. */
+/** Characters that only our own code may write to a terminal. */
 export const FORBIDDEN = /[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\t]]/v;
 
 interface Schema {
@@ -42,7 +42,7 @@ const MAX_DEPTH = 8;
 
 type Sample = (schema: Schema) => unknown;
 
-/** Makes values that fit a schema and are hostile wherever they may be. */
+/** Makes values that fit a schema and are hostile wherever the schema allows it. */
 function createSampler({ components }: ApiDocument, depth = 0): Sample {
   return (schema) => {
     if (depth > MAX_DEPTH) return null;
@@ -84,7 +84,7 @@ function plainSample(schema: Schema, sample: Sample): unknown {
 function objectSample(schema: Schema, sample: Sample): unknown {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [
     name,
-    // The end of a list: otherwise reading it would never end.
+    // No next page: reading the list would never end.
     name === "next" || name === "mergedInto" ? null : sample(field),
   ]);
   const more =
@@ -102,7 +102,7 @@ function stringSample({ format, pattern }: Schema): string {
 
 export interface HostileServer {
   url: string;
-  /** What was asked for that the document does not know. */
+  /** Requests that the document does not describe. */
   readonly unknown: string[];
   isRefusing: boolean;
   stop(): Promise<void>;
@@ -149,7 +149,7 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.end(JSON.stringify(body));
 }
 
-/** The operation whose path has the most words of its own. */
+/** The operation whose path has the most literal words. */
 function operationOf({ paths }: ApiDocument, method: string, path: string): Operation | undefined {
   const wanted = path.split("/");
   const fits = Object.entries(paths).filter(([template, operations]) => {

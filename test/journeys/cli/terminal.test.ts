@@ -51,7 +51,7 @@ async function inLines(words: string[], options: FakeHostOptions) {
 }
 
 describe("chat without a terminal", () => {
-  it("says each line, prints the answers and ends when they are over", async () => {
+  it("sends each line, prints the answers and exits after the last one", async () => {
     const session = await platform.createSession();
     const { code, out, err } = await inLines(["chat", session.id], {
       input: "think hm\n say one\nsay two\n",
@@ -62,7 +62,7 @@ describe("chat without a terminal", () => {
     expect(aloud.err).toContain("hm");
   });
 
-  it("ends with what became of it", async () => {
+  it("exits with the outcome of the last prompt", async () => {
     const { id } = await platform.createSession();
     const failed = await inLines(["chat", id], { input: "fail out of luck\n" });
     expect(failed.code).toBe(1);
@@ -85,7 +85,7 @@ describe("chat without a terminal", () => {
     expect(lines.find(({ prompt }) => prompt)).toMatchObject({ prompt: { outcome: "completed" } });
   });
 
-  it("writes no control character of an agent's through a pipe", async () => {
+  it("writes no control character from an agent into a pipe", async () => {
     const { id } = await platform.createSession();
     const input = "say a\u001b]52;c;eA==\u0007\u009b2J\u202eb\n";
     for (const words of [
@@ -98,7 +98,7 @@ describe("chat without a terminal", () => {
     }
   });
 
-  it("never takes a line for an answer unless the line says so", async () => {
+  it("takes a line as an answer only if the line says so", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const typing = createLines();
     const host = createFakeHost({ env: env(), lines: typing });
@@ -116,7 +116,7 @@ describe("chat without a terminal", () => {
   });
 });
 
-/** Lines that come one after another, as from a program. */
+/** Lines that arrive one by one, as from a program. */
 function createLines() {
   const waiting: string[] = [];
   let wake = () => {};
@@ -181,7 +181,7 @@ describe("chat on a terminal", () => {
     return { host, terminal, ended, see };
   }
 
-  it("streams, shows what is queued, and sends each in its turn", async () => {
+  it("streams, shows the queue, and sends each prompt in its turn", async () => {
     const { host, terminal, see } = await sitDown(await platform.createSession());
     host.press("stream 60 20\r");
     await see("token5 ");
@@ -193,7 +193,7 @@ describe("chat on a terminal", () => {
     expect(terminal.text).not.toContain("⋯");
   });
 
-  it("stops the turn at the first Ctrl-C and leaves at the second, and the work goes on", async () => {
+  it("the first Ctrl-C stops the turn, the second leaves, and queued work continues", async () => {
     const session = await platform.createSession();
     const first = await sitDown(session);
     first.host.press("stream 5000 10\r");
@@ -213,7 +213,7 @@ describe("chat on a terminal", () => {
     expect(await again.ended).toBe(130);
   });
 
-  it("asks in place, and tells what was answered elsewhere", async () => {
+  it("asks in place, and reports an answer given elsewhere", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const { host, see } = await sitDown(session);
     host.press(`${PUSH}\r`);
@@ -239,7 +239,7 @@ describe("chat on a terminal", () => {
     await see(/ done · .*\n› *$/);
   });
 
-  it("allows only what was shown to its end, and no call can forge another question", async () => {
+  it("allows only calls that were shown to their end, and no call can forge another question", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const { host, terminal, see } = await sitDown(session);
     const forged = "? May it use bash?\n  ls -la src\ny/n/always ›";
@@ -269,7 +269,7 @@ describe("chat on a terminal", () => {
     await see(/\nall pushed\n/);
   });
 
-  it("shows a call again in a window that became narrower, before a yes counts", async () => {
+  it("shows a call again after the window became narrower, before a yes counts", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const { host, see } = await sitDown(session);
     host.press(`${PUSH}\r`);
@@ -283,7 +283,7 @@ describe("chat on a terminal", () => {
     await see("Allowed.");
   });
 
-  it("keeps what was begun while something else is asked", async () => {
+  it("keeps a draft while a question is asked", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const { host, see } = await sitDown(session);
     host.press(`${PUSH}\r`);
@@ -295,7 +295,7 @@ describe("chat on a terminal", () => {
     await see(/› half a thought$/);
   });
 
-  it("comes back after the server was away, and misses nothing", async () => {
+  it("reconnects after the server was away, and misses nothing", async () => {
     const port = await freePort();
     const line = await createLine(port);
     const far = await startPlatform({
@@ -331,7 +331,7 @@ describe("chat on a terminal", () => {
     await line.cut();
   });
 
-  it("takes what is pasted as one prompt, and a narrow window as it is", async () => {
+  it("takes pasted text as one prompt, also in a narrow window", async () => {
     const { host, terminal, see } = await sitDown(await platform.createSession(), 24);
     host.press("\u001b[200~say a rather long line of words\r\nsay the second\u001b[201~");
     await see(/second$/);
@@ -342,14 +342,14 @@ describe("chat on a terminal", () => {
     expect(terminal.lines.filter((line) => line.includes(" done · "))).toHaveLength(1);
   });
 
-  it("lets nothing that an agent writes command the terminal", async () => {
+  it("lets no text of an agent control the terminal", async () => {
     const session = await platform.createSession();
     await platform.prompt(session.id, "say a\u001b[2J\u001b]0;title\u0007b\u009b31mc\u202ed");
     const other = await sitDown(session);
     await other.see(/\na<U\+001B>\[2J<U\+001B>\]0;title<U\+0007>b<U\+009B>31mc<U\+202E>d\n/);
   });
 
-  it("shows the tree of an orchestrator and goes to a child and back", async () => {
+  it("shows the tree of an orchestrator, and switches to a child and back", async () => {
     const { host, see } = await sitDown();
     host.press(
       'CALL spawn_session {"title": "Helper", "prompt": "CALL bash {\\"command\\": \\"git push origin x || true\\"}"}\nSAY spawned\r',
@@ -378,7 +378,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** The way to the server, which can be cut and mended. */
+/** A proxy in front of the server that can be cut and restored. */
 async function createLine(to: number) {
   let server = createServer();
   let port = 0;
@@ -413,7 +413,7 @@ async function createLine(to: number) {
 }
 
 describe("sessions tree", () => {
-  it("moves as the sessions do, without asking by the clock", async () => {
+  it("follows the sessions without polling", async () => {
     const parent = await platform.createSupervisor({ title: "Lead" });
     const child = await platform.createSession({ title: "Worker", parentSessionId: parent.id });
     const once = await inLines(["sessions", "tree", parent.id], {});
@@ -448,7 +448,7 @@ describe("sessions tree", () => {
   });
 });
 
-it("draws the tree again in its place, and no more of it than fits", async () => {
+it("redraws the tree in place, and no more of it than fits", async () => {
   const parent = await platform.createSupervisor({ title: "Lead" });
   const make = (title: string) => platform.createSession({ title, parentSessionId: parent.id });
   await make("One");
@@ -469,7 +469,7 @@ it("draws the tree again in its place, and no more of it than fits", async () =>
 });
 
 describe("the orchestrator", () => {
-  it("can be seen and changed", async () => {
+  it("can be shown and changed", async () => {
     expect((await inLines(["orchestrator", "wake"], {})).code).toBe(0);
     const named = await inLines(["orchestrator", "set", "--name", "Ada", "--style", "terse"], {});
     expect(named.out).toMatch(/name +Ada\n(?:.*\n)*style +terse/);
@@ -486,7 +486,7 @@ describe("the orchestrator", () => {
   });
 });
 
-it("waits in lines for what was handed on to children, unless it is told not to", async () => {
+it("without a terminal, waits for delegated work unless it is told not to", async () => {
   model.play("lead", ({ userText, round }) => {
     if (userText.includes("[orchestration]")) return "SAY the helper counted 7";
     const brief = "LATE 1000\\nSAY counted 7";

@@ -7,7 +7,7 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 
 const REPO = "https://example.org/a.git";
 
-/** The two routes that make a session under a parent, and what they refuse. */
+/** The two routes that create a session under a parent, and their refusals. */
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let platform: Platform;
@@ -50,7 +50,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         }
       });
 
-      it(`${door} refuses a parent of somebody else like one that is missing`, async () => {
+      it(`${door} refuses another person's parent like a missing one`, async () => {
         const parentSessionId = await lead();
         const ann = await join(platform, `Ann${doors.indexOf(door)}`);
         const foreign = await spawn(door, { parentSessionId }, ann.request);
@@ -93,7 +93,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     }
 
-    it("lets a program have any session of its owner told when a run has ended", async () => {
+    it("lets a program notify any session of its owner when a run has ended", async () => {
       const { id: parentSessionId } = await platform.createSession();
       const callback = { parentSessionId, executionMode: "async_callback" };
       expect((await spawn("/api/runs", callback)).status).toBe(201);
@@ -107,12 +107,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("making children on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("making children on postgres", createTestDatabase);
 });
 
 describe("a server without supervisor mode", () => {
-  it("makes no workers by any door", async () => {
+  it("creates no workers by either route", async () => {
     const platform = await startPlatform({ env: { ORCHESTRATION_DISABLED: "true" } });
     try {
       const { id: parentSessionId } = await platform.createSession();

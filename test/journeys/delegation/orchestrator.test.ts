@@ -1,4 +1,4 @@
-/** A person's orchestrator over HTTP: how it comes to be, by what names it is found, what it is given. */
+/** A person's orchestrator over HTTP: its creation, its aliases, its context. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import { handRunner, turnOf } from "#test/clients/mcp.ts";
@@ -41,7 +41,7 @@ describe("an orchestrator", () => {
 
   const own = () => `orchestrator:${ann.userId}`;
 
-  it("is made when it is first spoken to, and answers", async () => {
+  it("is created by the first message, and answers", async () => {
     const said = await ann.request<{ prompt: Prompt; session: { id: string } }>(
       "POST",
       "/api/prompt",
@@ -60,7 +60,7 @@ describe("an orchestrator", () => {
     expect(JSON.stringify(transcript.body)).toContain("I am here");
   });
 
-  it("is there already for whoever asks again", async () => {
+  it("is the same one for later requests", async () => {
     const again = await ann.request<Started>("POST", "/api/me/orchestrator", { name: "Friday" });
     expect(again.status).toBe(200);
     expect(again.body).toMatchObject({ alreadyExists: true, identity: { handle: "ann" } });
@@ -71,7 +71,7 @@ describe("an orchestrator", () => {
     expect(bens.status).toBe(201);
   });
 
-  it("is found by its other names, by its own person", async () => {
+  it("is found by its aliases, by its own person", async () => {
     const names = [own(), "orchestrator", `${own()}:6f1c2f9e-0000-4000-8000-000000000000`];
     for (const name of names) {
       const found = await ann.request<{ session: Session }>("GET", `/api/sessions/${name}`);
@@ -102,7 +102,7 @@ describe("an orchestrator", () => {
     expect((await ann.request("GET", `/api/sessions/orchestrator:org:${orgId}`)).status).toBe(404);
   });
 
-  it("takes no place among its person's sessions, nor do its children", async () => {
+  it("does not count against its person's session limit, nor do its children", async () => {
     const child = await ann.request<{ session: Session }>("POST", "/api/sessions", {
       parentSessionId: "orchestrator",
       runtime: "echo",
@@ -120,7 +120,7 @@ describe("an orchestrator", () => {
     await ann.request("DELETE", `/api/sessions/${busy.body.session.id}?force=true`);
   });
 
-  it("takes a key of a request for no place: the header only makes it one request", async () => {
+  it("takes the Idempotency-Key header for a repeated request, and not for a channel", async () => {
     const { body } = await ann.request<{ user: { id: string } }>("GET", "/api/me");
     const scopeKey = `user:${body.user.id}:api:nightly`;
     const bound = await ann.request<{ session: Session }>("POST", "/api/sessions", {
@@ -139,13 +139,13 @@ describe("an orchestrator", () => {
     expect(two.body.prompt.id).toBe(one.body.prompt.id);
     expect(one.body.prompt.sessionId).toMatch(/^orchestrator:/);
     expect(one.body.prompt.origin.scopeKey).toBeNull();
-    // The place is said in the body.
+    // The channel is named in the body.
     const there = await say({ channelId: "nightly" }, { "idempotency-key": "another" });
     expect(there.body.prompt.sessionId).toBe(bound.body.session.id);
     await ann.request("DELETE", `/api/sessions/${bound.body.session.id}?force=true`);
   });
 
-  it("hears the same request once, and starts again when it has ended", async () => {
+  it("admits a repeated request once, which starts it again after it has ended", async () => {
     const before = await ann.request<{ session: Session }>("GET", "/api/sessions/orchestrator");
     await ann.request("POST", "/api/sessions/orchestrator/terminate", {});
     const shown = await ann.request("GET", "/api/me/orchestrator");
@@ -163,7 +163,7 @@ describe("an orchestrator", () => {
     expect(after.body.session.incarnation).toBe(before.body.session.incarnation + 1);
   });
 
-  it("keeps its folder through every life", async () => {
+  it("keeps its folder through every incarnation", async () => {
     const work = async (content: string) => {
       const said = await ann.request<{ prompt: Prompt }>("POST", "/api/prompt", { content });
       const receipt = async () =>
@@ -183,7 +183,7 @@ describe("an orchestrator", () => {
     expect(text).toContain("01-IDENTITY.md");
   });
 
-  it("is followed by its other names on a socket", async () => {
+  it("is followed by its aliases on a socket", async () => {
     const socket = await openSocket(platform, "/api/live", {
       cookie: ben.cookie,
       origin: platform.url,

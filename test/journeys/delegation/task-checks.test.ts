@@ -1,4 +1,4 @@
-/** A task that must be shown to be done: the command really runs in the sandbox, and its result counts. */
+/** A task with a check: its command really runs in the sandbox, and the result decides. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Task, TaskDetail } from "#features/tasks/contract.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
@@ -21,7 +21,7 @@ describe("a task with a check", () => {
     await model.close();
   });
 
-  /** One turn in which the model makes these calls; returns what the last one was answered. */
+  /** One turn in which the model makes these calls; returns the last result. */
   const turn = async (sessionId: string, ...calls: [tool: string, input: object][]) => {
     const lines = calls.map(([tool, input]) => `CALL ${tool} ${JSON.stringify(input)}`);
     const { id } = await platform.prompt(sessionId, [...lines, "SAY done"].join("\n"));
@@ -29,7 +29,7 @@ describe("a task with a check", () => {
     return model.requests.at(-1)?.conversation.toolResults.join("\n") ?? "";
   };
 
-  it("is completed after its command has passed, and not before", async () => {
+  it("is completed only after its command has passed", async () => {
     const { id } = await platform.createSession({ runtime: "native" });
     const board = `/api/sessions/${id}/tasks`;
     const made = await platform.request<{ task: Task }>("POST", board, {
@@ -49,7 +49,7 @@ describe("a task with a check", () => {
       task: { status: "pending" },
       checks: [{ passed: false, subject: COMMAND, exitCode: 2 }],
     });
-    // A person cannot say that it is done either, and what was said of it is not enough.
+    // A person cannot complete it by hand either, and an earlier result is not enough.
     const byHand = await platform.request("PUT", `${board}/${taskId}`, { status: "completed" });
     expect(byHand).toMatchObject({ status: 409, body: { error: { code: "check_not_passed" } } });
 
@@ -62,7 +62,7 @@ describe("a task with a check", () => {
     });
   });
 
-  it("is not completed by a command that was changed by what came after it", async () => {
+  it("is not completed by a check that passed before the files changed", async () => {
     const { id } = await platform.createSession({ runtime: "native" });
     const board = `/api/sessions/${id}/tasks`;
     const { body } = await platform.request<{ task: Task }>("POST", board, {

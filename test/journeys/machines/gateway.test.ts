@@ -1,4 +1,4 @@
-/** A member's own machine and the organisation's models, told through HTTP on each database. */
+/** A member's own machine and the organisation's models, over HTTP on each database. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Assignment } from "#protocol/frames.ts";
 import type { Session } from "#protocol/sessions.ts";
@@ -84,7 +84,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         settle: { outcome: "completed" },
       });
 
-    it("spends nothing by the machine's token alone", async () => {
+    it("spends nothing with the machine's token alone", async () => {
       const before = model.requests.length;
       const answer = await ask(runnerToken, request("small"));
       expect(answer).toMatchObject({
@@ -94,7 +94,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(model.requests.length).toBe(before);
     });
 
-    it("works for a turn, metered, and for that turn only", async () => {
+    it("serves a turn, metered, and that turn only", async () => {
       const { id, turn } = await begin();
       const warnings: string[] = [];
       const note = ({ message }: Error) => warnings.push(message);
@@ -125,7 +125,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await ask(forged, request("small"))).status).toBe(401);
     });
 
-    it("is cut off in the middle when its turn ends, and counted", async () => {
+    it("is cut off when its turn ends, and the usage is counted", async () => {
       const { id, turn } = await begin();
       const before = model.requests.length;
       const slow = ask(turn.token, request("small", "SAY a b c d e f\nSLOW 600 100"));
@@ -149,7 +149,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("is closed by an admin, at once and for turns under way", async () => {
+    it("is closed by an admin at once, also for running turns", async () => {
       const { turn } = await begin();
       const path = `/api/orgs/${orgId}/model-gateway`;
       expect((await ann.request("PUT", path, { personalRunners: false })).status).toBe(403);
@@ -169,6 +169,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("a member's machine on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("a member's machine on postgres", createTestDatabase);
 });

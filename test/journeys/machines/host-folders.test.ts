@@ -1,4 +1,4 @@
-/** A member reaches no folder of a runner's machine, however its address is written. */
+/** A member reaches no folder of a runner's machine, however the path is written. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -104,7 +104,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         }),
       );
 
-    it("refuses every spelling of a path at the door", async () => {
+    it("refuses every spelling of a path", async () => {
       for (const repo of spellings(folder)) {
         const { status, body } = await create(member, { repo });
         expect({ repo, status, code: body.error?.code }).toMatchObject({
@@ -145,7 +145,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       },
     );
 
-    it("takes more than an admin's key for sessions", async () => {
+    it("requires more than an admin's key for sessions", async () => {
       const made = await platform.request<{ key: string }>("POST", "/api/me/api-keys", {
         name: "narrow",
         scopes: ["sessions:read", "sessions:write"],
@@ -158,7 +158,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         });
     });
 
-    it("lets an admin name a folder, and members use it by the name an admin gave it", async () => {
+    it("lets an admin share a folder under a name, and members use that name", async () => {
       for (const fields of [{ repo: ` ${folder}` }, { repo: `file://${folder}` }]) {
         const { status, body } = await create(platform, fields);
         expect(status).toBe(201);
@@ -178,6 +178,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("folders of the host on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("folders of the host on postgres", createTestDatabase);
 });

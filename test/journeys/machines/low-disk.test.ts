@@ -68,7 +68,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         settle: { outcome: "completed" },
       });
 
-    it("lets new work wait with a reason, and gives it out when there is room", async () => {
+    it("holds new work with a reason, and assigns it when there is space", async () => {
       expect(await tell(report(4 * GiB))).toMatchObject({ op: "done" });
       const prompt = await begin();
       const { waitingFor, state } = await now(prompt);
@@ -84,7 +84,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await now(prompt)).toMatchObject({ state: "settled", outcome: "completed" });
     });
 
-    it("puts a turn that was paused for want of room in line again", async () => {
+    it("requeues a turn that was paused for lack of space", async () => {
       const prompt = await begin();
       const { run, fence } = await runner.assigned();
       await tell(report(1));
@@ -105,13 +105,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await now(prompt)).toMatchObject({ outcome: "completed" });
     });
 
-    it("shows the figures with the runner", async () => {
+    it("shows disk figures with the runner", async () => {
       await tell(report(9 * GiB));
       const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");
       expect(body.items[0]?.disk).toMatchObject({ ...report(9 * GiB), at: expect.any(String) });
     });
 
-    it("lets the files of a session go that was ended, and not of one that was archived", async () => {
+    it("removes the files of an ended session, and keeps those of an archived one", async () => {
       const [ended, archived] = [await begin(), await begin()];
       const end = async (id: string, how: string, body: object) =>
         expect(await platform.request("POST", `/api/sessions/${id}/${how}`, body)).toMatchObject({
@@ -127,7 +127,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("takes no figures that are none", async () => {
+    it("refuses invalid figures", async () => {
       for (const freeBytes of [-1, 1.5, 1e300, "x", null])
         expect(await tell({ ...report(1), freeBytes } as never)).toMatchObject({ op: "refused" });
       const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");

@@ -1,4 +1,7 @@
-/** A machine with a session's files is gone: the session says so, continues elsewhere, and loses nothing that was recorded. */
+/**
+ * A machine that holds a session's files is gone: the session says so, continues elsewhere, and
+ * keeps everything that was recorded.
+ */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -49,7 +52,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         .filter(({ type }) => type === "post_tool")
         .map(({ toolOutput }) => JSON.stringify(toolOutput));
 
-    it("continues with the recorded files on another machine, and the old ones are put away", async () => {
+    it("continues with the recorded files on another machine, and the old files are removed", async () => {
       const { id } = await platform.createSession({ runtime: "native" });
       const write = await platform.prompt(id, bash("echo kept > made.txt; echo hello"));
       await platform.promptIn(write.id, "settled");
@@ -66,7 +69,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const read = await platform.prompt(id, bash("cat made.txt"));
       await expect.poll(async () => (await see(id)).waitingFor?.kind, PATIENT).toBe("machine");
       second = await platform.startRunner("second");
-      // Another machine alone changes nothing: the files are not there.
+      // A second machine alone changes nothing: it does not have the files.
       expect(await see(id)).toMatchObject({ activity: "waiting", waitingFor: { kind: "machine" } });
       expect(await relocate(id)).toMatchObject({ status: 200, body: { session: { id } } });
       const settled = await platform.promptIn(read.id, "settled");
@@ -84,13 +87,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const again = await platform.prompt(id, bash("cat made.txt && echo still here"));
       await platform.promptIn(again.id, "settled");
       expect((await outputs(id)).at(-1)).toContain("still here");
-      // The turns go to the machine that has its files now.
+      // Turns go to the machine that holds the files now.
       expect(folders("workspaces")).toEqual([]);
     });
   });
 }
 
 story("a lost machine, on SQLite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("a lost machine, on PostgreSQL", () => createTestDatabase());
 });

@@ -9,7 +9,7 @@ describe("with a provider stored in the settings", () => {
   beforeAll(async () => {
     model = await startModelServer();
     platform = await startPlatform({
-      // Nobody listens there, so that the stored provider is the only one.
+      // Nothing listens at this address, so the stored provider is the only one.
       env: { MUSTER_RUNTIME: "native", OLLAMA_HOST: "127.0.0.1:9" },
       runner: false,
     });
@@ -36,11 +36,11 @@ describe("with a provider stored in the settings", () => {
     await platform.startRunner();
     for (const { id } of [...named, ...unnamed])
       expect(await platform.promptIn(id, "settled")).toMatchObject({ outcome: "completed" });
-    // Sessions without a model of their own use the stored provider, not the built-in demo.
+    // Sessions without a model use the stored provider, not the built-in demo.
     expect(model.requests.length).toBe(10);
   });
 
-  it("completes running turns after the runner was started again", async () => {
+  it("completes running turns after the runner was restarted", async () => {
     const prompts = await startTurns(5, "SLOW 20 100", { model: `house/${TEST_MODEL}` });
     for (const { id } of prompts) await platform.promptIn(id, "running");
     await platform.restartRunner();
@@ -48,7 +48,7 @@ describe("with a provider stored in the settings", () => {
       expect(await platform.promptIn(id, "settled")).toMatchObject({ outcome: "completed" });
   });
 
-  it("uses a provider that was stored a moment ago, and fails when it was removed", async () => {
+  it("uses a provider that was just stored, and fails once it is removed", async () => {
     const late = { kind: "openai-compatible", baseUrl: model.url, models: [TEST_MODEL] };
     await platform.request("PUT", "/api/providers/late", late);
     const [prompt] = await startTurns(1, "SAY hello", { model: `late/${TEST_MODEL}` });

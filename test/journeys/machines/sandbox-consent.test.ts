@@ -1,4 +1,7 @@
-/** A machine without a sandbox, on each database: turns wait, a person may consent, and take it back. */
+/**
+ * A machine without a sandbox, on each database: turns wait, and a person may consent and withdraw
+ * the consent.
+ */
 import { globSync, rmSync, symlinkSync } from "node:fs";
 import { join as joinPath } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -88,11 +91,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       (await platform.events(sessionId)).filter(({ type }) => type === "post_tool");
     const kind = async () => (await machine()).sandbox?.kind;
 
-    it("lets a turn that needs one wait, says why, and still talks", async () => {
+    it("holds a turn that needs a sandbox, says why, and still answers without tools", async () => {
       const work = await begin('CALL bash {"command": "echo never"}\nSAY done');
       await waits(work);
       expect(await results(work)).toEqual([]);
-      // Nobody is asked about a command that nothing could run.
+      // Nobody is asked about a command that could not run.
       const { body } = await platform.request<{ items: unknown[] }>("GET", "/api/approvals");
       expect(body.items).toEqual([]);
       const talk = await begin("SAY hello");
@@ -105,7 +108,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "aborted" });
     });
 
-    it("is opened by a person who has signed in and may, and by nobody else", async () => {
+    it("consent is given by a signed-in person with the right, and by nobody else", async () => {
       const keyOf = async (scopes: string[], of?: Browser) => {
         const request = of ? of.request : platform.request;
         const { body } = await request<{ key: string }>("POST", "/api/me/api-keys", {
@@ -124,7 +127,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await machine()).unsandboxed).toBeNull();
     });
 
-    it("asks for each command once it is opened, and performs it once", async () => {
+    it("asks about each command after consent, and runs it once", async () => {
       const work = await begin('CALL bash {"command": "echo once >> log; wc -l < log"}\nSAY done');
       await waits(work);
       expect((await consent()).status).toBe(200);
@@ -140,12 +143,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("survives a restart of the runner", async () => {
+    it("consent survives a restart of the runner", async () => {
       await platform.restartRunner();
       await expect.poll(kind, PATIENT).toBe("local");
     });
 
-    it("ends what runs, and lets nothing begin, when it is taken back", async () => {
+    it("withdrawing consent stops running commands and starts none", async () => {
       const work = await begin(
         'CALL bash {"command": "echo began > began; sleep 600"}\nCALL bash {"command": "echo after"}\nSAY done',
       );
@@ -163,7 +166,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await platform.request("POST", `/api/sessions/${work.sessionId}/stop`, {});
     });
 
-    it("is written in the trail", async () => {
+    it("consent is recorded in the audit trail", async () => {
       const { body } = await platform.request<{ items: { action: string; data: unknown }[] }>(
         "GET",
         "/api/audit?limit=200",
@@ -173,7 +176,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(text).toContain("unsandboxed_revoked");
     });
 
-    it.skipIf(!bubblewrapFile)("needs no restart when somebody installs one", async () => {
+    it.skipIf(!bubblewrapFile)("needs no restart when a sandbox is installed", async () => {
       const work = await begin('CALL bash {"command": "echo in; hostname"}\nSAY done');
       await waits(work);
       symlinkSync(bubblewrapFile as string, joinPath(path, "bwrap"));
@@ -183,7 +186,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await approve(work);
       expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "completed" });
       expect((await results(work))[0]?.toolOutput).toContain("sandbox");
-      // From here on a person is not asked, and a consent changes nothing.
+      // With a sandbox nobody is asked, and a consent changes nothing.
       await consent();
       const next = await begin('CALL bash {"command": "hostname"}\nSAY done');
       expect(await platform.promptIn(next.id, "settled")).toMatchObject({ outcome: "completed" });
@@ -194,6 +197,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("on SQLite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("on PostgreSQL", createTestDatabase);
 });

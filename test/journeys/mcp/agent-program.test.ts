@@ -1,4 +1,4 @@
-/** A real agent program over ACP, with the tools of its session from the server. */
+/** A real agent program over ACP, with its session's tools served by the server. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,12 +66,12 @@ describe.skipIf(program === "")("OpenCode with the tools of its session", () => 
     };
   }
 
-  it("acts as its session in each turn, with that turn's token", async () => {
+  it("acts as its session in each turn, with the token of that turn", async () => {
     const parent = await turnOf(platform, runner, { isSupervisor: true });
     const news = async () => {
       const path = `/api/sessions/${parent.sessionId}/prompts`;
       const { body } = await platform.request<{ items: Prompt[] }>("GET", path);
-      // What waits to be told joins one prompt.
+      // Pending notices are merged into one prompt.
       return body.items.flatMap(({ content }) => content.match(/word \w+/g) ?? []);
     };
     const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
@@ -89,7 +89,7 @@ describe.skipIf(program === "")("OpenCode with the tools of its session", () => 
     ]);
     await child.turn.end("done");
 
-    // The program is kept between turns; the token of the turn before opens nothing any more.
+    // The program stays alive between turns; the token of the earlier turn is no longer valid.
     await platform.prompt(sessionId, "again");
     const again = await runner.nextTurn(sessionId);
     const { token } = again.assignment;

@@ -1,4 +1,7 @@
-/** A tool that a rule asks about, called over MCP: the turn ends, the decision wakes the session. */
+/**
+ * A tool that a rule asks about, called over MCP: the turn ends, and the decision wakes the
+ * session.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Prompt } from "#protocol/sessions.ts";
 import { bearer, calling, type HandRunner, handRunner, post, turnOf } from "#test/clients/mcp.ts";
@@ -53,14 +56,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const notify = (token: string, message: string) =>
       post(platform, calling("notify_parent", { message }), bearer(token));
 
-    it("is done once it is allowed, as it was shown, and its session is told", async () => {
+    it("a call is made as shown once it is approved, and its session is told", async () => {
       const { parent, child } = await family();
       const answer = await notify(child.token, "the build is red");
       expect(answer.body.result.isError).toBeUndefined();
       const [said, then] = answer.body.result.content;
       expect(said.text).toContain("approval_pending");
       expect(then.text).toContain("End it now");
-      // Impatience asks nobody twice.
+      // A repeated call asks nobody again.
       await notify(child.token, "the build is red");
       const [approval, ...others] = await approvalsOf(child.sessionId);
       expect(others).toEqual([]);
@@ -69,7 +72,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         shown: { input: { message: "the build is red" } },
       });
       await child.turn.end("I wait.");
-      // The turn is over, and the question is still there.
+      // The turn is over and the question is still open.
       expect(await approvalsOf(child.sessionId)).toHaveLength(1);
       const before = (await promptsOf(parent.sessionId)).filter(isNews);
       expect(before).toEqual([]);
@@ -87,12 +90,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     const isNews = ({ content }: Prompt) => content.includes("the build is red");
 
-    it("is not done when it is denied, and the session hears why", async () => {
+    it("a denied call is not made, and the session is told why", async () => {
       const { parent, child } = await family();
       await notify(child.token, "the build is red");
       const [approval] = await approvalsOf(child.sessionId);
       await decide(approval?.id ?? "", { decision: "deny", reason: "not now" });
-      // Decided before the turn was over: it hears of it afterwards.
+      // The decision came before the turn was over: the session is told afterwards.
       await child.turn.end("I wait.");
       const woken = await runner.nextTurn(child.sessionId);
       expect(woken.assignment.content).toMatch(/was not done.*not now/);
@@ -101,7 +104,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await platform.request("POST", `/api/sessions/${parent.sessionId}/terminate`, {});
     });
 
-    it("does nothing for a session that is gone", async () => {
+    it("a call of an ended session is not made", async () => {
       const { parent, child } = await family();
       await notify(child.token, "the build is red");
       const [approval] = await approvalsOf(child.sessionId);
@@ -116,6 +119,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("mcp approvals on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("mcp approvals on postgres", () => createTestDatabase());
 });

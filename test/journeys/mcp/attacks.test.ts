@@ -1,4 +1,4 @@
-/** `/mcp` against those it must not serve, and against requests that are not what they should be. */
+/** `/mcp` against callers it must not serve, and against malformed requests. */
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -36,7 +36,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** `fetch` does not let one lie about the Host. */
+/** Sends a false Host header, which `fetch` does not allow. */
 function postAs(headers: Record<string, string>): Promise<number> {
   const body = JSON.stringify(listing());
   return new Promise((resolve, reject) => {
@@ -62,8 +62,8 @@ function postAs(headers: Record<string, string>): Promise<number> {
   });
 }
 
-describe("who is let in", () => {
-  it("asks for a token, and says how", async () => {
+describe("authentication", () => {
+  it("requires a token, and says how to send it", async () => {
     for (const headers of [{}, bearer("nonsense"), { authorization: "Basic b3duZXI6" }]) {
       const refused = await post(platform, listing(), headers as Record<string, string>);
       expect(refused.status).toBe(401);
@@ -79,21 +79,21 @@ describe("who is let in", () => {
     }
   });
 
-  it("takes no cookie, neither alone nor as a bearer token", async () => {
+  it("accepts no cookie, neither alone nor as a bearer token", async () => {
     const page = { cookie: ann.cookie, origin: platform.url };
     expect((await post(platform, listing(), page)).status).toBe(401);
     const secret = ann.cookie.slice(ann.cookie.indexOf("=") + 1);
     expect((await post(platform, listing(), bearer(secret))).status).toBe(403);
   });
 
-  it("has nothing for a runner's token", async () => {
+  it("offers nothing for a runner's token", async () => {
     const { body } = await platform.request<{ token: string }>("POST", "/api/runners/tokens", {
       name: "r",
     });
     expect((await post(platform, listing(), bearer(body.token))).status).toBe(403);
   });
 
-  it("refuses pages of others and names that are not its own, whatever the key", async () => {
+  it("refuses foreign pages and host names, whatever the key", async () => {
     expect(await postAs({})).toBe(200);
     expect(await postAs({ origin: platform.url })).toBe(200);
     for (const origin of ["https://evil.example", "null", `${platform.url}.evil.example`])
@@ -102,7 +102,7 @@ describe("who is let in", () => {
       expect(await postAs({ host })).toBe(403);
   });
 
-  it("takes the token from the header alone", async () => {
+  it("takes the token from the header only", async () => {
     const response = await fetch(`${platform.url}/mcp?access_token=${key}&token=${key}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-api-key": key },
@@ -111,12 +111,12 @@ describe("who is let in", () => {
     expect(response.status).toBe(401);
   });
 
-  it("does not invent an authorization server", async () => {
+  it("advertises no authorization server", async () => {
     for (const path of ["oauth-protected-resource", "oauth-protected-resource/mcp"])
       expect((await fetch(`${platform.url}/.well-known/${path}`)).status).toBe(404);
   });
 
-  it("answers a run token whose signature or attempt was changed like none at all", async () => {
+  it("answers a run token with a changed signature or attempt like none at all", async () => {
     const { turn, token } = await turnOf(platform, runner);
     const [body = "", fence = "", signature = ""] = token.split(".");
     const forged = [
@@ -132,11 +132,11 @@ describe("who is let in", () => {
   });
 });
 
-describe("what may be reached", () => {
+describe("reachable sessions and tools", () => {
   const text = (answer: { body: { result: { content: { text: string }[] } } }) =>
     answer.body.result.content[0]?.text ?? "";
 
-  it("shows another's session as if there were none", async () => {
+  it("answers for another's session as if there were none", async () => {
     const { body: hers } = await ann.request<{ session: { id: string } }>("POST", "/api/sessions", {
       runtime: "native",
       title: "hers",
@@ -174,7 +174,7 @@ describe("what may be reached", () => {
     await turn.end("done");
   });
 
-  it("gives a child no way to have children", async () => {
+  it("gives a child no way to create children", async () => {
     const parent = await turnOf(platform, runner, { isSupervisor: true });
     const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
     const { body } = await post(platform, listing(), bearer(child.token));
@@ -189,7 +189,7 @@ describe("what may be reached", () => {
   });
 });
 
-describe("requests that are not what they should be", () => {
+describe("malformed requests", () => {
   const ask = (body: unknown, headers: Record<string, string> = {}) =>
     post(platform, body, { ...bearer(key), ...headers });
 
@@ -204,7 +204,7 @@ describe("requests that are not what they should be", () => {
     }
   });
 
-  it("refuses a body that is too large, deep, or no message", async () => {
+  it("refuses a body that is too large, too deep, or no message", async () => {
     const large = calling("prompt_session", { content: "x".repeat(9 * 1024 * 1024) });
     // The server may close while the rest is still being sent.
     const status = await ask(large).then(
@@ -229,7 +229,7 @@ describe("requests that are not what they should be", () => {
     expect((await ask(listing(), { accept: "text/html" })).status).toBe(406);
   });
 
-  it("refuses versions it does not know, and batches where there are none", async () => {
+  it("refuses unknown versions, and batches where there are none", async () => {
     expect((await ask(listing(), { "mcp-protocol-version": "2099-01-01" })).status).toBe(400);
     expect((await ask(listing(), { "mcp-protocol-version": "2025-11-25" })).status).toBe(200);
     const batch = [listing(1), listing(2)];
@@ -241,7 +241,7 @@ describe("requests that are not what they should be", () => {
     expect((await ask(Array.from({ length: 51 }, (_, n) => listing(n)))).status).toBe(400);
   });
 
-  it("says which methods it has", async () => {
+  it("names the methods it has", async () => {
     const unknown = { jsonrpc: "2.0", id: 4, method: "resources/list" };
     expect((await ask(unknown)).body).toMatchObject({ id: 4, error: { code: -32601 } });
     const started = await ask({
@@ -262,7 +262,7 @@ describe("requests that are not what they should be", () => {
     expect(started.headers.get("mcp-session-id")).toMatch(/^mcp_/);
   });
 
-  it("bears whatever stands in arguments, and does nothing it says", async () => {
+  it("takes any text in arguments, and obeys none of it", async () => {
     const nasty = [
       "'; drop table sessions; --",
       "\u0000\ud800",
@@ -322,7 +322,7 @@ describe("requests that are not what they should be", () => {
     expect((await asked).body.result.structuredContent).toMatchObject({ answer: "still here" });
   });
 
-  it("logs no key, no token and nothing that was said", async () => {
+  it("logs no key, no token and no content", async () => {
     const { turn, token } = await turnOf(platform, runner);
     await ask(calling("prompt_session", { sessionId: "ses_none", content: "whisper-7431" }));
     await post(platform, calling("complete_session", { s: "whisper-7431" }), bearer(token));

@@ -36,7 +36,7 @@ describe("boards and the inbox over MCP", () => {
   const read = async (client: Client, input: Record<string, unknown> = {}) =>
     (await say(client, "read_inbox", input)).data as unknown as Shown;
 
-  it("are there for a key that is good for them, and only then", async () => {
+  it("are offered only to a key with the scope for them", async () => {
     expect(await namesOf(await clientOf(["tasks"]))).toEqual(["list_tasks"]);
     expect(await namesOf(await clientOf(["mail"]))).toEqual(["read_inbox"]);
     const sessions = await clientOf(["sessions:read", "sessions:write", "memory"]);
@@ -47,7 +47,7 @@ describe("boards and the inbox over MCP", () => {
       expect(await say(sessions, name, {})).toMatchObject({ isError: true });
   });
 
-  it("lists the tasks of the orchestrator's board or of a session's, by how they stand", async () => {
+  it("lists the tasks of the orchestrator's board or a session's, by status", async () => {
     const client = await clientOf(["tasks"]);
     const none = await say(client, "list_tasks", {});
     expect(none.isError).toBe(true);
@@ -80,7 +80,7 @@ describe("boards and the inbox over MCP", () => {
     expect(foreign.isError).toBe(true);
   });
 
-  it("shows letters, the unread first, and reads them only when asked to", async () => {
+  it("shows messages, unread first, and marks them read only when asked to", async () => {
     const client = await clientOf(["mail"]);
     const write = async (content: string) =>
       (

@@ -1,4 +1,6 @@
-/** The tools over MCP, with the protocol's own client: an agent's by its run token, a person's by a key. */
+/**
+ * Tools over MCP with the protocol's own client: an agent's by its run token, a person's by a key.
+ */
 import { deflateRawSync } from "node:zlib";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -51,7 +53,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     }
 
     describe("an agent with its run token", () => {
-      it("has the tools of its role, and no others by any name", async () => {
+      it("has the tools of its role, and no others by any alias", async () => {
         const parent = await turnOf(platform, runner, { isSupervisor: true });
         const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
         const client = await clientOf(child.token);
@@ -69,7 +71,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await parent.turn.end("done");
       });
 
-      it("calls them as its session, and ends its turn when it is told so", async () => {
+      it("calls them as its session, and ends its turn when told to", async () => {
         const { sessionId, turn, token } = await turnOf(platform, runner);
         const client = await clientOf(token);
         const answer = await say(client, "complete_session", { summary: "All counted." });
@@ -84,7 +86,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await expect.poll(lifecycle).toBe("archived");
       });
 
-      it("says what is wrong with a call, so that the model can mend it", async () => {
+      it("is told the error in a call, so that the model can correct it", async () => {
         const { turn, token } = await turnOf(platform, runner);
         const client = await clientOf(token);
         const answer = await say(client, "complete_session", { summery: "typo" });
@@ -93,10 +95,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await turn.end("done");
       });
 
-      it("performs a call once when it is sent twice, and twice when it is made twice", async () => {
+      it("performs a repeated delivery once, and a repeated call twice", async () => {
         const parent = await turnOf(platform, runner, { isSupervisor: true });
         const child = await turnOf(platform, runner, { parentSessionId: parent.sessionId });
-        // What waits to be told joins one prompt.
+        // Pending notices are merged into one prompt.
         const told = async () => {
           const path = `/api/sessions/${parent.sessionId}/prompts`;
           const { body } = await platform.request<{ items: Prompt[] }>("GET", path);
@@ -116,7 +118,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await platform.request("POST", `/api/sessions/${parent.sessionId}/terminate`, {});
       });
 
-      it("is nobody once its attempt has ended", async () => {
+      it("is refused once its attempt has ended", async () => {
         const { turn, token } = await turnOf(platform, runner);
         expect((await post(platform, listing(), bearer(token))).status).toBe(200);
         await turn.end("done");
@@ -125,13 +127,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer/);
       });
 
-      it("never gets another's answer, however many ask at once", async () => {
+      it("never gets another caller's answer, however many ask at once", async () => {
         const turns: Awaited<ReturnType<typeof turnOf>>[] = [];
         for (let n = 0; n < 20; n++) turns.push(await turnOf(platform, runner, { title: `t${n}` }));
-        // Everyone uses the same request ids and half of them the same client name.
+        // All clients use the same request ids, and half of them the same client name.
         const asked = Array.from({ length: 200 }, async (_, n) => {
           const { token, sessionId } = turns[n % 20] as (typeof turns)[0];
-          // The refusal repeats what was wrong with the call, so it shows whose it was.
+          // The refusal repeats the wrong argument, which shows whose call it was.
           const call = calling("complete_session", { summary: "s", [sessionId]: n }, n % 3);
           const headers = { ...bearer(token), ...(n % 2 ? { "mcp-session-id": "same" } : {}) };
           return { sessionId, answer: await post(platform, call, headers), id: n % 3 };
@@ -181,7 +183,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await none.listTools()).tools).toEqual([]);
       });
 
-      it("asks the orchestrator, is told what goes on, and gets the answer", async () => {
+      it("prompts the orchestrator, gets progress, and gets the answer", async () => {
         const heard: string[] = [];
         const asked = client.callTool(
           { name: "ask_orchestrator", arguments: { message: "How many files?" } },
@@ -209,7 +211,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(heard).toEqual(["has begun", "uses glob"]);
       });
 
-      it("tells what its agents ask, with the choices, and cannot answer", async () => {
+      it("sees the questions of its agents with the choices, and cannot answer them", async () => {
         const { turn, sessionId } = await turnOf(platform, runner);
         const options = [{ label: "Red" }, { label: "Blue" }];
         const input = { questions: [{ question: "Which colour?", options }] };
@@ -226,7 +228,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await say(client, "stop_session", { sessionId });
       });
 
-      it("resumes a stream that was lost by the id of its priming event, and does nothing twice", async () => {
+      it("resumes a lost stream by the id of its priming event, and does nothing twice", async () => {
         const secret = await apiKey(platform, READ_WRITE);
         const { id: sessionId } = await platform.createSession({ runtime: "native" });
         const headers = {
@@ -259,13 +261,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const path = `/api/sessions/${sessionId}/prompts`;
         const { body } = await platform.request<{ items: Prompt[] }>("GET", path);
         expect(body.items).toHaveLength(1);
-        // What would be done twice is not resumed, and neither is what was made up.
+        // A call that would be made twice is not resumed, nor is an invented id.
         const stopped = await send(calling("stop_session", { sessionId }, 8));
         expect(stopped).toMatch(/^id: once\nretry: 1000\ndata: \n\n/);
         const bomb = `m1.${deflateRawSync(Buffer.alloc(50_000_000)).toString("base64url")}`;
         for (const lost of ["once", "m1.AAAA", "made up", bomb.slice(0, 5_000)])
           expect((await resume(lost)).status).toBe(409);
-        // A name of the client is what a repeated call is known by, and only calls have streams.
+        // A repeated call is recognised by the client's name, and only calls have streams.
         const nameless = { ...headers, "mcp-session-id": "" };
         const packed = (message: unknown) =>
           `m1.${deflateRawSync(JSON.stringify(message)).toString("base64url")}`;
@@ -300,7 +302,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(old).not.toMatch(/^id:/);
       });
 
-      it("waits on while the orchestrator waits for its children, and gives the answer of the end", async () => {
+      it("keeps waiting while the orchestrator waits for its children, and returns the final answer", async () => {
         const heard: string[] = [];
         const asked = client.callTool(
           { name: "ask_orchestrator", arguments: { message: "Let somebody count." } },
@@ -331,11 +333,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await woken.end("Somebody counted 7.");
         const answer = { promptId, outcome: "completed", answer: "Somebody counted 7." };
         expect((await asked).structuredContent).toMatchObject(answer);
-        // Also for whoever asks when everything is over.
+        // A later caller gets the same answer.
         expect((await say(client, "wait_for_answer", { promptId })).data).toMatchObject(answer);
       });
 
-      it("gives what was said when the orchestrator waits for children that all rest", async () => {
+      it("returns the answer when the orchestrator waits and no child is at work", async () => {
         const asked = say(client, "ask_orchestrator", { message: "Anything new?" });
         const turn = await runner.nextTurn(orchestratorId);
         expect(await turn.tool("wait_for_event", {})).toMatchObject({ endsTurn: true });
@@ -346,7 +348,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         });
       });
 
-      it("has what was forwarded in the answer, and says how and as whom a session ended", async () => {
+      it("has the forwarded text in the answer, and says how and as whom a session ended", async () => {
         const asked = say(client, "ask_orchestrator", { message: "Have it counted." });
         const turn = await runner.nextTurn(orchestratorId);
         const { output } = await turn.tool("spawn_session", { title: "Helper", prompt: "Count." });
@@ -368,7 +370,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(JSON.stringify(read.data)).toContain("There are 7.");
       });
 
-      it("knows its orchestrator by that word", async () => {
+      it('finds its orchestrator by the word "orchestrator"', async () => {
         const status = await say(client, "get_session_status", { sessionId: "orchestrator" });
         expect(status.data).toMatchObject({ sessionId: orchestratorId });
         const read = await say(client, "read_session", { sessionId: "orchestrator", limit: 1 });
@@ -378,7 +380,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         );
       });
 
-      it("stops waiting when it is cancelled, and not the turn", async () => {
+      it("cancelling stops the wait and not the turn", async () => {
         const stop = new AbortController();
         const asked = client.callTool(
           { name: "ask_orchestrator", arguments: { message: "Take your time." } },
@@ -398,7 +400,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(late.data).toMatchObject({ answer: "Here it is." });
       });
 
-      it("lets go when the client goes away, and gives the answer later", async () => {
+      it("a client that disconnects stops waiting, and gets the answer later", async () => {
         const gone = new AbortController();
         const key = await apiKey(platform, READ_WRITE);
         const asked = fetch(`${platform.url}/mcp`, {
@@ -423,7 +425,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(late.data).toMatchObject({ answer: "Late, but here." });
       });
 
-      it("is told when it takes longer than it waits", async () => {
+      it("is told when the turn takes longer than the wait", async () => {
         const asked = say(client, "ask_orchestrator", { message: "Slowly.", timeoutSeconds: 1 });
         const turn = await runner.nextTurn(orchestratorId);
         const { data } = await asked;
@@ -436,7 +438,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await waiting).toMatchObject({ isError: true, text: /model_down/ });
       });
 
-      it("gets no answer with a key that was taken away while it waited", async () => {
+      it("gets no answer with a key that was revoked during the wait", async () => {
         const { body } = await platform.request<{ key: string; apiKey: { id: string } }>(
           "POST",
           "/api/me/api-keys",
@@ -451,7 +453,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(answer.text).not.toContain("a secret");
       });
 
-      it("lists, prompts, looks at, reads and stops a session", async () => {
+      it("lists, prompts, inspects, reads and stops a session", async () => {
         const { id } = await platform.createSession({ runtime: "native", title: "counter" });
         const listed = await say(client, "list_sessions", { search: "counter" });
         expect(listed.data.sessions).toMatchObject([{ sessionId: id, title: "counter" }]);
@@ -477,6 +479,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("mcp on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("mcp on postgres", () => createTestDatabase());
 });

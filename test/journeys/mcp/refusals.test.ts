@@ -1,4 +1,4 @@
-/** What an agent tried over HTTP and may not do leaves its trace, and not more than is of use. */
+/** Requests that an agent may not make are recorded, up to a useful number. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bearer, type HandRunner, handRunner, turnOf } from "#test/clients/mcp.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -32,7 +32,7 @@ describe("an agent's refused requests", () => {
     return items.map((item) => JSON.stringify(item)).filter((text) => /request_refused/.test(text));
   };
 
-  it("are in the log and in the trail, by their codes alone", async () => {
+  it("are in the log and in the audit trail, by code only", async () => {
     const { sessionId, turn, token } = await turnOf(platform, runner);
     const ask = (method: string, path: string, body?: unknown) =>
       platform.request(method, path, body, bearer(token));
@@ -53,7 +53,7 @@ describe("an agent's refused requests", () => {
     await turn.end("done");
   });
 
-  it("are told up to a bound for each run", async () => {
+  it("are recorded up to a limit for each run", async () => {
     const { sessionId, turn, token } = await turnOf(platform, runner);
     for (let n = 0; n < 110; n++)
       await platform.request("GET", "/api/sessions/ses_none", undefined, bearer(token));
@@ -62,7 +62,7 @@ describe("an agent's refused requests", () => {
     await turn.end("done");
   });
 
-  it("are none of a person's", async () => {
+  it("are recorded for agents only, not for people", async () => {
     const before = logLines.length;
     expect((await platform.request("GET", "/api/sessions/ses_none")).status).toBe(404);
     expect(logLines).toHaveLength(before);

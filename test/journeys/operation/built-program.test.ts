@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 const START_LIMIT_MS = 60_000;
 const program = join(import.meta.dirname, "../../../dist/muster.js");
 
-/** The program as it is built and started, in processes of its own. */
+/** The built program, in processes of its own. */
 describe("the built program", { timeout: START_LIMIT_MS }, () => {
   const home = mkdtempSync(join(tmpdir(), "muster-built-"));
   let port: number;
@@ -36,7 +36,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
 
   async function start(): Promise<void> {
     child = spawn(process.execPath, [program, "up"], { env: env(), stdio: "ignore" });
-    // A program that is read from a cold disk may take long; how long is not what is tried here.
+    // A program that is read from a cold disk may start slowly; the start time is not under test.
     await vi.waitUntil(isReady, { timeout: START_LIMIT_MS, interval: 20 });
   }
 
@@ -63,13 +63,13 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
     return (await answer.json()) as { session: { id: string }; prompt: { id: string } };
   };
 
-  it("keeps its secrets to itself", () => {
+  it("keeps its secret files private", () => {
     for (const file of ["owner.key", "runner.token", "muster.db"]) {
       expect(statSync(join(home, file)).mode & 0o077).toBe(0);
     }
   });
 
-  it("serves figures, the document and its page, and the web page", async () => {
+  it("serves metrics, the API document and its page, and the web page", async () => {
     expect(await (await get("/metrics")).text()).toContain("muster_runs_ready");
     expect(await (await get("/api/openapi.json")).json()).toMatchObject({ openapi: "3.1.0" });
     expect(await (await get("/api/docs")).text()).toContain("swagger-ui");
@@ -78,7 +78,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
     expect(await (await fetch(url("/"))).text()).toContain('<div id="root">');
   });
 
-  it("goes on with a turn after everything was killed in the middle of it", async () => {
+  it("continues a turn after every process was killed in the middle of it", async () => {
     const { session } = await post("/api/sessions", { runtime: "scripted" });
     const script = "say one\nsay two\nsleep 1200\nsay three";
     const { prompt } = await post(`/api/sessions/${session.id}/prompts`, { content: script });
@@ -98,7 +98,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
     expect(await transcript()).toEqual(["one", "two", "three"]);
   }, 60_000);
 
-  it("puts aside a prompt that kills its runner every time, and goes on serving", async () => {
+  it("gives up on a prompt that kills its runner every time, and keeps serving", async () => {
     const { session } = await post("/api/sessions", { runtime: "scripted" });
     const { prompt } = await post(`/api/sessions/${session.id}/prompts`, {
       content: "say hi\ncrash",
@@ -115,7 +115,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
     expect(await isReady()).toBe(true);
   }, 60_000);
 
-  it("talks from the command line", async () => {
+  it("answers on the command line", async () => {
     const { stdout, code } = await run("run", "--runtime", "echo", "hello from the terminal");
     expect({ code, stdout }).toMatchObject({
       code: 0,
@@ -127,7 +127,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
     expect((await run("nonsense")).code).toBe(2);
   }, 60_000);
 
-  it("refuses a second server on the same data, in a sentence", async () => {
+  it("refuses a second server on the same data with a clear message", async () => {
     const { stderr, code } = await run("server", "--port", String(await freePort()));
     expect(stderr).toContain("Another Muster server uses");
     expect(code).toBe(7);

@@ -1,4 +1,4 @@
-/** What Prometheus reads, and that the guide, the alerts and the dashboard speak of nothing else. */
+/** Metrics as Prometheus reads them; the guide, the alerts and the dashboard name no others. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -33,7 +33,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return answer.text();
     };
 
-    it("says what became of the turns, and that their runner is there", async () => {
+    it("count the outcomes of turns and the connected runner", async () => {
       const text = await scrape();
       const value = (sample: RegExp) => Number(sample.exec(text)?.[1]);
       expect(value(/^muster_turns_total\{outcome="completed"\} (\d+)$/m)).toBe(1);
@@ -67,6 +67,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("figures on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("figures on postgres", createTestDatabase);
 });

@@ -1,4 +1,4 @@
-/** Plain HTTP beyond loopback, and proxies that nobody has named. */
+/** Plain HTTP beyond loopback, and proxies that are not configured. */
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const LISTENING = {
   MUSTER_PUBLIC_URL: "https://muster.example",
   MUSTER_OWNER_EMAIL: "owner@example.org",
 };
-/** An address of this machine by which it can seem to be another one. */
+/** An address of this machine that looks like another machine's. */
 const AWAY = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
@@ -24,7 +24,7 @@ const started = (env: Record<string, string>) =>
   });
 
 describe("a server", () => {
-  it("refuses an address for others that is not encrypted, unless somebody says so", async () => {
+  it("refuses an unencrypted address for others, unless it is allowed explicitly", async () => {
     const plain = { MUSTER_PUBLIC_URL: "http://muster.example" };
     await expect(started(plain)).rejects.toThrow("MUSTER_INSECURE_HTTP=1");
     await expect(started({ ...plain, MUSTER_HOST: "0.0.0.0" })).rejects.toThrow(
@@ -34,7 +34,7 @@ describe("a server", () => {
     expect(await started({ MUSTER_PUBLIC_URL: "http://localhost:4747" })).toBe("started");
   });
 
-  it.skipIf(!AWAY)("takes requests of other machines over HTTPS only", async () => {
+  it.skipIf(!AWAY)("takes requests from other machines over HTTPS only", async () => {
     const { mkdtempSync, rmSync, writeFileSync } = await import("node:fs");
     const folder = mkdtempSync("/tmp/muster-test-");
     const file = `${folder}/password`;
@@ -67,7 +67,7 @@ describe("a server", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("refuses a socket in the open as well", async () => {
+  it("refuses an unencrypted socket as well", async () => {
     const env = { MUSTER_TRUSTED_PROXY: "1", MUSTER_PUBLIC_URL: "https://muster.example" };
     const platform = await startPlatform({ runner: false, env });
     const here = { ...platform, url: `http://127.0.0.1:${platform.server.http.port}` };
@@ -78,7 +78,7 @@ describe("a server", () => {
     await platform.stop();
   });
 
-  it("warns of forwarded headers from a proxy that is not trusted", async () => {
+  it("warns of forwarded headers from an untrusted proxy", async () => {
     const logLines: string[] = [];
     const platform = await startPlatform({
       runner: false,
@@ -99,7 +99,7 @@ describe("a server", () => {
 });
 
 describe("the command line", () => {
-  it("sends a key beyond this machine over HTTPS only", () => {
+  it("sends a key to other machines over HTTPS only", () => {
     const config = (env: Record<string, string>) =>
       loadConfig({ MUSTER_HOME: "/tmp/none", MUSTER_API_KEY: "mst_key_x", ...env });
     const at =
@@ -111,7 +111,7 @@ describe("the command line", () => {
     expect(at("https://muster.example")).not.toThrow();
     expect(at("http://127.0.0.1:4747")).not.toThrow();
     expect(at("http://muster.example", { MUSTER_INSECURE_HTTP: "1" })).not.toThrow();
-    // The server of this very folder, on an address of this machine.
+    // The server of this data folder, on an address of this machine.
     expect(() => findServer(config({ MUSTER_HOST: "192.0.2.7" }), undefined)).not.toThrow();
   });
 });

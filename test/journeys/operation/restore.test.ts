@@ -1,4 +1,4 @@
-/** Backup and restore as documented: files, rights, keys and the trail, on both databases. */
+/** Backup and restore as documented: files, rights, keys and the audit trail, on both databases. */
 import {
   cpSync,
   existsSync,
@@ -129,7 +129,7 @@ describe("sessions with files", () => {
     expect(readdirSync(join(home, "runner", "removed"))).toEqual([]);
   }
 
-  it("go on with them after a restore in the same data folder", async () => {
+  it("continue after a restore in the same data folder", async () => {
     const { session, runners } = await makeSession();
     const { out } = await restore();
     expect(out).toContain("1 sessions go on with their files in this data folder.");
@@ -140,7 +140,7 @@ describe("sessions with files", () => {
     expect(body).toMatchObject({ restores: [{}] });
   });
 
-  it("go on with them in another data folder that has the runner's folder and the key", async () => {
+  it("continue in another data folder that has the runner's folder and the key", async () => {
     const { session, runners } = await makeSession();
     const old = home;
     home = mkdtempSync(join(tmpdir(), "muster-restore-"));
@@ -153,7 +153,7 @@ describe("sessions with files", () => {
     await verified(platform as Platform);
   });
 
-  it("wait, and say for whom, when their files are not there", async () => {
+  it("wait, and name the missing machine, when their files are not there", async () => {
     const { session, runners } = await makeSession();
     rmSync(join(home, "runner"), { recursive: true });
     const { out } = await restore();
@@ -181,7 +181,7 @@ describe("sessions with files", () => {
   });
 });
 
-it("leaves old sessions that came back alone for a day", async () => {
+it("old sessions that came back are left alone for a day", async () => {
   const { id } = await (await start()).createSession({});
   await stop();
   const db = new Database(join(home, "muster.db"));
@@ -193,7 +193,7 @@ it("leaves old sessions that came back alone for a day", async () => {
   const at = await start();
   const { body } = await at.request<{ heldUntil: string }>("GET", "/api/storage");
   expect(Date.parse(body.heldUntil)).toBeGreaterThan(Date.now());
-  // Housekeeping is at work: what was half removed goes.
+  // Housekeeping is running: a half-removed session goes.
   const reader = new Database(join(home, "muster.db"), { readonly: true });
   const left = reader.prepare("select count(*) from session_remains").pluck();
   await expect.poll(() => left.get()).toBe(0);
@@ -201,7 +201,7 @@ it("leaves old sessions that came back alone for a day", async () => {
   expect((await at.request("GET", `/api/sessions/${id}`)).status).toBe(200);
 });
 
-describe("what was revoked after the copy was made", () => {
+describe("credentials revoked after the copy was made", () => {
   interface Team {
     key: string;
     keptKey: string;
@@ -266,7 +266,7 @@ describe("what was revoked after the copy was made", () => {
     return (await at.request<{ gateway: object }>("GET", path)).body.gateway;
   };
 
-  it("stays revoked, by the database that is replaced; the rest goes on", async () => {
+  it("stay revoked according to the replaced database; the rest stay valid", async () => {
     const team = await makeTeam();
     const { out } = await restore();
     expect(out).toContain("What was revoked since the copy was made stays so");
@@ -282,7 +282,7 @@ describe("what was revoked after the copy was made", () => {
     expect(members.body.items.find(({ userId }) => userId === team.annId)?.state).toBe("removed");
   });
 
-  it("opens nothing when nobody can tell, and the owner lets people in again", async () => {
+  it("are revoked with all but the owner's when the replaced database is missing; the owner invites again", async () => {
     const team = await makeTeam();
     rmSync(join(home, "muster.db"));
     const { out } = await restore();
@@ -305,7 +305,7 @@ describe("what was revoked after the copy was made", () => {
       expect((await at.request("POST", path, { userId, role: "member" })).status).toBe(404);
   });
 
-  it("is taken for an unrelated database when the trail does not go on from the copy", async () => {
+  it("stay revoked when the replaced database's trail does not continue the copy's", async () => {
     const team = await makeTeam();
     const db = new Database(join(home, "muster.db"));
     db.exec("update audit_events set hash = 'other' where seq is not null");
@@ -314,7 +314,7 @@ describe("what was revoked after the copy was made", () => {
     await isRevoked(await start(), team);
   });
 
-  it("lives again only if the caller says that nothing was revoked", async () => {
+  it("are valid again only if the caller says that nothing was revoked", async () => {
     const team = await makeTeam();
     rmSync(join(home, "muster.db"));
     await restore(["--keep-access"]);
@@ -323,7 +323,7 @@ describe("what was revoked after the copy was made", () => {
 });
 
 describe("the secret key of a copy", () => {
-  it("is asked for at once; without it the secrets are removed only when told to", async () => {
+  it("is required at once; without it secrets are removed only on request", async () => {
     const at = await start();
     const { orgId } = await orgOf(at);
     const path = `/api/orgs/${orgId}/secrets`;
@@ -347,8 +347,8 @@ describe("the secret key of a copy", () => {
   });
 });
 
-describe("a database that was put back by hand", () => {
-  it("is said to be cut off, until it is adopted", async () => {
+describe("a database that was copied back by hand", () => {
+  it("is reported as truncated until it is adopted", async () => {
     const at = await start();
     await at.createSession({});
     await verified(at);
@@ -380,7 +380,7 @@ describe("a database that was put back by hand", () => {
 });
 
 describe.runIf(postgresUrl)("a SQLite copy on PostgreSQL", () => {
-  /** One row in every table that the story has left empty. */
+  /** Adds one row to every table that the story has left empty. */
   function fillEmpty(path: string): void {
     const db = new Database(path);
     const tables = (db.pragma("table_list") as { name: string; type: string }[])
@@ -399,7 +399,7 @@ describe.runIf(postgresUrl)("a SQLite copy on PostgreSQL", () => {
     }
     db.close();
   }
-  /** PostgreSQL's driver gives large numbers as texts. */
+  /** PostgreSQL's driver returns large numbers as strings. */
   const textsOf = (rows: unknown[]) =>
     rows
       .map((row) =>
@@ -422,7 +422,7 @@ describe.runIf(postgresUrl)("a SQLite copy on PostgreSQL", () => {
     return session;
   }
 
-  it("has every row of every table, and a server goes on from it", async () => {
+  it("has every row of every table, and a server continues from it", async () => {
     const session = await fill();
     made = await createTestDatabase();
     const env = { MUSTER_DATABASE_URL: made.url };
@@ -456,14 +456,14 @@ describe.runIf(postgresUrl)("a SQLite copy on PostgreSQL", () => {
     expect(created.id).toMatch(/^ses_/);
   });
 
-  it("is copied with rows in every single table, byte for byte", async () => {
+  it("is copied byte for byte with rows in every table", async () => {
     await fill();
     fillEmpty(copy);
     made = await createTestDatabase();
     const { out } = await restore(["--json", "--keep-access"], { MUSTER_DATABASE_URL: made.url });
     const { rows } = JSON.parse(out) as { rows: Record<string, number> };
     const empty = Object.entries(rows).filter(([, n]) => n === 0);
-    // Sign-ins that are under way are not taken over.
+    // Sign-ins in progress are not copied.
     expect(empty.map(([table]) => table)).toEqual(["sign_in_flows"]);
     expect(Object.keys(rows).length).toBeGreaterThan(30);
     await made.drop();

@@ -1,6 +1,6 @@
 /**
- * A browser's session belongs to the page that it was opened for. Cookies go to every port of a host,
- * so whoever listens on another one has the cookie, and must have nothing with it.
+ * A browser's session is bound to the page that opened it. Cookies go to every port of a host, so a
+ * program on another port gets the cookie, and must gain nothing from it.
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
@@ -39,7 +39,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    /** A page that has signed in, as the browser would send it. */
+    /** A signed-in page, as the browser would send its requests. */
     async function page(nameOfPerson: string) {
       const email = `${nameOfPerson.toLowerCase()}@example.org`;
       const pageKey = newKey();
@@ -81,12 +81,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const out = await knock(platform, "/api/auth/sign-out", {}, from);
         expect(out.status).toBe(401);
       }
-      // The documentation of the API is no secret, and is opened as a page.
+      // The API documentation is public and is opened as a page.
       expect(await get("/api/docs", { cookie })).toBe(200);
       expect(await get("/api/me", own)).toBe(200);
     });
 
-    it("says of a browser that was signed out that it was, and of no other", async () => {
+    it("says that a signed-out browser was signed out, and says so of no other", async () => {
       const { cookie, pageKey } = await page("Amy");
       const headers = { cookie, [PAGE_KEY_HEADER]: pageKey, ...SAME_ORIGIN };
       const detailsOf = async (sent: Record<string, string>) => {
@@ -103,12 +103,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const from = { ...headers, origin: platform.url };
       expect((await knock(platform, "/api/auth/sign-out", {}, from)).status).toBe(200);
       expect(await detailsOf(headers)).toEqual([SIGNED_OUT]);
-      // A key that was taken away is no browser.
+      // A revoked key is no browser.
       const secret = cookie.split("=")[1] ?? "";
       expect(await detailsOf({ authorization: `Bearer ${secret}` })).toBeUndefined();
     });
 
-    it("sends nobody's words under the sign-in of somebody else", async () => {
+    it("sends no one's words under someone else's sign-in", async () => {
       const { cookie, pageKey } = await page("Alf");
       const headers = { cookie, [PAGE_KEY_HEADER]: pageKey, ...SAME_ORIGIN, origin: platform.url };
       const me = await fetch(`${platform.url}/api/me`, { headers });
@@ -138,7 +138,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       }
     });
 
-    it("opens its socket with the key as a subprotocol, which is never said back", async () => {
+    it("opens its socket with the key as a subprotocol, which is never sent back", async () => {
       const { cookie, pageKey } = await page("Bea");
       const socket = new WebSocket(
         `${platform.url.replace("http", "ws")}/api/live`,
@@ -164,7 +164,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await closed).toBe(4401);
     });
 
-    it("cannot be ended by who has the cookie alone and signs in themselves", async () => {
+    it("cannot be ended by someone who has only the cookie and signs in themselves", async () => {
       const victim = await page("Cas");
       const { email } = await page("Dan");
       for (const headers of [{}, { [PAGE_KEY_HEADER]: newKey() }] as Record<string, string>[]) {
@@ -180,8 +180,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await get("/api/me", own)).toBe(200);
     });
 
-    it("is not taken by a browser whose page did not open it", async () => {
-      // Made by a program, and planted in somebody's browser from another port.
+    it("is not accepted from a browser whose page did not open it", async () => {
+      // Opened by a program, and planted in someone's browser from another port.
       const planted = (await join(platform, "Eve")).cookie;
       expect(await get("/api/me", { cookie: planted })).toBe(200);
       expect(await get("/api/me", { cookie: planted, ...SAME_ORIGIN })).toBe(401);
@@ -193,7 +193,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
     });
 
-    it("is not opened for a browser that could not be bound", async () => {
+    it("is not opened for a browser that cannot be bound", async () => {
       const { email } = await page("Gus");
       const proof = { email, password: PASSWORD };
       const refused = await knock(platform, "/api/auth/sign-in", proof, SAME_ORIGIN);
@@ -210,7 +210,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       }
     });
 
-    it("survives a password change, in its own page alone", async () => {
+    it("survives a password change in its own page only", async () => {
       const { cookie, pageKey } = await page("Hal");
       const headers = {
         cookie,
@@ -234,7 +234,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("a browser's session on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () =>
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () =>
   story("a browser's session on postgres", () => createTestDatabase()),
 );
 
@@ -247,7 +247,7 @@ describe("a sign-in link", () => {
 
   const tokenOf = ({ link }: { link?: string }) => new URL(link ?? "").hash.slice("#token=".length);
 
-  it("says for whom it is before it is used, and whether to ask", async () => {
+  it("says for whom it is before it is used, and if the page must ask", async () => {
     const inspect = (token: string) => knock(platform, "/api/auth/links/inspect", { token });
     const owners = await platform.request<{ link: string }>("POST", "/api/auth/links", {});
     const ownersToken = tokenOf(owners.body);
@@ -328,7 +328,7 @@ describe("over HTTPS", () => {
 });
 
 describe("previews", () => {
-  it("end with the right of who made them", async () => {
+  it("end with the rights of the person who made them", async () => {
     const platform = await startPlatform({ runner: false });
     const { orgId, ids } = await orgAndIds(platform);
     const ann = await join(platform, "Ann", "admin");
@@ -375,7 +375,7 @@ async function orgAndIds(platform: Platform) {
 }
 
 describe("another program on this machine", () => {
-  it("gets the cookie from a browser's request, and has nothing with it", async () => {
+  it("gets the cookie from a browser's request, and can do nothing with it", async () => {
     const platform = await startPlatform({ runner: false });
     const heard: string[] = [];
     const listener = createServer((request, response) => {
@@ -391,7 +391,7 @@ describe("another program on this machine", () => {
       { key: platform.key },
       { ...SAME_ORIGIN, [PAGE_KEY_HEADER]: pageKey },
     );
-    // As a browser would: the cookie goes wherever the host is the same.
+    // A browser sends the cookie to every port of the same host.
     await fetch(`http://127.0.0.1:${port}/`, { headers: { cookie: cookieOf(opened) } });
     const cookie = heard[0] ?? "";
     expect(cookie).toContain("mst_web_");

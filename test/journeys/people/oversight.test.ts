@@ -1,4 +1,4 @@
-/** What admins can see and do about people: the trail of settings, opening a session, purging. */
+/** Oversight by admins: the trail of settings, opening a session, purging. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { AuditEvent } from "#features/audit/contract.ts";
 import type { Member } from "#features/orgs/contract.ts";
@@ -19,7 +19,7 @@ import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 
 const PATIENT = { timeout: 15_000, interval: 25 };
-/** In every place where somebody can type something. */
+/** Typed into every text field there is. */
 const CANARY = "canary7f3a";
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
@@ -81,7 +81,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     };
 
     describe("the trail", () => {
-      it("has every change of settings, and no word that somebody typed", async () => {
+      it("has every change of settings, and no word that anyone typed", async () => {
         const ann = await join(platform, `${CANARY}Ann`);
         const fresh = await admin<{ invitation: { id: string } }>("POST", org("/invitations"), {
           email: `${CANARY}@example.org`,
@@ -206,7 +206,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(JSON.stringify(rows)).not.toContain(CANARY);
       });
 
-      it("says that somebody guesses, also where there is no such person", async () => {
+      it("records guessing, also for an unknown person", async () => {
         await signIn(platform, "nobody@example.org", "a wrong password");
         const rows = await trail("&category=access");
         const failed = rows.filter(
@@ -215,7 +215,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(failed).toHaveLength(1);
       });
 
-      it("still fits together", async () => {
+      it("can still be verified", async () => {
         await vi.waitFor(async () => {
           const { body } = await admin<{ ok: boolean; sealed: number; unsealed: number }>(
             "GET",
@@ -226,7 +226,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         }, PATIENT);
       });
 
-      it("is each one's own for who is no admin", async () => {
+      it("shows members their own entries only", async () => {
         const cara = await join(platform, "Cara");
         const rows = await trail("", cara);
         expect(words(rows).sort()).toEqual([
@@ -237,7 +237,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    describe("a session of somebody else", () => {
+    describe("another person's session", () => {
       let dana: Browser;
       let ed: Browser;
       let session: Session;
@@ -255,7 +255,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         session = await talk(dana, "dana's words");
       });
 
-      it("is seen by admins without what is in it", async () => {
+      it("is listed for admins without its content", async () => {
         const { body } = await admin<{ items: OverseenSession[] }>(
           "GET",
           org(`/sessions?user=${dana.userId}`),
@@ -272,7 +272,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(first.body.items).toHaveLength(1);
       });
 
-      it("is read only after it was opened, and only read", async () => {
+      it("is readable only after it was opened, and only readable", async () => {
         expect((await read("/transcript")).status).toBe(404);
         expect((await open("an incident", ed)).status).toBe(403);
         expect((await open("no")).status).toBe(400);
@@ -293,7 +293,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await read("/transcript", ed)).status).toBe(404);
       });
 
-      it("is not read with a key that is good for less", async () => {
+      it("is not readable with a key of a narrower scope", async () => {
         for (const scopes of [["sessions:read"], ["admin"]]) {
           const { body } = await admin<{ key: string }>("POST", "/api/me/api-keys", {
             name: "k",
@@ -307,7 +307,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         }
       });
 
-      it("tells its owner, and the agent nothing", async () => {
+      it("tells its owner, and not its agent, that it was opened", async () => {
         const { body } = await read("/transcript", dana);
         const told = body.items.filter(({ kind }) => kind === "notice");
         expect(told.map(({ text }) => text)).toEqual([
@@ -328,7 +328,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(JSON.stringify(seen)).not.toContain(CANARY);
       });
 
-      it("refuses to be opened by its owner, and does not say what there is elsewhere", async () => {
+      it("cannot be opened by its owner, and does not reveal sessions of other organisations", async () => {
         const own = await platform.createSession({ runtime: "echo" });
         const path = (id: string) => org(`/sessions/${id}/open`);
         const body = { reason: "to look" };
@@ -341,7 +341,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await admin("POST", elsewhere, body)).status).toBe(404);
       });
 
-      it("closes by itself, also what is being followed", async () => {
+      it("closes by itself, also for followers", async () => {
         const ends = Date.now() + 1_500;
         await execute(`update session_opens set expires_at = ${ends}`);
         const bearer = { authorization: `Bearer ${platform.key}` };
@@ -366,7 +366,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await read("/transcript")).status).toBe(404);
       });
 
-      it("is closed to who is no admin any more", async () => {
+      it("closes for a person who is no longer an admin", async () => {
         await open("to look again");
         await execute(`update users set role = 'member' where id = '${ownerId}'`);
         platform.server.auth.forget();
@@ -402,7 +402,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           { confirm },
         );
 
-      /** Every table that has this text in some row. */
+      /** Every table that has this text in a row. */
       async function tablesWith(text: string): Promise<string[]> {
         const names = await query<{ name: string }>(
           made
@@ -422,7 +422,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         return found;
       }
 
-      it("leaves nothing of somebody who was removed, but what says nothing", async () => {
+      it("leaves nothing of a removed person but records without content", async () => {
         const fay = await join(platform, `${MARK}Fay`);
         const { userId, email } = fay;
         const gil = await join(platform, "Gil");
@@ -491,7 +491,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await listed()).find((one) => one.userId === gil.userId)?.state).toBe("here");
       });
 
-      it("does not keep the same person from coming back as somebody new", async () => {
+      it("lets the same person come back as someone new", async () => {
         const hal = await join(platform, "Hal");
         await admin("DELETE", org(`/members/${hal.userId}`));
         await purge(hal.userId, "Hal");
@@ -508,7 +508,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(cookie).not.toBe("");
       });
 
-      it("shows those who left to admins alone", async () => {
+      it("shows people who left to admins only", async () => {
         const ida = await join(platform, "Ida");
         expect((await ida.request("GET", org("/members?removed=true"))).status).toBe(403);
         const plain = await ida.request<{ items: Member[] }>("GET", org("/members"));
@@ -519,7 +519,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         ).toBe(403);
       });
 
-      it("leaves the trail as it was written", async () => {
+      it("leaves the audit trail as it was written", async () => {
         const { body } = await admin<{ ok: boolean }>("GET", "/api/audit/verify");
         expect(body.ok).toBe(true);
       });
@@ -528,6 +528,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("oversight on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("oversight on postgres", createTestDatabase);
 });

@@ -1,4 +1,4 @@
-/** Who may be let in from other machines, and when. */
+/** Conditions for letting people in from other machines. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { startSignInServer } from "#test/sign-in-server/sign-in-server.ts";
 import { Traveller } from "#test/sign-in-server/traveller.ts";
 
 describe("binding beyond this machine", () => {
-  it("is refused until others could reach it by its name, and an admin can sign in", async () => {
+  it("is refused until the server has a public name and an admin can sign in", async () => {
     const home = mkdtempSync(join(tmpdir(), "muster-door-"));
     const start = (env: Record<string, string>) =>
       startPlatform({ runner: false, env: { MUSTER_HOME: home, ...env } });
@@ -55,7 +55,7 @@ describe("binding beyond this machine", () => {
     const first = await start(email);
     await signIn(first, PASSWORD);
     await first.stop();
-    // A file that changes, or is gone, changes nothing any more.
+    // A file that changes or disappears later has no effect.
     writeFileSync(file, "another long password\n");
     const second = await start({ MUSTER_OWNER_EMAIL: "else@example.org" });
     await signIn(second, PASSWORD);
@@ -66,7 +66,7 @@ describe("binding beyond this machine", () => {
     rmSync(home, { recursive: true });
   });
 
-  it("is allowed when an admin can come by a service that is set up", async () => {
+  it("is allowed when an admin can sign in through a configured service", async () => {
     const home = mkdtempSync(join(tmpdir(), "muster-door-"));
     const server = await startSignInServer();
     const start = (env: Record<string, string>) =>

@@ -1,4 +1,4 @@
-/** From one owner to a team, told through the API on each database. */
+/** From one owner to a team, through the API on each database. */
 import { join as joinPath } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createLog } from "#base/log.ts";
@@ -66,7 +66,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       (await who.request<{ session: Session }>("POST", "/api/sessions", { runtime })).body.session;
 
     describe("keys", () => {
-      it("are shown once and good for what they were made for", async () => {
+      it("are shown once and have only the scopes they were made with", async () => {
         const { status, body } = await makeKey(ann, ["sessions:read"]);
         expect(status).toBe(201);
         expect(body.key).toMatch(/^mst_key_/);
@@ -95,7 +95,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await withKey(body.key, "GET", "/api/sessions")).status).toBe(401);
       });
 
-      it("never have more than their maker, nor outlive it", async () => {
+      it("never have more rights than their maker, nor outlive it", async () => {
         expect((await makeKey(ann, ["admin"])).body.error?.code).toBe("scope_not_yours");
         expect((await makeKey(ann, ["*"])).status).toBe(400);
         expect((await makeKey(ann, [])).status).toBe(400);
@@ -126,12 +126,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           (await fetch(`${platform.url}/api/me`, { headers: { cookie } })).status;
         expect(await reads()).toBe(200);
         await ann.request("DELETE", `/api/me/api-keys/${first.apiKey.id}`);
-        // What was made with it goes too, however far.
+        // Everything made with it is revoked too, at any distance.
         expect((await withKey(second.body.key, "GET", "/api/me")).status).toBe(401);
         expect(await reads()).toBe(401);
       });
 
-      it("end what they opened when they are revoked", async () => {
+      it("close their streams and sockets when they are revoked", async () => {
         const { body } = await makeKey(ann, ["sessions:read"]);
         const session = await createAs(ann);
         const headers = { authorization: `Bearer ${body.key}` };
@@ -146,7 +146,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await ended).toContain("session_created");
       });
 
-      it("are swept when they are long dead", async () => {
+      it("are deleted long after they expired", async () => {
         const { body } = await makeKey(ben, ["mail"]);
         await ben.request("DELETE", `/api/me/api-keys/${body.apiKey.id}`);
         const rows = () =>
@@ -160,7 +160,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     describe("invitations", () => {
-      it("let one person in, once", async () => {
+      it("admit one person, once", async () => {
         const token = await inviteToken(platform, { email: "Cy@Example.org", role: "admin" });
         const path = `/api/invitations/${token}/accept`;
         const cy = { name: "Cy", email: "cy@example.org", password: PASSWORD };
@@ -180,7 +180,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await platform.request("DELETE", member(joined?.body.user?.id ?? ""));
       });
 
-      it("can be withdrawn, and end by themselves", async () => {
+      it("can be withdrawn, and expire", async () => {
         const path = `/api/orgs/${orgId}/invitations`;
         const token = await inviteToken(platform, { email: "dee@example.org" });
         const list = await platform.request<{ items: { id: string; email: string }[] }>(
@@ -206,7 +206,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     describe("members", () => {
-      it("see each other, and admins their addresses", async () => {
+      it("see each other, and admins see their addresses", async () => {
         const seen = await ann.request<{ items: { userId: string; email?: string }[] }>(
           "GET",
           `/api/orgs/${orgId}/members`,
@@ -235,7 +235,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           expect((await ann.request("PATCH", "/api/me", bad)).status).toBe(400);
       });
 
-      it("always have an admin", async () => {
+      it("always include an admin", async () => {
         const last = { status: 409, body: { error: { code: "last_admin" } } };
         expect(await platform.request("PATCH", member(ownerId), { role: "member" })).toMatchObject(
           last,
@@ -246,7 +246,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           platform.request("PATCH", member(fay.userId), { role: "member" }),
           fay.request("PATCH", member(ownerId), { role: "member" }),
         ]);
-        // Whoever was first, the other is refused: as the last, or because they are no admin any more.
+        // Whoever came first, the other is refused: as the last admin, or as one no longer.
         const good = answers.filter(({ status }) => status === 200);
         expect(good.length).toBe(1);
         await execute(`update users set role = 'admin' where id = '${ownerId}'`);
@@ -254,7 +254,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await platform.request("DELETE", member(fay.userId));
       });
 
-      it("sign in again when their role changes", async () => {
+      it("must sign in again when their role changes", async () => {
         const gus = await join(platform, "Gus");
         const { body } = await makeKey(gus, ["sessions:read"]);
         const headers = { authorization: `Bearer ${body.key}` };
@@ -269,7 +269,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await platform.request("DELETE", member(gus.userId));
       });
 
-      it("leave with everything that opens a door, and their work stops", async () => {
+      it("lose every credential when they leave, and their work stops", async () => {
         const hal = await join(platform, "Hal");
         const { body: key } = await makeKey(hal, ["sessions:read", "sessions:write", "account"]);
         const token = await hal.request<{ token: string }>("POST", "/api/runners/tokens", {
@@ -307,7 +307,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         }, PATIENT);
         expect((await platform.request("DELETE", member(hal.userId))).status).toBe(404);
 
-        // Only an admin who names the person brings them back, to what was theirs.
+        // Only an admin who names the person brings them back to their former account.
         const token2 = await inviteToken(platform, { userId: hal.userId });
         const back = await knock(platform, `/api/invitations/${token2}/accept`, {
           name: "Hal",
@@ -325,7 +325,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     describe("passwords", () => {
-      it("sign in, are changed, and end other browsers", async () => {
+      it("sign in, can be changed, and a change signs out other browsers", async () => {
         const ida = await join(platform, "Ida");
         const second = cookieOf(await signIn(platform, "IDA@example.org"));
         expect(second).not.toBe(ida.cookie);
@@ -363,7 +363,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await withKey(key.key, "GET", "/api/me")).status).toBe(200);
       });
 
-      it("are set by the owner with the key of the machine", async () => {
+      it("are set by the owner with the machine's key", async () => {
         const set = (body: object) => platform.request("PUT", "/api/me/password", body);
         expect(await platform.server.auth.hasPasswordSignIn()).toBe(false);
         expect((await set({ newPassword: PASSWORD })).body).toMatchObject({
@@ -377,26 +377,26 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await signIn(platform, "owner@example.org")).status).toBe(200);
       });
 
-      it("are not for guessing, nor for learning who is here", async () => {
+      it("cannot be guessed, nor used to find out who is a member", async () => {
         const kim = await join(platform, "Kim");
         const guess = (email: string) => signIn(platform, email, "not the password");
         const known = await guess(kim.email);
         const unknown = await guess("nobody@example.org");
         expect(known.status).toBe(401);
         expect(unknown).toEqual({ ...known, headers: expect.anything() });
-        // All at once: those that are under way count.
+        // All at once: attempts in progress count too.
         const rest = await Promise.all(Array.from({ length: 12 }, () => guess(kim.email)));
         expect(rest.filter(({ status }) => status === 401)).toHaveLength(9);
         const locked = await signIn(platform, kim.email);
         expect(locked).toMatchObject({ status: 429, body: { error: { code: "sign_in_locked" } } });
         expect(Number(locked.headers.get("retry-after"))).toBeGreaterThan(600);
-        // Others are not locked out with them, nor is who is signed in.
+        // Others are not locked out with them, nor are people who are signed in.
         expect((await signIn(platform, ann.email)).status).toBe(200);
         expect((await kim.request("GET", "/api/me")).status).toBe(200);
       }, 30_000);
     });
 
-    it("keeps what is private from others, as if it were not there", async () => {
+    it("answers for others' private things as if there were none", async () => {
       const session = await createAs(ann);
       const prompt = await ann.request<{ prompt: Prompt }>(
         "POST",
@@ -433,7 +433,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       socket.terminate();
     });
 
-    it("lets a member's machine work for its owner alone", async () => {
+    it("lets a member's machine work for its owner only", async () => {
       const { body } = await ann.request<{ token: string; scope: string }>(
         "POST",
         "/api/runners/tokens",
@@ -490,6 +490,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("people on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("people on postgres", createTestDatabase);
 });

@@ -1,4 +1,4 @@
-/** Signing in by others as an attacker would have it. None may succeed, and each is told why. */
+/** Attacks on signing in through a service. None may succeed, and each gets a reason. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { cookieOf, inviteToken, join, knock, PASSWORD } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -24,7 +24,7 @@ const EXPIRED = "/sign-in?problem=sign_in_expired";
 const NOT_CONFIRMED = "/sign-in?problem=identity_not_confirmed";
 const UNAVAILABLE = "/sign-in?problem=provider_unavailable";
 
-describe("sign-in by others", () => {
+describe("signing in through a service", () => {
   let platform: Platform;
   let server: SignInServer;
   const logLines: string[] = [];
@@ -57,8 +57,8 @@ describe("sign-in by others", () => {
   const expectNobody = (landed: { setCookies: string[] }) =>
     expect(landed.setCookies.join()).not.toContain("mst_web_");
 
-  describe("a state that is not this browser's", () => {
-    it("made up, missing, or given twice", async () => {
+  describe("refuses a state", () => {
+    it("that is made up, missing, or given twice", async () => {
       const browser = traveller();
       const back = server.approve((await browser.start("github")).location, ANN);
       const state = back.searchParams.get("state") ?? "";
@@ -76,11 +76,11 @@ describe("sign-in by others", () => {
       const twice = new URL(back);
       twice.searchParams.append("state", state);
       expect((await browser.visit(twice)).location).toBe(EXPIRED);
-      // None of them has spoilt the round that was under way.
+      // None of them has spoilt the sign-in in progress.
       expect((await browser.visit(back)).location).toBe("/");
     });
 
-    it("of another tab: each comes back by itself, and there are not too many", async () => {
+    it("that is too old: each tab returns by itself, and only six are kept", async () => {
       const browser = traveller();
       const [one, two] = [await browser.start("github"), await browser.start("oidc")];
       expect((await browser.visit(server.approve(two.location, ANN))).location).toBe("/");
@@ -94,7 +94,7 @@ describe("sign-in by others", () => {
       expect((await browser.visit(server.approve(away[8] ?? "", ANN))).location).toBe("/");
     });
 
-    it("another browser's: who sends Ann their own answer does not sign her in as them", async () => {
+    it("of another browser: Eve's answer does not sign Ann in as Eve", async () => {
       const eve = traveller();
       const back = server.approve((await eve.start("github")).location, EVE);
       for (const ann of [traveller(), await begun()]) {
@@ -102,11 +102,11 @@ describe("sign-in by others", () => {
         expect(landed.location).toBe(EXPIRED);
         expectNobody(landed);
       }
-      // And Eve's own sign-in is not spoilt by it.
+      // Eve's own sign-in still works.
       expect((await eve.visit(back)).location).toBe("/");
     });
 
-    it("used: the same answer does nothing again", async () => {
+    it("that was used: the same answer does nothing again", async () => {
       const browser = traveller();
       const back = server.approve((await browser.start("github")).location, ANN);
       const { cookie } = browser;
@@ -132,13 +132,13 @@ describe("sign-in by others", () => {
     }
   });
 
-  it("a code that was used, made up, or caught from another round", async () => {
+  it("refuses a code that was used, made up, or intercepted from another sign-in", async () => {
     for (const provider of ["github", "oidc"] as const) {
       const first = traveller();
       const back = server.approve((await first.start(provider)).location, ANN);
       const code = back.searchParams.get("code") ?? "";
       expect((await first.visit(back)).location).toBe("/");
-      // Caught before it was used: PKCE ties it to the browser that began.
+      // Intercepted before it was used: PKCE ties it to the browser that began.
       const eve = traveller();
       const annsUnused = server.approve((await traveller().start(provider)).location, ANN);
       for (const wrong of [code, "made-up", annsUnused.searchParams.get("code") ?? ""]) {
@@ -171,21 +171,21 @@ describe("sign-in by others", () => {
     ["signed by somebody else", () => ({ signature: "foreign-key" })],
     ["signed with a key that is not there", () => ({ signature: "unknown-key-id" })],
   ];
-  it.each(badTokens)("an ID token %s", async (_name, lies) => {
+  it.each(badTokens)("refuses an ID token %s", async (_name, lies) => {
     server.lies = lies();
     const landed = await traveller().signIn("oidc", ANN);
     expect(landed.location).toBe(NOT_CONFIRMED);
     expectNobody(landed);
   });
 
-  it("an answer that says it is of another issuer", async () => {
+  it("refuses an answer that names another issuer", async () => {
     const browser = traveller();
     const back = server.approve((await browser.start("oidc")).location, ANN);
     back.searchParams.set("iss", "https://evil.example");
     expect((await browser.visit(back)).location).toBe(NOT_CONFIRMED);
   });
 
-  it("somebody says no there", async () => {
+  it("says so when the person declines at the service", async () => {
     const browser = traveller();
     const back = server.approve((await browser.start("github")).location, ANN);
     back.searchParams.delete("code");
@@ -199,7 +199,7 @@ describe("sign-in by others", () => {
     [/\/user$/, "github"],
     [/\/oidc\/token$/, "oidc"],
   ];
-  it.each(broken)("a service that answers wrongly at %s", async (path, provider) => {
+  it.each(broken)("survives a service that answers wrongly at %s", async (path, provider) => {
     for (const how of ["huge", "redirect", "error"] as const) {
       server.lies = { broken: { path, how } };
       const landed = await traveller().signIn(provider, ANN);
@@ -210,7 +210,7 @@ describe("sign-in by others", () => {
     expect((await traveller().signIn(provider, ANN)).location).toBe(NOT_CONFIRMED);
   });
 
-  it("sends nobody elsewhere afterwards", async () => {
+  it("redirects nobody to another site afterwards", async () => {
     const places = [
       "https://evil.example",
       "//evil.example",
@@ -258,7 +258,7 @@ describe("sign-in by others", () => {
     expect(landed.location).toBe(NOT_CONFIRMED);
   });
 
-  it("takes a cookie that was planted before, and gives a new one", async () => {
+  it("replaces a cookie that was planted before", async () => {
     const planted = traveller();
     await planted.signIn("github", EVE);
     const { cookie } = planted;
@@ -274,7 +274,7 @@ describe("sign-in by others", () => {
     );
   });
 
-  it("a service that is not set up is not there", async () => {
+  it("has no routes for a service that is not configured", async () => {
     for (const provider of ["gitlab", "GitHub", "__proto__", "constructor"])
       for (const what of ["start", "callback"]) {
         const response = await fetch(`${platform.url}/api/auth/${provider}/${what}`);
@@ -282,7 +282,7 @@ describe("sign-in by others", () => {
       }
   });
 
-  it("says why in the log, and no secret", () => {
+  it("logs the reason, and no secret", () => {
     const text = logLines.join("\n");
     for (const why of [
       "ERR_JWT_EXPIRED",
@@ -300,20 +300,20 @@ describe("sign-in by others", () => {
   });
 });
 
-describe("a service that is gone", () => {
-  it("is told on the sign-in page, and others still work", async () => {
+describe("an unavailable service", () => {
+  it("is reported on the sign-in page, and other services still work", async () => {
     const server = await startSignInServer();
     const platform = await startPlatform({ runner: false, env: server.env });
     const browser = new Traveller(platform, server);
     const back = server.approve((await browser.start("github")).location, ANN);
     await server.goAway();
     expect((await browser.visit(back)).location).toBe(UNAVAILABLE);
-    // It is nobody's fault who tries again.
+    // Trying again counts against nobody.
     for (let i = 0; i < 60; i++) {
       const again = server.approve((await browser.start("github")).location, ANN);
       expect((await browser.visit(again)).location).toBe(UNAVAILABLE);
     }
-    // GitHub's page needs no question to it; an OpenID provider's does.
+    // GitHub's page is reached without a request to it; an OpenID provider's needs its document.
     const landed = await browser.start("oidc");
     expect(landed).toMatchObject({ status: 302, location: UNAVAILABLE });
     const joining = await browser.post("/api/auth/oidc/start", { invitation: "mst_inv_x" });
@@ -326,11 +326,11 @@ describe("a service that is gone", () => {
     await platform.stop();
   });
 
-  it("or speaks for another, or in the clear, is not asked further", async () => {
+  it("is not asked again when it names another issuer or is unencrypted", async () => {
     const server = await startSignInServer();
     const platform = await startPlatform({ runner: false, env: server.env });
     server.lies = { document: { issuer: "https://evil.example" } };
-    // A failure is kept for a moment: strangers do not make us ask again and again.
+    // A failure is cached for a moment, so that strangers cannot make us ask repeatedly.
     for (let i = 0; i < 3; i++)
       expect((await new Traveller(platform, server).start("oidc")).location).toBe(UNAVAILABLE);
     expect(server.asked.filter((path) => path.includes("well-known"))).toHaveLength(1);
@@ -354,10 +354,10 @@ describe("too many answers", () => {
     await platform.stop();
     await server.close();
   });
-  /** A browser as a proxy on this machine tells of it. */
+  /** A browser behind a proxy on this machine. */
   const from = (address: string) => new Traveller(platform, server, undefined, address);
 
-  it("that nobody asked for, or that say no, lock nobody out", async () => {
+  it("that are unsolicited or declined lock nobody out", async () => {
     const asked = server.asked.length;
     for (let i = 0; i < 55; i++) {
       const landed = await from("1.1.1.1").visit(
@@ -375,7 +375,7 @@ describe("too many answers", () => {
     expect((await from("1.1.1.1").signIn("github", ANN)).location).toBe("/");
   });
 
-  it("that are wrong lock the address they come from, and no other behind the same proxy", async () => {
+  it("that are wrong lock their address out, and no other behind the same proxy", async () => {
     const guess = async (browser: Traveller) => {
       const back = server.approve((await browser.start("github")).location, ANN);
       back.searchParams.set("code", "made-up");
@@ -383,7 +383,7 @@ describe("too many answers", () => {
     };
     for (let i = 0; i < 50; i++) expect(await guess(from("2.2.2.2"))).toBe(NOT_CONFIRMED);
     expect(await guess(from("2.2.2.2"))).toBe(LOCKED);
-    // What a browser says of itself counts for nothing: the proxy's word comes last.
+    // A browser's own claim counts for nothing: the proxy's entry comes last.
     expect(await guess(from("3.3.3.3, 2.2.2.2"))).toBe(LOCKED);
     expect((await from("4.4.4.4").signIn("github", ANN)).location).toBe("/");
   });
@@ -402,7 +402,7 @@ describe("linking", () => {
   });
   const traveller = (cookie?: string) => new Traveller(platform, server, cookie);
 
-  it("needs a person at a browser who may do everything", async () => {
+  it("requires a person at a browser with full rights", async () => {
     const fay = await join(platform, "Fay");
     const made = await fay.request<{ key: string }>("POST", "/api/me/api-keys", {
       name: "k",
@@ -413,7 +413,7 @@ describe("linking", () => {
     const body = { currentPassword: PASSWORD };
     const byKey = await platform.request("POST", path, body, { authorization });
     expect(byKey).toMatchObject({ status: 403, body: { error: { code: "sign_in_needed" } } });
-    // A browser that the key has opened has no more than the key.
+    // A browser opened with a key has no more rights than the key.
     const link = await platform.request<{ link: string }>(
       "POST",
       "/api/auth/links",
@@ -433,7 +433,7 @@ describe("linking", () => {
     expect(owner.status).toBe(403);
   });
 
-  it("cannot be begun by a link, nor ended after signing out", async () => {
+  it("cannot be started by a link, nor finished after signing out", async () => {
     const guy = await join(platform, "Guy");
     const browser = traveller(guy.cookie);
     const forged = await browser.visit(`${platform.url}/api/auth/github/link`);
@@ -448,7 +448,7 @@ describe("linking", () => {
     expect(later.location).toBe("/sign-in?problem=account_unknown");
   });
 
-  it("does not give a narrow browser a password either", async () => {
+  it("does not let a narrow browser set a password either", async () => {
     const { browser: key } = await narrowBrowser();
     const response = await fetch(`${platform.url}/api/me/password`, {
       method: "PUT",
@@ -458,7 +458,7 @@ describe("linking", () => {
     expect(response.status).toBe(403);
   });
 
-  /** Of somebody without a password, opened by a key for the account alone. */
+  /** A browser of a person without a password, opened with a key for the account only. */
   async function narrowBrowser() {
     const whole = traveller();
     await whole.join("github", ANN, await inviteToken(platform));

@@ -1,4 +1,4 @@
-/** Strangers who guess keep nobody out: not at another address, and not in a browser that is known. */
+/** Guessing strangers lock nobody else out: not at another address, and not in a known browser. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { join, knock, PASSWORD } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -37,13 +37,13 @@ it("a stranger's guesses lock the stranger out, and the person nowhere else", {
   const { email } = await join(platform, "Ann");
   const network = Array.from({ length: FAILURES }, (_, n) => `2001:db8::${n + 1}`);
   expect(new Set(await guessFrom(email, network))).toEqual(new Set([401]));
-  // The whole network is one, also with the right password.
+  // The whole network counts as one address, also with the right password.
   const locked = await signIn(email, PASSWORD, "2001:db8::ffff");
   expect(locked).toMatchObject({ status: 429, body: { error: { code: "sign_in_locked" } } });
   expect((await signIn(email, PASSWORD, "198.51.100.1")).status).toBe(200);
 });
 
-it("a browser that was signed in before gets in beside the stranger, until the password changes", {
+it("a browser that signed in before is let in beside the stranger, until the password changes", {
   timeout: SLOW_MS,
 }, async () => {
   const ben = await join(platform, "Ben");
@@ -58,7 +58,7 @@ it("a browser that was signed in before gets in beside the stranger, until the p
     new Set([401]),
   );
   expect((await signIn(ben.email, PASSWORD, address)).status).toBe(429);
-  // Somebody else's mark is none.
+  // Another person's mark does not count.
   const eves = markOf(await signIn(eve.email, PASSWORD, "198.51.100.2"));
   expect((await signIn(ben.email, PASSWORD, address, eves)).status).toBe(429);
   expect((await signIn(ben.email, PASSWORD, address, mark)).status).toBe(200);
@@ -66,7 +66,7 @@ it("a browser that was signed in before gets in beside the stranger, until the p
   const body = { currentPassword: PASSWORD, newPassword };
   expect((await ben.request("PUT", "/api/me/password", body)).status).toBe(200);
   expect((await signIn(ben.email, newPassword, address, mark)).status).toBe(429);
-  // A mark alone opens nothing.
+  // The mark alone opens nothing.
   const me = await fetch(`${platform.url}/api/me`, { headers: { cookie: mark } });
   expect(me.status).toBe(401);
 });

@@ -1,4 +1,4 @@
-/** Signing in through GitHub and an OpenID provider, told through the API on each database. */
+/** Signing in through GitHub and an OpenID provider, on each database. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { inviteToken, join, orgOf, PASSWORD, signIn } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -60,7 +60,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const accountsOf = async (browser: Traveller) =>
       (await browser.request<Linked>("GET", "/api/me/accounts")).body.items;
 
-    it("names the services, and nothing else about them", async () => {
+    it("names the services, and reveals nothing else about them", async () => {
       const response = await fetch(`${platform.url}/api/auth/providers`);
       expect(await response.json()).toEqual({
         items: [
@@ -72,7 +72,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     describe.each(["github", "oidc"] as const)("by %s", (provider) => {
-      it("somebody joins with an invitation, and comes back by the same account", async () => {
+      it("a person joins with an invitation and returns with the same account", async () => {
         const { account, userId, browser } = await joined(provider);
         const { body } = await browser.request("GET", "/api/me");
         expect(body).toMatchObject({
@@ -85,7 +85,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await again.me()).toBe(userId);
         const opened = landed.setCookies.find((set) => set.includes("mst_web_"));
         expect(opened).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Expires=/);
-        // The subject counts: names and addresses may change there.
+        // The subject identifies the account: names and addresses may change at the service.
         const renamed = { ...account, login: "renamed", email: "new@example.org" };
         const later = traveller();
         await later.signIn(provider, renamed);
@@ -102,7 +102,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(landed.setCookies.join()).not.toContain("mst_web_");
       });
 
-      it("a member links an account with their password, signs in by it, and unlinks it", async () => {
+      it("a member links an account with their password, signs in with it, and unlinks it", async () => {
         const ben = await join(platform, `Ben${++count}`);
         const account = somebody();
         const browser = traveller(ben.cookie);
@@ -119,7 +119,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await other.me()).toBe(ben.userId);
         const [found, ...more] = await accountsOf(browser);
         expect(more).toEqual([]);
-        // Nobody else's, and nobody's twice.
+        // It cannot be linked by another person, or twice.
         const cy = await joined(provider);
         expect((await cy.browser.request("DELETE", `/api/me/accounts/${found?.id}`)).status).toBe(
           404,
@@ -128,7 +128,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(stolen.location).toBe("/settings/sign-in?problem=account_taken");
         const gone = await browser.request("DELETE", `/api/me/accounts/${found?.id}`);
         expect(gone.status).toBe(200);
-        // Whoever came in by it is out; the one who unlinked it stays.
+        // Browsers that signed in with it are signed out; the one that unlinked it stays.
         expect(await other.me()).toBeUndefined();
         expect(await browser.me()).toBe(ben.userId);
         const landed = await traveller().signIn(provider, account);
@@ -148,12 +148,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const back = traveller();
         expect((await back.join(provider, account, token)).location).toBe("/");
         expect(await back.me()).toBe(userId);
-        // And if a row had been left behind by whatever means.
+        // Even if a row had been left behind somehow.
         await execute(`update users set removed_at = 1 where id = '${userId}'`);
         expect((await traveller().signIn(provider, account)).location).toBe(unknown);
       });
 
-      it("an invitation for an address needs that address, verified", async () => {
+      it("an invitation for an address requires that address, verified", async () => {
         const token = await inviteToken(platform, { email: `inv${++count}@example.org` });
         const email = `inv${count}@example.org`;
         const refused = "/sign-in?problem=email_not_invited";
@@ -170,7 +170,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(late.location).toBe("/sign-in?problem=invitation_not_valid");
       });
 
-      it("any other invitation makes somebody new of who comes under the address of one who left", async () => {
+      it("any other invitation makes a new person of someone with the address of a former member", async () => {
         const { account, userId } = await joined(provider);
         const { orgId } = await orgOf(platform);
         await platform.request("DELETE", `/api/orgs/${orgId}/members/${userId}`);
@@ -182,7 +182,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(body).toMatchObject({ user: { email: account.email } });
       });
 
-      it("an address that is not verified is not kept", async () => {
+      it("an unverified address is not stored", async () => {
         const ann = await join(platform, `Ann${++count}`);
         const { browser } = await joined(provider, { email: ann.email, isVerified: false });
         const { body } = await browser.request<{ user: { email: string | null } }>(
@@ -192,7 +192,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(body.user.email).toBeNull();
       });
 
-      it("an account joins once, and an address belongs to one", async () => {
+      it("an account joins once, and an address belongs to one person", async () => {
         const { account } = await joined(provider);
         const token = await inviteToken(platform);
         const again = await traveller().join(provider, { ...account, email: null }, token);
@@ -200,12 +200,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const ann = await join(platform, `Ann${++count}`);
         const taken = await traveller().join(provider, somebody({ email: ann.email }), token);
         expect(taken.location).toBe("/sign-in?problem=email_taken");
-        // Neither has used the invitation up.
+        // Neither attempt has used up the invitation.
         expect((await traveller().join(provider, somebody(), token)).location).toBe("/");
       });
     });
 
-    it("an account whose subject is no plain text is nobody's", async () => {
+    it("an account with a subject that is not plain text is refused", async () => {
       for (const subject of ["a\u0000b", "\ud800", "x\udfff", "a\nb", "a\u202eb", "\u007f"]) {
         const token = await inviteToken(platform);
         const landed = await traveller().join("oidc", somebody({ subject }), token);
@@ -220,7 +220,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await traveller().join("oidc", plain, token)).location).toBe("/");
     });
 
-    it("who has no password gets another way in only if they have just signed in", async () => {
+    it("a person without a password adds another way in only right after signing in", async () => {
       const { account, browser, userId } = await joined("github");
       const setPassword = (who: Traveller) =>
         fetch(`${platform.url}/api/me/password`, {
@@ -261,7 +261,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await setPassword(fresh)).status).toBe(200);
     });
 
-    it("an answer is taken once, even when it comes twice at once", async () => {
+    it("an answer is accepted once, even when it arrives twice at once", async () => {
       const { account } = await joined("github");
       const browser = traveller();
       const back = server.approve((await browser.start("github")).location, account);
@@ -273,7 +273,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(places).toEqual(["/", ...Array(4).fill("/sign-in?problem=sign_in_expired")]);
     });
 
-    it("is over after ten minutes, and then forgotten", async () => {
+    it("expires after ten minutes, and is then forgotten", async () => {
       const { account } = await joined("github");
       const browser = traveller();
       const back = server.approve((await browser.start("github")).location, account);
@@ -290,7 +290,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await rows()).toBe(0);
     });
 
-    it("keeps no secret of a sign-in that is under way, and no token afterwards", async () => {
+    it("stores no secret of a sign-in in progress, and no token afterwards", async () => {
       const { account, browser } = await joined("oidc");
       const away = await browser.start("oidc");
       const query = new URL(away.location).searchParams;
@@ -314,7 +314,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(landed.location).toBe("/sign-in?problem=identity_not_confirmed");
     });
 
-    it("leaves nobody without a way in", async () => {
+    it("leaves nobody without a way to sign in", async () => {
       const { browser } = await joined("github");
       const [only] = await accountsOf(browser);
       const refused = await browser.request<{ error: { code: string } }>(
@@ -340,7 +340,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await now.request("DELETE", `/api/me/accounts/${only?.id}`)).status).toBe(200);
     });
 
-    it("is in the trail, without names and addresses", async () => {
+    it("is in the audit trail, without names and addresses", async () => {
       const { account, browser } = await joined("github");
       const ben = await join(platform, `Ben${++count}`);
       await traveller(ben.cookie).link("github", somebody(), PASSWORD);
@@ -357,6 +357,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("sign-in by others on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("sign-in by others on postgres", createTestDatabase);
 });

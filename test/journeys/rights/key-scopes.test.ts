@@ -1,6 +1,6 @@
 /**
- * API keys reach only what they were made for. Approvals and runners are scopes of their own, and
- * rules, invitations and roles need a person who has signed in, or the owner's key.
+ * API keys reach only what their scopes name. Approvals and runners have their own scopes; rules,
+ * invitations and roles need a signed-in person or the owner's key.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KEY_SCOPES } from "#features/auth/contract.ts";
@@ -49,7 +49,7 @@ async function as(
   return { status: answer.status, code: answer.body.error?.code, body: answer.body as never };
 }
 
-/** Parks an agent's push behind an approval, and returns the approval's id. */
+/** Parks an agent's push behind an approval and returns the approval's id. */
 async function pendingApproval(): Promise<string> {
   const { sessionId, turn } = await turnOf(platform, runner);
   await turn.journal([asks("c1", "bash", { command: "git push origin main" })]);
@@ -60,7 +60,7 @@ async function pendingApproval(): Promise<string> {
 }
 
 describe("approvals", () => {
-  it("are not decided with a key that was made for something else", async () => {
+  it("are not decided with a key of another scope", async () => {
     const id = await pendingApproval();
     for (const key of [await keyOf(MCP_SCOPES), await keyOf(ALL_BUT("approvals"))])
       for (const body of [{ decision: "allow" }, { decision: "allow", scope: "always" }])
@@ -70,7 +70,7 @@ describe("approvals", () => {
     });
   });
 
-  it("are read and decided once with the scope, and never for longer", async () => {
+  it("are read and decided once with the scope, and never remembered", async () => {
     const id = await pendingApproval();
     const key = await keyOf(["approvals"]);
     expect((await as(key, "GET", "/api/approvals")).status).toBe(200);
@@ -90,7 +90,7 @@ describe("approvals", () => {
     expect((await as(key, "POST", `/api/approvals/${id}`, { decision: "deny" })).status).toBe(200);
   });
 
-  it("are not decided by a reply to the letter that told of a question", async () => {
+  it("are not decided by a reply to the message that told of a question", async () => {
     const { sessionId, turn } = await turnOf(platform, runner);
     const questions = [{ question: "Deploy to production?" }];
     await turn.journal([asks("c1", "ask_user_question", { questions })]);
@@ -113,10 +113,10 @@ describe("approvals", () => {
     expect(await state()).toMatchObject({ state: "decided" });
   });
 
-  it("are decided for always by the owner's key, and by a person who has signed in", async () => {
+  it("are decided for always by the owner's key, and by a signed-in person", async () => {
     const id = await pendingApproval();
     const always = { decision: "deny", scope: "always" };
-    // A browser that was opened with a key is that key.
+    // A browser that was opened with a key has the rights of that key.
     const opened = await knock(platform, "/api/auth/sign-in", {
       key: await keyOf(ALL_BUT("admin")),
     });
@@ -164,13 +164,13 @@ describe("rules", () => {
     const one = `${path}/${made.body.persona.id}`;
     for (const toolPolicy of [[rule], []])
       expect(await as(key, "PATCH", one, { toolPolicy })).toMatchObject({ status: 403 });
-    // What is no rule can still be changed.
+    // Other fields than rules can still be changed.
     expect((await as(key, "PATCH", one, { description: "pushes" })).status).toBe(200);
   });
 });
 
 describe("runners", () => {
-  it("are let in only with the scope, and for everybody only with admin besides", async () => {
+  it("are admitted only with the scope, and for everyone only with admin besides", async () => {
     for (const scopes of [["account"], ["account", "admin"], ALL_BUT("runners")]) {
       const key = await keyOf(scopes);
       for (const fields of [
@@ -209,7 +209,7 @@ describe("ways in", () => {
       code: "sign_in_needed",
     });
     expect((await platform.request("PATCH", path, { role: "admin" })).status).toBe(200);
-    // Taking rights away is what an admin's key is for.
+    // An admin's key may take rights away.
     expect((await as(key, "PATCH", path, { role: "member" })).status).toBe(200);
   });
 

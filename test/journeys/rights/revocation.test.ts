@@ -1,4 +1,7 @@
-/** What must not be left over: of a key that was revoked, of an admin who is none any more, of a leaver. */
+/**
+ * Revocation is complete: nothing stays open after a revoked key, a former admin or a former
+ * member.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { createRunTokens } from "#engine/runs/run-tokens.ts";
@@ -24,7 +27,7 @@ const SECRET_KEY = "signs-the-tokens-of-this-very-test-run";
 const PATIENT = { timeout: 15_000, interval: 25 };
 const HOUR_MS = 3_600_000;
 
-/** Said at once; a look by the clock would find other words. */
+/** The reason sent at once; the periodic check uses other words. */
 const DROPPED = "the token was revoked";
 
 function closeReason(socket: WebSocket): Promise<string> {
@@ -75,44 +78,50 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const browserBy = async (userId: string, proof: object) =>
       browserOf(platform, userId, "", cookieOf(await knock(platform, "/api/auth/sign-in", proof)));
 
-    describe("of a key", () => {
+    describe("a revoked or expired key", () => {
       const SCOPES = ["account", "runners", "sessions:read"];
 
-      it.each(["key", "link"])("nothing made in a browser that its %s has opened", async (way) => {
-        const ann = await join(platform, `Ann${way}`);
-        const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
-        const lent = await makeKey(ann, SCOPES, { expiresAt });
-        const { body } = await withKey<{ link: string }>(lent.key, "POST", "/api/auth/links", {});
-        const token = new URL(body.link).hash.slice("#token=".length);
-        const browser = await browserBy(ann.userId, way === "key" ? { key: lent.key } : { token });
-        const spare = await makeKey(browser, SCOPES);
-        expect(spare.apiKey.expiresAt).toBe(expiresAt);
-        // And so on: a browser by a link of that browser, a key of that one, a machine.
-        const link = await browser.request<{ link: string }>("POST", "/api/auth/links", {});
-        const next = new URL(link.body.link).hash.slice("#token=".length);
-        const second = await browserBy(ann.userId, { token: next });
-        const third = await makeKey(second, SCOPES);
-        expect(third.apiKey.expiresAt).toBe(expiresAt);
-        const machine = await withKey<MadeToken>(third.key, "POST", "/api/runners/tokens", {
-          name: "m",
-        });
-        expect((await tokens(ann))[0]).toMatchObject({ id: machine.body.id, expiresAt });
-        const cookies = [browser, second].map(
-          async ({ request }) => (await request("GET", "/api/me")).status,
-        );
-        expect(await Promise.all(cookies)).toEqual([200, 200]);
-        expect(await connects(machine.body.token)).toBe(101);
+      it.each(["key", "link"])(
+        "leaves nothing valid that was made in a browser opened by its %s",
+        async (way) => {
+          const ann = await join(platform, `Ann${way}`);
+          const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
+          const lent = await makeKey(ann, SCOPES, { expiresAt });
+          const { body } = await withKey<{ link: string }>(lent.key, "POST", "/api/auth/links", {});
+          const token = new URL(body.link).hash.slice("#token=".length);
+          const browser = await browserBy(
+            ann.userId,
+            way === "key" ? { key: lent.key } : { token },
+          );
+          const spare = await makeKey(browser, SCOPES);
+          expect(spare.apiKey.expiresAt).toBe(expiresAt);
+          // And further: a browser by a link from that browser, a key made there, a machine.
+          const link = await browser.request<{ link: string }>("POST", "/api/auth/links", {});
+          const next = new URL(link.body.link).hash.slice("#token=".length);
+          const second = await browserBy(ann.userId, { token: next });
+          const third = await makeKey(second, SCOPES);
+          expect(third.apiKey.expiresAt).toBe(expiresAt);
+          const machine = await withKey<MadeToken>(third.key, "POST", "/api/runners/tokens", {
+            name: "m",
+          });
+          expect((await tokens(ann))[0]).toMatchObject({ id: machine.body.id, expiresAt });
+          const cookies = [browser, second].map(
+            async ({ request }) => (await request("GET", "/api/me")).status,
+          );
+          expect(await Promise.all(cookies)).toEqual([200, 200]);
+          expect(await connects(machine.body.token)).toBe(101);
 
-        await ann.request("DELETE", `/api/me/api-keys/${lent.apiKey.id}`);
-        for (const { key } of [spare, third])
-          expect((await withKey(key, "GET", "/api/me")).status).toBe(401);
-        for (const who of [browser, second])
-          expect((await who.request("GET", "/api/me")).status).toBe(401);
-        expect(await connects(machine.body.token)).toBe(401);
-        expect((await ann.request("GET", "/api/me")).status).toBe(200);
-      });
+          await ann.request("DELETE", `/api/me/api-keys/${lent.apiKey.id}`);
+          for (const { key } of [spare, third])
+            expect((await withKey(key, "GET", "/api/me")).status).toBe(401);
+          for (const who of [browser, second])
+            expect((await who.request("GET", "/api/me")).status).toBe(401);
+          expect(await connects(machine.body.token)).toBe(401);
+          expect((await ann.request("GET", "/api/me")).status).toBe(200);
+        },
+      );
 
-      it("no browser that outlives it", async () => {
+      it("leaves no browser that outlives it", async () => {
         const ben = await join(platform, "Ben");
         const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
         const lent = await makeKey(ben, SCOPES, { expiresAt });
@@ -125,20 +134,20 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         }
       });
 
-      it("nothing that another server makes with it before it has heard", async () => {
+      it("makes nothing through another server that has not heard of it yet", async () => {
         const cy = await join(platform, "Cy");
         const lent = await makeKey(cy, SCOPES);
         const caller = await platform.server.auth.authenticate(lent.key);
         if (caller?.principal.kind !== "user") throw new Error("not a person's key");
         await cy.request("DELETE", `/api/me/api-keys/${lent.apiKey.id}`);
-        // As a server would that has remembered the key for a moment.
+        // As a server would that has cached the key for a moment.
         const late = { name: "late", scopes: ["account"] };
         await expect(
           platform.server.auth.createApiKey(caller.principal, caller, late),
         ).rejects.toMatchObject({ code: "unauthenticated" });
       });
 
-      it("nothing that is made while it is revoked", async () => {
+      it("makes nothing while it is being revoked", async () => {
         const dee = await join(platform, "Dee");
         for (let round = 0; round < 8; round++) {
           const lent = await makeKey(dee, SCOPES);
@@ -177,7 +186,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await tokens()).map(({ id }) => id)).toContain(body.id);
         const path = `/api/runners/tokens/${body.id}`;
         expect((await eli.request("DELETE", path)).status).toBe(404);
-        // A key that is good for the account alone does not take machines from everybody.
+        // A key for the account only cannot remove machines that serve everyone.
         const narrow = await makeKey(platform, ["account", "runners"]);
         expect((await withKey(narrow.key, "DELETE", path)).status).toBe(404);
         const socket = await openSocket(platform, "/api/runners/connect", bearer(body.token));
@@ -187,7 +196,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await connects(body.token)).toBe(401);
         expect(await tokens(dan)).toEqual([]);
         expect((await dan.request("DELETE", path)).status).toBe(404);
-        // Nor can it be used for what is no runner's.
+        // Nor can this route remove other credentials.
         const key = await makeKey(dan, ["mail"]);
         const other = await dan.request("DELETE", `/api/runners/tokens/${key.apiKey.id}`);
         expect(other.status).toBe(404);
@@ -215,7 +224,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(left).toContain(others.body.id);
         expect(left).not.toContain(own.body.id);
         expect(left).not.toContain(byKey.body.id);
-        // The server's own machine is nobody's.
+        // The server's own machine belongs to nobody.
         expect(await tokens()).toContainEqual(expect.objectContaining({ name: "this machine" }));
         const session = await platform.createSession();
         const { id } = await platform.prompt(session.id, "say still here");
@@ -223,8 +232,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    describe("of somebody who has left", () => {
-      it("no agent of theirs that goes on for a moment", async () => {
+    describe("a person who has left", () => {
+      it("has no agent that works on, even for a moment", async () => {
         const gus = await join(platform, "Gus");
         const { body } = await gus.request<{ session: Session }>("POST", "/api/sessions", {
           runtime: "scripted",
@@ -266,7 +275,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           }),
         );
         platform.server.auth.forget();
-        // Nobody holds what waits, whatever its state and its fence say.
+        // A waiting run has no holder, whatever its state and fence say.
         await platform.server.kernel.engine.store.transaction((tx) =>
           tx.execute({
             sql: `update runs set lease_until = null where id = '${ref.runId}'`,
@@ -275,11 +284,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         );
         expect(await asAgent()).toBe(401);
         expect((await platform.request("DELETE", member(gus.userId))).status).toBe(200);
-        // Told to stop before the answer to the removal went out.
+        // It was told to stop before the answer to the removal went out.
         expect(["stopping", "stopped", "failed"]).toContain((await run())?.state);
       });
 
-      it("nothing for who is given their address, and no freedom for who comes back", async () => {
+      it("leaves nothing to the next holder of their address, and returns without their allow rules", async () => {
         const mal = await join(platform, "Mallory");
         const ceo = "ceo@example.org";
         const claim = { currentPassword: PASSWORD, newPassword: PASSWORD, email: ceo };
@@ -288,7 +297,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const rule = { tool: "bash", pattern: "*" };
         await who.request("POST", "/api/policy/rules", { ...rule, effect: "allow" });
         await who.request("POST", "/api/policy/rules", { ...rule, effect: "deny" });
-        // While somebody claims it, the admin is told who.
+        // While someone claims the address, the admin is told who.
         const invited = await platform.request("POST", `/api/orgs/${orgId}/invitations`, {
           email: ceo,
         });
@@ -317,7 +326,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(fresh.joined.status).toBe(201);
         expect(fresh.browser.userId).not.toBe(mal.userId);
         expect(await rulesOf(fresh.browser)).toEqual([]);
-        // Who left has no address any more; the admin says for which one they may come back.
+        // A former member has no address; the admin names the one they may return with.
         const path = `/api/orgs/${orgId}/invitations`;
         const none = await platform.request("POST", path, { userId: mal.userId });
         expect(none.body).toMatchObject({ error: { code: "email_missing" } });
@@ -333,7 +342,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await rulesOf(back.browser)).toMatchObject([{ effect: "deny" }]);
       });
 
-      it("no invitation into what is being purged", async () => {
+      it("gets no invitation while they are being purged", async () => {
         const ned = await join(platform, "Ned");
         await platform.request("DELETE", member(ned.userId));
         const token = await inviteToken(platform, { userId: ned.userId });
@@ -349,7 +358,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("a narrow key hears only of what it may read, and nobody hears a secret's name", async () => {
+    it("a narrow key follows only what it may read, and nobody is sent a secret's name", async () => {
       const ora = await join(platform, "Ora");
       const heard = async (scopes: string[]) => {
         const { key } = await makeKey(ora, scopes);
@@ -384,6 +393,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("spares on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("spares on postgres", createTestDatabase);
 });

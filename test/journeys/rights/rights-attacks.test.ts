@@ -1,4 +1,4 @@
-/** Ways in that must not be: each is tried as an attacker's page or program would. None may succeed. */
+/** Attacks on rights, made as an attacker's page or program would. None may succeed. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KEY_SCOPES } from "#features/auth/contract.ts";
@@ -21,7 +21,7 @@ const CHANGES = Object.entries(RIGHTS)
   .map(([route, { body }]) => ({ route, body }))
   .filter(({ route }) => !route.startsWith("GET "));
 
-describe("attacks", () => {
+describe("an attack fails", () => {
   let platform: Platform;
   let ann: Browser;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe("attacks", () => {
   });
   afterAll(() => platform.stop());
 
-  /** Of another place, of none, of a place that looks like ours. */
+  /** Origins of another site, of none, and of one that looks like ours. */
   const foreign = () => [
     "https://evil.example",
     "null",
@@ -40,7 +40,7 @@ describe("attacks", () => {
     platform.url.replace("http:", "ftp:"),
   ];
 
-  it("by a foreign page's forms and scripts, with the cookie of somebody who is signed in", async () => {
+  it("by a foreign page's forms and scripts, with the cookie of a signed-in person", async () => {
     let tried = 0;
     for (const { route, body } of CHANGES) {
       const [method = "", path = ""] = route.split(" ");
@@ -53,7 +53,7 @@ describe("attacks", () => {
         {},
       ];
       for (const sign of signs) {
-        // Who needs no cookie may come without an origin: there is nothing to ride on.
+        // Public routes need no cookie and may come without an origin: there is nothing to ride on.
         const isPublic = /sign-in$|inspect$|accept$|start$/.test(path);
         if (isPublic && !foreign().includes(sign.origin ?? "")) continue;
         const headers = { cookie: ann.cookie, "content-type": "application/json", ...sign };
@@ -85,7 +85,7 @@ describe("attacks", () => {
     expect(await upgradeStatus(platform, "/api/live", own)).toBe(101);
   });
 
-  it("by a name that was made to point here", async () => {
+  it("by a host name made to point here", async () => {
     const { port } = platform.server.http;
     const names = [
       "evil.example",
@@ -108,9 +108,9 @@ describe("attacks", () => {
         }
   });
 
-  it("by a cookie that was there before somebody signed in", async () => {
+  it("by a cookie that was there before the person signed in", async () => {
     const eve = await join(platform, "Eve");
-    // Eve's own cookie is planted in Ann's browser, who then signs in.
+    // Eve's own cookie is planted in Ann's browser before Ann signs in.
     const signedIn = await knock(
       platform,
       "/api/auth/sign-in",
@@ -135,7 +135,7 @@ describe("attacks", () => {
     );
   });
 
-  it("by a key that is good for something else", async () => {
+  it("by a key of another scope", async () => {
     const { orgId } = await orgOf(platform);
     const needs: [method: string, path: string, body: object | undefined, scope: string][] = [
       ["GET", "/api/sessions", undefined, "sessions:read"],
@@ -163,7 +163,7 @@ describe("attacks", () => {
     }
   });
 
-  it("by letting in a machine for everyone with an admin's key for something else", async () => {
+  it("by admitting a machine for everyone with an admin's key of another scope", async () => {
     const { body } = await ann.request<{ key: string }>("POST", "/api/me/api-keys", {
       name: "writes",
       scopes: ["sessions:read", "sessions:write", "account"],
@@ -175,7 +175,7 @@ describe("attacks", () => {
     }
   });
 
-  it("by sending somebody elsewhere", async () => {
+  it("by redirecting a person to another site", async () => {
     const evil = "https://evil.example/";
     for (const path of [
       "//evil.example/%2f..",
@@ -193,7 +193,7 @@ describe("attacks", () => {
       expect(answer).not.toMatch(/^location:/im);
       expect(String(statusOf(answer))).not.toMatch(/^3/);
     }
-    // Links are made of the server's own address, whatever a request says about it.
+    // Links use the server's own address, whatever the request says.
     const { body } = await platform.request<{ link: string }>(
       "POST",
       "/api/auth/links",
@@ -207,7 +207,7 @@ describe("attacks", () => {
     expect(new URL(body.link).origin).toBe(new URL(platform.url).origin);
   });
 
-  it("by putting lines into headers", async () => {
+  it("by putting line breaks into headers", async () => {
     const { port } = platform.server.http;
     const injected = "%0d%0aSet-Cookie:%20injected=1";
     for (const path of [
@@ -267,7 +267,7 @@ describe("attacks", () => {
 });
 
 describe("guessing", () => {
-  it("is slowed down at every public door", async () => {
+  it("is slowed down on every public route", async () => {
     const platform = await startPlatform({ runner: false, env: { MUSTER_RATE_LIMIT: "50" } });
     const statuses: number[] = [];
     for (let i = 0; i < 60; i++) {

@@ -1,4 +1,4 @@
-/** Who may use which route: the statuses that `rights.test.ts` must see, in the order of CALLERS. */
+/** Rights by route: the statuses that `rights.test.ts` must see, in the order of CALLERS. */
 import { PASSWORD } from "#test/clients/people.ts";
 
 export const CALLERS = ["anonymous", "runner", "agent", "narrow", "other", "admin", "own"] as const;
@@ -6,28 +6,28 @@ export type Caller = (typeof CALLERS)[number];
 
 interface Row {
   who: string;
-  /** One that would be accepted; a function when it must be new each time. */
+  /** A valid body; a function when it must be new each time. */
   body?: unknown;
   query?: string;
-  /** Whoever does this has to sign in again. */
+  /** The caller must sign in again afterwards. */
   signsOut?: true;
 }
 
 export const RIGHTS: Readonly<Record<string, Row>> = {
-  // What belongs to a person is not there for anybody else, admins included.
+  // Personal things are hidden from everyone else, admins included.
   "GET /api/sessions/{id}": { who: "401 404 404 404 404 404 200" },
   "PATCH /api/sessions/{id}": { who: "401 404 404 404 404 404 200", body: { title: "t" } },
   "DELETE /api/sessions/{id}": { who: "401 404 404 404 404 404 200" },
   "POST /api/sessions/{id}/stop": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/hibernate": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/wake": { who: "401 404 404 404 404 404 200", body: {} },
-  // The session of the table has no files anywhere.
+  // The session in the table has no files anywhere.
   "POST /api/sessions/{id}/relocate": { who: "401 404 404 404 404 404 409", body: {} },
   "POST /api/sessions/{id}/archive": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/terminate": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/clear": { who: "401 404 404 404 404 404 200", body: {} },
   "POST /api/sessions/{id}/persona": { who: "401 404 404 404 404 404 404", body: {} },
-  // An admin may, without reading it; the session of the table has said nothing.
+  // An admin may redact without reading; the session in the table has no entries.
   "POST /api/sessions/{id}/entries/{entryId}/redact": {
     who: "401 404 404 404 404 404 404",
     body: {},
@@ -36,7 +36,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/sessions/{id}/events": { who: "401 404 404 404 404 404 200" },
   "GET /api/sessions/{id}/changes": { who: "401 404 404 404 404 404 200" },
   "GET /api/sessions/{id}/children": { who: "401 404 404 404 404 404 200" },
-  // The session of the table has no parent.
+  // The session in the table has no parent.
   "POST /api/sessions/{id}/detach": { who: "401 404 404 404 404 404 409", body: {} },
   "GET /api/sessions/{id}/prompts": { who: "401 404 404 404 404 404 200" },
   "POST /api/sessions/{id}/prompts": { who: "401 404 404 404 404 404 202", body: { content: "x" } },
@@ -54,7 +54,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     body: { title: "u" },
   },
   "DELETE /api/sessions/{id}/tasks/{taskId}": { who: "401 404 404 404 404 404 200" },
-  // Supervisor mode is switched by the person whose session it is.
+  // Only the session's owner switches supervisor mode.
   "GET /api/orchestration/config": { who: "401 403 403 403 200 200 200" },
   "GET /api/orchestration/sessions/{id}": { who: "401 404 404 404 404 404 200" },
   "POST /api/orchestration/sessions/{id}/enable": { who: "401 404 404 404 404 404 200", body: {} },
@@ -81,9 +81,9 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "PATCH /api/prompts/{id}": { who: "401 404 404 404 404 404 200", body: { content: "y" } },
   "DELETE /api/prompts/{id}": { who: "401 404 404 404 404 404 200" },
   "POST /api/prompts/{id}/promote": { who: "401 404 404 404 404 404 200", body: {} },
-  // The prompt of the table still waits.
+  // The prompt in the table is still pending.
   "POST /api/prompts/{id}/retry": { who: "401 404 404 404 404 404 409", body: {} },
-  // An admin may, without reading it; the prompt of the table has not settled.
+  // An admin may redact without reading; the prompt in the table has not settled.
   "POST /api/prompts/{id}/redact": { who: "401 404 404 404 404 409 409", body: {} },
   "GET /api/prompts/{id}/attachments/{sha256}": { who: "401 404 404 404 404 404 200" },
   "GET /api/runs/{id}": { who: "401 404 404 404 404 404 200" },
@@ -92,7 +92,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/approvals/{id}": { who: "401 403 403 404 404 404 200" },
   "POST /api/approvals/{id}": { who: "401 403 403 404 404 404 200", body: { decision: "deny" } },
   "DELETE /api/policy/rules/{id}": { who: "401 403 403 403 404 404 200" },
-  // What every member may do, with a credential that reaches so far.
+  // Open to every member with a credential of sufficient scope.
   "GET /api/tasks": { who: "401 403 403 403 200 200 200", query: "?ids=tsk_none" },
   "GET /api/sessions": { who: "401 403 403 403 200 200 200" },
   "POST /api/sessions": { who: "401 403 403 403 201 201 201", body: { runtime: "echo" } },
@@ -122,7 +122,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "POST /api/runners/tokens": { who: "401 403 403 403 201 201 201", body: { name: "r" } },
   "GET /api/runners/tokens": { who: "401 403 403 403 200 200 200" },
   "DELETE /api/runner-tokens/{id}": { who: "401 403 403 403 404 200 200" },
-  // The machine of the table is a person's own, and offline.
+  // The machine in the table belongs to a person and is offline.
   "POST /api/runners/{id}/unsandboxed": { who: "401 403 403 403 404 403 200", body: {} },
   "DELETE /api/runners/{id}/unsandboxed": { who: "401 403 403 403 404 200 200" },
   "POST /api/runners/{id}/look": { who: "401 403 403 403 404 409 409", body: {} },
@@ -150,12 +150,12 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   },
   "GET /api/me/accounts": { who: "401 403 403 403 200 200 200" },
   "DELETE /api/me/accounts/{id}": { who: "401 403 403 403 404 404 200", signsOut: true },
-  // Only a browser can go to a service and come back; the owner's key has none.
+  // Only a browser can go to a service and come back; the owner's key cannot.
   "POST /api/auth/{provider}/link": {
     who: "401 403 403 403 200 403 200",
     body: { currentPassword: PASSWORD },
   },
-  // Everybody has an orchestrator of their own; it is made by whoever asks for it first.
+  // Everyone has their own orchestrator; the first request creates it.
   "GET /api/me/orchestrator": { who: "401 403 403 403 200 200 200" },
   "POST /api/me/orchestrator": { who: "401 403 403 403 201 201 201", body: {} },
   "POST /api/me/orchestrator/wake": { who: "401 403 403 403 200 200 200", body: {} },
@@ -180,8 +180,8 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/me/org-agents": { who: "401 403 403 403 200 200 200" },
   "GET /api/orgs/{orgId}/agents": { who: "401 403 403 403 200 200 200" },
   "GET /api/orgs/{orgId}/orchestrator-settings": { who: "401 403 403 403 200 200 200" },
-  // What one remembers is nobody else's; a key needs the scope for it.
-  // What a key has no scope for is left out: the narrow one may read letters.
+  // Memories are private; a key needs the scope for them. Search leaves out results outside the
+  // key's scope: the narrow key may read messages.
   "GET /api/search": { who: "401 403 403 200 200 200 200", query: "?q=x" },
   "GET /api/me/memories": { who: "401 403 403 403 200 200 200", query: "?query=x" },
   "POST /api/me/memories": { who: "401 403 403 403 201 201 201", body: { content: "x" } },
@@ -194,7 +194,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/me/memories/{id}": { who: "401 403 403 403 404 404 200" },
   "PATCH /api/me/memories/{id}": { who: "401 403 403 403 404 404 200", body: { pinned: false } },
   "DELETE /api/me/memories/{id}": { who: "401 403 403 403 404 404 200" },
-  // The narrow key is one for mail, of the very person.
+  // The narrow key has the scope for mail and belongs to the same person.
   "GET /api/me/inbox": { who: "401 403 403 200 200 200 200" },
   "GET /api/me/inbox/count": { who: "401 403 403 200 200 200 200" },
   "GET /api/me/inbox-threads/{threadId}": { who: "401 403 403 200 404 404 200" },
@@ -227,7 +227,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     who: "401 403 403 201 201 201 201",
     body: { to: "@user:Ann", content: "x" },
   },
-  // The letter of the table is to a person, and no request to their agent.
+  // The message in the table is to a person, and is no request to their agent.
   "POST /api/messages/{id}/let-through": { who: "401 403 403 409 404 404 409", body: {} },
   "POST /api/notifications/emit": {
     who: "401 403 403 201 201 201 201",
@@ -240,7 +240,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/me/secrets": { who: "401 403 403 403 200 200 200" },
   "PUT /api/me/secrets/{name}": { who: "401 403 403 403 200 200 200", body: { value: "v" } },
   "DELETE /api/me/secrets/{name}": { who: "401 403 403 403 200 200 200" },
-  // How one gets an identity needs none.
+  // Signing in needs no credential.
   "POST /api/auth/sign-in": {
     who: "401 401 401 401 401 401 401",
     body: { token: "mst_link_none" },
@@ -260,7 +260,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     body: { invitation: "mst_inv_none" },
   },
   "GET /api/auth/{provider}/callback": { who: "302 302 302 302 302 302 302" },
-  // What admins do for everyone.
+  // Admin actions for the whole organisation.
   "PATCH /api/orgs/{orgId}": { who: "401 403 403 403 403 200 403", body: { name: "Crew" } },
   "PATCH /api/orgs/{orgId}/members/{userId}": {
     who: "401 403 403 403 403 200 403",
@@ -288,7 +288,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/audit/verify": { who: "401 403 403 403 403 200 403" },
   "PUT /api/providers/{name}": { who: "401 403 403 403 403 200 403", body: { kind: "anthropic" } },
   "DELETE /api/providers/{name}": { who: "401 403 403 403 403 200 403" },
-  // Personas are their maker's until they are shared; admins keep them in order.
+  // Personas belong to their maker until they are shared; admins maintain them.
   "GET /api/orgs/{orgId}/personas": { who: "401 403 403 403 200 200 200" },
   "POST /api/orgs/{orgId}/personas": {
     who: "401 403 403 403 201 201 201",
@@ -315,7 +315,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     },
   },
   "DELETE /api/orgs/{orgId}/personas/{id}/skills/{name}": { who: "401 403 403 403 404 404 200" },
-  // A member may not have the server speak to its own network, whoever's the persona is.
+  // A member may not make the server call its own network, whoever owns the persona.
   "POST /api/orgs/{orgId}/personas/{id}/skills/import": {
     who: "401 403 403 403 404 404 403",
     body: { url: "https://127.0.0.1/a.git" },
@@ -325,7 +325,7 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
   "GET /api/orgs/{orgId}/personas/{id}/versions/{n}": { who: "401 403 403 403 404 404 200" },
   "PUT /api/orgs/{orgId}/personas/{id}/default": { who: "401 403 403 403 403 404 403", body: {} },
   "DELETE /api/orgs/{orgId}/personas/{id}/default": { who: "401 403 403 403 403 404 403" },
-  // Repositories are the organisation's.
+  // Repositories belong to the organisation.
   "GET /api/orgs/{orgId}/repos": { who: "401 403 403 403 200 200 200" },
   "GET /api/orgs/{orgId}/repos/{repoId}": { who: "401 403 403 403 200 200 200" },
   "GET /api/orgs/{orgId}/repos/{repoId}/persona": { who: "401 403 403 403 200 200 200" },
@@ -347,26 +347,26 @@ export const RIGHTS: Readonly<Record<string, Row>> = {
     body: { personaSlug: null },
   },
   "POST /api/orgs/{orgId}/repos/sync": { who: "401 403 403 403 403 409 403", body: {} },
-  // Secrets of the organisation can be known by name, and changed by admins.
+  // Organisation secrets: everyone sees the names, admins change them.
   "GET /api/orgs/{orgId}/secrets": { who: "401 403 403 403 200 200 200" },
   "PUT /api/orgs/{orgId}/secrets/{name}": {
     who: "401 403 403 403 403 200 403",
     body: { value: "v" },
   },
   "DELETE /api/orgs/{orgId}/secrets/{name}": { who: "401 403 403 403 403 200 403" },
-  // Admins say which machines reach the organisation's models.
+  // Admins decide which machines reach the organisation's models.
   "GET /api/orgs/{orgId}/model-gateway": { who: "401 403 403 403 200 200 200" },
   "PUT /api/orgs/{orgId}/model-gateway": { who: "401 403 403 403 403 200 403", body: {} },
-  // The server's room is its operators' business.
+  // Disk figures are for the server's operators.
   "GET /api/disk": { who: "401 403 403 403 403 200 403" },
   "GET /api/storage": { who: "401 403 403 403 403 200 403" },
   "GET /api/retention": { who: "401 403 403 403 403 200 403" },
   "PUT /api/retention/{name}": { who: "401 403 403 403 403 200 403", body: { days: 400 } },
-  // For runners alone.
+  // For runners only.
   "GET /api/gateway": { who: "401 200 403 403 403 403 403" },
 };
 
-/** Not part of the document. */
+/** Paths that the API document does not list. */
 export const UNDOCUMENTED: [path: string, who: string][] = [
   ["/health", "200 200 200 200 200 200 200"],
   ["/ready", "200 200 200 200 200 200 200"],
@@ -377,7 +377,7 @@ export const UNDOCUMENTED: [path: string, who: string][] = [
   ["/api/nothing", "401 404 404 404 404 404 404"],
   ["/api/gateway/lab/v1/models", "401 404 403 403 403 403 403"],
   ["/preview/none", "404 404 404 404 404 404 404"],
-  // A key alone counts, and only POST is answered.
+  // Only a key counts, and only POST is answered.
   ["/mcp", "401 403 405 405 401 405 401"],
 ];
 

@@ -1,8 +1,8 @@
 /**
- * Every route of the running server, for everyone who could ask. What is not in the table fails:
- * whoever adds a route says here who may use it. Things in paths are Ann's; `other` is another
- * member, `narrow` a key of Ann's that is good for mail alone, `runner` a machine's token, `agent` the
- * token of a child session of Ann's that is at work: it may look at itself, and at nothing else.
+ * Every route of the running server, for every kind of caller. A route that is missing from the
+ * table fails: whoever adds one states its rights there. Ids in paths are Ann's; `other` is another
+ * member, `narrow` a key of Ann's for mail only, `runner` a machine's token, `agent` the token of a
+ * running child session of Ann's, which may read itself and nothing else.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { CALLERS, type Caller, RIGHTS, SOCKETS, UNDOCUMENTED } from "./rights-table.ts";
 
-/** A sign-in service that is set up; nobody goes there. */
+/** A configured sign-in service that nobody uses. */
 const GITHUB = { MUSTER_GITHUB_CLIENT_ID: "id", MUSTER_GITHUB_CLIENT_SECRET: "secret" };
 const SECRET_KEY = "signs-the-tokens-of-this-very-test-run";
 const ATTACHED = Buffer.from("attached");
@@ -45,7 +45,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let headers: Record<Caller, Record<string, string>>;
     let documented: string[];
     let count = 0;
-    /** Of the supervisor that was made last. */
+    /** The worker of the latest supervisor. */
     let workerId = "";
 
     beforeAll(async () => {
@@ -96,7 +96,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     const execute = (sql: string) =>
       platform.server.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
-    /** An agent whose machine was found missing before it was answered is put to work again. */
+    /**
+     * Sends a request; an agent whose machine was found missing before the answer is started again.
+     */
     const send = async (who: Caller, method: string, path: string, body?: unknown) => {
       let status = await sendOnce(who, method, path, body);
       for (let more = 3; more > 0 && who === "agent" && status === 401; more--)
@@ -149,7 +151,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         )
       ).body.prompt;
 
-    /** A fresh thing for each question, so that no answer depends on the one before. */
+    /** A new object for each request, so that no answer depends on an earlier one. */
     const things: [prefix: RegExp, make: () => Promise<string>][] = [
       [/^\/api\/sessions\/\{id\}/, annSession],
       [/^\/api\/orchestration\/sessions\/\{id\}/, annSupervisor],
@@ -233,7 +235,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return id;
     }
 
-    /** A turn that some machine holds. A lease of more than the usual time would be taken away at once. */
+    /** A turn held by a fake machine. A lease longer than usual would be revoked at once. */
     async function putAgentToWork(): Promise<{ own: string; parent: string }> {
       const parentSessionId = await annSession();
       await ann.request("POST", `/api/orchestration/sessions/${parentSessionId}/enable`, {});
@@ -277,7 +279,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         sha256: createHash("sha256").update(ATTACHED).digest("hex"),
         token: path.includes("{token}") ? await inviteToken(platform) : "",
         id,
-        // Of a letter that answers none.
+        // A message that replies to none.
         threadId: id,
         taskId: path.includes("{taskId}")
           ? await idFrom(ann, "task", `/api/sessions/${id}/tasks`, { title: "t" })
@@ -301,7 +303,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       headers.other = { cookie: ben.cookie, origin: platform.url };
     }
 
-    it("are said for every route that there is, and for none that is not", () => {
+    it("are stated for every existing route, and for no other", () => {
       expect(Object.keys(RIGHTS).sort()).toEqual(documented.sort());
     });
 
@@ -316,7 +318,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(seen.join(" ")).toBe(who);
     });
 
-    it("let an agent look at itself, and at nobody above or beside it", async () => {
+    it("let an agent read itself, and nothing above or beside it", async () => {
       const { own, parent } = await putAgentToWork();
       const { agent } = headers;
       const ask = async (path: string, method = "GET", body?: object) => {
@@ -351,6 +353,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("rights on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("rights on postgres", createTestDatabase);
 });

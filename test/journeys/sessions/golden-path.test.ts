@@ -1,6 +1,6 @@
 /**
- * The way of a message through model, tools and approval to its answer, in each provider's wire
- * format, and what it leaves in the trail: every step, and not a word of what was said.
+ * A prompt's way through model, tools and approval to its answer, in each provider's wire format,
+ * and its audit trail: every step, and no content.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionEvent } from "#protocol/events.ts";
@@ -144,7 +144,7 @@ describe("the golden path", () => {
     }
   });
 
-  it("answers invented tools and repeated ids", async () => {
+  it("answers unknown tools and repeated ids", async () => {
     const session = await open("openai-chat/test-1");
     const prompt = await platform.prompt(
       session.id,
@@ -159,7 +159,7 @@ describe("the golden path", () => {
     ]);
   });
 
-  it("leaves no word of what was said in trail, logs and metrics", async () => {
+  it("leaves no content in audit trail, logs and metrics", async () => {
     const trail = await platform.request("GET", "/api/audit?limit=200");
     const metrics = await fetch(`${platform.url}/metrics`, {
       headers: { authorization: `Bearer ${platform.key}` },

@@ -13,7 +13,7 @@ interface Frame {
   [field: string]: unknown;
 }
 
-/** Following a session: replayed from a cursor, then live, without gap or duplicate. */
+/** Following a session: replay from a cursor, then live, without gap or duplicate. */
 describe("live", () => {
   let platform: Platform;
   beforeAll(async () => {
@@ -95,7 +95,7 @@ describe("live", () => {
     expect(prompt.state).toBe("queued");
   });
 
-  it("goes on after a cursor, by query or by Last-Event-ID", async () => {
+  it("continues after a cursor, by query or by Last-Event-ID", async () => {
     const session = await platform.createSession({ runtime: "echo" });
     const prompt = await platform.prompt(session.id, "x");
     await platform.promptIn(prompt.id, "settled");
@@ -107,7 +107,7 @@ describe("live", () => {
     ).toEqual(all.slice(5));
   });
 
-  it("has no gap and no duplicate for readers that come at any moment", async () => {
+  it("has no gap and no duplicate for readers that join at any moment", async () => {
     const session = await platform.createSession();
     const script = Array.from({ length: 40 }, (_, i) => `say line ${i}\nsleep 2`).join("\n");
     const prompt = await platform.prompt(session.id, script);
@@ -159,7 +159,7 @@ describe("live", () => {
     ws.close();
   });
 
-  it("says which task of a board has changed, by any session of its tree", async () => {
+  it("names the changed task of a board, changed by any session of its tree", async () => {
     const parent = await platform.createSupervisor();
     const child = await platform.createSession({ parentSessionId: parent.id });
     const { ws, frames, send } = await socket();
@@ -179,7 +179,7 @@ describe("live", () => {
     ws.close();
   });
 
-  it("refuses topics it cannot give, and frames it cannot read", async () => {
+  it("refuses unknown topics and unreadable frames", async () => {
     const { ws, frames, send } = await socket();
     send({ op: "subscribe", topic: "session:ses_other" });
     send({ op: "subscribe", topic: "board:ses_other" });
@@ -198,7 +198,7 @@ describe("live", () => {
     ws.close();
   });
 
-  it("gives a late watcher the entry that is being written, whole", async () => {
+  it("gives a late watcher the whole entry that is being written", async () => {
     const session = await platform.createSession();
     const early = await socket();
     early.send({ op: "subscribe", topic: `session:${session.id}`, after: 0 });
@@ -237,7 +237,7 @@ describe("live", () => {
   });
 });
 
-/** A WebSocket client that does not read until it is asked to. */
+/** A WebSocket client that does not read until it is told to. */
 async function stalledSocket(platform: Platform, topic: string) {
   const ws = new WebSocket(`${platform.url.replace("http", "ws")}/api/live`, {
     headers: { authorization: `Bearer ${platform.key}` },

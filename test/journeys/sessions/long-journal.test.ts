@@ -1,5 +1,5 @@
 /**
- * A runner decides how much it sends at once. What it sends is written in pieces, and nobody else
+ * A runner decides how much it sends at once. The server writes it in pieces, so that nobody else
  * waits for all of it.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -44,7 +44,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       runner.keep(turn);
       return { session: body.session.id, turn };
     }
-    /** Ends a turn, so that it is not given to the runner again in another test. */
+    /** Ends a turn, so that another test's runner is not assigned it. */
     const end = ({ run, fence }: Assignment, firstOrdinal: number) => {
       const settle = { outcome: "completed" };
       return runner.ask({ op: "journal", run, fence, firstOrdinal, items: [], settle });
@@ -78,7 +78,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(ends).toHaveLength(1);
     });
 
-    it("goes on where it was written, when only a part of it was", async () => {
+    it("continues after the part that was written", async () => {
       const { session, turn } = await begin();
       const { run, fence } = turn;
       const frame = (count: number) => ({
@@ -90,7 +90,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await end(turn, 131);
     });
 
-    it("is refused when a frame has more items than are looked at", async () => {
+    it("is refused when a frame has more items than the limit", async () => {
       const { turn } = await begin();
       const { run, fence } = turn;
       const frame = { op: "journal", run, fence, firstOrdinal: 1, items: messages(1, 501) };
@@ -132,13 +132,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       }
       expect(refused).toMatchObject({ op: "refused", code: "journal_full" });
       expect(ordinal).toBe(20_500);
-      // What ends the turn is always taken.
+      // The frame that ends the turn is always accepted.
       const settle = { outcome: "failed", error: { code: "journal_refused", message: "full" } };
       const last = { op: "journal", run, fence, firstOrdinal: 20_001, items: [], settle };
       expect(await runner.ask(last)).toMatchObject({ op: "journaled" });
     }, 180_000);
 
-    it("goes on with a turn that has written more than a frame holds", async () => {
+    it("continues a turn that has written more than a frame holds", async () => {
       const { session, turn } = await begin();
       const { run, fence } = turn;
       const long = "x".repeat(500_000);
@@ -161,7 +161,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(again.journal.map(({ entryId }) => entryId)).toEqual(
         entries.map(({ entryId }) => entryId),
       );
-      // Results go first, the oldest first; then what was said.
+      // Results are dropped first, oldest first; then text.
       const [first, , firstResult] = again.journal;
       expect(JSON.stringify(firstResult)).toContain("left out here");
       expect(JSON.stringify(first)).toContain("left out here");
@@ -170,7 +170,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await end(again, 1)).toMatchObject({ op: "journaled" });
     });
 
-    it("answers calls that are left open when the turn is stopped, of very many the newest", async () => {
+    it("answers the calls left open by a stopped turn, the newest of very many", async () => {
       const { session, turn } = await begin();
       const { run, fence } = turn;
       const calls = Array.from({ length: 1_200 }, (_none, at) => ({
@@ -180,7 +180,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const items = calls.slice(from, from + 400);
         await runner.ask({ op: "journal", run, fence, firstOrdinal: from + 1, items });
       }
-      // So that it is not given the turn again at once.
+      // So that it is not assigned the turn again at once.
       await runner.ask({ op: "drain" });
       await runner.ask({ op: "release", run, fence });
       const stopped = await ann.request("POST", `/api/sessions/${session}/stop`, {});
@@ -193,6 +193,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("a long journal on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("a long journal on postgres", createTestDatabase);
 });

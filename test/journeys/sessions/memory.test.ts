@@ -1,4 +1,4 @@
-/** An orchestrator remembers: what a person wrote reaches its model, and what it wrote reaches the person. */
+/** An orchestrator's memory: a person's notes reach its model, and its notes reach the person. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "#features/memory/contract.ts";
 import type { Prompt } from "#protocol/sessions.ts";
@@ -34,7 +34,7 @@ describe("memory", () => {
     return JSON.stringify(model.requests.at(-1)?.body);
   };
 
-  it("reaches the model behind the prompt it has to do with, and stays there", async () => {
+  it("reaches the model after the prompt it matches, and stays there", async () => {
     const content = "Checkout means the payments service";
     const kept = await ann.request("POST", "/api/me/memories", { content });
     expect(kept.status).toBe(201);
@@ -50,7 +50,7 @@ describe("memory", () => {
     expect(listed.body.items).toMatchObject([{ content, accessCount: 0 }]);
   });
 
-  it("is written by the orchestrator with where it comes from", async () => {
+  it("is written by the orchestrator with its source", async () => {
     const input = JSON.stringify({ content: "Ann likes tea", category: "preference" });
     await say(ann, `CALL memory_write ${input}`);
     const found = await ann.request<{ items: Memory[] }>("GET", "/api/me/memories?query=tea");

@@ -1,4 +1,4 @@
-/** The native agent, whole: a model, real tools in a real sandbox, approvals, changes. */
+/** The native agent end to end: a model, real tools in a real sandbox, approvals, changes. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -11,7 +11,7 @@ interface Approval {
   shown: { tool: string; input: Record<string, unknown>; reason: string | null };
 }
 
-describe("models whose keys the server keeps", () => {
+describe("models whose keys are on the server", () => {
   let platform: Platform;
   let model: ModelServer;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe("models whose keys the server keeps", () => {
     return body.items.find((offer) => offer.id === id)?.usable ?? false;
   };
 
-  it("are reached through the server, and gone when they are taken away", async () => {
+  it("are reached through the server, and gone when they are removed", async () => {
     expect(await offered("house/test-1")).toBe(false);
     const put = await platform.request("PUT", "/api/providers/house", {
       kind: "openai-compatible",
@@ -78,7 +78,7 @@ describe("the demo story", () => {
     expect(JSON.stringify(text?.content)).toContain("demo");
   });
 
-  it("makes a page, asks before it deletes, and shows what it changed", async () => {
+  it("makes a page, asks before it deletes, and shows its changes", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const prompt = await platform.prompt(
       session.id,

@@ -1,4 +1,4 @@
-/** A session with a persona on a repository: what its agent is given, and when that changes. */
+/** A session with a persona on a repository: the agent's context, and when it changes. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     };
 
-    it("gives its files in order, keeps its version, and takes the new one when asked to", async () => {
+    it("gives its files in order, keeps its version, and takes the new one on request", async () => {
       const created = await platform.request<{ persona: { id: string } }>(
         "POST",
         `/api/orgs/${orgId}/personas`,
@@ -112,12 +112,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(lastSystem()).not.toContain("STYLE-ONE");
     });
 
-    it("refuses a persona that is not there", async () => {
+    it("refuses an unknown persona", async () => {
       const answer = await platform.request("POST", "/api/sessions", { personaSlug: "nobody" });
       expect(answer).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
     });
 
-    it("knows repositories by their name, and their persona", async () => {
+    it("resolves repositories by name, with their persona", async () => {
       await platform.request("POST", `/api/orgs/${orgId}/repos`, {
         fullName: "acme/api",
         provider: "git",
@@ -144,6 +144,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("personas on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("personas on postgres", createTestDatabase);
 });

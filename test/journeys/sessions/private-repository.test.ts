@@ -1,4 +1,7 @@
-/** A private repository, whole: a session clones it, commits as its owner, and opens a pull request. */
+/**
+ * A private repository end to end: a session clones it, commits as its owner, and opens a pull
+ * request.
+ */
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRepository } from "#engine/runs/repository-access.ts";
@@ -79,7 +82,7 @@ describe("a private repository", () => {
     expect(prompt).toMatchObject({ error: null, outcome: "completed" });
   };
 
-  it("is worked on, and what was done becomes a pull request when a person says yes", async () => {
+  it("is worked on, and the result becomes a pull request when a person approves", async () => {
     const session = await platform.createSession({ runtime: "native", repo: "acme/app" });
     const prompt = await platform.prompt(session.id, `${COMMIT}\n${PULL}\nSAY done`);
     expect(await allow(prompt.id, session.id)).toMatchObject({ tool: "create_pull_request" });
@@ -113,7 +116,7 @@ describe("a private repository", () => {
     expect(state?.toolOutput).toContain("not pushed: nothing");
   });
 
-  it("is not pushed to where nobody allowed it, nor to its default branch", async () => {
+  it("is not pushed to without permission, nor to its default branch", async () => {
     const session = await platform.createSession({ runtime: "native", repo: "acme/app" });
     const prompt = await platform.prompt(
       session.id,
@@ -129,7 +132,7 @@ describe("a private repository", () => {
     expect(host.git("acme/app", "log", "-1", "--format=%s", "main")).toBe("first\n");
   });
 
-  it("opens with the organisation's secret alone, and says what is missing", async () => {
+  it("opens with the organisation's secret only, and says what is missing", async () => {
     host.create("acme/other");
     await store("MINE_ONLY", TOKEN, "/api/me");
     await add({
@@ -156,7 +159,7 @@ describe("a private repository", () => {
     expect(error?.message).not.toContain("wrong-token");
   });
 
-  it("is opened for the runner that holds the run, by its present fence", async () => {
+  it("is opened for the runner that holds the run, by its current fence", async () => {
     const session = await platform.createSession({ runtime: "native", repo: "acme/app" });
     const prompt = await platform.prompt(session.id, "SLOW 40 50");
     await platform.promptIn(prompt.id, "running");
@@ -181,7 +184,7 @@ describe("a private repository", () => {
     expect(await open(runnerId, fence)).toEqual({ lost: true });
   });
 
-  it("leaves its credential nowhere: no file, no event, no log line, no model request", async () => {
+  it("leaves its credential in no file, event, log line or model request", async () => {
     const forms = [
       TOKEN,
       encodeURIComponent(TOKEN),

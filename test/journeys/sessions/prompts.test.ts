@@ -3,7 +3,7 @@ import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 
-/** The life of prompts, told through the API, on each database. */
+/** The life of prompts, through the API on each database. */
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let platform: Platform;
@@ -28,7 +28,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const said = async (id: string) =>
       (await transcript(id)).filter((entry) => entry.kind === "text");
 
-    it("answers a prompt, and tells its whole way in the receipt", async () => {
+    it("answers a prompt, and records every step in the receipt", async () => {
       const session = await platform.createSession({ runtime: "echo", title: "first" });
       expect(session).toMatchObject({
         title: "first",
@@ -62,7 +62,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await sessionNow(session.id)).lastResumedAt).not.toBeNull();
     });
 
-    it("writes a log without gaps, in the order in which things happened", async () => {
+    it("writes a log without gaps, in the order of events", async () => {
       const session = await platform.createSession({
         prompt: "think hm\nsay hi\ntool nothing {}",
       });
@@ -88,7 +88,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(events.at(-1)).toMatchObject({ exitCode: 0, reason: "completed" });
     });
 
-    it("admits a repeated dispatch once, and refuses another content under its id", async () => {
+    it("admits a repeated dispatch once, and refuses different content under the same id", async () => {
       const session = await platform.createSession();
       const path = `/api/sessions/${session.id}/prompts`;
       const first = await platform.prompt(session.id, "say a", { dispatchId: "d1" });
@@ -98,7 +98,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(other).toMatchObject({ status: 409, body: { error: { code: "dispatch_conflict" } } });
     });
 
-    it("carries out a POST with the same Idempotency-Key once", async () => {
+    it("executes a POST with the same Idempotency-Key once", async () => {
       const key = { "idempotency-key": "k-1" };
       const create = (title: string) =>
         platform.request<{ session: Session }>(
@@ -116,7 +116,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("runs followups in order, and keeps what waits out of the history", async () => {
+    it("runs followups in order, and keeps pending prompts out of the history", async () => {
       const session = await platform.createSession();
       const running = await platform.prompt(session.id, "say one\nsleep 300");
       await platform.promptIn(running.id, "running");
@@ -131,7 +131,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await said(session.id)).map((entry) => entry.text)).toEqual(["one", "two", "three"]);
     });
 
-    it("withdraws, edits and sends now what still waits", async () => {
+    it("withdraws, edits and sends now a pending prompt", async () => {
       const session = await platform.createSession();
       const running = await platform.prompt(session.id, "say start\nhang");
       await platform.promptIn(running.id, "running");
@@ -152,7 +152,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(late).toMatchObject({ status: 409, body: { error: { code: "prompt_not_queued" } } });
     });
 
-    it("steers: the turn is cut and keeps its work, what was queued stays queued", async () => {
+    it("steering cuts the turn and keeps its work; queued prompts stay queued", async () => {
       const session = await platform.createSession();
       const running = await platform.prompt(session.id, "say kept\nstream 500 20");
       await platform.promptIn(running.id, "running");
@@ -169,7 +169,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(texts).toEqual(["kept", "token1 ", "steered", "queued"]);
     });
 
-    it("collects what comes while it is busy into one prompt", async () => {
+    it("collects prompts that arrive during a turn into one", async () => {
       const session = await platform.createSession({ queueMode: "collect" });
       const running = await platform.prompt(session.id, "say busy\nsleep 400");
       await platform.promptIn(running.id, "running");
@@ -186,7 +186,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
     });
 
-    it("stops a turn, and goes on with the next", async () => {
+    it("stops a turn, and continues with the next", async () => {
       const session = await platform.createSession();
       const running = await platform.prompt(session.id, "say before\nhang");
       await platform.promptIn(running.id, "running");
@@ -196,7 +196,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await platform.promptIn(next.id, "settled")).outcome).toBe("completed");
     });
 
-    it("takes a second stop right after the first for the same one", async () => {
+    it("treats a second stop right after the first as the same one", async () => {
       const session = await platform.createSession();
       const running = await platform.prompt(session.id, "hang");
       await platform.promptIn(running.id, "running");
@@ -210,7 +210,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await platform.promptIn(next.id, "settled")).outcome).toBe("completed");
     });
 
-    it("stops the turn that is named, and no other", async () => {
+    it("stops the named turn, and no other", async () => {
       const session = await platform.createSession();
       const first = await platform.prompt(session.id, "hang");
       await platform.promptIn(first.id, "running");
@@ -227,16 +227,16 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await stop(first.id)).body).toMatchObject({ stopped: [first.id] });
       await platform.promptIn(first.id, "settled");
       await platform.promptIn(second.id, "running");
-      // It has ended: nothing is left to stop, and the next turn was not meant.
+      // The turn has ended: nothing is left to stop, and the next turn was not meant.
       expect(await stop(first.id)).toMatchObject({ status: 200, body: { stopped: [] } });
       expect((await platform.promptIn(second.id, "running")).outcome).toBeNull();
-      // Named, it is stopped however soon after the first.
+      // A named turn is stopped however soon after the first.
       expect((await stop(second.id)).body).toMatchObject({ stopped: [second.id] });
       expect((await platform.promptIn(second.id, "settled")).outcome).toBe("aborted");
       expect((await platform.promptIn(third.id, "settled")).outcome).toBe("completed");
     });
 
-    it("tells a failure as the outcome, with its code", async () => {
+    it("reports a failure as the outcome, with its code", async () => {
       const session = await platform.createSession();
       const prompt = await platform.prompt(session.id, "fail out of luck");
       expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({
@@ -246,7 +246,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await sessionNow(session.id)).toMatchObject({ activity: "failed", status: "error" });
     });
 
-    it("settles also what a runner says in words that cannot be stored", async () => {
+    it("settles a turn whose runner reports text that cannot be stored", async () => {
       const session = await platform.createSession();
       const prompt = await platform.prompt(
         session.id,
@@ -257,7 +257,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await platform.promptIn(failing.id, "settled")).outcome).toBe("failed");
     });
 
-    it("starts a fresh context with /clear, in its turn, and keeps the history", async () => {
+    it("starts a fresh context with /clear, in queue order, and keeps the history", async () => {
       const session = await platform.createSession();
       await platform.prompt(session.id, "say one");
       const prompt = await platform.prompt(session.id, "/clear");
@@ -267,7 +267,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(kinds).toEqual(["prompt", "text", "notice"]);
     });
 
-    it("keeps attachments, and gives them back only as files", async () => {
+    it("stores attachments, and serves them only as files", async () => {
       const session = await platform.createSession({ runtime: "echo" });
       const page = "<script>alert(1)</script>";
       const data = Buffer.from(page).toString("base64");
@@ -282,7 +282,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(response.headers.get("content-security-policy")).toContain("sandbox");
     });
 
-    it("takes no more than its queue holds", async () => {
+    it("refuses prompts beyond the queue limit", async () => {
       const session = await platform.createSession();
       const running = await platform.prompt(session.id, "hang");
       await platform.promptIn(running.id, "running");
@@ -301,6 +301,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("prompts on sqlite", async () => undefined);
-describe.skipIf(!postgresUrl)("with a server", () => {
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
   story("prompts on postgres", createTestDatabase);
 });

@@ -18,7 +18,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    it("is remembered, put off longer with each failure, and forgotten by a summary", async () => {
+    it("a failed summary is remembered, retried later with each failure, and cleared by a summary", async () => {
       const { store, clock } = world.kernel.engine;
       const id = await world.createSession({});
       const thread = async () =>
@@ -31,7 +31,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
             }),
           )
         )[0];
-      /** As the runner is told that reads the thread. */
+      /** The flag as a runner gets it with the thread's history. */
       const isDue = async ({ assignment: { run } }: Turn) => {
         const place = { sessionId: id, thread: "main" };
         return (await readHistory(world.kernel.engine, place, run, null, 10)).summaryDue;

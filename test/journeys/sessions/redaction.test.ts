@@ -1,4 +1,4 @@
-/** Taking what was said out of a session: for whom, and from where it is gone afterwards. */
+/** Redacting content of a session: the right to do it, and every place it is removed from. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asks, ended, type Turn } from "#features/testing/index.ts";
 import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
@@ -37,7 +37,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await ann.request("POST", `/api/sessions/${id}/prompts`, { content });
       return runner.nextTurn(id);
     };
-    /** A session of Ann's that has said the word in a prompt, a text, a call and its result. */
+    /** A session of Ann's with the word in a prompt, a text, a call and its result. */
     const session = async () => {
       const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {});
       const { id } = body.session;
@@ -108,7 +108,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return Number(rows[0]?.n);
     };
 
-    it("leaves nothing of an entry in the log, the search and the agent's sight", async () => {
+    it("leaves nothing of an entry in the log, the search index and the agent's context", async () => {
       const id = await session();
       await expect.poll(found).toBeGreaterThan(0);
       for (const entry of await transcript(id))
@@ -139,18 +139,18 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(JSON.stringify(rows)).not.toContain(CANARY);
     });
 
-    it("takes a call and its result together, and is done once", async () => {
+    it("removes a call and its result together, once", async () => {
       const id = await session();
       const call = (await transcript(id)).find(({ kind }) => kind === "tool_call");
       const { body } = await redact(ann, id, call?.id ?? "");
       expect(body.redacted).toHaveLength(2);
       expect(await redact(ann, id, call?.id ?? "")).toMatchObject({ status: 200, body });
       expect(await trail(id)).toHaveLength(1);
-      // What else was said stays.
+      // Other entries stay.
       expect(JSON.stringify(await transcript(id))).toContain(`I heard ${CANARY}.`);
     });
 
-    it("is for its person and for admins, signed in, and for nobody else", async () => {
+    it("is allowed to its person and to signed-in admins, and to nobody else", async () => {
       const id = await session();
       const entryId = `ent_text${id.slice(4)}`;
       expect((await redact(ben, id, entryId)).status).toBe(404);
@@ -170,7 +170,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await transcript(id)).find((entry) => entry.id === entryId)?.text).toBe("[removed]");
     });
 
-    it("leaves a call alone that somebody is still asked about", async () => {
+    it("refuses a call with a pending approval", async () => {
       const id = await session();
       const call = (await transcript(id)).find(({ kind }) => kind === "tool_call");
       const { orgId } = await orgOf(platform);
@@ -184,7 +184,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(JSON.stringify(await transcript(id))).toContain(`echo ${CANARY}`);
     });
 
-    it("takes the typed answer out with the question that it answered", async () => {
+    it("removes the typed answer with the question that it answered", async () => {
       const id = await session();
       const turn = await say(id, "ask me");
       const callId = `ask_${id}`;
@@ -201,7 +201,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await next.journal([result]);
       await next.end("done");
       const call = (await transcript(id)).find(({ tool }) => tool?.callId === callId);
-      // The words stand in the turn, so it is the call that is removed.
+      // The words are in the turn, so the call is redacted.
       expect(await redactPrompt(ann, typed.body.prompt.id)).toMatchObject({
         status: 409,
         body: { error: { code: "prompt_in_transcript" } },
@@ -212,13 +212,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         `/api/prompts/${typed.body.prompt.id}`,
       );
       expect(body.prompt.content).toBe("[removed]");
-      // What asked is another prompt, and keeps its words.
+      // The prompt that asked keeps its words.
       expect(await rowsWith(id, "prompts", ["content"])).toBe(1);
       const kept = await ann.request("GET", `/api/sessions/${id}/prompts?state=settled`);
       expect(JSON.stringify(kept.body)).toContain("ask me");
     });
 
-    it("takes out a prompt that was withdrawn or aborted before its turn", async () => {
+    it("removes a prompt that was withdrawn or aborted before its turn", async () => {
       const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {});
       const { id } = body.session;
       const turn = await say(id, "work");
@@ -245,14 +245,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         status: 403,
         body: { error: { code: "sign_in_needed" } },
       });
-      // Its turn never began, so a turn that runs has not heard of it.
+      // Its turn never began, so the running turn has not seen it.
       const removed = { status: 200, body: { redacted: [slip] } };
       expect(await redactPrompt(ann, slip)).toMatchObject(removed);
       expect(await redactPrompt(ann, slip)).toMatchObject(removed);
       expect(await trail(id)).toMatchObject([{ metadata: { by: ann.userId, entryId: slip } }]);
       const receipt = await ann.request<{ prompt: Prompt }>("GET", `/api/prompts/${slip}`);
       expect(receipt.body.prompt).toMatchObject({ content: "[removed]", outcome: "withdrawn" });
-      // An admin removes what went with its session, without having read it.
+      // An admin redacts a prompt that ended with its session, without having read it.
       await ann.request("POST", `/api/sessions/${id}/terminate`, {});
       await turn.end("stopped").catch(() => {});
       expect((await redactPrompt(platform, other)).status).toBe(200);
@@ -263,7 +263,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
     });
 
-    it("takes out a letter that the agent wrote by the call, and no other", async () => {
+    it("removes a message that the agent sent with the call, and no other", async () => {
       const id = await session();
       const turn = await say(id, "write to me");
       const to = { to: ann.userId };
@@ -287,7 +287,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(left).toContain("Something harmless");
     });
 
-    it("waits for the turn that has it in mind, and keeps what tells who has read the session", async () => {
+    it("waits for the turn that has it in context, and keeps the record of who read the session", async () => {
       const id = await session();
       const turn = await say(id, "again");
       const busy = await redact(ann, id, `ent_text${id.slice(4)}`);
@@ -310,6 +310,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 }
 
 story("redaction on sqlite", async () => undefined);
-describe.runIf(postgresUrl)("with a server", () => {
+describe.runIf(postgresUrl)("with a PostgreSQL server", () => {
   story("redaction on postgres", createTestDatabase);
 });

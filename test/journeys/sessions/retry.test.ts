@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Prompt } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
-/** A turn that failed is sent again with one call. */
+/** A failed prompt is sent again with one request. */
 describe("sending a failed prompt again", () => {
   let platform: Platform;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe("sending a failed prompt again", () => {
     return platform.promptIn(id, "settled");
   };
 
-  it("sends the same words and attachments to the same thread, once", async () => {
+  it("sends the same content and attachments to the same thread, once", async () => {
     const data = Buffer.from("a file").toString("base64");
     const attachments = [{ name: "a.txt", mediaType: "text/plain", data }];
     const prompt = await failed({ thread: "side", attachments });
@@ -39,11 +39,11 @@ describe("sending a failed prompt again", () => {
     expect(first.body.prompt.id).not.toBe(prompt.id);
     expect((await retry(prompt.id)).body.prompt.id).toBe(first.body.prompt.id);
     const again = await platform.promptIn(first.body.prompt.id, "settled");
-    // What failed once more can be sent once more.
+    // A retry that failed can be retried.
     expect((await retry(again.id)).body.prompt.id).not.toBe(again.id);
   });
 
-  it("refuses a prompt that did not fail, and one that is not there", async () => {
+  it("refuses a prompt that did not fail, and an unknown one", async () => {
     const session = await platform.createSession();
     const { id } = await platform.prompt(session.id, "say fine");
     await platform.promptIn(id, "settled");
@@ -51,7 +51,7 @@ describe("sending a failed prompt again", () => {
     expect((await retry("pmt_none")).status).toBe(404);
   });
 
-  it("refuses what the platform began itself: those words are nobody's to repeat", async () => {
+  it("refuses a prompt from the platform itself: it is nobody's to repeat", async () => {
     const parent = await platform.request<{ session: { id: string } }>(
       "POST",
       "/api/me/orchestrator",
@@ -76,7 +76,7 @@ describe("sending a failed prompt again", () => {
     expect((await retry(wake?.id ?? "")).body.error.code).toBe("prompt_not_retryable");
   });
 
-  it("is nothing for a stranger or a key that only reads", async () => {
+  it("is refused to a stranger and to a key that only reads", async () => {
     const prompt = await failed();
     const { body } = await platform.request<{ key: string }>("POST", "/api/me/api-keys", {
       name: "reader",

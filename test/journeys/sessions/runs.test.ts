@@ -3,7 +3,7 @@ import type { Run, Runner } from "#protocol/runs.ts";
 import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
-/** Runs: the programmatic door, and what becomes of work when runners come and go. */
+/** The runs API, and the fate of work when runners come and go. */
 describe("runs", () => {
   let platform: Platform;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe("runs", () => {
   const run = (body: Record<string, unknown>) =>
     platform.request<{ run: Run }>("POST", "/api/runs", { type: "start_session", ...body });
 
-  it("waits for the end with sync, and gives the result", async () => {
+  it("waits for the end with sync, and returns the result", async () => {
     const { status, body } = await run({
       prompt: "say done",
       runtime: "scripted",
@@ -31,7 +31,7 @@ describe("runs", () => {
     expect(result.body).toMatchObject({ result: "done" });
   });
 
-  it("answers 202 when a sync run takes too long, and the run goes on", async () => {
+  it("answers 202 when a sync run takes too long, and the run continues", async () => {
     const { status, body } = await run({
       prompt: "sleep 400\nsay late",
       runtime: "scripted",
@@ -49,7 +49,7 @@ describe("runs", () => {
     });
   });
 
-  it("resumes a session, and shows a run whose prompt still waits as pending", async () => {
+  it("resumes a session, and shows a run whose prompt is queued as pending", async () => {
     const { body: first } = await run({ prompt: "say one\nsleep 300", runtime: "scripted" });
     const { body: second } = await run({
       type: "resume_session",
@@ -87,7 +87,7 @@ describe("runs", () => {
     expect(told?.content).toContain("> from the child");
   });
 
-  it("stops a run that runs, and one that waits", async () => {
+  it("stops a running run, and a pending one", async () => {
     const { body: first } = await run({ prompt: "hang", runtime: "scripted" });
     const { body: second } = await run({
       type: "resume_session",
@@ -135,7 +135,7 @@ describe("runs", () => {
     expect(await run(body)).toMatchObject({ status, body: { error: { code } } });
   });
 
-  it("refuses to resume a session as another, and makes no run of it", async () => {
+  it("refuses to resume a session as another, and creates no run", async () => {
     const { body: first } = await run({ prompt: "say one", runtime: "scripted" });
     await platform.promptIn(first.run.promptId, "settled");
     const { sessionId } = first.run;
@@ -181,7 +181,7 @@ describe("runs", () => {
       ).toMatchObject({ status: 201 });
   });
 
-  it("keeps a run for the runner it asks for", async () => {
+  it("keeps a run for the runner it names", async () => {
     const { body } = await run({
       prompt: "say x",
       runtime: "scripted",
@@ -208,7 +208,7 @@ describe("without a runner", () => {
   });
   afterAll(() => platform.stop());
 
-  it("takes prompts, says what they wait for, and works on them when a runner comes", async () => {
+  it("accepts prompts, says what they wait for, and runs them when a runner connects", async () => {
     const session = await platform.createSession({ runtime: "echo" });
     const prompt = await platform.prompt(session.id, "patience");
     const receipt = await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${prompt.id}`);
@@ -231,7 +231,7 @@ describe("without a runner", () => {
       .toBe("offline");
   });
 
-  it("gives a turn that a draining runner lets go to the next one, which goes on where it was", async () => {
+  it("gives a turn released by a draining runner to the next one, which continues it", async () => {
     const session = await platform.createSession();
     const first = await platform.startRunner();
     const prompt = await platform.prompt(session.id, "say one\nsleep 1500\nsay two");

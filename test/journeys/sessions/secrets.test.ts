@@ -1,11 +1,11 @@
-/** Secrets through the whole house: names that can be reached, values that come out nowhere. */
+/** Secrets across the whole platform: names can be reached, values come out nowhere. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
 
-/** No look of a key: only who knows it can take it out. */
+/** It does not look like a key: only exact knowledge of it can redact it. */
 const KEY = "otters-keep-this-to-themselves";
 
 type Reply = (request: IncomingMessage, response: ServerResponse) => void;
@@ -50,7 +50,7 @@ describe("secrets", () => {
       await platform.request<{ items: { id: string; usable: boolean }[] }>("GET", "/api/models")
     ).body.items.some(({ id, usable }) => id === "echoing/m" && usable);
 
-  /** Everything that somebody could read about a session, and all that was logged. */
+  /** Everything readable about a session, and all log lines. */
   const everythingAbout = async (sessionId: string, promptId: string) => {
     const bodies = [];
     for (const path of [
@@ -89,7 +89,7 @@ describe("secrets", () => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         const delta = { content: `You gave me ${KEY}` };
         const said = JSON.stringify({ id: "1", choices: [{ index: 0, delta }] });
-        // The key is cut in two on its way.
+        // The key arrives in two pieces.
         const middle = said.indexOf(KEY) + 10;
         response.write(`data: ${said.slice(0, middle)}`);
         setTimeout(() => {
@@ -128,7 +128,7 @@ describe("secrets", () => {
     expect(JSON.stringify([answer.body, logLines])).not.toContain(KEY);
   });
 
-  it("have names that are told to be wrong, and can be reached when they are right", async () => {
+  it("with invalid names are refused, and with valid names can be reached", async () => {
     const at = (name: string) => `/api/me/secrets/${encodeURIComponent(name)}`;
     for (const name of [
       "two words",

@@ -1,4 +1,7 @@
-/** Tools that live on the server, on the real kernel: only what was journaled and allowed is done, once. */
+/**
+ * Server tools on the real kernel: a call is performed once, and only if it was journaled and
+ * allowed.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import type { Feature } from "#engine/index.ts";
@@ -51,7 +54,7 @@ it("does nothing for a call that was denied, or was judged as another tool's", a
   expect(done).toEqual([]);
 });
 
-it("does what was journaled, whatever the frame says, and once", async () => {
+it("performs the journaled call, whatever the frame says, once", async () => {
   await turn.journal([asks("c4", "note", { word: "judged" })]);
   const first = await turn.sendTool("c4", "note", { word: "another" });
   const again = await turn.sendTool("c4", "note", { word: "a third" });
@@ -68,7 +71,7 @@ it("does nothing for an attempt that does not hold the run", async () => {
   expect(done).not.toContain("stale");
 });
 
-it("says of a tool that others have what it says of one that nobody has", async () => {
+it("answers for a tool of other roles as for an unknown one", async () => {
   const { assignment } = turn;
   expect(assignment.tools).toContain("note");
   expect(assignment.tools).not.toContain("lead");
