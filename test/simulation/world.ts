@@ -1,4 +1,4 @@
-/** What the actors of one simulation share. */
+/** Shared state of the actors in one simulation. */
 import type { Ids } from "#base/ids.ts";
 import type { Store } from "#base/store/index.ts";
 import type { Random } from "#test/random.ts";
@@ -22,7 +22,7 @@ export interface World {
   oracle: Oracle;
   server: ServerProcess;
   hosts: RunnerHost[];
-  /** True at the end: nothing breaks any more, and everything must come to rest. */
+  /** True at the end: no more faults, and everything must settle. */
   calm: boolean;
   storeAwayUntil: number;
   storeIsAway(): boolean;

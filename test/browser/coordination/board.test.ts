@@ -6,12 +6,12 @@ import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const DESK = { width: 1280, height: 800 };
-/** For one step, on a machine that has other things to do. */
+/** Limit for one step on a busy machine. */
 const PATIENT_MS = 15_000;
-/** More than a page of a column. */
+/** More than one page of a column. */
 const CHORES = 55;
 
-/** A person plans on the board of their orchestrator. It is live: nothing is reloaded. */
+/** A person plans on their orchestrator's board. It is live: nothing is reloaded. */
 describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -35,7 +35,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
   const taskPath = ({ boardId, id }: Task) =>
     `/api/sessions/${encodeURIComponent(boardId)}/tasks/${id}`;
 
-  it("is planned, worked off and cleared on a desk", async () => {
+  it("is planned, worked off and cleared on a desktop", async () => {
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     page.setDefaultTimeout(PATIENT_MS);
@@ -76,7 +76,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await form.getByLabel("Labels").fill("frontend, urgent one");
     await form.getByLabel("Priority").selectOption("high");
     await form.getByLabel("Waits for").selectOption({ label: "Write the API" });
-    // Left by mistake, nothing of it is lost.
+    // Closing the form by mistake loses nothing.
     await page.keyboard.press("Escape");
     await form.waitFor({ state: "detached" });
     await button("New task").click();
@@ -87,7 +87,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await second.getByText("waits for “Write the API”").waitFor();
     await second.getByText("urgent one").waitFor();
 
-    // What an agent does shows up by itself.
+    // Changes by an agent appear without a reload.
     const ship = await create(board, "Ship it");
     await create(board, "Tell people", { parentTaskId: ship.id });
     await card("Pending", "Ship it").getByText("0 of 1 part done").waitFor();
@@ -131,7 +131,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await card("Pending", "Write the page").waitFor();
     await card("Completed", "Write the API").getByRole("link", { name: "API worker" }).waitFor();
 
-    // What goes with it is said first.
+    // The dialog first names what else is deleted.
     await open("Pending", "Ship it");
     await button("Delete").click();
     const question = page.getByRole("alertdialog");
@@ -145,7 +145,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await card("Pending", "Tell people").waitFor({ state: "detached" });
     await card("Pending", "Write the page").waitFor();
 
-    // Somebody else deletes what is being looked at: that is said, and is no fault.
+    // A task that someone else deletes while it is open is reported, without an error.
     const gone = await create(board, "Not for long");
     await open("Pending", "Not for long");
     await sheet("Not for long").getByText("put it on the board").waitFor();
@@ -160,7 +160,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await visitor.leave();
   });
 
-  it("pages through what is done, and fits a phone", async () => {
+  it("pages through completed tasks, and fits a phone", async () => {
     const { id } = await platform.createSession({ title: "Chores" });
     const held = await create(id, "A title that goes on and on ".repeat(8), { priority: "urgent" });
     for (let n = 1; n <= CHORES; n++) {
@@ -180,7 +180,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await tab(/^Completed 50\+$/).click();
     const chores = page.getByRole("list", { name: "Completed" }).getByRole("listitem");
-    // The last that was done comes first.
+    // The latest completed task comes first.
     await chores.first().getByText(`Chore ${CHORES}`).waitFor();
     expect(await chores.count()).toBe(50);
     await page.getByRole("button", { name: "Show more" }).click();

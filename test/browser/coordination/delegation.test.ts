@@ -7,13 +7,12 @@ import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const STORY = "Let two agents research otters and make a page about them";
-/** Two agents, one after the other, on a machine that has other things to do. */
+/** Limit for two agents in sequence on a busy machine. */
 const PLAYED = { timeout: 30_000 };
-/** A page beside a list has the least room here. */
+/** The narrowest window that shows a page beside a list. */
 const SMALL_DESKTOP = { width: 1280, height: 800 };
 
-/** Somebody lands with their orchestrator, lets it delegate, and leads its children from the tree. */
-/** One red point. */
+/** An image of one red pixel. */
 const FACE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
 
@@ -73,7 +72,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     );
   }
 
-  it("lands in a conversation without a form, and plays the story with two children", async () => {
+  it("opens in a conversation without a form, and plays the story with two children", async () => {
     const { page, log } = visitor;
     await page.getByRole("heading", { name: /What should be done/ }).waitFor();
     await page.getByText("You're on the built-in demo model").waitFor();
@@ -121,7 +120,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await page.getByRole("heading", { name: "Research: otters", exact: true }).waitFor();
   });
 
-  it("walks the tree by keyboard, and steers, stops, detaches and ends from it", async () => {
+  it("walks the tree by keyboard, and steers, stops, detaches and ends sessions from it", async () => {
     const { page, log } = visitor;
     const { body } = await platform.request<{ session: { id: string } }>(
       "POST",
@@ -187,7 +186,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     expect(await node(/Alpha/).getAttribute("aria-level")).toBe("2");
   });
 
-  it("asks for an orchestrator once, and says what to do when none comes", async () => {
+  it("asks for an orchestrator once, and says what to do when there is none", async () => {
     const { page } = visitor;
     const guest = await Visitor.arrive(browser, platform);
     let asked = 0;
@@ -234,13 +233,13 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await page.getByRole("navigation", { name: "Parent" }).getByRole("link").click();
     await log.getByText("Both child sessions are done.").waitFor(PLAYED);
-    // Coming back does not bring the drawer back.
+    // Going back does not reopen the drawer.
     expect(await page.getByRole("dialog").count()).toBe(0);
     await visitor.picture("story-done-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   });
 
-  it("is named at the first visit or in the settings, and restarted with a question", async () => {
+  it("is named at the first visit or in the settings, and restarted after a confirmation", async () => {
     const { page } = visitor;
     const form = page.getByRole("form", { name: "Name your orchestrator" });
     await form.getByRole("textbox").fill("Ada");
@@ -267,7 +266,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     });
     await settings.getByRole("button", { name: "Save" }).click();
     await settings.locator('img[src^="data:image/webp"]').waitFor();
-    // In the list it comes from the server, which keeps it.
+    // In the list the image comes from the server, which stores it.
     await tree().locator("img").first().waitFor();
     await page.getByLabel("Falls asleep after").selectOption({ label: "1 hour" });
     await page.getByText("Saved", { exact: true }).waitFor();

@@ -13,7 +13,7 @@ const GRACE = {
   password: "otters-of-1906-otters",
 };
 
-/** Letters of people and agents: told live, read, answered, put off and put away. */
+/** Messages from people and agents: shown live, read, answered, snoozed and archived. */
 describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -41,11 +41,11 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
   });
   afterEach(async () => {
     await visitor.leave();
-    // Each begins with nothing unread.
+    // Each test begins with nothing unread.
     await platform.request("PUT", "/api/me/inbox/read-all");
   });
 
-  /** Somebody else in the organisation, to write as. */
+  /** Another member of the organisation, as a sender. */
   async function join(): Promise<typeof grace> {
     const { body } = await platform.request<{ link: string }>(
       "POST",
@@ -83,7 +83,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     visitor.page.getByRole("navigation", { name: "Boxes" }).getByRole("link", { name });
   const letters = () => visitor.page.getByRole("region", { name: "Letters of this exchange" });
 
-  it("tells of a letter at once, shows it, and takes an answer", async () => {
+  it("shows a new message at once, opens it, and sends a reply", async () => {
     const { page } = visitor;
     await inbox("Inbox").waitFor();
     await writeToMe("Could you look at the <b>otters</b> page?", "question");
@@ -93,7 +93,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await row("Grace Hopper").getByRole("link", { name: "Grace Hopper" }).click();
     const first = letters().getByRole("article", { name: "Question from Grace Hopper" });
     await first.getByText("Could you look at the <b>otters</b> page?").waitFor();
-    // Whoever has seen it has read it.
+    // An opened message counts as read.
     await inbox(/unread/).waitFor({ state: "detached" });
     await row("Unread:").waitFor({ state: "detached" });
 
@@ -114,13 +114,13 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await page.getByLabel("From", { exact: true }).selectOption({ label: "Grace Hopper" });
     await page.getByLabel("Unread").check();
     await row("Could you look").waitFor();
-    // A link to elsewhere takes along nothing of this.
+    // A link to another page carries none of the inbox's parameters.
     await page.getByRole("link", { name: "Usage" }).click();
     await page.getByRole("heading", { name: "Usage" }).waitFor();
     expect(page.url()).toBe(`${platform.url}/usage`);
   });
 
-  it("writes to a person, an agent that does not want it, and a session", async () => {
+  it("writes to a person, an agent that does not accept it, and a session", async () => {
     const { page } = visitor;
     const { id } = await platform.createSession({ title: "Counting otters", runtime: "scripted" });
     await inbox("Inbox").click();
@@ -131,14 +131,14 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await dialog.getByRole("option", { name: /agent of Grace Hopper/ }).waitFor();
     await page.keyboard.press("Escape");
     await dialog.getByRole("listbox").waitFor({ state: "detached" });
-    // The first is the person, the second her agent.
+    // The first entry is the person, the second her agent.
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await dialog.locator("select:focus").waitFor();
     const words = dialog.getByRole("textbox", { name: "Letter", exact: true });
     await words.fill("say hello");
-    // Left by mistake, nothing of it is lost.
+    // Closing the form by mistake loses nothing.
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Write" }).click();
@@ -157,7 +157,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.waitFor({ state: "detached" });
     await letters().getByText("Counting otters").first().waitFor();
-    // It is told by a prompt, and what became of it is seen without asking.
+    // It is delivered by a prompt, and its state is updated without asking.
     await letters().locator("[data-fate=delivered]").waitFor();
     await row("To Counting otters").getByText("Delivered").waitFor();
     const { body } = await platform.request<{ items: Letter[] }>("GET", "/api/me/inbox?box=sent");
@@ -165,7 +165,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await visitor.picture("inbox-sent-desktop");
   });
 
-  it("decides a session's question where it is told of, and goes to the session", async () => {
+  it("decides a session's question from its notification, and opens the session", async () => {
     const { page } = visitor;
     await inbox("Inbox").click();
     const { id } = await platform.createSession({ title: "Colours", runtime: "native" });
@@ -181,14 +181,14 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await letters().getByRole("form", { name: "Reply" }).waitFor();
     await letters().getByRole("link", { name: "Open the session Colours" }).click();
     await visitor.log.getByText("You answered").waitFor();
-    // Whoever is here when it is done need not be told.
+    // A person who watches the session end needs no notification.
     await visitor.page.locator("[data-activity=done]").first().waitFor();
     await inbox(/unread/).waitFor({ state: "detached" });
     await page.goBack();
     await letters().getByText("This has been settled").waitFor();
   });
 
-  it("puts off, puts away and reads the rest at once, by keyboard too", async () => {
+  it("snoozes, archives and marks the rest read, by keyboard too", async () => {
     const { page } = visitor;
     for (const words of ["First.", "Second.", "Third."]) await writeToMe(words);
     await writeToMe("Fourth?", "question");
@@ -205,7 +205,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await letters().getByText("Third.").waitFor();
     await page.keyboard.press("Escape");
     await letters().waitFor({ state: "detached" });
-    // Back on the row that was opened.
+    // The focus returns to the row that was opened.
     await expect.poll(() => page.locator("[data-letter-row]:focus").count()).toBe(1);
     await page.keyboard.press("Enter");
     await letters().getByText("Third.").waitFor();
@@ -214,7 +214,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await visitor.picture("inbox-snooze-desktop");
     await page.keyboard.press("Enter");
     await row("Third.").waitFor({ state: "detached" });
-    // The focus is where the letter was.
+    // The focus is where the message was.
     await expect.poll(() => page.locator("[data-letter-row]:focus").count()).toBe(1);
 
     await box("Snoozed").click();
@@ -243,12 +243,12 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await page.getByText("Nothing was archived yet.").waitFor();
     await box("Inbox").click();
     await row("Third.").waitFor();
-    // What an address says that means nothing here is left out.
+    // Unknown values in the address are ignored.
     await page.goto(`${platform.url}/inbox?box=banana`);
     await row("Third.").waitFor();
   });
 
-  it("is a list and then a letter on a phone", async () => {
+  it("is a list and then a message on a phone", async () => {
     const { page } = visitor;
     await page.setViewportSize(PHONE);
     await writeToMe("A very long word: ".concat("otters".repeat(60)));
@@ -268,7 +268,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await row("A very long word").waitFor();
   });
 
-  it("is told where else letters go, and who may write to one's agent", async () => {
+  it("the settings choose where else messages go, and who may write to one's agent", async () => {
     const { page } = visitor;
     await platform.request("POST", "/api/me/orchestrator", {});
     await page.getByRole("link", { name: "Settings" }).click();
@@ -297,7 +297,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     const contact = page.getByRole("group", { name: "Those I choose" }).getByLabel(/Grace/);
     await expect.poll(() => contact.isChecked()).toBe(true);
 
-    // Her letter is no part of one's own conversation, which has not begun.
+    // Her message is not in one's own conversation, which has not begun.
     await page.setViewportSize(DESK);
     await page.goto(platform.url);
     const aside = visitor.log.getByRole("article", {
@@ -311,7 +311,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await aside.getByRole("button", { name: "Kept apart" }).click();
     await aside.getByText("I have read what Grace Hopper wrote.").waitFor();
 
-    // What the platform tells it in one's own conversation is folded too.
+    // Notices from the platform in one's own conversation are folded too.
     await platform.request("POST", "/api/messages", {
       to: `@${body.identity.handle}`,
       content: "Mind the **otters**.",

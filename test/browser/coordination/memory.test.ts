@@ -6,11 +6,11 @@ import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const DESK = { width: 1280, height: 800 };
-/** For one step, on a machine that has other things to do. */
+/** Limit for one step on a busy machine. */
 const PATIENT_MS = 15_000;
 const PATIENT = { timeout: PATIENT_MS };
 
-/** A person looks through what is remembered, and sets it right. */
+/** A person reviews memories and corrects them. */
 describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -26,7 +26,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
   const remember = (body: object, of = "") =>
     platform.request("POST", `/api/me/memories${of}`, body);
 
-  it("is written, found, changed, kept, carried away and forgotten", async () => {
+  it("is written, found, changed, pinned, exported and deleted", async () => {
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     page.setDefaultTimeout(PATIENT_MS);
@@ -49,7 +49,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await page.keyboard.press("Control+Enter");
     await item("Checkout means").getByText("written by you just now · fresh · not used").waitFor();
 
-    // What an agent remembers shows up by itself.
+    // A memory that an agent writes appears without a reload.
     await remember({ content: "Deploys are on Fridays", category: "workflow" });
     await remember({ content: "Wants short answers", category: "preference" });
     await count(3);
@@ -57,7 +57,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await page.getByRole("button", { name: "Pin Wants short answers" }).click();
     await item("Wants short").getByText("kept for good").waitFor();
 
-    // Looking through them is not using them.
+    // Reviewing memories does not count as using them.
     const search = page.getByRole("searchbox", { name: "Search memories" });
     await search.fill("payments?");
     await count(1);
@@ -127,7 +127,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await visitor.leave();
   });
 
-  it("shows what sessions know of each repository, and fits a phone", async () => {
+  it("shows the memories of each repository, and fits a phone", async () => {
     const [api, web] = ["https://github.com/acme/api", "https://github.com/acme/web"];
     await remember({ repo: api, content: `Tests need redis ${"x".repeat(600)}` }, "/session");
     await remember({ repo: web, content: "Uses pnpm" }, "/session");

@@ -6,11 +6,11 @@ import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const DESK = { width: 1280, height: 800 };
-/** Longer than a page of history, so that the one that is looked for must be read first. */
+/** More than one page of history, so that the searched entry must be loaded first. */
 const LINES = 260;
 const NEEDLE = "The <b>capybara</b> sits at the far end.";
 
-/** One box over everything, from anywhere, as one types. */
+/** One search box over everything, on every page, while typing. */
 describe.skipIf(!chromiumFile)("the search", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -42,7 +42,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
   });
   afterEach(() => visitor.leave());
 
-  /** What was written is found a moment later. */
+  /** Waits until new content is in the index. */
   async function indexed(): Promise<void> {
     await vi.waitFor(
       async () => {
@@ -61,7 +61,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
       .filter({ hasText: new RegExp(`${kind} · `) });
   const letter = () => result("Letter").filter({ hasText: "Remember the" });
 
-  it("is opened by a key, finds as one types, and opens a line of a transcript at its place", async () => {
+  it("opens by a key, finds while typing, and opens a transcript at the found line", async () => {
     const { page, log } = visitor;
     await page.keyboard.press("Control+k");
     await expect.poll(() => page.locator("[data-search-box]:focus").count()).toBe(1);
@@ -69,7 +69,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     await result("Session").first().waitFor();
     await letter().waitFor();
     const line = result("Transcript").filter({ hasText: "far end" }).first();
-    // What was found is text, and marked.
+    // A match is shown as text, and highlighted.
     await line.getByText("<b>").waitFor();
     expect(await line.locator("b").count()).toBe(0);
     expect(await line.locator("mark").first().innerText()).toBe("capybara");
@@ -92,11 +92,11 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     expect(await page.getByRole("button", { name: "Transcripts", pressed: true }).count()).toBe(1);
   });
 
-  it("lets go of a question that is out of date, and says when nothing was found or it failed", async () => {
+  it("drops an outdated query, and says when nothing was found or the search failed", async () => {
     const { page } = visitor;
     await page.getByRole("link", { name: "Search everything" }).click();
     await page.getByText("Type to find sessions").waitFor();
-    // The first is never answered; the second must not wait for it.
+    // The first query is never answered; the second must not wait for it.
     await page.route("**/api/search?q=capybara&*", () => undefined);
     const isFirst = (request: Request) => request.url().includes("/api/search?q=capybara&");
     const asked = page.waitForEvent("request", isFirst);
@@ -118,7 +118,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     visitor.forgive(503);
   });
 
-  it("goes on from the list of sessions, and works on a phone", async () => {
+  it("continues from the list of sessions, and works on a phone", async () => {
     const { page } = visitor;
     const list = page.getByRole("searchbox", { name: "Search sessions" });
     await list.fill("capybara");
@@ -132,7 +132,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await letter().click();
     await page.getByRole("article").getByText("Remember the capybara.").waitFor();
-    // As somebody writes it by hand; and typed and entered at once, the first is opened when it is there.
+    // An address typed by hand; and a query entered at once opens its first match when it arrives.
     await page.goto(`${platform.url}/search?q=quuxphone`);
     await page.getByText("Nothing was found.").waitFor();
     await field().fill("Remember the capybara");

@@ -6,7 +6,7 @@ import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const DESK = { width: 1280, height: 800 };
 
-/** A spawn as a line of a script. */
+/** A spawn call as a line of a script. */
 const spawn = (input: Record<string, string>) =>
   `tool orchestrate_spawn_worker ${JSON.stringify(input)}`;
 
@@ -23,7 +23,7 @@ describe.skipIf(!chromiumFile)("supervisor mode", SLOW, () => {
     await platform.stop();
   });
 
-  it("is enabled, leads workers in sight, and is disabled", async () => {
+  it("is enabled, shows its workers, and is disabled", async () => {
     const { id } = await platform.createSession({ title: "Lead" });
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
@@ -45,13 +45,13 @@ describe.skipIf(!chromiumFile)("supervisor mode", SLOW, () => {
     await panel.getByRole("button", { name: "Enable supervisor mode" }).click();
     await panel.getByText("No workers yet.").waitFor();
 
-    // It stays busy, so what it hears of its workers waits.
+    // The supervisor stays busy, so notices about its workers wait.
     await platform.prompt(
       id,
       [
         spawn({ name: "counter", initialPrompt: "say I counted 7." }),
         spawn({ name: "sleeper", initialPrompt: "sleep 600000" }),
-        // What it is told first is no script, so its turn fails.
+        // Its first prompt is no script, so its turn fails.
         spawn({ name: "briefed", initialPrompt: "say Hello.", contextSummary: "It is in lib/." }),
         "hang",
       ].join("\n"),
@@ -102,7 +102,7 @@ describe.skipIf(!chromiumFile)("supervisor mode", SLOW, () => {
     await platform.request("POST", `/api/sessions/${id}/stop`, {});
   });
 
-  it("is not in sight where the server has none", async () => {
+  it("is hidden where the server does not offer it", async () => {
     const closed = await startPlatform({ env: { ORCHESTRATION_DISABLED: "true" } });
     const { id } = await closed.createSession({ title: "Alone" });
     const visitor = await Visitor.arrive(browser, closed);

@@ -9,12 +9,12 @@ import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
-/** Longer than a page waits between two attempts. */
+/** Longer than the page waits between two attempts. */
 const BACK = { timeout: 30_000 };
 const NETWORK = "net::ERR";
 
-/** A page whose server goes away and comes back, and tabs whose person leaves. */
-describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
+/** A page whose server goes away and comes back, and tabs whose person signs out. */
+describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, () => {
   const home = mkdtempSync(join(tmpdir(), "muster-away-"));
   let platform: Platform;
   let browser: Browser;
@@ -45,7 +45,7 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
   const promptsOf = async (id: string) =>
     (await platform.request<{ items: Prompt[] }>("GET", `/api/sessions/${id}/prompts`)).body.items;
 
-  it("keeps what was sent while the server is away, and sends it by itself, once", async () => {
+  it("keeps a prompt while the server is away, and sends it by itself, once", async () => {
     visitor = await Visitor.arrive(browser, platform);
     await visitor.signIn();
     const session = await platform.createSession({ runtime: "echo", title: "Otters" });
@@ -78,7 +78,7 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     await visitor.signIn();
     const session = await platform.createSession({ runtime: "echo", title: "Herons" });
     await visitor.open(session.id);
-    // Only this door is shut: the page itself has to be there for a reload.
+    // Only this route is blocked: the page itself must load.
     await visitor.page.route("**/prompts", (route) => route.abort());
     await visitor.prompt.fill("kept words");
     await visitor.page.keyboard.press("Enter");
@@ -89,11 +89,11 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     await visitor.page.unroute("**/prompts");
     await visitor.page.goto(`${platform.url}/inbox`);
     await expect.poll(async () => (await promptsOf(session.id)).length, BACK).toBe(1);
-    // The server has it before the page has the answer.
+    // The server has the prompt before the page has the answer.
     await expect.poll(() => kept(visitor.page)).not.toContain("kept words");
   });
 
-  it("shows what was refused later with its reason, and loses no word", async () => {
+  it("shows a later refusal with its reason, and loses no word", async () => {
     visitor = await Visitor.arrive(browser, platform);
     await visitor.signIn();
     const session = await platform.createSession({ runtime: "echo", title: "Ducks" });
@@ -131,7 +131,7 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     visitor.forgive(401);
   });
 
-  it("keeps what was written when the sign-in expires, and sends it once its person is back", async () => {
+  it("keeps a draft when the sign-in expires, and sends it once its person is back", async () => {
     visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     await visitor.signIn();
@@ -142,7 +142,7 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     await page.keyboard.press("Enter");
     await page.getByText(/sent as soon as the server answers/).waitFor();
     await visitor.prompt.fill("half a thought");
-    // A browser drops the cookie of a sign-in whose time has run out.
+    // A browser drops the cookie of an expired sign-in.
     await page.context().clearCookies();
     await page.unroute("**/prompts");
     await page.getByRole("heading", { name: "Sign in to Muster" }).waitFor(BACK);
@@ -156,7 +156,7 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     expect(await visitor.prompt.inputValue()).toBe("half a thought");
   });
 
-  it("discards in every tab, and tries again what the server asked to wait for", async () => {
+  it("discards in every tab, and retries what the server asked to wait for", async () => {
     visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     await visitor.signIn();
@@ -194,7 +194,7 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     visitor.forgive(429);
   });
 
-  it("does not hold up a session by a prompt that the server fails at", async () => {
+  it("a prompt that makes the server fail does not block its session", async () => {
     visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     await visitor.signIn();
@@ -230,11 +230,11 @@ describe.skipIf(!chromiumFile)("a page that is left alone", SLOW, () => {
     visitor.forgive(401);
   });
 
-  it("says so when another tab signed somebody else in", async () => {
+  it("says so when another tab signed someone else in", async () => {
     visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     await platform.createSession({ runtime: "echo", title: "Secret herons" });
-    // This tab itself has signed the first one in, and was not loaded again since.
+    // This tab signed the first person in, and was not reloaded since.
     await visitor.signIn();
     await page.getByRole("treeitem", { name: /^Secret herons/ }).click();
     await visitor.prompt.fill("half a thought");

@@ -1,4 +1,4 @@
-/** Sign-in links and sessions in a real browser: who is asked, and who else gets the cookie. */
+/** Sign-in links and sessions in a real browser: confirmations, and who else gets the cookie. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
@@ -33,7 +33,7 @@ describe.skipIf(!chromiumFile)("sign-in links", SLOW, () => {
   const linkOf = async (who: Pick<Platform, "request">) =>
     (await who.request<{ link: string }>("POST", "/api/auth/links", {})).body.link;
 
-  it("of somebody else ask first, whether one is signed in or not", async () => {
+  it("of another person ask first, signed in or not", async () => {
     const eve = await join(platform, "Eve");
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
@@ -62,7 +62,7 @@ describe.skipIf(!chromiumFile)("sign-in links", SLOW, () => {
     await visitor.leave();
   });
 
-  it("sessions last through reloads and in further tabs, and the cookie alone is worth nothing", async () => {
+  it("sessions last through reloads and in further tabs, and the cookie alone opens nothing", async () => {
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     await visitor.signIn();
@@ -72,7 +72,7 @@ describe.skipIf(!chromiumFile)("sign-in links", SLOW, () => {
     await tab.goto(platform.url);
     await tab.getByRole("navigation", { name: "Sessions" }).waitFor();
 
-    // A page at another port of this host is sent the cookie.
+    // A page on another port of this host is sent the cookie.
     await tab.goto(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/`);
     const cookie = heard.at(-1) ?? "";
     expect(cookie).toContain(`muster_${platform.server.http.port}=mst_web_`);
@@ -92,12 +92,12 @@ describe.skipIf(!chromiumFile)("sign-in links", SLOW, () => {
     await page.getByRole("heading", { name: "Sign in to Muster" }).waitFor();
     const kept = await page.evaluate<string>("JSON.stringify(localStorage)");
     expect(kept).not.toContain("mst_web_");
-    // What was under way when the session ended.
+    // Requests in progress when the session ended.
     visitor.forgive(401);
     await visitor.leave();
   });
 
-  it("the documentation of the API is opened as a page", async () => {
+  it("the API documentation opens as a page", async () => {
     const visitor = await Visitor.arrive(browser, platform);
     await visitor.signIn();
     await visitor.page.goto(`${platform.url}/api/docs`);

@@ -7,17 +7,17 @@ import { type SignInServer, startSignInServer } from "#test/sign-in-server/sign-
 import { launchBrowser, SLOW, Visitor } from "../visitor.ts";
 
 /**
- * A real browser goes to a service at another site and comes back: whether cookies travel as they
- * must is the browser's word alone.
+ * A real browser goes to a service on another site and comes back: only a browser can tell if
+ * cookies travel as they must.
  */
-describe.skipIf(!chromiumFile)("signing in by others", SLOW, () => {
+describe.skipIf(!chromiumFile)("signing in through a service", SLOW, () => {
   let platform: Platform;
   let server: SignInServer;
   let browser: Browser;
 
   beforeAll(async () => {
     server = await startSignInServer();
-    // Of another site than 127.0.0.1, as a service is.
+    // On another site than 127.0.0.1, as a real service is.
     const elsewhere = server.url.replace("127.0.0.1", "localhost");
     platform = await startPlatform({
       runner: false,
@@ -39,7 +39,7 @@ describe.skipIf(!chromiumFile)("signing in by others", SLOW, () => {
     isVerified: true,
   });
 
-  it("one joins with an invitation, comes back by a link, and links another account", async () => {
+  it("a person joins with an invitation, returns by a link, and links another account", async () => {
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     const sessions = page.getByRole("navigation", { name: "Sessions" });
@@ -57,7 +57,7 @@ describe.skipIf(!chromiumFile)("signing in by others", SLOW, () => {
     await page.getByRole("listitem").filter({ hasText: "user2@example.org" }).waitFor();
     expect(page.url()).toBe(`${platform.url}/settings/sign-in`);
 
-    // By the linked account, into the page that was wanted.
+    // With the linked account, to the page that was asked for.
     await page.context().clearCookies();
     await page.goto(`${platform.url}/settings/sign-in`);
     await page.getByRole("link", { name: "Continue with Company" }).waitFor();
@@ -74,7 +74,7 @@ describe.skipIf(!chromiumFile)("signing in by others", SLOW, () => {
     await visitor.leave();
   });
 
-  it("an unknown account, and one that is somebody else's, is told why", async () => {
+  it("an unknown account, and another person's account, get the reason", async () => {
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     server.visitor = account(77);

@@ -7,10 +7,10 @@ import { launchBrowser, SLOW, Visitor } from "../visitor.ts";
 
 const HERS = "Heron migration";
 const HIS = "Otter census";
-/** What each page has been sent, whatever it shows of it. */
+/** Words sent to each page, shown or not. */
 const SENT = /Heron|Otter/g;
 
-/** An admin and a member at the same time, each with a window of their own and its live line. */
+/** An admin and a member at the same time, each with their own window and live connection. */
 describe.skipIf(!chromiumFile)("two people in two browsers", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -23,7 +23,7 @@ describe.skipIf(!chromiumFile)("two people in two browsers", SLOW, () => {
     await platform.stop();
   });
 
-  it("see their own and nothing of each other's, while both work", async () => {
+  it("see their own sessions and nothing of each other's, while both work", async () => {
     const ada = await Visitor.arrive(browser, platform);
     const ben = await Visitor.arrive(browser, platform);
     const toAda = overhear(ada.page);
@@ -33,10 +33,10 @@ describe.skipIf(!chromiumFile)("two people in two browsers", SLOW, () => {
 
     const hers = await begin(ada, HERS);
     const his = await begin(ben, HIS);
-    // What was asked, and the echo of it.
+    // The prompt and its echo.
     await ada.log.getByText(HERS).nth(1).waitFor();
     await ben.log.getByText(HIS).nth(1).waitFor();
-    // Both lists are live: what each has begun stands in their own.
+    // Both lists are live: each shows its own person's new session.
     const list = (page: Page) => page.getByRole("navigation", { name: "Sessions" });
     await list(ada.page).getByText(HERS).waitFor();
     await list(ben.page).getByText(HIS).waitFor();
@@ -68,7 +68,7 @@ describe.skipIf(!chromiumFile)("two people in two browsers", SLOW, () => {
   }
 });
 
-/** Begins a session in the page with its first words; returns its address. */
+/** Starts a session on the page with its first prompt; returns its address. */
 async function begin({ page }: Visitor, title: string): Promise<string> {
   await page.getByRole("button", { name: "New session" }).click();
   const form = page.getByRole("form", { name: "New session" });
@@ -79,14 +79,16 @@ async function begin({ page }: Visitor, title: string): Promise<string> {
   return page.url();
 }
 
-/** Collects the marked words in all that the server sends to a page: answers, streams and frames. */
+/**
+ * Collects the marked words in everything the server sends to a page: answers, streams and frames.
+ */
 function overhear(page: Page): string[] {
   const heard: string[] = [];
   const note = (text: string) => heard.push(...(text.match(SENT) ?? []));
   page.on("response", (response) => {
     if (response.url().includes("/api/"))
       void response.text().then(note, () => {
-        // It has no body, or was cut when the page went on.
+        // It has no body, or was cut off by navigation.
       });
   });
   page.on("websocket", (socket) => {

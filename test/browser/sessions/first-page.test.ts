@@ -39,7 +39,7 @@ describe.skipIf(!chromiumFile)("the first page", SLOW, () => {
     await visitor.picture("session-desktop");
   });
 
-  it("streams a turn as it is written, queues what follows, and cuts it when steered", async () => {
+  it("streams a turn as it is written, queues the next prompt, and cuts the turn when steered", async () => {
     const { page, log, prompt } = visitor;
     const session = await platform.createSession({ title: "Streaming" });
     await visitor.signIn();
@@ -73,7 +73,7 @@ describe.skipIf(!chromiumFile)("the first page", SLOW, () => {
     expect(await log.getByText("first", { exact: true }).count()).toBe(1);
   });
 
-  it("says what the server refuses, and keeps the words", async () => {
+  it("shows a refusal, and keeps the words", async () => {
     const { page, prompt } = visitor;
     const session = await platform.createSession({ title: "Full" });
     await platform.prompt(session.id, "hang");

@@ -9,7 +9,7 @@ import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 const COMMAND = `git push origin main ${"x".repeat(6_000)} && rm -rf /`;
 const LAPTOP = { width: 1280, height: 800 };
 
-/** A person may allow only what was on the screen, to its end. */
+/** A person may allow only a call that was on the screen to its end. */
 describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page", SLOW, () => {
   let platform: Platform;
   let model: ModelServer;
@@ -54,8 +54,8 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
   const call = (command: string) => `CALL bash ${JSON.stringify({ command })}\nSAY done`;
 
   /**
-   * Goes to both ends of a text until the page has seen them. What is on the screen is noticed when it
-   * is drawn, so on a busy machine the beginning may be gone before that; and a text scrolls smoothly.
+   * Scrolls to both ends of a text until the page has registered them. A position counts once it is
+   * drawn: on a busy machine the beginning may be gone before that, and a text scrolls smoothly.
    */
   async function readThrough(
     button: Locator,
@@ -88,7 +88,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
         expect(await gate().getByRole("button", { name: button }).isDisabled()).toBe(true);
       expect(await gate().getByRole("button", { name: "Deny" }).isEnabled()).toBe(true);
       const command = gate().getByRole("region", { name: "Command" });
-      // As text, because this file is compiled without the browser's types.
+      // A string, because this file is compiled without the browser's types.
       const box = `document.querySelector("section[aria-label=Command]")`;
       expect(await page.evaluate(`${box}.scrollWidth <= ${box}.clientWidth`)).toBe(true);
       // By the wheel or a finger, a piece at a time.
@@ -110,11 +110,11 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
     await readOn.focus();
     await page.keyboard.press("Enter");
     expect(await allow().isDisabled()).toBe(true);
-    // The text has the focus now, and scrolls as any other.
+    // The text has the focus now, and scrolls like any other.
     await readThrough(allow(), (end) => page.keyboard.press(end));
   });
 
-  it("shows the rule of a long command to its end before it is made", async () => {
+  it("shows the rule for a long command to its end before it is made", async () => {
     const { page } = visitor;
     await ask(call(COMMAND));
     const makeRule = gate().getByRole("button", { name: "Always allow…" });
@@ -128,7 +128,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
     await readThrough(always, (end) => rule.press(end));
   });
 
-  it("spells out letters that cannot be seen, and no word moves its neighbours", async () => {
+  it("spells out invisible characters, and no word moves its neighbours", async () => {
     await ask(
       call("git push\u3164\u00a0\u2800\u034f\ufe0f\u{e0101} א / ב 👩‍👩‍👧 https://аpple.com/x"),
     );
@@ -143,7 +143,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
     await visitor.picture("hidden-letters");
   });
 
-  it("asks a long question whole before it takes an answer", async () => {
+  it("shows a long question whole before it accepts an answer", async () => {
     const questions = [
       {
         question: `Which\u202e one?\n${"Think about it.\n".repeat(120)}`,
@@ -163,7 +163,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
     await visitor.log.getByText("You answered").waitFor();
   });
 
-  it("takes what is typed below the conversation as the answer", async () => {
+  it("takes text typed below the conversation as the answer", async () => {
     const options = [{ label: "Oak" }, { label: "Elm" }];
     const questions = [{ question: "Which tree?", options }];
     await ask(`CALL ask_user_question ${JSON.stringify({ questions })}\nSAY planted`);

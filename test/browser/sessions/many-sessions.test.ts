@@ -4,10 +4,10 @@ import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
-/** Far more than a page of the list holds. */
+/** Far more than one page of the list. */
 const OTHERS = 200;
 
-/** The list of a person with hundreds of sessions, most of them newer than what they look at. */
+/** The list of a person with hundreds of sessions, most of them newer than the open one. */
 describe.skipIf(!chromiumFile)("a list of hundreds of sessions", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -43,14 +43,14 @@ describe.skipIf(!chromiumFile)("a list of hundreds of sessions", SLOW, () => {
   const row = (name: string) =>
     visitor.page.getByRole("tree").getByRole("treeitem", { name: new RegExp(`^${name}\\b`) });
 
-  it("holds all children of the orchestrator", async () => {
+  it("has all children of the orchestrator", async () => {
     await row("Errand 1").waitFor();
     await row("Errand 60").waitFor();
     expect(await row("Errand 1").getAttribute("aria-level")).toBe("2");
     await visitor.picture("many-sessions-desktop");
   });
 
-  it("holds the open session, its ancestors and its children, and brings it into sight", async () => {
+  it("has the open session, its ancestors and its children, and scrolls to it", async () => {
     await visitor.open(leaf);
     await row("Old worker").waitFor();
     await row("Old leader").waitFor();
@@ -64,7 +64,7 @@ describe.skipIf(!chromiumFile)("a list of hundreds of sessions", SLOW, () => {
     await row("Old worker").waitFor();
   });
 
-  it("holds the open session when its parent is folded, and in filtered views", async () => {
+  it("has the open session when its parent is folded, and in filtered views", async () => {
     const { page } = visitor;
     await visitor.open(leaf);
     await row("Old leader").focus();
@@ -93,7 +93,7 @@ describe.skipIf(!chromiumFile)("a list of hundreds of sessions", SLOW, () => {
     await list.getByLabel("Search sessions").fill("");
   });
 
-  it("holds an archived session while it is open, and not longer", async () => {
+  it("has an archived session only while it is open", async () => {
     await visitor.open(archived);
     await row("Put away").waitFor();
     await row("Old leader").waitFor({ state: "detached" });

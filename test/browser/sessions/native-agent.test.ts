@@ -8,7 +8,10 @@ import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 const OTTERS = "make me a tiny web page about otters and show me";
 const DELETES = "rm -rf /tmp/muster-demo-drafts";
 
-/** A newcomer without a key: the demo model, real tools, a yes, a no, a question, and what came of it. */
+/**
+ * A new user without a key: the demo model, real tools, an approval, a denial, a question, and the
+ * results.
+ */
 describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -41,7 +44,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     return session.id;
   }
 
-  it("makes a page: asks before it deletes, goes on when allowed, shows what it made", async () => {
+  it("makes a page: asks before it deletes, continues when allowed, shows the result", async () => {
     const { page, log } = visitor;
     await page.getByText("You're on the built-in demo model").waitFor();
     await visitor.picture("home-demo-desktop");
@@ -78,7 +81,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     const frame = page.frameLocator("iframe");
     await frame.getByRole("heading", { name: "Otters", exact: true }).waitFor();
     const inside = page.frames().find((one) => one.url().includes("/preview/"));
-    // As text, because this file is compiled without the browser's types.
+    // A string, because this file is compiled without the browser's types.
     expect(await inside?.evaluate("self.origin")).toBe("null");
     expect(await page.locator("iframe").getAttribute("sandbox")).toBe("");
     await visitor.picture("preview-desktop");
@@ -91,14 +94,14 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await closed().getByText("You allowed this once").waitFor();
   });
 
-  it("denies with a reason, and shows what cannot be seen", async () => {
+  it("denies with a reason, and shows invisible characters", async () => {
     const { page, log, prompt } = visitor;
     await visitor.open(await newSession("No"));
     await prompt.fill("run git push origin \u202eniam");
     await page.keyboard.press("Enter");
     await prompt.fill("half a thought");
     await gate().getByText("U+202E").waitFor();
-    // Who is writing goes on writing.
+    // The focus stays in the text field of a person who types.
     expect(await page.locator("textarea:focus").inputValue()).toBe("half a thought");
     await gate().getByRole("button", { name: "Deny" }).click();
     await page.keyboard.type("not today");
@@ -111,7 +114,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await log.getByRole("button", { name: "Tool bash: not allowed" }).waitFor();
   });
 
-  it("allows always only with the rule in sight, and then does not ask again", async () => {
+  it("allows always only with the rule shown, and then does not ask again", async () => {
     const { page, log, prompt } = visitor;
     await visitor.open(await newSession("Always", `run ${DELETES}`));
     await gate().getByRole("button", { name: "Always allow…" }).click();
@@ -131,13 +134,13 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await page.getByText("None yet.").waitFor();
   });
 
-  it("answers a question, with the words a person may choose instead", async () => {
+  it("answers a question, also with free text", async () => {
     const { log, page, prompt } = visitor;
     await visitor.open(await newSession("Colours"));
     await prompt.fill("ask me about colours");
     await page.keyboard.press("Enter");
     await gate().getByText("A question for you").waitFor();
-    // Who waits is brought to what is asked.
+    // The focus moves to the question for a person who waits.
     expect(await page.locator("[data-testid=gate]:focus").count()).toBe(1);
     const send = gate().getByRole("button", { name: "Send" });
     expect(await send.isDisabled()).toBe(true);
@@ -151,9 +154,9 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await activity("done").first().waitFor();
   });
 
-  it("says so when somebody else was first", async () => {
+  it("says so when someone else decided first", async () => {
     const { page } = visitor;
-    // Nobody has this session open: it comes into sight by itself.
+    // Nobody has this session open: it is listed without a reload.
     await newSession("Late", OTTERS);
     await needsYou().getByText("Late").click();
     await gate().waitFor();
@@ -192,7 +195,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
       .waitFor();
   });
 
-  it("counts what was used", async () => {
+  it("shows the usage", async () => {
     const { page } = visitor;
     const id = await newSession("Counting", "what can you do?");
     await visitor.open(id);

@@ -11,7 +11,7 @@ const SMALL_DESKTOP = { width: 1280, height: 800 };
 const STORY_MS = 180_000;
 const PLAYED = { timeout: 60_000 };
 
-/** A machine on which nothing can be installed: the page says so, and the story ends all the same. */
+/** A machine on which nothing can be installed: the page says so, and the story still ends. */
 describe.skipIf(!chromiumFile)(
   "a machine without a sandbox, in the page",
   { timeout: STORY_MS },
@@ -41,7 +41,7 @@ describe.skipIf(!chromiumFile)(
     const card = () => visitor.page.getByTestId("sandbox-card");
     const bar = () => visitor.page.getByRole("region", { name: "Work without a sandbox" });
 
-    it("shows one card: what is missing, the command, and what else can be done", async () => {
+    it("shows one card: the missing program, the command, and the alternatives", async () => {
       const { page } = visitor;
       await page.getByRole("heading", { name: /Agents cannot run commands on .* yet/ }).waitFor();
       expect(await card().count()).toBe(1);
@@ -59,7 +59,7 @@ describe.skipIf(!chromiumFile)(
       await page.setViewportSize(SMALL_DESKTOP);
     });
 
-    it("lets the story wait, and plays it to its end after the consent, which can be taken back", async () => {
+    it("pauses the story, and plays it to its end after consent, which can be withdrawn", async () => {
       const { page, log } = visitor;
       await page.getByRole("button", { name: STORY }).click();
       await page.keyboard.press("Enter");
@@ -76,7 +76,7 @@ describe.skipIf(!chromiumFile)(
       await visitor.picture("sandbox-consent-desktop");
       await card().getByRole("button", { name: "Work without a sandbox" }).click();
       await bar().waitFor();
-      // Two agents, and each command of theirs asks.
+      // Two agents, and each of their commands asks.
       const done = page.getByText("Both child sessions are done.");
       const needs = page.getByRole("navigation", { name: "Needs you" });
       const isDone = async () => {

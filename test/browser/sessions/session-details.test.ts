@@ -8,7 +8,7 @@ import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 const REPO = "https://git.test/acme/web-app.git";
 const SECRET = "hush-0123456789-otters";
 
-/** Details of one session on the page, and taking words out of it. */
+/** Details of one session on the page, and redaction. */
 describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -32,7 +32,7 @@ describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
     (await platform.request<{ items: Entry[] }>("GET", `/api/sessions/${id}/transcript`)).body
       .items;
 
-  it("says on which repository and branch it works, in full by keyboard and by a tap", async () => {
+  it("shows its repository and branch, in full by keyboard and by a tap", async () => {
     const { page } = visitor;
     const title = "Build the shop of a very long name that does not fit into its line at all";
     const place = { repo: REPO, branch: "feature/payment-by-invoice" };
@@ -94,7 +94,7 @@ describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   });
 
-  it("removes what an entry says after a question that says what stays", async () => {
+  it("redacts an entry after a confirmation that says what stays", async () => {
     const { page, log } = visitor;
     const { id } = await platform.createSession({ title: "Leak", runtime: "echo" });
     const { id: promptId } = await platform.prompt(id, `the key is ${SECRET}`);

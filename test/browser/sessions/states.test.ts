@@ -1,4 +1,4 @@
-/** A session that waits, as the page shows it, with what can be done about it there. */
+/** A waiting session as the page shows it, with its actions. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningRunner } from "#main/runner.ts";
@@ -40,7 +40,7 @@ describe.skipIf(!chromiumFile)("states in the page", { timeout: 120_000 }, () =>
   const notice = () => visitor.page.getByRole("status", { name: "Waiting for" });
   const bash = (command: string) => `CALL bash ${JSON.stringify({ command })}`;
 
-  it("says that a session waits for a runner, sleeps and wakes by a button, and goes on elsewhere", async () => {
+  it("shows that a session waits for a runner, sleeps and wakes by a button, and continues elsewhere", async () => {
     const { page } = visitor;
     const session = await platform.createSession({
       runtime: "native",

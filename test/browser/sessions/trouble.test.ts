@@ -13,7 +13,7 @@ import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 
 const MODEL = "house/test-1";
 
-/** A provider that takes the key `sk-right` alone, and nobody's while it `isBroken`. */
+/** A provider that accepts only the key `sk-right`, and no key while it `isBroken`. */
 async function startVendor(to: string) {
   const state = { isBroken: false };
   const server = createServer((incoming, outgoing) => {
@@ -34,8 +34,8 @@ async function startVendor(to: string) {
   return { state, server: server as Server, url };
 }
 
-/** A model that refuses, a turn that fails and a wrong key, as a person meets them. */
-describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, () => {
+/** Model errors, failed turns and wrong keys on the page. */
+describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, () => {
   let platform: Platform;
   let model: ModelServer;
   let vendor: Awaited<ReturnType<typeof startVendor>>;
@@ -67,7 +67,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
 
   const needsYou = () => visitor.page.getByRole("navigation", { name: "Needs you" });
   const trouble = () => visitor.page.getByTestId("trouble");
-  /** Of its prompts, newest first. */
+  /** Outcomes of a session's prompts, newest first. */
   const outcomes = async (id: string) =>
     (
       await platform.request<{ items: Prompt[] }>("GET", `/api/sessions/${id}/prompts`)
@@ -82,7 +82,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     return session.id;
   };
 
-  it("tells of a failed turn with its reason, and sends it again by keyboard", async () => {
+  it("shows a failed turn with its reason, and retries it by keyboard", async () => {
     const { page, log } = visitor;
     const id = await fail("Count otters", "forty two");
     const item = needsYou().getByRole("listitem", { name: "Count otters failed" });
@@ -94,7 +94,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     await trouble()
       .getByText(/Check the key in the settings/)
       .waitFor();
-    // Having looked at it settles nothing.
+    // Opening it does not resolve it.
     await item.waitFor();
     await visitor.picture("failed-session-desktop");
     await trouble().getByRole("button", { name: "Retry" }).focus();
@@ -107,7 +107,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     await visitor.picture("failed-retried-desktop");
   });
 
-  it("changes the model and goes on, from the list and on a phone", async () => {
+  it("changes the model and continues, from the list and on a phone", async () => {
     const { page } = visitor;
     const id = await fail("Feed otters", "fed");
     await page.setViewportSize(PHONE);
@@ -144,7 +144,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     await trouble().waitFor();
   });
 
-  it("lets a failure be, when somebody says so", async () => {
+  it("dismisses a failure on request", async () => {
     const id = await fail("Wash otters", "washed");
     await needsYou().getByRole("button", { name: "Dismiss: Wash otters failed" }).click();
     await needsYou().waitFor({ state: "detached" });
@@ -152,7 +152,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     await trouble().getByRole("button", { name: "Retry" }).waitFor();
   });
 
-  it("saves no key that its provider refuses, and takes the right one", async () => {
+  it("saves no key that its provider refuses, and accepts the right one", async () => {
     const { page } = visitor;
     await page.getByRole("link", { name: "Models" }).click();
     await page.getByRole("button", { name: "Add a model" }).click();
@@ -176,7 +176,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     await platform.request("DELETE", "/api/providers/strict");
   });
 
-  it("tells before the next prompt that a session's model is gone", async () => {
+  it("says before the next prompt that a session's model is gone", async () => {
     const gone = { kind: "openai-compatible", baseUrl: model.url, apiKey: "sk-gone" };
     await platform.request("PUT", "/api/providers/gone", gone);
     const session = await platform.createSession({ runtime: "native", model: "gone/test-1" });
@@ -192,7 +192,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("trouble on the page", SLOW, (
     await visitor.page.getByRole("heading", { name: "Models" }).waitFor();
   });
 
-  it("leaves nothing unread when a session is done, unless the digest is switched on", async () => {
+  it("leaves nothing unread when a session is done, unless the digest is enabled", async () => {
     const { page } = visitor;
     const done = async (title: string) => {
       const session = await platform.createSession({ runtime: "echo", title });

@@ -13,8 +13,8 @@ import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
 const KEY = "sk-house-0123456789-abcdefgh";
 const TABLE = ["| river | otters |", "|---|--:|", "| Tay | 12 |", "- [x] counted, ~~none~~"];
 
-/** From the demo to a model of one's own, and to work on files of one's own. */
-describe.skipIf(!chromiumFile || !bubblewrapFile)("a model of one's own", SLOW, () => {
+/** From the demo to one's own model, and to work on one's own files. */
+describe.skipIf(!chromiumFile || !bubblewrapFile)("one's own model", SLOW, () => {
   let platform: Platform;
   let model: ModelServer;
   let browser: Browser;
@@ -67,7 +67,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a model of one's own", SLOW, 
     await dialog().getByRole("button", { name: "Add", exact: true }).click();
     await dialog().waitFor({ state: "detached" });
 
-    // It is chosen at once, and the demo is no more spoken of.
+    // It is selected at once, and the demo is no longer mentioned.
     await expect.poll(() => form().getByLabel("Model").inputValue()).toBe("house/test-1");
     expect(await page.getByText("You're on the built-in demo model").count()).toBe(0);
     expect(page.url()).not.toContain("sk-house");
@@ -82,7 +82,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a model of one's own", SLOW, 
     expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
-  it("tells which model an automatic choice used, and after a reload too", async () => {
+  it("shows which model an automatic choice used, also after a reload", async () => {
     const { page } = visitor;
     const session = await platform.createSession({ runtime: "native", title: "Whichever" });
     expect(session.model).toBeNull();
@@ -95,7 +95,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a model of one's own", SLOW, 
     await name.waitFor({ state: "attached" });
   });
 
-  it("says what is wrong with one that does not answer, and can be changed and removed", async () => {
+  it("shows why a model does not answer, and can be changed and removed", async () => {
     const { page } = visitor;
     await page.getByRole("link", { name: "Models" }).click();
     await page.getByRole("heading", { name: "Models" }).waitFor();
@@ -121,7 +121,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a model of one's own", SLOW, 
     await confirm.getByRole("button", { name: "Remove" }).click();
     await mute.waitFor({ state: "detached" });
 
-    // A kept key is not sent to a new address.
+    // A stored key is not sent to a new address.
     await page.getByRole("button", { name: "Change house" }).click();
     const change = page.getByRole("dialog", { name: "Change house" });
     await change.getByText("ending in efgh").waitFor();
@@ -136,7 +136,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a model of one's own", SLOW, 
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   });
 
-  it("works on a repository of one's own, and writes tables", async () => {
+  it("works on one's own repository, and writes tables", async () => {
     const { page, log } = visitor;
     writeFileSync(join(folder, "rivers.md"), "The Tay has otters.");
     const git = (...args: string[]) =>

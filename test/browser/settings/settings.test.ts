@@ -9,7 +9,7 @@ const VALUE = "hush-0123456789-otters";
 const EVERYTHING =
   "JSON.stringify([{...localStorage}, {...sessionStorage}, document.documentElement.outerHTML, [...document.querySelectorAll('input')].map((field) => field.value)])";
 
-/** What people set up: who agents are, what they work on, what opens it, and who else is here. */
+/** Settings: personas, repositories, secrets, keys and members. */
 describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
   let platform: Platform;
   let browser: Browser;
@@ -42,7 +42,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     visitor.page.getByRole("alertdialog").getByRole("button", { name: action }).click();
   const toast = (words: string) => visitor.page.getByRole("status").getByText(words).waitFor();
 
-  it("a persona is written, worked with, changed, refreshed and deleted", async () => {
+  it("a persona is written, used, changed, refreshed and deleted", async () => {
     const { page, log } = visitor;
     await page.getByRole("link", { name: "New persona" }).click();
     const editor = page.getByRole("form", { name: "Persona" });
@@ -75,7 +75,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await page.getByRole("link", { name: "Settings" }).click();
     await tab("Personas").click();
     await page.getByRole("link", { name: "Otter keeper" }).click();
-    // The files stand in their order.
+    // The files are in their order.
     const first = editor.getByRole("group", { name: "File 1" });
     await expect.poll(() => first.getByLabel("File name").inputValue()).toBe("rules.md");
     await first.getByLabel("Text").fill("Count three times.");
@@ -104,7 +104,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await row("Otter keeper").waitFor({ state: "detached" });
   });
 
-  it("a persona gets rules and skills, whose files can be read, and loses them again", async () => {
+  it("a persona gets rules and skills with readable files, and loses them again", async () => {
     const { page } = visitor;
     await page.getByRole("link", { name: "New persona" }).click();
     const editor = page.getByRole("form", { name: "Persona" });
@@ -141,7 +141,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await skills.getByText("2 files").click();
     await skills.getByRole("region", { name: "scripts/run.sh of pdf" }).waitFor();
     await visitor.picture("persona-skills-desktop");
-    // What was typed meanwhile is saved on top of it.
+    // Text typed meanwhile is saved on top of it.
     await editor.getByLabel("Description").fill("Reads much");
     await editor.getByRole("button", { name: "Save" }).click();
     await toast("Careful is saved as version 3");
@@ -167,7 +167,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     expect(await editor.getByLabel("Runtime").inputValue()).toBe("echo");
   });
 
-  it("a secret goes in and never comes out", async () => {
+  it("a secret is stored and never shown", async () => {
     const { page } = visitor;
     await tab("Secrets").click();
     const own = region("Your own");
@@ -192,7 +192,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await own.getByText("None yet. Set one above.").waitFor();
   });
 
-  it("a repository is added, suggested, switched off and removed", async () => {
+  it("a repository is added, suggested, disabled and removed", async () => {
     const { page } = visitor;
     await tab("Repositories").click();
     const adding = page.getByRole("form", { name: "Add a repository" });
@@ -231,7 +231,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await editing.getByRole("button", { name: "Save" }).click();
     await editing.waitFor({ state: "detached" });
     await row("acme/website").getByText("has a webhook secret").waitFor({ state: "detached" });
-    // The one that opened it has the focus again.
+    // The button that opened the form has the focus again.
     expect(await page.evaluate("document.activeElement?.textContent")).toBe("Edit");
 
     await page.keyboard.press("n");
@@ -280,7 +280,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     expect(await call()).toBe(401);
   });
 
-  it("somebody is invited by a link that is shown once, and can be withdrawn", async () => {
+  it("a person is invited by a link that is shown once and can be withdrawn", async () => {
     const { page } = visitor;
     await tab("Members").click();
     await region("Members").getByText("You", { exact: true }).waitFor();
@@ -298,7 +298,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await region("Invitations").getByText("None wait.").waitFor();
   });
 
-  it("who is invited joins, signs in again, gets a role and is removed", async () => {
+  it("an invited person joins, signs in again, gets a role and is removed", async () => {
     const { page } = visitor;
     await tab("Members").click();
     await page.getByRole("button", { name: "Make a link" }).click();
@@ -322,7 +322,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await guest.picture("password-desktop");
     await again.getByRole("button").click();
     await sessions.waitFor();
-    // Members look, admins change.
+    // Members can look; admins can change.
     await guest.page.getByRole("link", { name: "Settings" }).click();
     await guest.page.getByRole("link", { name: "Members" }).click();
     await guest.page.getByText("Admins can change this.").waitFor();
@@ -337,7 +337,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await confirm("Remove");
     await row("Grace").waitFor({ state: "detached" });
 
-    // What she left stays until an admin names her.
+    // Her things stay until an admin names her.
     const left = region("Who has left");
     await left.getByRole("button", { name: "Show" }).click();
     await left.getByRole("button", { name: "Purge Grace" }).click();
@@ -352,7 +352,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await left.getByText("purged").waitFor();
   });
 
-  it("a session of somebody else is opened with a reason", async () => {
+  it("another person's session is opened with a reason", async () => {
     const { page } = visitor;
     await tab("Members").click();
     await page.getByRole("button", { name: "Make a link" }).click();

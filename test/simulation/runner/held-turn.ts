@@ -1,6 +1,6 @@
 /**
- * A run in the hands of a runner: a small random script of model steps, tool calls, questions and
- * pauses. It goes on where the journal ends, with what people have decided meanwhile.
+ * A run held by a runner: a small random script of model steps, tool calls, questions and pauses.
+ * It continues where the journal ends, with the decisions that people made meanwhile.
  */
 import { INTERRUPTED, type JournalItem, type Settlement } from "#protocol/events.ts";
 import {
@@ -32,7 +32,7 @@ export interface Ask {
   sentAt: number;
 }
 
-/** Says in a settlement whose word it is. */
+/** Identifies the author of a settlement. */
 export function mark({ run, fence }: { run: string; fence: number }): string {
   return `${run}#${fence}`;
 }
@@ -81,7 +81,7 @@ export class HeldTurn {
     return this.renewedAt + LEASE_MS;
   }
 
-  /** Of a call to the server's tool that is to be made, or under way. */
+  /** Id of a server tool call that is pending or in progress. */
   get openCallId(): string | undefined {
     const call = this.#calls.next;
     return call?.tool === EFFECT_TOOL ? call.callId : undefined;
@@ -91,7 +91,7 @@ export class HeldTurn {
     return this.#settle !== undefined;
   }
 
-  /** It has let go: whatever it still sends is the same word again. */
+  /** The run is released: whatever is still sent repeats the same frame. */
   get isParking(): boolean {
     return this.#park !== undefined;
   }
@@ -150,13 +150,13 @@ export class HeldTurn {
       return;
     }
     this.#calls.judged(verdicts ?? {});
-    // More may be kept from before; but the verdicts are on what was in this batch.
+    // More items may be kept from before; but the verdicts are on the items of this batch.
     const sent = frame.firstOrdinal + frame.items.length - 1;
     this.#acknowledged = Math.max(this.#acknowledged, Math.min(sent, lastOrdinal));
     this.#flush();
   }
 
-  /** The server has performed a call. */
+  /** Takes the result of a call that the server performed. */
   #performed({ output, error }: Extract<Answer, { op: "tool_result" }>, { frame }: Ask): void {
     if (frame.op !== "tool") return;
     const { callId } = frame;
@@ -199,7 +199,7 @@ export class HeldTurn {
     }
     if (this.#asks) {
       this.#asks = false;
-      // Some go on with something else meanwhile.
+      // Some turns continue with something else meanwhile.
       this.#isPatient = random.chance(0.7);
       this.#askPerson();
       return;
@@ -212,7 +212,7 @@ export class HeldTurn {
     this.#settle = this.#ending();
   }
 
-  /** A tool under way may use the grace; the end comes in any case. */
+  /** A running tool may use the grace period; the end comes in any case. */
   #windDown(): void {
     const { random, scheduler } = this.#world;
     if (scheduler.now < this.#forceAt && random.chance(0.5)) return;
@@ -274,7 +274,7 @@ export class HeldTurn {
     this.#park = { kind: "pause", waitMs, code: "provider_busy", message: `wait ${waitMs}` };
   }
 
-  /** A response of the model may ask for several things at once. */
+  /** One model response may contain several calls. */
   #call(): void {
     const { random } = this.#world;
     for (let i = random.skewed(1, 3); i > 0; i--)
@@ -306,12 +306,12 @@ export class HeldTurn {
       perform: () => this.#close(call, "done", null, true),
       refused: () => {
         this.#close(call, null, "not allowed", false);
-        // A model that does not take no for an answer.
+        // A model that repeats a denied call.
         if (call.decision && random.chance(0.4)) this.#journalCall({ ...call, ...this.#callId() });
       },
       interrupted: () => this.#close(call, null, INTERRUPTED, true),
     };
-    // One that did not listen waits for what has been answered.
+    // A runner that missed the decision waits for it although it was made.
     const isDeaf = call.decision !== undefined && !call.isSent && !calm && random.chance(0.1);
     moves[isDeaf ? "park" : moveOf(call)]();
   }
@@ -344,7 +344,7 @@ export class HeldTurn {
     });
   }
 
-  /** By an agent program that does not ask. */
+  /** A call of an agent program that does not ask. */
   #unjudgedCall(): void {
     const entryId = this.#entryId();
     const callId = `plain.${this.fence}.${this.#items.length + 1}`;
@@ -353,7 +353,7 @@ export class HeldTurn {
     this.#result(call, "done", null, true);
   }
 
-  /** A runner that cannot let go asks, and looks again now and then. */
+  /** A runner that cannot park asks, and polls for the answer. */
   #askPerson(): void {
     const ttlMs = this.#world.random.pick([2_000, 20_000, 24 * 3_600_000]);
     const input = { gate: "call-1", ttlMs };
@@ -370,7 +370,7 @@ export class HeldTurn {
     this.#items.push({ type: "message", entryId, kind: "text", text, partial });
   }
 
-  /** One batch at a time, in pieces; what was sent before may be sent again. */
+  /** Sends one batch at a time, in pieces; sent items may be sent again. */
   #flush(): void {
     if (this.#inFlight || this.isOver || !this.#runner.isRegistered) return;
     const { random, calm } = this.#world;
@@ -400,7 +400,7 @@ export class HeldTurn {
     if (!calm) this.#confuse(frame);
   }
 
-  /** A batch comes twice, or its answer not at all. */
+  /** Sends a batch twice, or ignores its answer. */
   #confuse(frame: Omit<Extract<RunnerFrame, { op: "journal" }>, "id">): void {
     const { random, odds } = this.#world;
     const isPark = frame.park !== undefined;

@@ -1,4 +1,6 @@
-/** A machine on which a runner is started again and again: its identity outlives its processes. */
+/**
+ * A machine on which a runner is restarted again and again: its identity outlives its processes.
+ */
 import { runnerIdOf } from "#engine/runs/runner-identity.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";
 import type { World } from "../world.ts";
@@ -9,7 +11,7 @@ export class RunnerHost {
   readonly scope: string;
   readonly profile: RunnerProfile;
   readonly runnerId: string;
-  /** False for one of the version before, which does not confirm assignments. */
+  /** False for the previous version, which does not confirm assignments. */
   readonly acknowledges: boolean;
   /** Sessions whose files are on this machine, as far as it knows. */
   readonly kept = new Set<string>();

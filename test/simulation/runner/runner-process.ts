@@ -1,7 +1,7 @@
 /**
- * One life of a runner, speaking the protocol as a runner must: it works only while the server is
- * known to hold its leases, keeps what is not acknowledged and sends it again, and lets go in time.
- * Now and then it also sends what a confused one would.
+ * One runner process that follows the protocol: it works only while the server is known to hold its
+ * leases, keeps unacknowledged items and sends them again, and releases runs in time. Now and then
+ * it also sends what a confused runner would.
  */
 import type { JournalItem } from "#protocol/events.ts";
 import {
@@ -23,7 +23,7 @@ const TICK_MS = 1_000;
 const PING_EVERY_MS = 5_000;
 const ANSWER_WITHIN_MS = 20_000;
 
-/** What it held once, and what it might still send for it. */
+/** A run that the process held earlier, with data for late frames about it. */
 interface GoneRun extends RunRef {
   /** A call that was journaled and has no result. */
   callId: string | undefined;
@@ -48,7 +48,7 @@ export class RunnerProcess {
   readonly #world: World;
   readonly #asked = new Map<string, Ask>();
   readonly #renewals = new Map<string, { sentAt: number; refs: RunRef[] }>();
-  /** Runs it had to let go of: a confused runner writes to them. */
+  /** Runs it had to release: a confused runner writes to them. */
   readonly #gone: GoneRun[] = [];
   #lastId = 0;
   #renewAt = 0;
@@ -67,7 +67,7 @@ export class RunnerProcess {
     return this.#world;
   }
 
-  // Its life
+  // Lifecycle
 
   crash(): void {
     this.isUp = false;
@@ -76,7 +76,7 @@ export class RunnerProcess {
     this.wire = undefined;
   }
 
-  /** Takes no more work, lets turns end for a while, gives the rest back, and leaves. */
+  /** Takes no more work, lets turns end for a while, gives the rest back, and exits. */
   drain(): void {
     if (this.isDraining || !this.isRegistered) return;
     this.isDraining = true;
@@ -120,7 +120,7 @@ export class RunnerProcess {
     if (!calm && random.chance(odds.misbehaves)) this.#misbehave(random.find(this.#gone));
   }
 
-  /** A request without an answer means that the wire is not what it seems. */
+  /** A request without an answer means that the wire is broken. */
   #unanswered(id: string): void {
     this.#asked.delete(id);
     const { wire } = this;
@@ -148,7 +148,7 @@ export class RunnerProcess {
     });
   }
 
-  /** The next word of either side gets lost, and neither knows. */
+  /** The next frame of either side is lost, and neither side knows. */
   loseWire(): void {
     const { wire } = this;
     const { random, scheduler } = this.#world;
@@ -223,7 +223,7 @@ export class RunnerProcess {
     }
   }
 
-  /** The server says by itself that a run is not this runner's any more. */
+  /** The server reports that a run no longer belongs to this runner. */
   #takenAway(run: string, fence: number | undefined): void {
     const turn = this.held.get(run);
     if (turn && turn.fence === fence) this.abandon(turn);
@@ -257,7 +257,7 @@ export class RunnerProcess {
     this.#askAboutFiles();
   }
 
-  /** Finding out its models takes a while; until it has, it must be given nothing. */
+  /** Finding its models takes a while; until then it must be assigned nothing. */
   #findModels(): void {
     if (!this.host.acknowledges) return;
     const { wire } = this;
@@ -344,7 +344,7 @@ export class RunnerProcess {
     return now < turn.renewedAt + LEASE_MS ? turn.fence : undefined;
   }
 
-  /** What no runner should send, and no server may believe. */
+  /** Sends frames that no runner should send, and no server may believe. */
   #misbehave(gone: GoneRun | undefined): void {
     const { random } = this.#world;
     if (!gone || this.held.has(gone.run)) return;
@@ -367,7 +367,7 @@ export class RunnerProcess {
         op: "journal",
         id: this.nextId(),
         run,
-        // The next fence could become this very runner's own; one far ahead never is.
+        // The next fence could become this runner's own; one far ahead never does.
         fence: random.chance(0.8) ? fence : fence + 1_000,
         firstOrdinal: random.chance(0.9) ? 1 : 1_000,
         items: Array.from({ length: random.between(0, 6) }, (_, i) => staleItem(gone, i + 1)),

@@ -1,4 +1,6 @@
-/** The calls of a turn that have no result yet, over all its attempts, and what is next for each. */
+/**
+ * The calls of a turn that have no result yet, over all its attempts, and the next move for each.
+ */
 
 import type { Assignment, Decision } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
@@ -8,13 +10,16 @@ import { ASK_TOOL, type Call, EFFECT_TOOL, isJudged } from "../judging.ts";
 export interface OpenCall extends Call {
   verdict: Verdict | undefined;
   decision: Decision | undefined;
-  /** Journaled by an attempt before this one, which may have performed it. */
+  /** Journaled by an earlier attempt, which may have performed it. */
   isEarlier: boolean;
   /** Sent to the server, and not answered yet. */
   isSent: boolean;
 }
 
-/** `park`: nobody has decided. `send`: it is performed by the server, `perform`: here. */
+/**
+ * `park`: the decision is missing. `send`: the server performs it. `perform`: the runner performs
+ * it.
+ */
 export type Move = "wait" | "park" | "send" | "perform" | "interrupted" | "refused";
 
 const SERVER_TOOLS: ReadonlySet<string> = new Set([EFFECT_TOOL, ASK_TOOL]);
@@ -61,7 +66,7 @@ export class TurnCalls {
     return this.#open.values().next().value;
   }
 
-  /** True when it was still open. */
+  /** Closes a call. True when it was still open. */
   close(callId: string): boolean {
     return this.#open.delete(callId);
   }

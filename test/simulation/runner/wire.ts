@@ -1,5 +1,5 @@
 /**
- * The wire between a runner and a server. While it holds it keeps order and loses nothing, as a
+ * The wire between a runner and a server. While it holds, it keeps order and loses nothing, as a
  * WebSocket does; when it is cut, everything from then on is lost, and either end may not know.
  */
 import type { RunnerConnection } from "#engine/runs/index.ts";
@@ -19,11 +19,11 @@ export class Wire {
   readonly #server: ServerProcess;
   readonly #runner: RunnerProcess;
   readonly connection: RunnerConnection;
-  /** The latest instant at which the runner knows the server to have been there. */
+  /** The latest instant at which the runner knows the server was there. */
   provenAt: number;
   isCut = false;
   #stalledUntil = 0;
-  /** When the server last heard anything of the runner. */
+  /** When the server last received anything from the runner. */
   #heardAt: number;
   #serverOpen = true;
   #runnerOpen = true;
@@ -71,7 +71,7 @@ export class Wire {
     });
   }
 
-  /** Only the runner that was given a run can confirm it. */
+  /** Only the runner that got a run can confirm it. */
   #noteArrival(frame: RunnerFrame): void {
     const { runner, held } = this.connection;
     if (!runner) return;
@@ -99,7 +99,7 @@ export class Wire {
     });
   }
 
-  /** The server pings; a runner from which nothing comes for long is given up. */
+  /** The server pings; a silent runner is given up after a while. */
   #pulse(): void {
     const { scheduler } = this.#world;
     scheduler.after(PULSE_MS, () => {
@@ -126,7 +126,7 @@ export class Wire {
     this.#closeByServer();
   }
 
-  /** Answered by the wire itself, whatever the server is busy with. */
+  /** The wire itself answers, whatever the server is busy with. */
   ping(): void {
     const sentAt = this.#world.scheduler.now;
     this.#deliver("toServer", () => {
@@ -137,7 +137,7 @@ export class Wire {
     });
   }
 
-  /** What is sent arrives, but much later, when nobody reckons with it any more. */
+  /** Frames arrive much later, when nobody expects them any more. */
   stall(forMs: number): void {
     this.#stalledUntil = this.#world.scheduler.now + forMs;
   }
@@ -152,7 +152,7 @@ export class Wire {
       scheduler.after(random.between(100, 60_000), () => this.#serverNotices());
   }
 
-  /** The runner's process ended, or it let go of the wire. */
+  /** The runner's process ended, or it closed the wire. */
   runnerGone(): void {
     this.#runnerOpen = false;
     this.#deliver("toServer", () => this.#serverNotices());

@@ -1,4 +1,4 @@
-/** One life of the server: everything it keeps in memory is gone when it dies. */
+/** One server process: everything it keeps in memory is gone when it dies. */
 import { createKernel, type Kernel } from "#engine/index.ts";
 import { createSimLog } from "../expected.ts";
 import type { Wire } from "../runner/wire.ts";
@@ -13,7 +13,7 @@ export const DEFAULTS = { runtime: "native", model: null, limits: LIMITS };
 export class ServerProcess {
   readonly kernel: Kernel;
   readonly wires = new Set<Wire>();
-  /** Clients that wait for an answer of this process. */
+  /** Clients that wait for an answer from this process. */
   readonly waiting = new Set<() => void>();
   isUp = true;
 
@@ -45,7 +45,7 @@ export class ServerProcess {
 
   #die: () => void = () => undefined;
 
-  /** As by `kill -9`: nothing is finished, nobody is told. */
+  /** Like `kill -9`: nothing is finished, nobody is told. */
   crash(): void {
     this.isUp = false;
     this.#die();

@@ -1,6 +1,6 @@
 /**
- * A feature as any other: it listens, sets timers, sends things out, judges calls, and has a tool
- * that asks people and one that leaves a mark.
+ * A feature like any other: it listens, sets timers, uses the outbox, judges calls, and has one
+ * tool that asks people and one that leaves a mark.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as z from "zod";
@@ -16,10 +16,10 @@ import type { World } from "../world.ts";
 
 export const SIM_TIMER = "sim";
 
-/** Whose frame the server is working on, in the runner's own words. */
+/** The fence and boot of the frame that the server is handling, as the runner sent them. */
 export const sender = new AsyncLocalStorage<{ fence: number; boot: string }>();
 
-/** Every change is written down by the database itself, whoever makes it. */
+/** Triggers in the database record every change, whoever makes it. */
 const WATCHED = {
   sessions: "id",
   prompts: "session_id",
@@ -91,7 +91,7 @@ export function simTools(world: World): Tool[] {
       schema: z.object({ gate: z.string(), ttlMs: z.number() }),
       readOnly: false,
       target: () => null,
-      // Each look is a call of its own; what it looks at is one gate.
+      // Each poll is a call of its own; all of them share one gate.
       handle: async (work, { session, run }, { gate: callId, ttlMs }) => {
         const gate = await openGate(work, session, run, {
           callId,

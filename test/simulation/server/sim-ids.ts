@@ -3,7 +3,7 @@ import type { Random } from "#test/random.ts";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Like the real ones: sortable by the moment, in no order within it. */
+/** Like real ids: sortable by time, in no order within one instant. */
 export function createSimIds(now: () => number, random: Random): Ids {
   let minted = 0;
   return {

@@ -1,7 +1,7 @@
 /**
  * A server's store: the real one, with time between a command, its commit and its acknowledgement.
- * When the server dies in between, what was not begun never happens, and what was committed is never
- * told to anyone. A command may be run twice from its start, as after a conflict.
+ * When the server dies in between, a command that was not begun never happens, and a committed one
+ * is never acknowledged. A command may run twice from its start, as after a conflict.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Refusal } from "#base/refusal.ts";
@@ -22,7 +22,7 @@ export class SimStore implements Store {
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { scheduler } = this.#world;
-    // It is done later, and still for the one who asked for it.
+    // The command runs later, still in the async context of its caller.
     const forAsker = AsyncLocalStorage.snapshot();
     const act = (tx: Tx) => forAsker(work, tx);
     return new Promise<T>((resolve, reject) => {
@@ -83,7 +83,7 @@ export class SimStore implements Store {
   }
 
   async migrate(): Promise<void> {
-    // Done once, when the world is made.
+    // Done once, when the world is created.
   }
 
   checkWritable(): Promise<void> {
