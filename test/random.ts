@@ -1,4 +1,4 @@
-/** Seeded randomness: everything that may go one way or the other asks this. */
+/** Seeded randomness for everything that is left to chance. */
 export class Random {
   #a: number;
   #b: number;
@@ -27,7 +27,7 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
