@@ -1,4 +1,4 @@
-// Everything that must hold before a change goes in: style, types, boundaries, dead code, tests.
+// Runs every check that a change must pass: style, types, boundaries, dead code, tests.
 import { spawnSync } from "node:child_process";
 
 const bin = (path: string) => `node_modules/${path}`;

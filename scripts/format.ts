@@ -1,4 +1,4 @@
-// Formats, sorts imports and applies the fixes that are safe.
+// Formats, sorts imports and applies safe fixes.
 import { spawnSync } from "node:child_process";
 
 const biome = (...args: string[]) =>

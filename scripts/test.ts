@@ -1,5 +1,5 @@
-// Runs the rounds of test/rounds.ts, with the services they need, and ends with the line
-// `N passed, N failed, N skipped`.
+// Runs the rounds of scripts/test/rounds.ts, with the services they need, and ends with the line `N
+// passed, N failed, N skipped`.
 //
 //   node scripts/test.ts [--round <name>] [arguments for that round, or file filters for unit…]
 import { Cleanup } from "../test/services/servers/cleanup.ts";

@@ -1,6 +1,6 @@
 /**
- * Generated inputs are the same in every run, so that a failure is of the code and not of the day.
- * To search further: `MUSTER_TEST_SEED=$RANDOM npm test -- shell-fuzz`.
+ * Generated inputs are the same in every run, so that a failure comes from the code and not from
+ * chance. To search further: `MUSTER_TEST_SEED=$RANDOM npm test -- shell-fuzz`.
  */
 import fc from "fast-check";
 

@@ -1,13 +1,13 @@
-/** How the time of a function grows with its input, as a ratio within one process. */
+/** Growth of a function's running time with its input, as a ratio within one process. */
 
 const REPEATS = 7;
 const PIECES = 32;
 const PIECE_CHARS = 8_000;
 
 /**
- * The time for one long text, in multiples of the time for as many characters in short texts: about 1
- * for what is linear, 32 for what is quadratic. The least of several runs counts, because whatever else
- * the machine does only adds to it.
+ * The time for one long text as a multiple of the time for as many characters in short texts: about
+ * 1 for linear functions, 32 for quadratic ones. The shortest of several runs counts, because other
+ * load on the machine only adds time.
  */
 export function growth(
   makeInput: (chars: number) => string,
@@ -31,7 +31,7 @@ function leastMs(run: () => unknown): number {
   return least;
 }
 
-/** Far from both. */
+/** Far from both 1 and 32. */
 export const MOST_GROWTH = 10;
 
 /** Texts that make careless patterns slow. */

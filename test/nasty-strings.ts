@@ -1,8 +1,8 @@
 /**
- * Texts that break programs: letters of many scripts, signs that combine or cannot be seen, what
- * shells, databases, searches, templates, browsers, terminals and models take for their own. Whatever
- * stores, finds or shows text must leave them as they are. None holds NUL or a lone surrogate, which no
- * database stores; those are in UNSTORABLE.
+ * Texts that break programs: many scripts, combining and invisible characters, and syntax of
+ * shells, databases, searches, templates, browsers, terminals and models. Code that stores, finds
+ * or shows text must leave them unchanged. None contains NUL or a lone surrogate, which no database
+ * stores; those are in UNSTORABLE.
  */
 
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: others take them for templates; here they are data.
@@ -594,7 +594,7 @@ export const NASTY_STRINGS: readonly string[] = [
   ...new Set([...SCRIPTS, ...UNSEEN, ...SIGNS, ...SQL, ...SEARCH, ...PAGES, ...MACHINES]),
 ];
 
-/** They must be refused or made storable, and never break anything. */
+/** These must be refused or made storable, and never break anything. */
 export const UNSTORABLE: readonly string[] = [
   "\u0000",
   "a\u0000b",

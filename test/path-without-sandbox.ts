@@ -1,4 +1,4 @@
-/** A PATH with all programs of the system but bubblewrap, as on a machine where nobody has installed it. */
+/** A PATH with all programs of the system except bubblewrap, as on a machine without it. */
 import { existsSync, mkdtempSync, readdirSync, realpathSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

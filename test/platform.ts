@@ -1,4 +1,6 @@
-/** Boots everything in one process, on a database of its own, and talks to it as a client would. */
+/**
+ * Starts the whole platform in one process, on its own database, and talks to it as a client would.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,15 +31,15 @@ export interface Platform {
     headers?: Record<string, string>,
   ): Promise<Answer<T>>;
   createSession(fields?: Record<string, unknown>): Promise<Session>;
-  /** A session that may have workers. */
+  /** Creates a session that may have workers. */
   createSupervisor(fields?: Record<string, unknown>): Promise<Session>;
   prompt(sessionId: string, content: string, fields?: Record<string, unknown>): Promise<Prompt>;
   /** Waits until a prompt has the wanted state. */
   promptIn(id: string, state: Prompt["state"]): Promise<Prompt>;
   events(sessionId: string): Promise<SessionEvent[]>;
-  /** `folder`: another one is another machine. */
+  /** Starts a runner; another `folder` is another machine. */
   startRunner(folder?: string): Promise<RunningRunner>;
-  /** Ends the runner and starts another of the same identity. */
+  /** Stops the runner and starts another with the same identity. */
   restartRunner(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,9 +54,9 @@ export async function startPlatform({
 }: {
   env?: Environment;
   runner?: boolean;
-  /** Collects what is logged. */
+  /** Collects log lines. */
   logLines?: string[];
-  /** A data folder that stays when the platform is stopped. */
+  /** A data folder that is kept when the platform stops. */
   home?: string;
 } = {}): Promise<Platform> {
   const home = given ?? mkdtempSync(join(tmpdir(), "muster-test-"));

@@ -17,7 +17,7 @@ import { lastLines, runQuietly } from "./run-quietly.mjs";
 const isTest = (path) => /\.(test|contract)\.tsx?$/.test(path);
 const isBrowserOnly = (path) => /\/ui\/|^src\/surfaces\/web\//.test(path);
 
-/** Per part: the files it is made of. Paths are relative to the root, with forward slashes. */
+/** Source files of each part. Paths are relative to the root, with forward slashes. */
 const parts = {
   programs: {
     folders: ["src", "scripts/build"],

@@ -1,4 +1,4 @@
-// The commands: what each needs built, and the program it hands over to.
+// The commands: the parts each needs built, and the program it hands over to.
 import { readFileSync } from "node:fs";
 import { inRoot } from "./paths.mjs";
 

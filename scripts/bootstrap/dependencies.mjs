@@ -1,4 +1,4 @@
-// Installs what package-lock.json says, when it is missing or has changed.
+// Installs the packages of package-lock.json when they are missing or have changed.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { withLock } from "./lock.mjs";
@@ -30,8 +30,8 @@ function readStamp() {
 }
 
 /**
- * True after a developer's own `npm install`: npm's record of what it installed, written when it
- * has finished, names every package of the lock. Saves throwing away a correct node_modules.
+ * True after a developer's own `npm install`: npm's record of the install, written at its end,
+ * names every package of the lock. This saves throwing away a correct node_modules.
  */
 function isInstalled() {
   if (!existsSync(INSTALLED)) return false;

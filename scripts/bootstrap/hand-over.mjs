@@ -24,7 +24,9 @@ function forward(child, signal) {
   child.kill(signal);
 }
 
-/** npm runs us through a shell that passes no signal on: a killed `npm start` shows as a lost parent. */
+/**
+ * npm runs us through a shell that forwards no signal: a killed `npm start` shows as a lost parent.
+ */
 function endWithParent(child) {
   const parent = process.ppid;
   const timer = setInterval(() => {

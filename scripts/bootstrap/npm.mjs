@@ -19,7 +19,7 @@ async function globalSettingsFile(npm) {
   return output.trim().split("\n").at(-1);
 }
 
-/** npm says what is wrong first and how it is used last. */
+/** npm prints the error first and its usage last. */
 export const npmErrors = (output) =>
   output
     .split("\n")

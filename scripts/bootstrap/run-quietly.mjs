@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Runs a program and keeps its output back; resolves with `{ code, output }`. */
+/** Runs a program and captures its output; resolves with `{ code, output }`. */
 export function runQuietly(file, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });

@@ -1,18 +1,18 @@
-// Where bubblewrap comes from: the package managers that can install it, and Debian's package.
+// Sources of bubblewrap: the package managers that can install it, and Debian's package.
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastLines, runQuietly } from "./run-quietly.mjs";
 
 const PACKAGE = "bubblewrap";
-/** For all commands of one attempt together: a start must not hang on a slow mirror. */
+/** Limit for all commands of one attempt together: a start must not hang on a slow mirror. */
 const TIME_LIMIT_MS = 180_000;
-// A mirror that does not answer is given up early; another apt that is at work is waited for.
+// A mirror that does not answer is given up early; another running apt is waited for.
 const APT = [
   ...["-o", "Acquire::http::Timeout=20", "-o", "Acquire::https::Timeout=20"],
   ...["-o", "Acquire::Retries=1", "-o", "DPkg::Lock::Timeout=60"],
 ];
 
-/** Per package manager, in the order they are looked for: the commands to try, one after the other. */
+/** Commands to try per package manager, one after the other, in order of preference. */
 const MANAGERS = {
   "apt-get": (file) => [
     [file, ...APT, "install", "--yes", "--no-install-recommends", PACKAGE],
@@ -29,7 +29,7 @@ const MANAGERS = {
 };
 const ENV = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C.UTF-8" };
 
-/** The first package manager that is on the PATH, with `install(env)`, which throws what it said. */
+/** The first package manager on the PATH, with `install(env)`, which throws its error output. */
 export function findPackageManager(find) {
   for (const [name, commandsFor] of Object.entries(MANAGERS)) {
     const file = find(name);
@@ -40,7 +40,7 @@ export function findPackageManager(find) {
   return undefined;
 }
 
-/** Ends with the first install that succeeds; the last command's failure is the failure of all. */
+/** Stops at the first install that succeeds; if none does, fails with the last command's error. */
 async function runUntilInstalled(commands, env) {
   const run = createRunner(env);
   for (const [index, command] of commands.entries()) {
@@ -52,9 +52,9 @@ async function runUntilInstalled(commands, env) {
 }
 
 /**
- * Fetches Debian's package and unpacks it into `folder`, without root. apt checks the package against
- * the distribution's signed lists. Where the system has no lists, they are fetched into a folder of
- * our own.
+ * Downloads Debian's package and unpacks it into `folder`, without root. apt checks the package
+ * against the distribution's signed lists. Where the system has no lists, they are downloaded into
+ * a folder of our own.
  */
 export async function unpackDebianPackage(aptGet, folder, env) {
   const work = `${folder}.new`;

@@ -1,6 +1,6 @@
-// Gets bubblewrap ready, the sandbox that agents' commands run in: the system's, else installed by
-// the package manager (as root), else the distribution's package unpacked beside the project. A
-// machine where none of them works starts all the same: the server's page says what is missing.
+// Gets bubblewrap ready, the sandbox for agents' commands: the system's, else installed by the
+// package manager (as root), else the distribution's package unpacked beside the project. A machine
+// where none of them works still starts: the server's page says what is missing.
 import { accessSync, constants, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -9,10 +9,10 @@ import { inRoot } from "./paths.mjs";
 import { runQuietly } from "./run-quietly.mjs";
 import { findPackageManager, unpackDebianPackage } from "./sandbox-packages.mjs";
 
-/** Holds the unpacked package. */
+/** Folder of the unpacked package. */
 const UNPACKED = inRoot(".cache/bubblewrap");
 const PROBE_TIMEOUT_MS = 10_000;
-// The options the runner's sandboxes depend on; an old bubblewrap, or a system that forbids
+// The options that the runner's sandboxes depend on; an old bubblewrap, or a system that forbids
 // namespaces, fails here as it would fail there.
 const PROBE = [
   ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"],
@@ -20,11 +20,14 @@ const PROBE = [
   ...["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", "true"],
 ];
 
-/** Resolves with the environment for the program: its PATH leads to a working bubblewrap, if there is one. */
+/**
+ * Resolves with the environment for the program: its PATH leads to a working bubblewrap, if there
+ * is one.
+ */
 export async function ensureSandbox(env, progress) {
   if (process.platform !== "linux" || wantsNone(env)) return env;
   const installed = findProgram("bwrap", env.PATH);
-  // One that is there and does not work is not mended by installing it again.
+  // Installing again does not repair a bubblewrap that does not work.
   if (installed !== undefined) return env;
   if (!(await works(unpackedFile()))) await install(env, progress);
   return withUnpacked(env);
@@ -44,7 +47,7 @@ function wantsNone(env) {
   return (env.MUSTER_SANDBOX ?? settingsFile(env).MUSTER_SANDBOX) === "local";
 }
 
-/** Mistakes in the file are for the program to report. */
+/** The program reports errors in this file. */
 function settingsFile({ MUSTER_HOME }) {
   try {
     const home = MUSTER_HOME || join(homedir(), ".muster");
@@ -55,7 +58,8 @@ function settingsFile({ MUSTER_HOME }) {
 }
 
 async function install(env, progress) {
-  // An unpacked one that does not work is in the way, unless somebody else's that we cannot remove.
+  // An unpacked one that does not work is in the way, unless it belongs to someone else and cannot
+  // be removed.
   if (!removeUnpacked()) return;
   const manager = findPackageManager((name) => findProgram(name, env.PATH));
   if (process.getuid() === 0) {
@@ -87,7 +91,10 @@ function removeUnpacked() {
   }
 }
 
-/** Says what is done and, in a sentence, why it failed; a failure here must not stop the start. */
+/**
+ * Reports the step and, if it fails, the reason in a sentence; a failure here must not stop the
+ * start.
+ */
 async function attempt(progress, what, work) {
   try {
     await withLock(progress, () => progress.step(what, work));

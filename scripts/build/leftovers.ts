@@ -4,7 +4,7 @@ import { join } from "node:path";
 // A server that is still running may yet load a chunk of the build it was started from.
 const KEPT_MS = 24 * 3_600_000;
 
-/** Removes files of earlier builds from `folder`, but not the recent ones. */
+/** Removes files of earlier builds from `folder`, except recent ones. */
 export async function removeLeftovers(folder: string, written: string[]): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {

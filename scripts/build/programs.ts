@@ -1,5 +1,5 @@
-// Bundles the server, runner and command line. Bundling starts faster than reading hundreds of
-// files from node_modules; splitting keeps what is imported lazily out of the way until it is used.
+// Bundles the server, runner and command line. A bundle starts faster than hundreds of files from
+// node_modules; splitting loads lazy imports only when they are used.
 import { build } from "esbuild";
 import { removeLeftovers } from "./leftovers.ts";
 

@@ -1,4 +1,4 @@
-// Tables and indexes as the migrations make them.
+// Tables and indexes as the migrations create them.
 import ts from "typescript-compiler-api";
 
 export interface Source {
@@ -23,7 +23,7 @@ const ADDED = /alter table (\w+) add column (\w+)/g;
 const INDEX = /create (unique )?index (?:if not exists )?(\w+) on (\w+) \(([^)]*)\)/g;
 const DROPPED = /drop index (?:if exists )?(\w+)/g;
 
-/** The texts of all migrations. Other SQL stands in files of queries. */
+/** The texts of all migrations. Other SQL is in query files. */
 function ddlTexts(sources: readonly Source[]): string[] {
   return sources
     .filter(({ file }) => /(migrations|schema|-schema)\.ts$/.test(file))
@@ -31,7 +31,7 @@ function ddlTexts(sources: readonly Source[]): string[] {
     .map((text) => (text.trimEnd().endsWith(";") ? text : `${text};`));
 }
 
-/** String and template literals, with a word for each value that is filled in. */
+/** String and template literals, with a placeholder word for each inserted value. */
 function textsIn(node: ts.Node): string[] {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node.text];
   if (ts.isTemplateExpression(node)) {

@@ -1,4 +1,4 @@
-// Compares what is declared with what the sources do with it.
+// Compares declarations with their uses in the sources.
 import { findColumns, findIndexes, type Source } from "./ddl.ts";
 import { collectFacts } from "./syntax-facts.ts";
 

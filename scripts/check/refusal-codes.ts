@@ -1,9 +1,9 @@
-// Compares the codes of refusals in the sources with the table that the API document is made from
-// (`src/surfaces/http/refusal-codes.ts`). With --write the table is made anew.
+// Compares the refusal codes in the sources with the table for the API document
+// (`src/surfaces/http/refusal-codes.ts`). With --write the table is generated again.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 
 const TABLE = "src/surfaces/http/refusal-codes.ts";
-/** Where refusals come from that HTTP answers with. */
+/** Folders whose refusals HTTP may answer with. */
 const SOURCES = ["engine", "features", "channels", "surfaces/http", "surfaces/live"];
 
 const STATUS: Record<string, number> = {
@@ -18,7 +18,7 @@ const STATUS: Record<string, number> = {
   unavailable: 503,
 };
 
-/** Codes that the pattern does not see: from `base`, or from tables of their feature. */
+/** Codes that the pattern does not find: from `base`, or from a table in their feature. */
 const FROM_TABLES: Record<string, string> = {
   json_too_deep: "invalid",
   unknown_field: "invalid",
@@ -43,7 +43,7 @@ const FROM_TABLES: Record<string, string> = {
   provider_unavailable: "unavailable",
 };
 
-/** Told to runners on their socket, or at a start, and never over HTTP. */
+/** Codes sent to runners on their socket, or at a start, and never over HTTP. */
 const ELSEWHERE = new Set([
   "connection_replaced",
   "duplicate_runner",
@@ -78,7 +78,7 @@ ${lists.join("")}} as const satisfies Record<number, readonly string[]>;
 export type RefusalStatus = keyof typeof REFUSAL_CODES;
 `;
 
-// Read as data, so that formatting does not matter.
+// Compared as data, so that formatting does not matter.
 const codesIn = (text: string) => [...text.matchAll(/"\w+"|\d{3}: /g)].map(String).join(" ");
 if (process.argv.includes("--write")) writeFileSync(TABLE, wanted);
 else if (codesIn(readFileSync(TABLE, "utf8")) !== codesIn(wanted)) {

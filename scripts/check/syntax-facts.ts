@@ -1,4 +1,4 @@
-// Uses of names in the sources: which are written, read, searched for, produced.
+// Uses of names in the sources: written, read, searched, produced.
 import ts from "typescript-compiler-api";
 import type { Source } from "./ddl.ts";
 
@@ -10,7 +10,7 @@ export interface Facts {
   searched: Set<string>;
   /** Lists of states by their name. */
   states: Map<string, string[]>;
-  /** Strings that stand where a value is made. */
+  /** Strings in places that make a value. */
   produced: Set<string>;
   settings: string[];
   settingsRead: Set<string>;
@@ -42,12 +42,16 @@ function visit(node: ts.Node, source: Source, facts: Facts): void {
   node.forEachChild((child) => visit(child, source, facts));
 }
 
-/** `null`, `0`, an empty text or list, and parameters of a statement say nothing about a column. */
+/**
+ * `null`, `0`, an empty text or list, and parameters of a statement do not count as writing a
+ * column.
+ */
 function isEmptyValue(node: ts.Expression, name: string): boolean {
   if (node.kind === ts.SyntaxKind.NullKeyword) return true;
   if (ts.isNumericLiteral(node)) return node.text === "0";
   if (ts.isStringLiteral(node)) return node.text === "" || node.text === "[]" || node.text === "{}";
-  // `p("column")` hands on what the caller has; under another name it is a value of the statement's own.
+  // `p("column")` passes on the caller's value; under another name it is a value of the statement's
+  // own.
   if (ts.isCallExpression(node))
     return /^(p|eb\.ref)\("(excluded\.)?(\w+)"/.exec(node.getText())?.[3] === name;
   return ts.isAsExpression(node) && isEmptyValue(node.expression, name);
@@ -106,7 +110,7 @@ function noteQuery(node: ts.Node, { read, searched }: Facts): void {
   if (SEARCHES.has(name) || SELECTS.has(name)) read.add(column);
 }
 
-/** Names in SQL that is written out. */
+/** Names in literal SQL. */
 function noteSql(node: ts.Node, { file }: Source, { read, written, searched }: Facts): void {
   if (!ts.isLiteralExpression(node) && !ts.isTemplateMiddleOrTemplateTail(node)) {
     if (!ts.isTemplateHead(node)) return;
@@ -121,13 +125,13 @@ function noteSql(node: ts.Node, { file }: Source, { read, written, searched }: F
   }
 }
 
-/** Part of a template that is tagged as SQL. */
+/** True for a part of a template that is tagged as SQL. */
 function isTagged(node: ts.Node): boolean {
   const template = ts.findAncestor(node, ts.isTaggedTemplateExpression);
   return template?.tag.getText() === "sql";
 }
 
-/** `export const TURN_STATES = ["a", "b"] as const` in what crosses a process or a feature's border. */
+/** `export const TURN_STATES = ["a", "b"] as const` in a contract between processes or features. */
 function noteStates(node: ts.Node, { file }: Source, facts: Facts): void {
   if (ts.isStringLiteral(node) && isProduced(node)) facts.produced.add(node.text);
   const isContract = /src\/protocol\/|\/contract\.ts$/.test(file);
@@ -146,7 +150,7 @@ function noteStates(node: ts.Node, { file }: Source, facts: Facts): void {
   facts.states.set(node.name.text, items);
 }
 
-/** Compared, listed and typed strings make nothing. */
+/** Compared, listed and typed strings produce nothing. */
 function isProduced(node: ts.StringLiteral): boolean {
   const { parent } = node;
   if (ts.isLiteralTypeNode(parent) || ts.isCaseClause(parent)) return false;

@@ -1,5 +1,6 @@
-// dependency-cruiser reads sources with TypeScript's compiler API, which TypeScript 7 no longer has.
-// Whoever asks for "typescript" in its process gets version 6, kept under another name.
+// dependency-cruiser reads sources with TypeScript's compiler API, which TypeScript 7 no longer
+// has. An import of "typescript" in its process resolves to version 6, installed under another
+// name.
 import { createRequire, registerHooks } from "node:module";
 
 const NAME = "typescript-compiler-api";

@@ -1,12 +1,12 @@
-// Looks for what is declared and then forgotten: columns that nothing writes or reads, indexes that no
+// Finds declarations that were forgotten: columns that nothing writes or reads, indexes that no
 // query can use, states that nothing produces, settings that nothing reads. It reads the sources'
-// syntax and goes by names, so it misses a column whose name another table uses well; what it reports
-// is real, or stands below with the reason.
+// syntax and compares names, so it misses a column whose name another table uses; each finding is
+// real, or listed below with a reason.
 import { globSync, readFileSync } from "node:fs";
 import ts from "typescript-compiler-api";
 import { findUnused } from "./find-unused.ts";
 
-/** Left as they are, with the reason. */
+/** Accepted findings, with the reason. */
 const KNOWN: Readonly<Record<string, string>> = {
   "column notification_preferences.slack": "read by the name of its channel",
   "column notification_preferences.telegram": "read by the name of its channel",

@@ -13,7 +13,7 @@ function namedRound([, name, ...rest]: string[]): Round {
   return { ...round, command: [...round.command, ...rest] };
 }
 
-/** Arguments are filters for the unit round, and then the other rounds are not asked for. */
+/** Arguments are filters for the unit round; the other rounds are then left out. */
 function plainRun(filters: string[]): Round[] {
   if (filters.length > 0) return [namedRound(["--round", "unit", ...filters])];
   return rounds.flatMap((round) => {

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ServiceName, services } from "../../test/services/servers/services.ts";
 
-/** The services that some suite imports from test/services/. */
+/** The services that any suite imports from test/services/. */
 export async function listImportedServices(): Promise<ServiceName[]> {
   const found = new Set<string>();
   for (const file of [...(await listSources("src")), ...(await listSources("test"))]) {

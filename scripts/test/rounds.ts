@@ -5,9 +5,9 @@ export interface Round {
   name: string;
   /** Arguments of Node. */
   command: string[];
-  /** Services it cannot do without; the unit round's come from the imports of the suites. */
+  /** Services it requires; the unit round's come from the imports of the suites. */
   needs: ServiceName[];
-  /** Part of a plain `npm test`, with these further arguments and within this time. */
+  /** Part of a plain `npm test`, with these further arguments and this time limit. */
   inEveryRun?: { args: string[]; timeoutMs?: number };
   timeoutMs: number;
 }

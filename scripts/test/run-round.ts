@@ -29,7 +29,7 @@ async function runVitest(round: Round, services: Prepared, cleanup: Cleanup): Pr
   const command = [...round.command, ...reporters];
   const ok = await run({ ...round, command }, services, cleanup);
   const counts = await readReport(report);
-  // A file that cannot even be loaded fails the run without a failed test.
+  // A file that cannot be loaded fails the run without a failed test.
   return ok || counts.failed > 0 ? counts : { ...counts, failed: 1 };
 }
 

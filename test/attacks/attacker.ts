@@ -1,7 +1,7 @@
 /**
- * A program that floods a server as one of its people would, in a process of its own so that what it
- * costs itself is not counted. It begins at once, and ends when its input does; then it says what it
- * was answered.
+ * Floods a server as one of its people could, in its own process, so that its own cost is not
+ * measured with the server's. It starts at once, stops when its input closes, and then prints the
+ * answers it got.
  *
  *   attacker.ts '{"kind": …, "url": …, "headers": …, "session": …, "runnerToken": …}'
  */
@@ -17,13 +17,13 @@ const { headers } = target;
 const counts: Record<string, number> = {};
 let isOver = false;
 
-/** The first one tells that the attack is under way. */
+/** The first count tells the test that the attack is under way. */
 function count(what: string): void {
   if (Object.keys(counts).length === 0) process.stdout.write("begun\n");
   counts[what] = (counts[what] ?? 0) + 1;
 }
 
-/** Repeats something until the end, `lanes` at a time. */
+/** Repeats an action until the end, in `lanes` parallel loops. */
 async function repeat(lanes: number, act: () => Promise<unknown>): Promise<void> {
   const lane = async () => {
     while (!isOver) await act().catch(() => sleep(5));
@@ -62,7 +62,7 @@ const subscription = JSON.stringify({
   after: 0,
 });
 
-/** A registered machine of the attacker's own. */
+/** A socket of a machine that the attacker has registered. */
 async function runnerSocket(): Promise<WebSocket> {
   const socket = await socketAt("/api/runners/connect", {
     authorization: `Bearer ${target.runnerToken}`,
@@ -78,7 +78,7 @@ async function runnerSocket(): Promise<WebSocket> {
   return socket;
 }
 
-/** Sends for as long as the socket takes it, with a new one when it was cut. */
+/** Sends as fast as the socket accepts, and opens a new one when it is cut. */
 async function sendWithoutEnd(make: () => Promise<WebSocket>, message: string | Buffer) {
   let socket = await make();
   while (!isOver) {
@@ -117,7 +117,7 @@ export const attacks = {
   /** Asks one socket for a long log again and again, and reads it. */
   subscriptions: () => sendWithoutEnd(() => socketAt("/api/live"), subscription),
 
-  /** The same on many sockets that read nothing. */
+  /** The same subscription on many sockets that are never read. */
   async "stalled sockets"() {
     const sockets: WebSocket[] = [];
     for (let at = 0; at < 60; at++) {
@@ -136,7 +136,7 @@ export const attacks = {
     await sendWithoutEnd(runnerSocket, `${text.slice(0, -1)},"beforeSeq":null}`);
   },
 
-  /** As large and as full as a frame may be, and nested deeper. */
+  /** Frames of the largest size and depth that are accepted, and deeper ones. */
   async "nested frames"() {
     const deep = "[".repeat(3_000_000) + "]".repeat(3_000_000);
     await sendWithoutEnd(runnerSocket, Buffer.from(`{"op":"journal","items":${deep}}`));
@@ -148,7 +148,7 @@ export const attacks = {
     await sendWithoutEnd(runnerSocket, Buffer.from(text));
   },
 
-  /** Text that has to be cleaned before it can be stored. */
+  /** Text that must be cleaned before it can be stored. */
   async "escaped frames"() {
     const text = "\\u0000".repeat(600_000);
     const item = `{"type":"message","entryId":"e","kind":"text","text":"${text}"}`;
@@ -156,7 +156,7 @@ export const attacks = {
     await sendWithoutEnd(runnerSocket, Buffer.from(frame));
   },
 
-  /** Writes to the logs of turns of its own as fast as it can. */
+  /** Writes to the journals of its own turns as fast as it can. */
   async journal() {
     const socket = await runnerSocket();
     const waiting = new Map<string, (op: string) => void>();

@@ -1,4 +1,4 @@
-/** Starts an attacker beside a test, and hears what it was answered. */
+/** Starts an attacker process beside a test and collects the answers it got. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -22,13 +22,13 @@ export interface Target {
   url: string;
   /** The attacker's credentials. */
   headers: Record<string, string>;
-  /** With a long log that the attacker may read. */
+  /** A session with a long log, readable by the attacker. */
   session: string;
   runnerToken: string;
 }
 
 export interface Attack {
-  /** Ends it. Returns how often the attacker saw what. */
+  /** Ends the attack. Returns a count for each kind of answer. */
   stop(): Promise<Record<string, number>>;
 }
 

@@ -1,4 +1,4 @@
-/** Starts what is compared: the built program, and the floor. Both speak the same few addresses. */
+/** Starts the contenders: the built program and the floor. Both serve the same few routes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cpuMs, listTree, type Memory, memoryOf } from "./processes.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-/** As `npm start` has them. */
+/** The options that `npm start` uses. */
 const NODE_OPTIONS = JSON.parse(
   readFileSync(join(ROOT, "scripts/node-options.json"), "utf8"),
 ) as string[];
@@ -24,7 +24,7 @@ export interface Target {
 export interface Contender extends Target {
   pid: number;
   home: string;
-  /** From the start of the process to the first good answer of `/ready`. */
+  /** Time from the start of the process to the first good answer of `/ready`. */
   readyMs: number;
   startedAt: number;
   memory(): Memory;
@@ -40,7 +40,7 @@ export interface OurOptions {
   nodeOptions?: readonly string[];
   /** The port of the bench's model. */
   modelPort?: number;
-  /** Another build than the one of this folder, to compare two. */
+  /** A build from another folder, to compare two builds. */
   program?: string;
   env?: Readonly<Record<string, string>>;
 }

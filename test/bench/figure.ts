@@ -1,8 +1,11 @@
-/** What a figure is, and the arithmetic all of them share. */
+/** The types of a figure, and the arithmetic that figures share. */
 import type { BenchTools } from "./tools.ts";
 
 export interface Target {
-  /** Ours must be at most, or at least, this many times the floor; or this much, whatever the floor. */
+  /**
+   * Ours must be at most, or at least, this many times the floor; or this value, whatever the
+   * floor.
+   */
   kind: "at_most_ratio" | "at_least_ratio" | "at_most" | "at_least";
   value: number;
 }
@@ -40,8 +43,8 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 /**
- * Runs every contender once a round, one after the other, so that what disturbs the machine
- * disturbs all of them. Returns what each measured, round by round.
+ * Runs every contender once a round, one after the other, so that a disturbance of the machine
+ * affects all of them. Returns the measurements of each, round by round.
  */
 export async function interleave<K extends string, T>(
   rounds: number,
@@ -54,7 +57,7 @@ export async function interleave<K extends string, T>(
   return results;
 }
 
-/** The median over rounds of one number of what was measured. */
+/** The median of one measurement over all rounds. */
 export function medianOf<T>(rounds: readonly T[], pick: (round: T) => number): number {
   return median(rounds.map(pick));
 }

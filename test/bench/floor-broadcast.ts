@@ -1,6 +1,6 @@
 /**
- * The floor of fan-out: a bare `ws` server that sends one text to every socket, as fast as they
- * take it. A client's message says how long the text is, and starts it.
+ * The floor of fan-out: a bare `ws` server that sends one text to every socket as fast as they take
+ * it. A client's message gives the length of the text and starts the broadcast.
  *
  *   node floor-broadcast.ts PORT
  */

@@ -1,4 +1,4 @@
-/** How the floor calls a model: a kept connection, the first words handed on as they come, nothing checked. */
+/** The floor's model call: a kept connection, text forwarded as it comes, nothing checked. */
 import { Agent, request } from "node:http";
 import { requestBody } from "./model/answers.ts";
 

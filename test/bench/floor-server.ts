@@ -54,7 +54,7 @@ const settleAndWake = db.transaction(
   },
 );
 
-/** By session. */
+/** Models by session. */
 const models = new Map<string, string>();
 const parents = new Map<string, string>();
 const watchers = new Map<string, Set<ServerResponse>>();
@@ -93,7 +93,7 @@ async function answer(session: string, prompt: string, content: string): Promise
   return content;
 }
 
-/** Each line an entry of its own, committed before the next. */
+/** Writes each line as an entry of its own, committed before the next. */
 async function sayLines(session: string, prompt: string, lines: string[]): Promise<string> {
   for (const line of lines.slice(0, -1)) {
     const text = line.slice("say ".length);
@@ -173,7 +173,7 @@ createServer((request, response) => void serve(request, response)).listen(
   () => void resume(),
 );
 
-/** What a dead process left behind is worked again from its beginning. */
+/** Restarts prompts that a dead process left behind, from their beginning. */
 async function resume(): Promise<void> {
   if (runner !== "inline") return;
   for (const row of open.all() as { id: string; session_id: string; content: string }[]) {

@@ -1,6 +1,6 @@
 /**
- * An inbox of 100,000 letters of which half are unread, asked by its routes without HTTP, in a process
- * of its own. Prints one JSON object.
+ * An inbox of 100,000 messages, half of them unread, read through its routes without HTTP, in a
+ * process of its own. Prints one JSON object.
  *
  *   node mailbox-load.ts FOLDER TIMES
  */
@@ -18,7 +18,7 @@ const ROWS_AT_ONCE = 500;
 const [folder = ".", times = "200"] = process.argv.slice(2);
 const ids = createIds();
 
-/** Every other one is unread; one of ten is put away as well. */
+/** Every other message is unread; one of ten is archived as well. */
 function rowOf(at: number): LetterRow {
   const id = ids.mint("ltr");
   const isRead = at % 2 === 0;

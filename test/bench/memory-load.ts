@@ -1,6 +1,6 @@
 /**
- * Searching memories, in a process of its own: 200 of an orchestrator, and 50,000 that sessions have
- * of 50 repositories. Prints one JSON object, in milliseconds.
+ * Searching memories, in a process of its own: 200 of an orchestrator, and 50,000 that sessions
+ * have of 50 repositories. Prints one JSON object, in milliseconds.
  *
  *   node memory-load.ts FOLDER
  */
@@ -27,7 +27,7 @@ const {
 } = await openKernel(folder, [memory]);
 
 let state = 1;
-/** The same numbers each time. */
+/** Pseudo-random numbers, the same in each run. */
 function roll(): number {
   state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
   return state / 2_147_483_648;

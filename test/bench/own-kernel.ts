@@ -1,4 +1,4 @@
-/** For figures without HTTP: a kernel with the features they are about, on a database in a file. */
+/** A kernel with the measured features on a database file, for figures without HTTP. */
 import { join } from "node:path";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";

@@ -1,4 +1,4 @@
-/** What the kernel says about processes: who belongs to whom, their memory, their processor time. */
+/** Process figures from `/proc`: the tree, memory and processor time. */
 import { readdirSync, readFileSync } from "node:fs";
 
 const TICK_MS = 10;
@@ -9,7 +9,7 @@ export interface Memory {
   pssMib: number;
 }
 
-/** A process and all that descend from it. */
+/** A process and all its descendants. */
 export function listTree(root: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -44,7 +44,10 @@ export function memoryOf(pids: readonly number[]): Memory {
   return { rssMib: rss / MIB, pssMib: pss / MIB };
 }
 
-/** The fields behind the program's name, which may hold anything; undefined when the process is gone. */
+/**
+ * The fields after the program's name, which may contain anything; undefined when the process is
+ * gone.
+ */
 function readStat(pid: number): string[] | undefined {
   const text = readProcess(pid, "stat");
   return text?.slice(text.lastIndexOf(")") + 2).split(" ");

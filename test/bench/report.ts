@@ -1,11 +1,14 @@
-/** The table, and the same as JSON. */
+/** Prints the table, and writes the same as JSON. */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import type { Row, Target } from "./figure.ts";
 
 export type Verdict = "ok" | "near" | "miss" | "";
 
-/** Measurements differ by this much from run to run; what is within it counts as reached, but is marked. */
+/**
+ * Measurements differ by this factor from run to run; a result within it counts as reached, but is
+ * marked.
+ */
 const NOISE = 1.3;
 
 export function ratioOf({ ours, floor }: Row): number | undefined {

@@ -95,7 +95,7 @@ async function main(): Promise<void> {
   if (values.json !== undefined) writeJson(values.json, rows);
 }
 
-/** A figure that breaks does not take the others with it. */
+/** Runs a figure; one that throws does not stop the others. */
 async function attempt(figure: Figure, tools: BenchTools): Promise<Row[]> {
   try {
     return await figure.measure(tools);
@@ -116,7 +116,7 @@ function choose(only: string[] | undefined, quick: boolean): Figure[] {
   return figures.filter((figure) => (only ? only.includes(figure.name) : !quick || figure.quick));
 }
 
-/** The program is measured with the options it is started with. */
+/** The program is measured with the Node options it is started with. */
 async function nodeOptions(): Promise<string[]> {
   const { commands } = (await import(COMMANDS)) as {
     commands: { start: { nodeOptions: string[] } };

@@ -1,7 +1,7 @@
 /**
- * Searching a million entries, in a process of its own: 5,000 sessions of one person, asked for by one
- * to four words over the route, without HTTP. Half of the questions are words that stand side by side
- * somewhere; the rest are any words. Prints one JSON object, in milliseconds.
+ * Searching a million entries, in a process of its own: 5,000 sessions of one person, searched for
+ * one to four words through the route, without HTTP. Half of the queries are words that occur side
+ * by side somewhere; the rest are any words. Prints one JSON object, in milliseconds.
  *
  *   node search-load.ts FOLDER
  */
@@ -25,14 +25,14 @@ const SEARCHES = 400;
 const IN_ONE_COMMIT = 10;
 const MERGED_PAGES = 200;
 const VOCABULARY = 50_000;
-/** Indexed as the server does it, to see how long each of its transactions takes. */
+/** Sessions indexed as the server does it, to measure each of its transactions. */
 const AS_USUAL = 40;
 
 const [folder = "."] = process.argv.slice(2);
 const { store, kernel } = await openKernel(folder, [createSearch([])]);
 
 let state = 1;
-/** The same numbers each time. */
+/** Pseudo-random numbers, the same in each run. */
 function roll(): number {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
   return state / 4_294_967_296;
@@ -88,7 +88,7 @@ async function addSession(tx: Tx, n: number): Promise<{ session: SessionRow; row
   return { session, rows };
 }
 
-/** What the indexer would write, in larger transactions. */
+/** Writes what the indexer would write, in larger transactions. */
 async function addDocuments(tx: Tx, session: SessionRow, rows: readonly EventRow[]) {
   for (const row of rows) {
     const found = entryFound(session, row);

@@ -1,8 +1,11 @@
-/** Fills a database with many sessions by copying the rows of one, so that a hundred thousand take seconds. */
+/**
+ * Fills a database by copying the rows of one session, so that a hundred thousand sessions take
+ * seconds.
+ */
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
-/** Makes these copies of a session archived ones, with what search knows of the original. */
+/** Archives these copies of a session, with the search index of the original. */
 export function archiveCopies(
   home: string,
   sessionId: string,
@@ -30,7 +33,7 @@ export function archiveCopies(
       for (const row of documents)
         insert.run({ ...row, ref: String(row.ref).replace(sessionId, id) });
     }
-    // All of it is indexed: nothing is left to be looked at.
+    // Everything is indexed: no change is left for the indexer.
     db.exec("delete from search_changes");
   })();
   db.close();
@@ -38,7 +41,7 @@ export function archiveCopies(
 
 type Rows = Record<string, unknown>[];
 
-/** The tables that hold a session, and the column that says whose row it is. */
+/** The tables that hold a session, and the column with the session's id. */
 const TABLES = [
   ["sessions", "id"],
   ["threads", "session_id"],
@@ -55,7 +58,7 @@ export function copyOf(id: string, number: number): string {
   return id.slice(0, -COUNTER_CHARS) + String(number).padStart(COUNTER_CHARS, "0");
 }
 
-/** Copies one session of ours, with all that belongs to it. The server must not be running. */
+/** Copies one session with everything that belongs to it. The server must not be running. */
 export function copySession(home: string, sessionId: string, from: number, count: number): void {
   const db = openFast(join(home, "muster.db"));
   const copiers = TABLES.flatMap(([table, column]) => {
@@ -69,7 +72,7 @@ export function copySession(home: string, sessionId: string, from: number, count
   db.close();
 }
 
-/** The same for the floor. */
+/** Does the same for the floor. */
 export function copyFloorSession(
   home: string,
   state: "accepted" | "settled",

@@ -1,6 +1,6 @@
 /**
- * What needs no HTTP, in a process of its own: the store alone, and the way from a prompt to its
- * claim inside the kernel; each with its bare counterpart. Prints one JSON object.
+ * Figures without HTTP, in a process of its own: the store alone, and the time from a prompt to its
+ * claim in the kernel; each with its bare counterpart. Prints one JSON object.
  *
  *   node store-load.ts (commit|commit-floor|claim|claim-floor) FOLDER MS
  */

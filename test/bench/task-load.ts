@@ -1,6 +1,6 @@
 /**
- * What can be begun on a board of 10,000 tasks, asked of the route without HTTP, in a process of its
- * own. Prints one JSON object.
+ * Ready tasks on a board of 10,000, read through the route without HTTP, in a process of its own.
+ * Prints one JSON object.
  *
  *   node task-load.ts FOLDER TIMES
  */
@@ -16,7 +16,9 @@ const DAY_MS = 86_400_000;
 const [folder = ".", times = "200"] = process.argv.slice(2);
 const ids = createIds();
 
-/** A board in the middle of its work: of eight tasks one is ready, two wait, two are taken, the rest is over. */
+/**
+ * A board in progress: of eight tasks one is ready, two wait, two are assigned, the rest are done.
+ */
 function rowOf(boardId: string, at: number): TaskRow {
   const status = (
     [

@@ -1,4 +1,4 @@
-/** What every figure is handed: fresh folders, servers that end with the bench, the load process. */
+/** The tools of every figure: fresh folders, servers that end with the bench, the load process. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,15 +16,15 @@ import { type ModelProcess, startModel } from "./model/model-process.ts";
 
 export interface BenchTools {
   quick: boolean;
-  /** How many rounds: one in a quick run. */
+  /** Number of rounds: one in a quick run. */
   rounds(full: number): number;
   load: LoadProcess;
-  /** The one model all contenders call; it is started when first asked for. */
+  /** The one model that all contenders call; it is started on first use. */
   model(): Promise<ModelProcess>;
   freshHome(): string;
   ours(options?: Partial<OurOptions>): Promise<Contender>;
   floor(options?: FloorOptions): Promise<Contender>;
-  /** Ends the servers of the figure before. */
+  /** Ends the servers of the previous figure. */
   endServers(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A copy of the bootstrap in a folder of its own, and programs that stand in for the system's. */
+/** A copy of the bootstrap in its own folder, with fake system programs. */
 import { execFile } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,13 +9,13 @@ const SCRIPTS = join(import.meta.dirname, "../../scripts/bootstrap");
 
 export interface Checkout {
   folder: string;
-  /** The only folder on the PATH of what runs here. */
+  /** The only folder on the PATH of the programs that run here. */
   bin: string;
   /** Puts a shell script on the PATH. */
   program(name: string, script: string): void;
   /**
-   * Runs a module whose `result` is what the caller wants to know; `progress` collects what a person
-   * would be told. Resolves with both.
+   * Runs a module and resolves with its `result` and with `progress`, the messages that a person
+   * would see.
    */
   run(
     source: string,

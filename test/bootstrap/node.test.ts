@@ -1,4 +1,4 @@
-/** The Node that the bootstrap installs is the one whose hash it knows, whatever the registry sends. */
+/** The bootstrap installs only the Node whose hash it knows, whatever the registry sends. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { type Checkout, makeCheckout } from "./checkout.ts";
 
 const NAME = "node-made-up";
 const VERSION = "24.99.0";
-/** npm reads some hundred files of its own, which may take long on a cold disk. */
+/** npm reads some hundred files of its own, which may be slow on a cold disk. */
 const NPM_TIMEOUT_MS = 120_000;
 
 describe.skipIf(process.platform === "win32")(
@@ -47,7 +47,7 @@ describe.skipIf(process.platform === "win32")(
     const integrityOf = (tarball: Buffer) =>
       `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
 
-    /** Says that what it sends is right, as a registry in the wrong hands would. */
+    /** Serves a tarball with a matching hash, as a compromised registry would. */
     async function serve(tarball: Buffer): Promise<string> {
       registry = createServer((request, response) => {
         const address = `http://${request.headers.host}`;
@@ -74,7 +74,7 @@ describe.skipIf(process.platform === "win32")(
         },
       );
 
-    it("is run when its hash is the one that is written here", async () => {
+    it("is run when its hash is the pinned one", async () => {
       const tarball = pack("as published");
       const { result, failure } = await install(integrityOf(tarball), await serve(tarball));
       expect(failure).toBeNull();
@@ -82,7 +82,7 @@ describe.skipIf(process.platform === "win32")(
       expect(existsSync(join(checkout.folder, "ran"))).toBe(true);
     });
 
-    it("is refused and never run when the registry sends another, though that vouches for it", async () => {
+    it("is refused and never run when the registry sends another, even with a matching hash", async () => {
       const published = integrityOf(pack("as published"));
       const { failure } = await install(published, await serve(pack("with something added")));
       expect(failure).toContain("is not the one this version of Muster expects");

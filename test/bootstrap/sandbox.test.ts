@@ -1,4 +1,6 @@
-/** `npm start` gets a sandbox ready; the package managers here are scripts that note what they were told. */
+/**
+ * `npm start` prepares a sandbox; the package managers here are scripts that record their calls.
+ */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -25,7 +27,7 @@ describe.skipIf(process.platform !== "linux")("the sandbox, before the program s
     existsSync(join(checkout.folder, "calls"))
       ? readFileSync(join(checkout.folder, "calls"), "utf8").trim().split("\n")
       : [];
-  /** `$verb` is the first word of theirs that is no option. */
+  /** `$verb` is their first argument that is not an option. */
   const manager = (name: string, script: string) =>
     checkout.program(
       name,
@@ -36,7 +38,7 @@ describe.skipIf(process.platform !== "linux")("the sandbox, before the program s
   const bwrap = (file: string, exitCode = 0) =>
     `printf '#!/bin/sh\\nexit ${exitCode}\\n' > "${file}" && /bin/chmod 755 "${file}"`;
 
-  it("uses the system's and asks nobody", async () => {
+  it("uses the system's and calls no package manager", async () => {
     checkout.program("bwrap", "exit 0");
     manager("apt-get", "exit 1");
     expect(await ensure(ROOT)).toEqual({ result: checkout.bin, told: "", failure: null });
@@ -55,7 +57,7 @@ describe.skipIf(process.platform !== "linux")("the sandbox, before the program s
     },
   );
 
-  it("fetches the package lists first where there are none", async () => {
+  it("downloads the package lists first where there are none", async () => {
     manager(
       "apt-get",
       `case $verb in
@@ -80,12 +82,12 @@ describe.skipIf(process.platform !== "linux")("the sandbox, before the program s
     );
   });
 
-  it("says nothing where there is no package manager it knows", async () => {
+  it("says nothing where there is no known package manager", async () => {
     expect(await ensure(ROOT)).toEqual({ result: checkout.bin, told: "", failure: null });
     expect(await ensure(SOMEBODY)).toEqual({ result: checkout.bin, told: "", failure: null });
   });
 
-  it("leaves one that is there but does not work to the runner's explanation", async () => {
+  it("leaves a broken one to the runner's explanation", async () => {
     checkout.program("bwrap", "exit 1");
     manager("apt-get", "exit 0");
     expect(await ensure(ROOT)).toEqual({ result: checkout.bin, told: "", failure: null });
@@ -124,7 +126,7 @@ describe.skipIf(process.platform !== "linux")("the sandbox, before the program s
       expect(existsSync(join(checkout.folder, ".cache/bubblewrap.new"))).toBe(false);
     });
 
-    it("fetches lists of its own where the system has none", async () => {
+    it("downloads its own lists where the system has none", async () => {
       manager(
         "apt-get",
         `lists="${checkout.folder}/lists"

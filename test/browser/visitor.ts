@@ -1,4 +1,4 @@
-/** A person at a real browser: signs in, looks, clicks; and notes whatever the page complains about. */
+/** A person at a real browser who signs in, looks and clicks; errors of the page are collected. */
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Platform } from "#test/platform.ts";
@@ -13,11 +13,11 @@ const QUIET = [
   "--disable-component-update",
   "--disable-sync",
 ];
-/** A browser, a sandbox and several turns take their time on a busy machine. */
+/** A browser, a sandbox and several turns are slow on a busy machine. */
 export const SLOW = { timeout: 60_000 };
 const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
-/** Set to a folder to keep pictures of what the journeys saw. */
+/** Folder for screenshots of the journeys, if set. */
 const pictures = process.env.MUSTER_TEST_PICTURES;
 
 export function launchBrowser(): Promise<Browser> {
@@ -47,13 +47,13 @@ export class Visitor {
     return new Visitor(context, await context.newPage(), platform);
   }
 
-  /** Leaves, and fails if the page complained about anything. */
+  /** Closes the page, and fails if the page reported an error. */
   async leave(): Promise<void> {
     await this.#context.close();
     expect(this.#complaints).toEqual([]);
   }
 
-  /** The browser itself notes every refused request, for one; that is no fault of the page. */
+  /** Accepts an expected complaint: the browser itself logs every refused request. */
   forgive(what: number | string): void {
     this.#complaints = this.#complaints.filter((text) => !text.includes(String(what)));
   }
@@ -80,9 +80,9 @@ export class Visitor {
     return this.page.getByRole("log", { name: "Transcript" });
   }
 
-  /** How far the page is wider than its window. */
+  /** Pixels by which the page is wider than its window. */
   overflow(): Promise<number> {
-    // As text, because this file is compiled without the browser's types.
+    // A string, because this file is compiled without the browser's types.
     return this.page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
   }
 

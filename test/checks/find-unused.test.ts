@@ -1,4 +1,4 @@
-/** The search for what is declared and forgotten finds it, and nothing else. */
+/** The search for unused declarations finds them, and nothing else. */
 import ts from "typescript-compiler-api";
 import { expect, it } from "vitest";
 import { findUnused } from "../../scripts/check/find-unused.ts";
@@ -36,7 +36,7 @@ if (state(row) === "lost") throw new Error();
 serve(config.port);
 `;
 
-it("reports columns, indexes, states and settings that nobody uses", () => {
+it("reports unused columns, indexes, states and settings", () => {
   const found = findUnused(
     sourcesOf({
       "src/features/letters/schema.ts": SCHEMA,

@@ -1,6 +1,6 @@
 /**
- * `/mcp` against the conformance suite of the protocol: the whole of it with the tools that the suite
- * wants, behind the same door, and what needs no such tools with the server as it is.
+ * `/mcp` against the protocol's conformance suite: all of it with the tools that the suite expects,
+ * behind the same proxy, and the parts without such tools with the real server.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -104,13 +104,13 @@ describe.skipIf(program === "")("the conformance suite of MCP", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("is content with everything that is not skipped by name", async () => {
+  it("passes everything that is not skipped by name", async () => {
     const url = await doorTo(alone.url, "any");
     const skipped = join(import.meta.dirname, "mcp-skipped.yml");
     const args = ["--url", url, "--expected-failures", skipped];
     const { passed, said } = await runSuite(program, folder, args);
     expect(passed, said).toBe(true);
-    // Not among those that run by themselves.
+    // Not among the scenarios that run by default.
     const schema = await runSuite(program, folder, [
       "--url",
       url,

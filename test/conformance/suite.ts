@@ -1,6 +1,6 @@
 /**
- * Runs the protocol's own conformance suite against a server. The suite knows no keys, so it speaks
- * through a door that adds one, and that passes on every other header as it was sent.
+ * Runs the protocol's own conformance suite against a server. The suite knows no keys, so it
+ * connects through a proxy that adds one and forwards every other header unchanged.
  */
 import { execFile } from "node:child_process";
 import { createServer, request } from "node:http";
@@ -20,11 +20,11 @@ export interface Door {
   close(): void;
 }
 
-/** In front of a server at `target`, for the bearer of `secret`. */
+/** Opens a proxy to a server at `target` that adds the bearer token `secret`. */
 export async function openDoor(target: string, secret: string): Promise<Door> {
   const { host: realHost, port: realPort } = new URL(target);
   let ownPort = "";
-  // The server's own names are those with its port; of all others it must see that they are foreign.
+  // Host names with the proxy's port stand for the server's own; all others must arrive unchanged.
   const through = (value: string) => value.replace(new RegExp(`:${ownPort}$`), `:${realPort}`);
   const door = createServer((incoming, outgoing) => {
     const { host = realHost, origin, ...headers } = incoming.headers;
@@ -59,7 +59,7 @@ export async function openDoor(target: string, secret: string): Promise<Door> {
   };
 }
 
-/** What the suite printed, and whether it was content. */
+/** The output of the suite, and its success. */
 export function runSuite(
   program: string,
   folder: string,

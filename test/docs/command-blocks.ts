@@ -3,10 +3,10 @@
  * comment `<!-- not run: why -->` on the line before it.
  */
 export interface CommandBlock {
-  /** The line of its first command, from 1. */
+  /** Line of its first command, from 1. */
   line: number;
   text: string;
-  /** Why it is not run; null when it is. */
+  /** The reason it is not run; null when it is. */
   notRun: string | null;
 }
 
@@ -20,15 +20,15 @@ export function commandBlocks(document: string): CommandBlock[] {
   });
 }
 
-/** Ids that stand for the reader's own, such as `tsk_01…` or `mem_…`. */
+/** Placeholder ids, such as `tsk_01…` or `mem_…`. */
 const STAND_IN = /\b(tsk|ltr|ses|apr|mem|rnr)_(\d\d)?…/g;
 /** The end of an id, as the picture of a tree shows it. */
 const SHORT_ID = /\b7yb2sn\b/g;
 
 /**
- * A program for bash that runs these blocks in one shell, each line after its place, and ends at the
- * first that fails. Ids that stand for the reader's own are asked of `stand-in`; `addresses` says where
- * to find what the documents name.
+ * A bash script that runs these blocks in one shell, sets the line number before each command, and
+ * stops at the first failure. Placeholder ids are resolved by `stand-in`; `addresses` maps the
+ * addresses in the documents to real ones.
  */
 export function scriptOf(
   blocks: readonly CommandBlock[],
@@ -46,7 +46,7 @@ export function scriptOf(
     .replaceAll(STAND_IN, (_, kind: string, n = "1") => `$(stand-in ${kind} ${Number(n)})`);
 }
 
-/** A command that goes on in the next line stays whole. */
+/** A continued command stays whole. */
 function placed(command: string, line: number, before = ""): string {
   if (command.trim() === "" || before.endsWith("\\")) return command;
   return `PLACE=${line}\n${command}`;

@@ -13,7 +13,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { PASSWORD } from "#test/journeys/people-clients.ts";
+import { PASSWORD } from "#test/clients/people.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { commandBlocks, scriptOf } from "./command-blocks.ts";
@@ -27,16 +27,16 @@ const documents = [
   const text = readFileSync(join(ROOT, name), "utf8");
   return { name, text, blocks: commandBlocks(text) };
 });
-/** For what hangs; a document takes some seconds. */
+/** A limit for hangs; a document takes some seconds. */
 const SCRIPT_LIMIT_MS = 180_000;
 const LIMIT = { timeout: 300_000 };
 
-/** Programs that the examples use beside ours. */
+/** Programs that the examples use besides ours. */
 const hasTools = ["bash", "curl", "git", "jq", "timeout"].every((name) =>
   (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, name))),
 );
 
-/** Commands of our documents work, word by word, on a machine that never had Muster. */
+/** The commands in our documents work literally on a machine that never had Muster. */
 describe.skipIf(!bubblewrapFile || !hasTools)("commands in the documents", LIMIT, () => {
   let home: string;
   let server: ChildProcess | undefined;
@@ -84,14 +84,14 @@ describe.skipIf(!bubblewrapFile || !hasTools)("commands in the documents", LIMIT
   );
 });
 
-it("says why it leaves a block out, and leaves few out", () => {
+it("gives a reason for each skipped block, and skips few", () => {
   const all = documents.flatMap(({ blocks }) => blocks);
   const left = all.filter(({ notRun }) => notRun !== null);
   expect(all.length).toBeGreaterThan(40);
   expect(left.length).toBeLessThan(all.length / 2);
 });
 
-/** Programs as a reader has them: this checkout's, under both names it goes by. */
+/** Programs as a reader has them: this checkout's, under both of its names. */
 function environment(folder: string, port: number): NodeJS.ProcessEnv {
   const bin = join(folder, "bin");
   mkdirSync(bin);
@@ -132,7 +132,7 @@ function program(folder: string, name: string, text: string): void {
   chmodSync(join(folder, name), 0o755);
 }
 
-/** Files that the examples speak of as the reader's own. */
+/** The reader's files in the examples. */
 function layOut(folder: string): void {
   const work = join(folder, "work");
   const files = {
@@ -161,7 +161,7 @@ function layOut(folder: string): void {
   );
 }
 
-/** Without a body it reads. */
+/** Sends a POST with a body, and a GET without. */
 type Api = <T>(path: string, body?: object, isStranger?: boolean) => Promise<T>;
 
 function apiOf(port: number, folder: string): Api {
@@ -181,7 +181,7 @@ function apiOf(port: number, folder: string): Api {
   };
 }
 
-/** Another member, to write to. */
+/** Invites another member, as a recipient. */
 async function invite(api: Api): Promise<void> {
   const { org } = await api<{ org: { id: string } }>("/api/me");
   const path = `/api/orgs/${org.id}/invitations`;
@@ -190,7 +190,7 @@ async function invite(api: Api): Promise<void> {
   await api(`/api/invitations/${link.split("token=")[1]}/accept`, sarah, true);
 }
 
-/** Children of the orchestrator, as the pictures show them. */
+/** Starts children of the orchestrator, as the pictures show them. */
 async function beginFamily(api: Api): Promise<void> {
   const { session } = await api<{ session: { id: string } }>("/api/me/orchestrator", {});
   for (const title of ["Research: otters", "Page: otters", "Review: otters"])
@@ -213,7 +213,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** With nothing to read: a terminal cannot be had here. */
+/** Without standard input: there is no terminal here. */
 function bash(script: string, cwd: string, env: NodeJS.ProcessEnv) {
   return new Promise<{ code: number | null; output: string }>((resolve) => {
     const child = spawn("bash", ["-c", script], {
@@ -222,7 +222,7 @@ function bash(script: string, cwd: string, env: NodeJS.ProcessEnv) {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
-    // With what it has started: else that would keep its pipes open.
+    // Kills its children too: they would keep its pipes open.
     const limit = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), SCRIPT_LIMIT_MS);
     let output = "";
     const take = (piece: Buffer) => {

@@ -1,6 +1,6 @@
 /**
- * Prints the id of something that a document speaks of as the reader's own: `stand-in tsk 2` is the
- * second task. What is not there yet is made first, by the API that a reader would use.
+ * Prints the id for a placeholder in a document: `stand-in tsk 2` is the second task. A missing one
+ * is created first, through the API that a reader would use.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ const KINDS: Record<string, Kind> = {
   rnr: { list: "/api/runners", make: () => Promise.reject(new Error("there is no runner")) },
 };
 
-/** A session that fails writes to its owner. */
+/** A failed session sends its owner a message. */
 async function failSession(): Promise<void> {
   const prompt = "fail on purpose";
   await call("/api/sessions", { title: "It fails", runtime: "scripted", prompt });

@@ -6,7 +6,9 @@ import { networkProbes } from "./probes/network.ts";
 import { probes, runProbe } from "./run-probes.ts";
 import { buildStage, type Stage } from "./stage.ts";
 
-/** Of those that are many and much alike, some; those that go through the proxy also take longest. */
+/**
+ * Groups of similar probes of which a sample is run; those through the proxy are also the slowest.
+ */
 const alike = [
   { group: kernelProbes, every: 4 },
   { group: networkProbes, every: 8 },
@@ -23,7 +25,7 @@ describe.skipIf(!bubblewrapFile)("nothing gets out of the sandbox", () => {
     await stage.close();
   });
 
-  it("has no two probes of one name, and enough of them", () => {
+  it("has unique probe names, and enough probes", () => {
     expect(new Set(probes.map(({ name }) => name)).size).toBe(probes.length);
     expect(probes.length).toBeGreaterThanOrEqual(60);
   });

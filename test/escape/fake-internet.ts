@@ -1,10 +1,10 @@
-/** Names and servers that the proxy of a sandbox believes to be the internet. */
+/** Names and servers that a sandbox's proxy takes for the internet. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export const PUBLIC_ANSWER = "the public server answers";
 const PUBLIC = "93.184.216.34";
 
-/** What names stand for; a list in a list: what is said the first time, the second and so on. */
+/** Addresses by name; in a list of lists, one list for each successive lookup. */
 const NAMES: Readonly<Record<string, string[][]>> = {
   "allowed.test": [[PUBLIC]],
   "fine.wild.test": [[PUBLIC]],
@@ -31,7 +31,7 @@ export function fakeResolver() {
   };
 }
 
-/** The server behind the one public address; it says which host it was asked for. */
+/** The server behind the one public address; it answers with the requested host. */
 export function createPublicServer(): Server {
   return createServer((socket) => {
     socket.on("error", () => undefined);

@@ -1,4 +1,4 @@
-/** A probe: one attempt to get out, and how to see that it failed. */
+/** A probe: one attempt to get out, and the check that it failed. */
 import { existsSync } from "node:fs";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { isDead, readProcess } from "#execution/sandboxes/process-table.ts";
@@ -7,24 +7,24 @@ import { isDamaged, type Stage } from "./stage.ts";
 
 export interface Probe {
   name: string;
-  /** Prints the canary, or the word ESCAPED, if it gets what it must not; or does damage outside. */
+  /** Prints the canary or the word ESCAPED on success, or does damage outside. */
   script(stage: Stage): string;
-  /** A file of the machine that exists only if it got out. */
+  /** A file of the machine that exists only if the probe got out. */
   evidence?(stage: Stage): string;
-  /** What the runner does afterwards; its answer is searched for the canary. */
+  /** The runner's later work; its result is searched for the canary. */
   afterwards?(stage: Stage): Promise<string>;
-  /** Must be printed, to show that the probe reached what it meant to test. */
+  /** Must be printed, to show that the probe reached its target. */
   expects?: RegExp;
-  /** Goes for a process's life, which ends a moment later if it succeeds. */
+  /** Tries to kill a process, which ends a moment later if it succeeds. */
   kills?: boolean;
   online?: boolean;
-  /** With no sandbox the same script gets out: for everyone, or for root. */
+  /** The same script gets out without a sandbox: for everyone, or for root. */
   control?: "always" | "root";
 }
 
 export interface Outcome {
   escaped: boolean;
-  /** It could not be tried as it was meant. */
+  /** The probe did not reach its target. */
   missed: boolean;
   output: string;
 }

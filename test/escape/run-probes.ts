@@ -34,7 +34,7 @@ export function controls(): Probe[] {
   return probes.filter(({ control }) => control === "always" || (control === "root" && isRoot));
 }
 
-/** The same script with nothing around it: it must get what it wants, or the probe proves nothing. */
+/** Runs the same script without a sandbox: it must succeed, or the probe proves nothing. */
 export async function runControl(probe: Probe, stage: Stage): Promise<Verdict> {
   const outcome = await tryProbe(probe, stage, stage.control);
   const why = outcome.escaped ? "" : "gets nothing even without a sandbox";

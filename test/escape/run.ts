@@ -1,5 +1,5 @@
-// Tries to get out of the sandbox in every way we know, from inside, on the path that agents use.
-// Ends with the line `N passed, N failed`.
+// Tries every known way out of the sandbox, from inside, on the path that agents use. Ends with the
+// line `N passed, N failed`.
 //
 //   node test/escape/run.ts [--verbose] [words of a probe's name]
 import { spawnSync } from "node:child_process";
@@ -48,7 +48,7 @@ try {
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exit(counts.failed > 0 ? 1 : 0);
 
-/** With no bubblewrap on the path, nothing may run. */
+/** Without bubblewrap on the PATH, nothing may run. */
 async function tryWithout(): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), "muster-absent-"));
   const provider = createBubblewrap({ folder, path: folder });

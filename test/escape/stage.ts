@@ -1,6 +1,6 @@
 /**
- * The world an escape would reach: secrets with a canary in them, another session's workspace, a
- * process of the machine, services that listen. Probes run in a workspace of the same runner.
+ * The targets of an escape: secrets with a canary, another session's workspace, a process of the
+ * machine, listening services. Probes run in a workspace of the same runner.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -18,7 +18,7 @@ import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
 import { createPublicServer, dialFor, fakeResolver } from "./fake-internet.ts";
 
 export interface Stage {
-  /** Nothing inside may ever print it. */
+  /** A secret that nothing inside may ever print. */
   canary: string;
   folder: string;
   files: { sshKey: string; ownerKey: string; token: string; other: string; outside: string };
@@ -27,7 +27,7 @@ export interface Stage {
   ports: { v4: number; v6: number | null };
   sockets: { path: string; abstract: string };
   workspace: Workspace;
-  /** Of the same runner. */
+  /** Workspaces of the same runner. */
   workspaces: Workspaces;
   /** May reach some hosts of the fake internet. */
   online: Sandbox;
@@ -141,7 +141,7 @@ function plantFiles(folder: string, canary: string) {
   };
 }
 
-/** Whether something outside is not as it was planted. */
+/** True if something outside is not as it was planted. */
 export function isDamaged({ files, canary }: Stage): boolean {
   return Object.values(files).some((file) => {
     try {

@@ -29,7 +29,7 @@ const call = (type: "pre_tool" | "post_tool"): Draft => ({
 const claimed = (fence: number): Draft => ({ type: "run_claimed", data: { fence }, ...RUN });
 const lost = (fence: number): Draft => ({ type: "run_lost", data: { fence }, ...RUN });
 
-/** A turn that lost its runner once and then came to its end. */
+/** A turn that lost its runner once and then completed. */
 const goodLog: readonly Draft[] = [
   { type: "session_created" },
   { type: "prompt_accepted", promptId: "pmt_1" },
@@ -141,11 +141,11 @@ const replaced = (from: number, count: number, ...drafts: Draft[]) =>
 const session = (world: World) => world.observation.sessions[0] as Observation["sessions"][number];
 
 describe("the checker", () => {
-  it("finds nothing in a good history", () => {
+  it("finds nothing in a correct history", () => {
     expect(violationsOf({})).toEqual([]);
   });
 
-  it("counts what was acknowledged", () => {
+  it("counts acknowledged requests", () => {
     const { figures } = check(
       emptyHistory(),
       { sessions: [], readings: new Map() },

@@ -1,7 +1,6 @@
 /**
- * The judge of a fault round. Given what the clients were told and what the program says after
- * everything has come to rest, it names every promise that was broken. It knows nothing of how the
- * round was made.
+ * The checker of a fault round. It compares the answers that clients got with the program's final
+ * state, and names every broken promise. It does not depend on the kind of round.
  */
 import type { Prompt } from "#protocol/sessions.ts";
 import { checkLog, firstOf } from "./check/check-log.ts";
@@ -18,7 +17,7 @@ import {
 export interface CheckOptions {
   /** Runners were killed while their server lived, so a prompt may have run out of attempts. */
   mayExhaust: boolean;
-  /** Prompts that were written to fail, and how; none if not said. */
+  /** Prompts that were written to fail; none by default. */
   mayFail?: (prompt: Prompt) => boolean;
 }
 
@@ -52,7 +51,7 @@ export function check(history: History, observation: Observation, options: Check
   return { violations, figures: figuresOf(history, observation) };
 }
 
-/** Acknowledged means: still there, unchanged, once, and come to exactly one outcome. */
+/** An acknowledged prompt still exists, unchanged, once, with exactly one outcome. */
 function checkAcknowledged(
   sent: SentPrompt,
   { readings }: Observation,
@@ -90,7 +89,9 @@ function checkWithdrawn(id: string, { readings }: Observation): string[] {
     : [`withdrawal lost: ${id} was acknowledged as withdrawn and is ${outcome}`];
 }
 
-/** Across all its connections a follower saw each event once, in order, and as the log has it now. */
+/**
+ * Across all its connections a follower saw each event once, in order, and as the log has it now.
+ */
 function checkFollower(follower: FollowerRecord, session: ObservedSession | undefined): string[] {
   const violations: string[] = [];
   const log = new Map(session?.log.map(({ event, digest }) => [event.seq, digest]));
@@ -108,7 +109,7 @@ function checkFollower(follower: FollowerRecord, session: ObservedSession | unde
   return firstOf(violations);
 }
 
-/** Whatever was admitted, by whomever, settles once in the log, as its row says, and for a reason. */
+/** Every admitted prompt settles once in the log, as its row says, and for a reason. */
 function checkOutcomes(session: ObservedSession, options: CheckOptions): string[] {
   const settledBy = new Map<string, string[]>();
   const lost = new Map<string, number>();
@@ -144,7 +145,7 @@ function checkReason(
   const { id, outcome, error, content } = prompt;
   switch (outcome) {
     case "failed": {
-      // Several scripts under one heading are no script.
+      // Several scripts under one heading are no valid script.
       if (error?.code === "script_error" && content.startsWith("[Follow-up messages")) return [];
       if (mayFail(prompt)) return [];
       if (error?.code === "attempts_exhausted" && mayExhaust && timesLost >= 3) return [];
@@ -167,12 +168,12 @@ function checkMerged(
   answered: ReadonlyMap<string, string>,
 ): string[] {
   const into = known.get(mergedInto ?? "");
-  // What answered a question is part of the turn that asked it, not of its prompt.
+  // An answer to a question is part of the turn that asked it, not of its prompt.
   const isPart = into?.content.includes(JSON.stringify(content)) || (into && answered.has(id));
   return isPart ? [] : [`merged: ${id} is not part of ${mergedInto}`];
 }
 
-/** Prompts that wait for their turn begin in the order in which they were accepted. */
+/** Queued prompts begin in the order in which they were accepted. */
 function checkOrder(session: ObservedSession, promoted: ReadonlySet<string>): string[] {
   const waiting = session.prompts.filter(
     ({ id, mode, mergedInto }) => mode === "followup" && !promoted.has(id) && !mergedInto,

@@ -1,14 +1,14 @@
 /**
- * What the clients of a fault round were told, and what the program says when everything has come
- * to rest. The checker compares the two.
+ * The answers that the clients of a fault round got, and the program's final state. The checker
+ * compares the two.
  */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Entry, Prompt, QueueMode } from "#protocol/sessions.ts";
 
-/** `played`: native, but its prompts do not say what its turns will be. */
+/** `played`: native, but its prompts do not determine its turns. */
 export type ScriptRuntime = "echo" | "scripted" | "native" | "played";
 
-/** A prompt whose acceptance was answered. */
+/** A prompt whose acceptance was acknowledged. */
 export interface SentPrompt {
   id: string;
   sessionId: string;
@@ -17,7 +17,7 @@ export interface SentPrompt {
   mode: QueueMode;
 }
 
-/** One event as a follower was sent it. */
+/** One event as it was sent to a follower. */
 export interface Sighting {
   seq: number;
   digest: string;
@@ -34,9 +34,9 @@ export interface History {
   prompts: SentPrompt[];
   /** Prompts whose withdrawal was acknowledged. */
   withdrawn: string[];
-  /** Prompts somebody tried to move to the front. */
+  /** Prompts that someone tried to promote. */
   promoted: string[];
-  /** How far a session's log was acknowledged to reach, by any answer. */
+  /** The furthest position of a session's log in any answer. */
   reached: { sessionId: string; lastSeq: number }[];
   followers: FollowerRecord[];
   /** Answers that a client must never get. */
@@ -46,12 +46,12 @@ export interface History {
 export interface ObservedSession {
   id: string;
   runtime: ScriptRuntime;
-  /** Its threads run side by side; in every other session one turn runs at a time. */
+  /** Its threads run side by side; every other session runs one turn at a time. */
   isParallel?: boolean;
   lastSeq: number;
   log: LoggedEvent[];
   transcript: Entry[];
-  /** Everything that was ever admitted, also by the system itself. */
+  /** Every admitted prompt, also those from the system itself. */
   prompts: Prompt[];
 }
 
@@ -77,7 +77,7 @@ export function emptyHistory(): History {
   };
 }
 
-/** Gates that prompts of this session answered by their words, by prompt. */
+/** Gates answered by prompts of this session, by prompt. */
 export function answeredGates({ log }: Pick<ObservedSession, "log">): Map<string, string> {
   return new Map(
     log.flatMap(({ event: { type, promptId, data } }) =>

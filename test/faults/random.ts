@@ -1,4 +1,4 @@
-/** Chance that can be played again: the same seed gives the same choices. */
+/** Repeatable randomness: the same seed gives the same choices. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, but not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** An integer, both ends included. */
   between(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -28,7 +28,7 @@ export class Random {
     return list[this.between(0, list.length - 1)] as T;
   }
 
-  /** A generator of its own, so that one user of chance does not disturb another. */
+  /** An independent generator, so that one consumer does not disturb another. */
   fork(): Random {
     return new Random(this.between(0, 2 ** 31));
   }

@@ -1,4 +1,4 @@
-/** What a fault round is given, and what it reports. */
+/** The input and the result of a fault round. */
 import type { Cleanup } from "#test/services/servers/cleanup.ts";
 import type { Verdict } from "./checker.ts";
 import type { Random } from "./random.ts";
@@ -7,18 +7,18 @@ export interface RoundContext {
   cleanup: Cleanup;
   /** The bundled program. */
   program: string;
-  /** How many times the fault is to strike. */
+  /** Number of times the fault strikes. */
   cycles: number;
   random: Random;
 }
 
 export interface Report {
   violations: string[];
-  /** What happened, in a few words with numbers. */
+  /** A short description with numbers. */
   summary: string;
 }
 
-/** The round cannot be played here; the message says what is missing. */
+/** The round cannot run here; the message says what is missing. */
 export class NotHere extends Error {
   override readonly name = "NotHere";
 }
@@ -28,7 +28,7 @@ export interface FaultRound {
   play(context: RoundContext): Promise<Report>;
 }
 
-/** Adds up what the checker found in several stretches of one round. */
+/** Adds up the checker's findings over several stretches of one round. */
 export class Tally {
   readonly violations: string[] = [];
   acknowledged = 0;

@@ -28,15 +28,15 @@ export interface SeenRequest {
 
 export interface GitServer {
   url: string;
-  /** Where the repositories lie, by `owner/name.git`. */
+  /** Folder of the repositories, by `owner/name.git`. */
   folder: string;
-  /** GitHub's API. */
+  /** Address of GitHub's API. */
   apiUrl: string;
   requests: SeenRequest[];
   pulls: Pull[];
-  /** Answered instead of the repository, if set: where to go. */
+  /** Redirects requests for the repository to this address, if set. */
   redirectTo: string | null;
-  /** Makes a repository with one commit on `main`. */
+  /** Creates a repository with one commit on `main`. */
   create(fullName: string, files?: Record<string, string>): string;
   git(fullName: string, ...args: string[]): string;
   close(): Promise<void>;

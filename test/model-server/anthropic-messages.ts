@@ -100,8 +100,8 @@ export const anthropicMessages: WireFormat = {
 };
 
 /**
- * What the user said. Clients put it into the same message as tool results when both come together,
- * and some add reminders of their own to results.
+ * The user's text. Clients put it into the same message as tool results when both come together,
+ * and some add their own reminders to results.
  */
 function spokenText({ content }: Json): string {
   if (!asList(content).some(({ type }) => type === "tool_result")) return textOf(content);

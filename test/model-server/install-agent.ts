@@ -25,7 +25,7 @@ export const OPENCODE_PACKAGE: AgentPackage = {
 
 export type Installed = { program: string } | { missing: string };
 
-/** The path of the program, or the reason why it is not there. */
+/** The path of the program, or the reason why it is not available. */
 export async function installAgent({
   package: name,
   version,

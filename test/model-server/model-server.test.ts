@@ -16,7 +16,7 @@ const post = (path: string, body: object) =>
 
 const TOOL = { name: "look", description: "", input_schema: {}, parameters: {} };
 
-/** One request a format: what to send for a user's text, and where its answer stands. */
+/** One request per format: its body for a user's text, and the place of the answer. */
 const FORMATS = [
   {
     name: "anthropic messages",
@@ -59,17 +59,17 @@ describe.each(FORMATS)("$name", ({ path, body, textIn, callIn, end }) => {
     expect(stream).toContain(end);
   });
 
-  it("calls a tool that was offered, and names those there are otherwise", async () => {
+  it("calls an offered tool, and otherwise names the offered ones", async () => {
     expect(await streamed('CALL look {"at": 1}')).toMatch(callIn);
     expect(await streamed('CALL jump {"at": 1}')).toContain("No such tool");
   });
 
-  it("answers whole when it is not asked to stream", async () => {
+  it("answers in one piece without streaming", async () => {
     const answer = await (await post(path, body("SAY all at once"))).text();
     expect(answer).toContain("all at once");
   });
 
-  it("says of a failure what it is told to", async () => {
+  it("sends the requested error text with a failure", async () => {
     const failing = body("FAIL 429 99\nHEADER retry-after 7\nERROR insufficient_quota used up");
     const response = await post(path, failing);
     expect(response.headers.get("retry-after")).toBe("7");
@@ -84,7 +84,7 @@ describe.each(FORMATS)("$name", ({ path, body, textIn, callIn, end }) => {
     expect(ids.size).toBe(1);
   });
 
-  it("goes wrong midway, as often as it is told to", async () => {
+  it("breaks midway, as often as requested", async () => {
     const text = `SAY a longer answer in pieces\nFAULT end 1 ${path}`;
     expect(await streamed(text)).not.toContain(end);
     expect(await streamed(text)).toContain(end);
@@ -95,11 +95,11 @@ describe.each(FORMATS)("$name", ({ path, body, textIn, callIn, end }) => {
     expect(await odd.text()).toContain("scripted failure");
   });
 
-  it("sends as much as it is told to", async () => {
+  it("sends as much as requested", async () => {
     expect((await streamed("HUGE 2")).length).toBeGreaterThan(2e6);
   });
 
-  it("fails as often as it is told to", async () => {
+  it("fails as often as requested", async () => {
     const failing = body(`FAIL 503 2\nSAY better by ${path}`);
     const statuses: number[] = [];
     for (let i = 0; i < 3; i++) statuses.push((await post(path, failing)).status);
@@ -107,7 +107,7 @@ describe.each(FORMATS)("$name", ({ path, body, textIn, callIn, end }) => {
   });
 });
 
-describe("a conversation that is played", () => {
+describe("a played conversation", () => {
   const seen: string[][] = [];
   beforeAll(() =>
     server.play("ada", ({ userTexts, toolResults }) => {
@@ -116,7 +116,7 @@ describe("a conversation that is played", () => {
     }),
   );
 
-  it.each(FORMATS)("is its player's, whatever was said last: $name", async ({ path, body }) => {
+  it.each(FORMATS)("follows its player, whatever was said last: $name", async ({ path, body }) => {
     const talk = body("PLAY ada") as { messages?: object[]; input?: object[] };
     (talk.messages ?? talk.input)?.push(
       { role: "assistant", content: "yes" },
@@ -126,7 +126,7 @@ describe("a conversation that is played", () => {
     expect(seen.at(-1)).toEqual(["PLAY ada", "SAY something else"]);
   });
 
-  it("may be named in the system prompt, and goes on after a result", async () => {
+  it("may be named in the system prompt, and continues after a result", async () => {
     const answer = await post("/v1/messages", {
       system: [{ type: "text", text: "Be brief.\nPLAY ada" }],
       tools: [TOOL],
@@ -139,13 +139,13 @@ describe("a conversation that is played", () => {
     expect(await answer.text()).toContain("it said seen");
   });
 
-  it("is an ordinary one when nobody plays it", async () => {
+  it("is an ordinary one when no player has its name", async () => {
     const answer = await post("/v1/messages", FORMATS[0].body("PLAY nobody\nSAY as ever"));
     expect(await answer.text()).toContain("as ever");
   });
 });
 
-it("goes through the rounds of a script and reports the last results", async () => {
+it("runs the rounds of a script and reports the last results", async () => {
   const messages: object[] = [
     { role: "user", content: 'CALL look {"n":1}\nALSO look {"n":2}\nCALL look {"n":3}' },
   ];
@@ -185,7 +185,7 @@ it.each(["FAULT hang", "SAY a longer answer in pieces\nFAULT stall", "FAULT line
   },
 );
 
-it("notices that a client has gone", async () => {
+it("notices that a client has disconnected", async () => {
   const gone = new AbortController();
   const response = await fetch(`${server.url}/v1/messages`, {
     method: "POST",

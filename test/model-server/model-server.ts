@@ -1,5 +1,5 @@
 /**
- * A model on localhost that does what the prompt tells it (see `script.ts`) and speaks Anthropic
+ * A model on localhost that does what the prompt says (see `script.ts`). It speaks Anthropic
  * Messages, OpenAI chat completions and OpenAI Responses, whole or streamed, under any path prefix.
  */
 import { once } from "node:events";
@@ -19,7 +19,7 @@ export interface RecordedRequest {
   headers: IncomingMessage["headers"];
   body: Json;
   conversation: Conversation;
-  /** True when the client went away before the answer was complete. */
+  /** True when the client disconnected before the answer was complete. */
   wasCut: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ModelServer {
   /** Without a trailing slash and without `/v1`. */
   url: string;
   requests: RecordedRequest[];
-  /** Conversations with `PLAY name` in them are this player's from now on. */
+  /** Conversations with `PLAY name` in them follow this player from now on. */
   play(name: string, player: Player): void;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
 
 interface Memory {
   requests: RecordedRequest[];
-  /** How often each text has failed. */
+  /** Number of failures for each text. */
   failures: Map<string, number>;
   players: Map<string, Player>;
 }
@@ -130,7 +130,7 @@ function eventSink(response: ServerResponse, { pauseMs }: Reply): EventSink {
       return isOpen();
     },
     cut: () => {
-      // Only what was flushed has been seen by the client when the connection breaks.
+      // When the connection breaks, the client has seen only flushed data.
       response.write(": cut\n\n", () => response.destroy());
       return closed.then(() => undefined);
     },

@@ -1,4 +1,4 @@
-/** The wire format of OpenAI's chat completions, and of everything that is compatible with them. */
+/** The wire format of OpenAI's chat completions and of compatible servers. */
 import type { Reply } from "./script.ts";
 import {
   argumentPieces,

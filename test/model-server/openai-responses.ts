@@ -169,7 +169,7 @@ function finished(base: Json, output: Json[], { usage }: Reply): Json {
   };
 }
 
-/** Calls that were made together and their results are one round. */
+/** Parallel calls and their results are one round. */
 function countRounds(items: Json[]): number {
   let rounds = 0;
   items.forEach((item, index) => {

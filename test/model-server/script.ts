@@ -1,46 +1,46 @@
 /**
- * What the model server answers, decided by the newest text of the user. Lines that begin with one
- * of these words are instructions; everything else is ignored, so agents may wrap the text.
+ * Answers of the model server, chosen by the newest text of the user. Lines that begin with one of
+ * these words are instructions; everything else is ignored, so agents may wrap the text.
  *
- *   SAY text           the final answer (default: what was said, or what the last tool returned)
+ *   SAY text           the final answer (default: the user's text, or the last tool result)
  *   THINK text         reasoning before the final answer
  *   CALL name {json}   one response with this tool call; several lines are several rounds
  *   ALSO name {json}   one more call in the same response as the CALL before it
  *   SLOW n [ms]        the final answer is n pieces, ms apart (default 100)
- *   LATE ms            nothing is sent for so long
+ *   LATE ms            nothing is sent for this time
  *   FAIL status [n]    the first n (default 1) requests with this text fail with this status
- *   ERROR type text    what the body of a failure says
+ *   ERROR type text    the body of a failure
  *   HEADER name value  a header of a failure; may be given several times
  *   USAGE in out [cached [reasoning]]   reports these token counts
- *   INVENT name {json} as CALL, of a tool that was not offered
+ *   INVENT name {json} like CALL, for a tool that was not offered
  *   SPLIT n            the arguments of calls come in pieces of n characters
  *   SAMEID             all calls of a response have the same id
- *   HUGE mb            the final answer is so many megabytes, sent as fast as they are read
+ *   HUGE mb            the final answer has this many megabytes, sent as fast as they are read
  *   FAULT kind [n]     the first n (default all) requests with this text go wrong:
  *                        hang    not a byte is sent
  *                        stall   nothing more comes after two pieces
  *                        cut     the connection breaks after two pieces
  *                        end     the stream ends in order after two pieces, without its last events
- *                        garble  what comes after two pieces is not JSON
+ *                        garble  after two pieces comes invalid JSON
  *                        body    the answer is an error with status 200
  *                        line    one line without an end, as fast as it is read
  *
- *   PLAY name          in the system prompt or in any text of the user: what is said is decided by the
- *                      player that the test has registered under this name. It is handed the
- *                      conversation at each request and returns the words above for the one response.
+ *   PLAY name          in the system prompt or in any text of the user: the player that the test has
+ *                      registered under this name decides. It gets the conversation at each
+ *                      request and returns instructions for the one response.
  */
 export interface Conversation {
   model: string;
-  /** All that the model is told before the first message. */
+  /** Everything the model is told before the first message. */
   system: string;
-  /** Everything the user said, oldest first, without the results of tools. */
+  /** All texts of the user, oldest first, without tool results. */
   userTexts: string[];
   isStream: boolean;
   /** The newest message of the user that is not a tool result. */
   userText: string;
-  /** How often the model has answered since then. */
+  /** Number of model responses since then. */
   round: number;
-  /** What the last tools returned, when the newest message is a tool result. */
+  /** The last tool results, when the newest message is a tool result. */
   toolResults: string[];
   toolNames: string[];
 }
@@ -58,7 +58,7 @@ export interface Reply {
   reasoning: string;
   pieces: string[];
   pauseMs: number;
-  /** Before anything is sent. */
+  /** Delay before the first byte. */
   delayMs: number;
   calls: ToolCall[];
   usage: {
@@ -67,7 +67,7 @@ export interface Reply {
     outputTokens: number;
     reasoningTokens: number;
   };
-  /** 0 for whole arguments. */
+  /** Piece size; 0 for whole arguments. */
   splitChars: number;
   hasSameIds: boolean;
   hugeBytes: number;
@@ -77,13 +77,13 @@ export interface Reply {
 export interface Failure {
   failStatus: number;
   headers: Record<string, string>;
-  /** The provider's usual words when they are null. */
+  /** Null for the provider's usual wording. */
   error: { type: string; message: string } | null;
 }
 
 export type Plan = Failure | Reply;
 
-/** Decides one response of a conversation that is played. */
+/** Decides one response of a played conversation. */
 export type Player = (conversation: Conversation) => string;
 
 const PIECE_CHARS = 12;
@@ -113,7 +113,7 @@ export function planReply(
   return giveFinalAnswer(reply, lines, conversation);
 }
 
-/** A name nobody plays is no instruction. */
+/** A name without a player is no instruction. */
 function playerOf(
   { system, userTexts }: Conversation,
   players: ReadonlyMap<string, Player>,
@@ -146,7 +146,7 @@ function emptyReply(lines: string[]): Reply {
   };
 }
 
-/** True the first `times` times it is asked about a key. */
+/** True for the first `times` calls with the same key. */
 function takeTurn(counts: Map<string, number>, key: string, times: number): boolean {
   const done = counts.get(key) ?? 0;
   if (done >= times) return false;

@@ -1,21 +1,21 @@
-/** What the three wire formats have in common. */
+/** Shared parts of the three wire formats. */
 import { randomUUID } from "node:crypto";
 import type { Conversation, Fault, Reply } from "./script.ts";
 
 export type Json = Record<string, unknown>;
 
 export interface EventSink {
-  /** Sends one server-sent event; false when the client has gone. */
+  /** Sends one server-sent event; false when the client has disconnected. */
   event(data: Json | string, name?: string): boolean;
-  /** Waits as long as the script asks for between two pieces; false when the client has gone. */
+  /** Waits for the script's pause between two pieces; false when the client has disconnected. */
   pause(): Promise<boolean>;
-  /** Waits until the client has read what was sent; false when it has gone. */
+  /** Waits until the client has read everything; false when it has disconnected. */
   drain(): Promise<boolean>;
-  /** Sends text as it is; false when the client has gone. */
+  /** Sends raw text; false when the client has disconnected. */
   raw(text: string): boolean;
-  /** Breaks the connection, after what was sent has left. */
+  /** Breaks the connection after everything sent has left. */
   cut(): Promise<void>;
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   gone(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function asList(value: unknown): Json[] {
   return Array.isArray(value) ? (value as Json[]) : [];
 }
 
-/** The text of a message's content, whichever way it is written. */
+/** The text of a message's content, in either form. */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   return asList(content)
@@ -51,7 +51,9 @@ export function textsBy(messages: readonly Json[], role: RegExp): string[] {
     .map(({ content }) => textOf(content));
 }
 
-/** Sends the pieces with the script's pauses between them; false when the client has gone. */
+/**
+ * Sends the pieces with the script's pauses between them; false when the client has disconnected.
+ */
 export async function eachPiece(
   reply: Reply,
   sink: EventSink,
@@ -68,7 +70,7 @@ export async function eachPiece(
 const FAULT_AFTER_PIECES = 2;
 const HUGE_PIECE = "x".repeat(64 * 1024);
 
-/** Always false: nothing of the reply is to follow. */
+/** Always false: no more of the reply may follow. */
 async function goWrong(fault: Fault, sink: EventSink): Promise<boolean> {
   if (fault === "garble") sink.raw('data: {"this is": not json\n\n');
   if (fault === "stall") await sink.gone();
@@ -97,7 +99,7 @@ export function callIds({ calls, hasSameIds }: Reply, prefix: string): string[] 
   return calls.map(() => (hasSameIds ? shared : shortId(prefix)));
 }
 
-/** The arguments of a call in the pieces the script asks for. */
+/** The arguments of a call in pieces of the script's size. */
 export function argumentPieces({ splitChars }: Reply, json: string): string[] {
   if (splitChars === 0) return [json];
   return json.match(new RegExp(`.{1,${splitChars}}`, "gsu")) ?? [];

@@ -1,13 +1,6 @@
-/** Callers of every kind, each with a credential that works; one that lost it gets another. */
-import {
-  apiKey,
-  bearer,
-  type HandRunner,
-  handRunner,
-  post,
-  turnOf,
-} from "#test/journeys/mcp-clients.ts";
-import { join, orgOf } from "#test/journeys/people-clients.ts";
+/** Callers of every kind, each with a valid credential; one that lost it gets another. */
+import { apiKey, bearer, type HandRunner, handRunner, post, turnOf } from "#test/clients/mcp.ts";
+import { join, orgOf } from "#test/clients/people.ts";
 import type { Platform } from "#test/platform.ts";
 import type { Schema } from "./from-schema.ts";
 
@@ -21,19 +14,22 @@ export interface Caller {
   weight: number;
   headers: Record<string, string>;
   tools: readonly McpTool[];
-  /** Gets a credential again; absent where nothing can take it away. */
+  /** Gets a new credential; absent where nothing can revoke it. */
   renew?(): Promise<void>;
 }
 
 export interface Cast {
   callers: readonly Caller[];
   orgId: string;
-  /** Ids of the callers' own rows: other callers do not get to know them, and so cannot remove them. */
+  /** Ids of the callers' own rows: other callers are not told them, and so cannot remove them. */
   reserved: Set<string>;
   close(): void;
 }
 
-/** Before the platform has a runner of its own, so that the agent's turn goes to the one made here. */
+/**
+ * Must run before the platform has its own runner, so that the agent's turn goes to the one made
+ * here.
+ */
 export async function gatherCallers(platform: Platform): Promise<Cast> {
   const { orgId, ownerId } = await orgOf(platform);
   const reserved = new Set([ownerId]);
@@ -84,7 +80,7 @@ async function memberOf(
   const caller: Caller = { name: role, weight: 3, headers: {}, tools: [] };
   caller.renew = async () => {
     const person = await join(platform, `person${++joined}`, role).catch(() => undefined);
-    // Another request took the invitation away; the next 401 asks for one again.
+    // Another request withdrew the invitation; the next 401 asks for a new one.
     if (!person) return;
     reserved.add(person.userId);
     caller.headers = { cookie: person.cookie, origin: platform.url };

@@ -1,5 +1,5 @@
-/** Values for a JSON schema: mostly fitting, now and then hostile in one place. */
-import type { Random } from "#test/simulation/random.ts";
+/** Values for a JSON schema: mostly valid, sometimes hostile in one place. */
+import type { Random } from "#test/random.ts";
 import { HOSTILE_NUMBERS, HOSTILE_STRINGS } from "./hostile-values.ts";
 
 export interface Schema {
@@ -29,9 +29,9 @@ export interface SchemaContext {
   components: Readonly<Record<string, Schema>>;
   /** Probability that one value is hostile. */
   odds: number;
-  /** Probability that a field is there which need not be. */
+  /** Probability that an optional field is present. */
   optional?: number;
-  /** An id or a name that exists, for a field of this name. */
+  /** An existing id or name, for a field of this name. */
   known(field: string): string | undefined;
 }
 
@@ -39,7 +39,7 @@ const WORDS = ["alpha", "beta", "echo hello", "say hi", "src/index.ts", "A title
 const MAX_DEPTH = 6;
 const OPTIONAL = 0.35;
 
-/** Stands for a number that JSON can say and JavaScript reads as Infinity. */
+/** Stands for a number that JSON can express and JavaScript reads as Infinity. */
 export const BEYOND_NUMBERS = "@@1e999@@";
 
 export function valueFor(

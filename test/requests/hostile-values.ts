@@ -1,9 +1,9 @@
-/** Values that break programs: for every place of a request where a caller may put something. */
+/** Values that break programs, for every part of a request that a caller controls. */
 import { NASTY_STRINGS, UNSTORABLE } from "#test/nasty-strings.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64url");
 
-/** Cursors of no list, damaged ones, and ones that decode to values no database column takes. */
+/** Cursors of no list, damaged ones, and ones that decode to values no database column accepts. */
 export const HOSTILE_CURSORS: readonly string[] = [
   "",
   "x",
@@ -100,7 +100,7 @@ const LOOK_ALIKES: readonly string[] = [
   ",,,,",
 ];
 
-/** Repeated where a list is short, so that each kind comes about as often as the others. */
+/** Repeats short lists, so that each kind is about equally frequent. */
 const times = (list: readonly string[], count: number) =>
   Array.from({ length: count }, () => list).flat();
 
@@ -139,7 +139,10 @@ export const HOSTILE_NUMBERS: readonly number[] = [
   8.64e15 + 1,
 ];
 
-/** Path segments as bytes on the wire: what is not valid percent encoding, and what should not be decoded. */
+/**
+ * Path segments as bytes on the wire: invalid percent encoding, and segments that must not be
+ * decoded.
+ */
 export const HOSTILE_SEGMENTS: readonly string[] = [
   "%00",
   "a%00b",
@@ -176,7 +179,7 @@ export const HOSTILE_SEGMENTS: readonly string[] = [
   "%2500",
 ];
 
-/** Bodies that are not what their header says. */
+/** Bodies that do not match their header. */
 export const HOSTILE_BODIES: readonly Buffer[] = [
   ...[
     "",
@@ -209,7 +212,7 @@ export const HOSTILE_BODIES: readonly Buffer[] = [
   Buffer.from([0x7b, 0x22, 0x61, 0x00, 0x22, 0x3a, 0x31, 0x7d]),
 ];
 
-/** Header values as far as a client may send them at all: no NUL and no line ends. */
+/** Header values that a client can send at all: no NUL and no line ends. */
 export const HOSTILE_HEADERS: readonly (readonly [string, string])[] = [
   ["idempotency-key", "a"],
   ["idempotency-key", "same key for all"],

@@ -1,10 +1,10 @@
-/** Ids that answers have shown, by the collection they belong to, so that later requests reach something. */
-import type { Random } from "#test/simulation/random.ts";
+/** Ids seen in answers, by collection, so that later requests reach existing rows. */
+import type { Random } from "#test/random.ts";
 
-/** Old ones are forgotten: most of them were removed by some request. */
+/** Old ids are dropped: most of their rows were removed by some request. */
 const KEPT = 40;
 
-/** Collections whose ids a field of such a name holds. */
+/** Collections by the names of fields that hold their ids. */
 const FIELDS: readonly [RegExp, string][] = [
   [/cursor/i, "next"],
   [/session|parent$|worker|^to$/i, "sessions"],
@@ -43,7 +43,7 @@ export class KnownIds {
     return found && this.find(random, found[1]);
   }
 
-  /** Content that an answer of this route shows. */
+  /** Collects ids from an answer of this route. */
   read(path: string, text: string): void {
     if (!text.startsWith("{") || text.length > 200_000) return;
     const answer = JSON.parse(text) as Record<string, unknown>;

@@ -1,14 +1,16 @@
-/** Operations to try: every route of the API document, the tools of `/mcp`, and addresses beside them. */
+/**
+ * Operations to try: every route of the API document, the tools of `/mcp`, and paths beside them.
+ */
 import type { Platform } from "#test/platform.ts";
 import type { Schema } from "./from-schema.ts";
 
 export interface Operation {
   method: string;
-  /** With `{name}` for parameters. */
+  /** Path with `{name}` for parameters. */
   path: string;
   query: readonly { name: string; schema: Schema }[];
   body: Schema | undefined;
-  /** Relative frequency: operations that cost much come less often. */
+  /** Relative frequency: expensive operations come less often. */
   weight: number;
 }
 
@@ -27,7 +29,7 @@ interface ApiOperation {
   requestBody?: { content: { "application/json": { schema: Schema } } };
 }
 
-/** Passwords are hashed slowly on purpose; an import fetches. */
+/** Passwords are hashed slowly on purpose; imports download. */
 const COSTLY = /password|sign-in$|accept$|import$|sync$|\/prune$|audit\/verify$/;
 const RARE = 0.15;
 const MCP_WEIGHT = 15;

@@ -1,10 +1,13 @@
-/** One storm on one database, from an empty platform to a server that is still well. */
+/** One storm on one database, from an empty platform to a check that the server still works. */
 import { startPlatform } from "#test/platform.ts";
 import { RequestStorm, type StormReport } from "./request-storm.ts";
 
 export interface Outcome {
   report: StormReport;
-  /** Besides 5xx answers: errors in the log, rejections that nobody handled, a server that does not work. */
+  /**
+   * Problems besides 5xx answers: errors in the log, unhandled rejections, a server that does not
+   * work.
+   */
   problems: string[];
 }
 
@@ -14,7 +17,7 @@ export async function rageOn({
   count,
   progress = () => {},
 }: {
-  /** Undefined: SQLite. */
+  /** Undefined for SQLite. */
   databaseUrl: string | undefined;
   seed: number;
   count: number;
@@ -38,7 +41,7 @@ export async function rageOn({
     problems.push(...logLines.map((line) => `logged: ${line.slice(0, 2_000)}`).slice(0, 20));
     const ready = await platform.request("GET", "/ready");
     if (ready.status !== 200) problems.push(`/ready answers ${ready.status}`);
-    // Some request may have removed the runner, or taken its token away.
+    // A request may have removed the runner or revoked its token.
     await platform.restartRunner();
     const session = await platform.createSession({ runtime: "echo" });
     const { id } = await platform.prompt(session.id, "still there?");

@@ -1,10 +1,10 @@
 /**
- * Generated requests: every operation with fitting and hostile values, by every kind of caller, many
- * at once. None may be answered with a 5xx, and the server must be well afterwards.
+ * Generated requests: every operation with valid and hostile values, from every kind of caller,
+ * many at once. None may get a 5xx, and the server must still work afterwards.
  */
 import { Agent, type ClientRequest, type IncomingMessage, request as send } from "node:http";
 import type { Platform } from "#test/platform.ts";
-import { Random } from "#test/simulation/random.ts";
+import { Random } from "#test/random.ts";
 import { type Caller, type Cast, gatherCallers } from "./callers.ts";
 import { BEYOND_NUMBERS, type SchemaContext, valueFor } from "./from-schema.ts";
 import {
@@ -44,7 +44,7 @@ interface Answered {
 }
 
 const AT_ONCE = 16;
-/** Longer waits are asked for by requests themselves (`waitMs`, `sync`). */
+/** Requests themselves may ask for longer waits (`waitMs`, `sync`). */
 const ANSWER_LIMIT_MS = 1_500;
 const KEPT_FAILURES = 50;
 
@@ -125,7 +125,7 @@ export class RequestStorm {
     };
     if (random.chance(0.1)) {
       const [name, value] = random.pick(HOSTILE_HEADERS);
-      // The credential is what makes the caller; without it most routes are not reached.
+      // Keeps the caller's credential; without it most routes are not reached.
       if (!(name in caller.headers)) headers[name] = value;
     }
     return { method: operation.method, path, headers, body };
@@ -230,7 +230,7 @@ export class RequestStorm {
   }
 }
 
-/** A stream has no end; that it began is enough. */
+/** Reads an answer; a stream has no end, so its start is enough. */
 async function read(response: IncomingMessage, path: string): Promise<Answered> {
   const status = response.statusCode ?? 0;
   const type = response.headers["content-type"] ?? "";
@@ -241,7 +241,7 @@ async function read(response: IncomingMessage, path: string): Promise<Answered> 
   return { status, text: Buffer.concat(chunks).toString("utf8") };
 }
 
-/** As `encodeURIComponent`, but lone surrogates are let through as the bytes they would have. */
+/** Like `encodeURIComponent`, but encodes lone surrogates instead of throwing. */
 function encodeLoosely(text: string): string {
   return text.replaceAll(/[^\w.~-]/gu, (sign) =>
     sign.isWellFormed()
@@ -254,7 +254,7 @@ function json(value: unknown): Buffer {
   return Buffer.from((JSON.stringify(value) ?? "null").replaceAll(`"${BEYOND_NUMBERS}"`, "1e999"));
 }
 
-/** Nobody needs a credential there, so a 401 says nothing about one. */
+/** Routes without a credential, where a 401 says nothing about one. */
 function isOpen(path: string): boolean {
   return path.startsWith("/api/auth/") || path.includes("/accept") || path.endsWith("/password");
 }

@@ -1,5 +1,5 @@
-// Sends generated requests to a server on each database and ends with the line
-// `N passed, N failed, N skipped`; none of them may be answered with a 5xx.
+// Sends generated requests to a server on each database and ends with the line `N passed, N failed,
+// N skipped`; none of them may get a 5xx.
 //
 //   node test/requests/run.ts [--count N] [--seed N] [--only sqlite|postgres]
 import { parseArgs } from "node:util";

@@ -1,2 +1,2 @@
-/** The `chromium` program; undefined where it cannot be had; see README.md. */
+/** The `chromium` program; undefined where it is not available; see README.md. */
 export const chromiumFile = process.env.MUSTER_TEST_CHROMIUM;

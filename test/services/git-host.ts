@@ -1,4 +1,4 @@
-/** For tests: git repositories on this machine, served over HTTP as a git host would. */
+/** Git repositories on this machine for tests, served over HTTP like a git host. */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 export interface GitHost {
-  /** Of the one repository, as git takes it. */
+  /** Address of the one repository, as git takes it. */
   url: string;
   origin: string;
-  /** What was asked for, path by path. */
+  /** Requested paths, in order. */
   asked: string[];
-  /** Answers in its place; undefined: it answers itself again. */
+  /** Answers in its place; undefined: it answers itself. */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** Writes files (null removes), commits all, and tells the commit. */
+  /** Writes files (null removes), commits all, and returns the commit. */
   commit(files: Record<string, string | Buffer | { link: string } | null>): string;
   git(...args: string[]): string;
   stop(): Promise<void>;
@@ -77,7 +77,7 @@ function put(path: string, content: string | Buffer | { link: string } | null): 
   else writeFileSync(path, content);
 }
 
-/** Git's own program for web servers, spoken to as CGI. */
+/** Runs git's own `http-backend` as CGI. */
 function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? "/", "http://localhost");
   const child = spawn("git", ["http-backend"], {

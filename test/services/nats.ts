@@ -1,2 +1,2 @@
-/** Undefined where nats-server cannot be had; see README.md. */
+/** Undefined where nats-server is not available; see README.md. */
 export const natsUrl = process.env.MUSTER_TEST_NATS_URL;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 
-/** Undefined where PostgreSQL cannot be had; see README.md. */
+/** Undefined where PostgreSQL is not available; see README.md. */
 export const postgresUrl = process.env.MUSTER_TEST_POSTGRES_URL;
 
 export interface TestDatabase {
@@ -9,7 +9,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** An empty database of its own for a test file, so that files can run side by side. */
+/** Creates an empty database for one test file, so that files can run in parallel. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   if (!postgresUrl) throw new Error("Guard the suite with describe.skipIf(!postgresUrl).");
   const name = `test_${randomBytes(6).toString("hex")}`;

@@ -1,7 +1,7 @@
 /**
  * A sign-in service on loopback: GitHub's OAuth and API, and an OpenID provider with real keys and
- * signed ID tokens. It checks what a careful service checks (redirect address, client secret, PKCE,
- * codes that work once), and can be told to lie, to be slow of tongue, or to be gone.
+ * signed ID tokens. It makes the checks of a careful service (redirect address, client secret,
+ * PKCE, single-use codes), and can be told to lie, to answer wrongly, or to be gone.
  */
 import { generateKeyPairSync, hash, type KeyObject, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -26,19 +26,21 @@ export interface Account {
   isVerified: boolean;
 }
 
-/** How the service misbehaves; nothing: not at all. */
+/** Misbehaviour of the service; none by default. */
 export interface Lies {
-  /** Claims in the place of the right ones. */
+  /** Claims that replace the right ones. */
   claims?: JWTPayload;
-  /** How the ID token is signed: not at all, with the public key as a shared secret, by somebody else. */
+  /**
+   * The signature of the ID token: none, with the public key as a shared secret, or by another key.
+   */
   signature?: "none" | "public-key-as-secret" | "foreign-key" | "unknown-key-id";
   expired?: boolean;
-  /** Which path answers with far too much, a redirect, a server's error, or no JSON. */
+  /** A path that answers with far too much, a redirect, a server error, or no JSON. */
   broken?: { path: RegExp; how: "huge" | "redirect" | "error" | "no-json" };
-  /** The discovery document's fields. */
+  /** Replaced fields of the discovery document. */
   document?: Record<string, unknown>;
   userInfoSubject?: string;
-  /** Leaves e-mail and name to the user info. */
+  /** Leaves e-mail and name to the user info endpoint. */
   isThin?: boolean;
 }
 
@@ -54,11 +56,11 @@ export interface SignInServer {
   issuer: string;
   env: Record<string, string>;
   lies: Lies;
-  /** Who sits at real browsers there, and says yes to everything. */
+  /** The account that real browsers sign in with; it approves everything. */
   visitor: Account | undefined;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   asked: string[];
-  /** What the person at the browser does there: says yes, and is sent back. Returns where to. */
+  /** The person's approval at the service. Returns the address the browser is sent back to. */
   approve(authorizeUrl: string, account: Account): URL;
   rotateKeys(): Promise<void>;
   /** Refuses connections from now on. */
@@ -204,7 +206,7 @@ class Service {
     const isClient =
       form.get("client_id") === CLIENT_ID && form.get("client_secret") === CLIENT_SECRET;
     const grant = isClient ? this.#redeem(form) : undefined;
-    // GitHub says "no" with status 200.
+    // GitHub refuses with status 200.
     return grant
       ? { access_token: this.#issue(grant.account) }
       : { error: "bad_verification_code" };
@@ -222,7 +224,7 @@ class Service {
     return { status: 200, json: { id_token, access_token: this.#issue(grant.account) } };
   }
 
-  /** Once, for the same redirect address, for who knows the verifier. */
+  /** Redeems a code once, for the same redirect address, with the right verifier. */
   #redeem(form: URLSearchParams): Grant | undefined {
     const code = form.get("code") ?? "";
     const grant = this.#codes.get(code);

@@ -6,7 +6,7 @@ export type ProviderId = "github" | "oidc";
 
 export interface Landed {
   status: number;
-  /** Where the browser was sent. */
+  /** The address that the browser was sent to. */
   location: string;
   setCookies: string[];
 }
@@ -17,7 +17,7 @@ export class Traveller {
   readonly #headers: Record<string, string>;
   readonly cookies = new Map<string, string>();
 
-  /** `forwardedFor`: what a proxy between the two says of it. */
+  /** `forwardedFor`: the client address that a proxy adds. */
   constructor(platform: Platform, server: SignInServer, cookie?: string, forwardedFor?: string) {
     this.#platform = platform;
     this.#server = server;
@@ -29,12 +29,12 @@ export class Traveller {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
 
-  /** Follows a link on our page; returns where it leads. */
+  /** Follows a link on our page; returns its target. */
   async start(provider: ProviderId, query = ""): Promise<Landed> {
     return this.visit(`${this.#platform.url}/api/auth/${provider}/start${query}`);
   }
 
-  /** Presses a button on our page that begins with a POST. */
+  /** Presses a button on our page that sends a POST. */
   async post<T = { url: string }>(
     path: string,
     body: object,
@@ -53,7 +53,7 @@ export class Traveller {
   }
 
   async visit(url: string | URL): Promise<Landed> {
-    // A page elsewhere sends the browser: its strict cookies stay at home.
+    // A navigation from another site does not send strict cookies.
     const isBack = String(url).includes("/callback");
     const sent = [...this.cookies].filter(([name]) => !isBack || name.includes("_flow_"));
     const cookie = sent.map(([name, value]) => `${name}=${value}`).join("; ");
@@ -65,7 +65,7 @@ export class Traveller {
     return { status: response.status, location, setCookies };
   }
 
-  /** There and back again. */
+  /** Signs in at the service and comes back. */
   async signIn(provider: ProviderId, account: Account, query = ""): Promise<Landed> {
     const away = await this.start(provider, query);
     return this.visit(this.#server.approve(away.location, account));

@@ -1,8 +1,8 @@
-/** What breaks. */
+/** The faults that the simulation injects. */
 import { LEASE_MS } from "#protocol/frames.ts";
 import { admin } from "./clients/people.ts";
-import type { RunnerHost } from "./runner-host.ts";
-import { ServerProcess } from "./server-process.ts";
+import type { RunnerHost } from "./runner/runner-host.ts";
+import { ServerProcess } from "./server/server-process.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1_000;
@@ -47,7 +47,7 @@ export class Faults {
     this.revive();
   }
 
-  /** Runners that are down are started again after a while. */
+  /** Restarts stopped runners after a while. */
   revive(): void {
     const { random, scheduler, calm } = this.#world;
     for (const host of this.#world.hosts)
@@ -118,7 +118,7 @@ export class Faults {
     const far = random.weighted({ seconds: 5, hours: 3, day: 0.6, week: 0.3 });
     const byMs = {
       week: 8 * 24 * HOUR,
-      // Longer than anybody has to answer.
+      // Longer than any deadline for an answer.
       day: 25 * HOUR,
       hours: random.between(1, 5 * HOUR),
       seconds: random.between(1, 8 * SECOND),
@@ -143,7 +143,10 @@ export class Faults {
     oracle.graceUntil = Math.max(oracle.graceUntil, scheduler.now + forMs + LEASE_MS);
   }
 
-  /** The whole machine, for longer than its leases, and perhaps longer than anybody waits for it. */
+  /**
+   * Takes the whole machine away for longer than its leases, and perhaps longer than anyone waits
+   * for it.
+   */
   #takeAway(host: RunnerHost): void {
     const { random, scheduler, odds } = this.#world;
     if (!host.process?.isUp || this.#reviving.has(host)) return;
@@ -167,12 +170,12 @@ export class Faults {
     if (random.chance(0.5)) this.#takeAway(host);
   }
 
-  /** Nothing breaks any more; what is broken mends. */
+  /** Stops all faults and repairs what is broken. */
   async mend(): Promise<void> {
     const world = this.#world;
     world.calm = true;
     world.storeAwayUntil = 0;
-    // Not at once: there and back between two looks at a clock cannot be noticed by anybody.
+    // Delayed: a jump there and back between two readings of a clock cannot be noticed.
     world.scheduler.after(2 * SECOND, () => world.clock.catchUp());
     await this.startServer();
     for (const { process } of world.hosts) process?.wire?.heal();

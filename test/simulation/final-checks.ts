@@ -1,4 +1,4 @@
-/** When nothing breaks any more, everything that was taken must have come to its end. */
+/** Final checks: without further faults, all accepted work must have ended. */
 import type { OutboxRow, RunnerRow } from "#engine/schema.ts";
 import type { Clients } from "./clients/clients.ts";
 import { must } from "./oracle/model.ts";
@@ -18,7 +18,7 @@ const ROWS = [
   "sim_effects",
 ];
 
-/** What still moves, or undefined when nothing does. */
+/** Describes work that is still in progress; undefined when there is none. */
 export async function findUnfinished(world: World, clients: Clients): Promise<string | undefined> {
   const { model } = world.oracle;
   if (clients.requests.open > 0) return `${clients.requests.open} requests are unanswered`;
@@ -68,13 +68,13 @@ export async function checkEnd(world: World, clients: Clients): Promise<void> {
   for (const { process, runnerId } of world.hosts) {
     const row = runners.find(({ id }) => id === runnerId);
     must(row?.state === "online", () => `${process?.bootId} is here and shown as ${row?.state}`);
-    // Places that were given up in silence are counted again when none is left.
+    // Slots that were released silently are counted again when none is left.
     const free = process?.wire?.connection.free ?? 0;
     must(free > 0, () => `${process?.bootId} is idle and has no place free`);
   }
 }
 
-/** Nothing in this seed may leave a delivery in doubt. */
+/** True if nothing in this seed may leave a delivery in doubt. */
 function deliversOnce({ odds }: World): boolean {
   const { serverCrash, serverRestart, storeAway, hiccups, deliveryHangs, clockJump } = odds;
   return [serverCrash, serverRestart, storeAway, hiccups, deliveryHangs, clockJump].every(
@@ -98,7 +98,7 @@ async function checkTimers(world: World, clients: Clients): Promise<void> {
   }
 }
 
-/** Everything the database holds, for comparing two runs of one seed. */
+/** Everything in the database, for comparing two runs of one seed. */
 export async function dump(world: World): Promise<string[]> {
   const lines: string[] = [];
   for (const table of ROWS)

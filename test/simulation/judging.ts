@@ -1,19 +1,19 @@
 /**
- * The calls that turns make and what the server must say of each. The rule is in the call's own
- * words, so that the feature that judges and the oracle that checks need nothing else.
+ * The calls that turns make, and the verdict that the server must give on each. The rule is in the
+ * call's own input, so that the judging feature and the checking oracle need nothing else.
  */
 import type { JournalItem } from "#protocol/events.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION } from "#protocol/tools.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "#test/random.ts";
 
-/** Lives on the server and leaves one row for each call that was performed. */
+/** A server tool that writes one row for each performed call. */
 export const EFFECT_TOOL = "sim_effect";
-/** Lives on the server, opens a gate and says how it stands. */
+/** A server tool that opens a gate and reports its state. */
 export const ASK_TOOL = "sim_ask";
-/** Says in a binding that a workspace came with it. */
+/** Marks a binding whose workspace came with it. */
 export const WITH_FILES = "exec-files-";
-/** Such calls ask to be judged; the journal does not keep that they did. */
+/** Calls with this prefix ask for a verdict; the journal does not record that they did. */
 const JUDGED = "judged.";
 
 export type Rule = Verdict["verdict"];
@@ -32,7 +32,7 @@ export function isJudged(callId: string): boolean {
   return callId.startsWith(JUDGED);
 }
 
-/** Few words, so that what was denied is tried again. */
+/** Few words, so that denied calls are tried again. */
 const WORDS = ["allow 1", "allow 2", "ask 1", "ask 2", "ask 3", "deny 1"];
 
 export function drawCall(random: Random): Omit<Call, "callId"> {
@@ -52,19 +52,19 @@ export function drawCall(random: Random): Omit<Call, "callId"> {
   ]);
 }
 
-/** What the feature says of a call that exists and whose input fits; undefined when it has no say. */
+/** The feature's verdict on an existing call with valid input; undefined when it has none. */
 export function ruleOf(input: unknown): "allow" | "ask" | "deny" | undefined {
   const { command, words } = input as { command?: string; words?: string };
   return (command ?? words)?.split(" ")[0] as "allow" | "ask" | "deny" | undefined;
 }
 
-/** What a no holds for, besides the very same arguments. */
+/** Scope of a denial, besides identical arguments. */
 export function targetOf(input: unknown): string | null {
   const { command, words } = (input ?? {}) as { command?: string; words?: string };
   return command ?? words ?? null;
 }
 
-/** What is to become of a call, before it is known whether anybody is there to be asked. */
+/** The rule for a call, before it is known if anyone can be asked. */
 export function firstRule(tool: string, input: unknown): Rule {
   if (tool === ASK_USER_QUESTION) return "ask";
   if (tool === ASK_TOOL) return "allow";

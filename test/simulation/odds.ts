@@ -1,8 +1,8 @@
 /**
- * How likely what is. Each seed draws its own weather, so that some are all crashes and some are all
- * steering; what every seed does a little of, no seed does much of.
+ * Probabilities. Each seed draws its own, so that some seeds are all crashes and some all steering:
+ * a mix that is the same in every seed would test nothing in depth.
  */
-import type { Random } from "./random.ts";
+import type { Random } from "#test/random.ts";
 
 export interface Odds {
   /** Mean time between two steps. */
@@ -20,7 +20,7 @@ export interface Odds {
   deliveryFails: number;
   deliveryHangs: number;
   timerFails: number;
-  /** How often a step is a fault rather than something a person does. */
+  /** Share of steps that are faults rather than actions of people. */
   faults: number;
   serverCrash: number;
   serverRestart: number;
@@ -31,17 +31,17 @@ export interface Odds {
   storeAway: number;
   drain: number;
   removeRunner: number;
-  /** How a runner's turns go. */
+  /** The course of a runner's turns. */
   turnMs: number;
   hang: number;
   gates: number;
-  /** How much of a turn is calls that the server judges, pauses, and files of its own. */
+  /** Share of a turn that is judged calls, pauses, and its own files. */
   calls: number;
   pauses: number;
   workspaces: number;
-  /** A call of a server tool is sent again before it is answered. */
+  /** A server tool call is sent again before it is answered. */
   callsAgain: number;
-  /** How long a session is idle before it falls asleep. */
+  /** Idle time before a session falls asleep. */
   idleMs: number;
   misbehaves: number;
   unmatched: number;

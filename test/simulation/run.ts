@@ -31,7 +31,7 @@ const totals: Record<string, number> = {};
 let passed = 0;
 let failed = 0;
 
-// The same seed twice is the same history, or nothing here can be trusted.
+// The same seed twice must give the same history, or no result here can be trusted.
 failed += (await isRepeatable(first)) ? 0 : 1;
 for (let seed = first; seed < first + count && failed < stopAt; seed++) {
   const result = await simulate({ seed, steps, echo: values.echo });

@@ -1,7 +1,6 @@
 /**
- * Virtual time. What is to happen is an event with an instant; one event happens at a time, and the
- * next begins only when everything the last one set off has come to rest, so one seed means one
- * history.
+ * Virtual time. Planned events have an instant; one event happens at a time, and the next begins
+ * only when everything the last one caused has settled, so one seed means one history.
  */
 import type { Clock } from "#base/clock.ts";
 
@@ -12,9 +11,9 @@ interface Planned {
 }
 
 export class Scheduler {
-  /** Never goes back: what a runner's steady clock shows. */
+  /** Monotonic time, as on a runner's steady clock. It never goes back. */
   now = Date.UTC(2026, 0, 1);
-  /** What must never happen has happened: stops the simulation. */
+  /** An impossible event happened; it stops the simulation. */
   failure: Error | undefined;
   #order = 0;
   readonly #heap: Planned[] = [];
@@ -27,7 +26,7 @@ export class Scheduler {
     this.#push({ at: this.now + Math.max(0, delayMs), order: this.#order++, act });
   }
 
-  /** Lets the next event happen. False when nothing is planned. */
+  /** Runs the next event. False when nothing is planned. */
   async step(): Promise<boolean> {
     const next = this.#pop();
     if (!next) return false;
@@ -82,7 +81,7 @@ function before(a: Planned, b: Planned): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Nothing in the engine waits for anything but promises, so one turn of the loop is enough. */
+/** The engine waits for nothing but promises, so one turn of the event loop is enough. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -91,7 +90,7 @@ function settled(): Promise<void> {
 export class WallClock implements Clock {
   readonly #scheduler: Scheduler;
   #offset = 0;
-  /** How far it has ever been ahead. */
+  /** The furthest it has ever been ahead. */
   furthest = 0;
 
   constructor(scheduler: Scheduler) {
@@ -107,7 +106,7 @@ export class WallClock implements Clock {
     this.furthest = Math.max(this.furthest, this.#offset);
   }
 
-  /** Undoes every jump into the past, so that whatever was ever due comes due. */
+  /** Undoes every jump into the past, so that everything that was ever due becomes due. */
   catchUp(): void {
     this.#offset = this.furthest;
   }

@@ -1,28 +1,33 @@
-/** One seed: a world is made, lived in, mended, put to sleep and woken, and looked over. */
+/**
+ * Runs one seed: creates a world, runs it, repairs it, puts it to sleep, wakes it, and checks it.
+ */
 import { silentLog } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
 import { kernelMigrations } from "#engine/index.ts";
+import { Random } from "#test/random.ts";
 import { Clients } from "./clients/clients.ts";
 import { Faults } from "./faults.ts";
 import { checkAsleep, checkEnd, dump, findUnfinished } from "./final-checks.ts";
 import { drawOdds } from "./odds.ts";
 import { Oracle } from "./oracle/oracle.ts";
-import { Random } from "./random.ts";
-import { RunnerHost } from "./runner-host.ts";
+import { RunnerHost } from "./runner/runner-host.ts";
 import { Scheduler, WallClock } from "./scheduler.ts";
-import type { ServerProcess } from "./server-process.ts";
-import { simMigration } from "./sim-feature.ts";
-import { createSimIds } from "./sim-ids.ts";
+import type { ServerProcess } from "./server/server-process.ts";
+import { simMigration } from "./server/sim-feature.ts";
+import { createSimIds } from "./server/sim-ids.ts";
 import { Trace } from "./trace.ts";
 import type { World } from "./world.ts";
 
-/** What a session was started with holds for its queue: where nobody has it, prompts fail 5 minutes apart. */
+/**
+ * A session's requirements apply to its whole queue: without a fitting runner its prompts fail 5
+ * minutes apart.
+ */
 const CALM_LIMIT_MS = 8 * 60 * 60_000;
 const FINISH_EVERY_MS = 2_000;
-/** What is looked for by the clock is found after this, and a few looks at the clock. */
+/** Sweeps have found everything after this time and a few ticks. */
 const SWEPT_WITHIN_MS = 61_000;
 const FEW_TICKS_MS = 5_000;
-/** As many fall asleep in one round of the sweep. */
+/** Sessions that one round of the sweep puts to sleep. */
 const ASLEEP_A_ROUND = 100;
 
 export interface Result {
@@ -118,7 +123,7 @@ async function comeToRest(world: World, clients: Clients, faults: Faults): Promi
   await rest(world, clients, faults);
 }
 
-/** When nobody does anything everything falls asleep, and the next prompt wakes it. */
+/** Without activity everything falls asleep, and the next prompt wakes it. */
 async function sleepAndWake(world: World, clients: Clients, faults: Faults): Promise<void> {
   world.clock.jump(world.odds.idleMs + SWEPT_WITHIN_MS);
   const awake = [...world.oracle.model.sessions.values()].filter(

@@ -1,4 +1,4 @@
-/** What happened, line by line: hashed as a whole, the last lines kept for people. */
+/** The log of the simulation: hashed as a whole, with the last lines kept for people. */
 import { createHash } from "node:crypto";
 
 const KEPT = 60;

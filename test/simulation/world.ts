@@ -1,12 +1,12 @@
-/** What the actors of one simulation share. */
+/** Shared state of the actors in one simulation. */
 import type { Ids } from "#base/ids.ts";
 import type { Store } from "#base/store/index.ts";
+import type { Random } from "#test/random.ts";
 import type { Odds } from "./odds.ts";
 import type { Oracle } from "./oracle/oracle.ts";
-import type { Random } from "./random.ts";
-import type { RunnerHost } from "./runner-host.ts";
+import type { RunnerHost } from "./runner/runner-host.ts";
 import type { Scheduler, WallClock } from "./scheduler.ts";
-import type { ServerProcess } from "./server-process.ts";
+import type { ServerProcess } from "./server/server-process.ts";
 import type { Trace } from "./trace.ts";
 
 export interface World {
@@ -22,7 +22,7 @@ export interface World {
   oracle: Oracle;
   server: ServerProcess;
   hosts: RunnerHost[];
-  /** True at the end: nothing breaks any more, and everything must come to rest. */
+  /** True at the end: no more faults, and everything must settle. */
   calm: boolean;
   storeAwayUntil: number;
   storeIsAway(): boolean;

@@ -1,6 +1,6 @@
 /**
- * The product's SQLite file, opened beside the server: how much of it is in use, and the one thing
- * that no client can do, which is to move the end of a session a month into the past.
+ * The product's SQLite file, opened beside the server: measures how much of it is in use, and does
+ * the one thing that no client can: move the end of a session a month into the past.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,8 @@ const MONTH_MS = 31 * 24 * 60 * 60_000;
 const BUSY_MS = 20_000;
 
 /**
- * Rows that stay when their session is purged: the audit trail and the usage are the organisation's,
- * and letters belong to whoever got them.
+ * Tables whose rows stay when a session is purged: the audit trail and the usage belong to the
+ * organisation, and messages belong to their recipients.
  */
 const KEPT_TABLES = /^(audit|usage|letters|mail)/;
 
@@ -24,7 +24,7 @@ export class Database {
     this.#db = new Sqlite(this.#file, { timeout: BUSY_MS });
   }
 
-  /** Bytes of pages that hold something, wherever they are written. */
+  /** Bytes of used pages, in the file or in the log. */
   usedBytes(): number {
     const read = (name: string) => Number(this.#db.pragma(name, { simple: true }));
     return (read("page_count") - read("freelist_count")) * read("page_size");
@@ -35,7 +35,7 @@ export class Database {
     return statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Work that has not come to its end, by kind; empty when everything is at rest. */
+  /** Unfinished work by kind; empty when everything is at rest. */
   unsettled(): Map<string, number> {
     const open = {
       prompts: "state <> 'settled'",
@@ -52,7 +52,7 @@ export class Database {
     return found;
   }
 
-  /** Ages some sessions that have ended at least so long ago; returns their ids. */
+  /** Ages sessions that ended at least this long ago, up to a limit; returns their ids. */
   ageEnded(endedForMs: number, limit: number): string[] {
     const before = Date.now() - endedForMs;
     const rows = this.#db
@@ -66,13 +66,13 @@ export class Database {
     return rows.map(({ id }) => id);
   }
 
-  /** Of these sessions, those that are still there. */
+  /** The sessions of this list that still exist. */
   existing(ids: readonly string[]): string[] {
     const find = this.#db.prepare<[string], { id: string }>("select id from sessions where id = ?");
     return ids.filter((id) => find.get(id) !== undefined);
   }
 
-  /** Tables that still have rows of these sessions, with how many. */
+  /** Tables that still have rows of these sessions, with their counts. */
   leftovers(ids: readonly string[]): Map<string, number> {
     const left = new Map<string, number>();
     for (const table of this.#sessionTables()) {

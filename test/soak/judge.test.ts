@@ -3,7 +3,7 @@ import { floorOf, judgeGauge, judgeLatency, judgeRate, quantile, type Sample } f
 
 const COUNT = 90;
 
-/** Scatter that is the same in every run. */
+/** Noise that is the same in every run. */
 function noise(n: number): number {
   return Math.sin(n * 12.9898) * 0.5 + Math.sin(n * 78.233) * 0.5;
 }
@@ -15,7 +15,7 @@ function series(value: (n: number) => number): Sample[] {
 const memory = { absolute: 20, relative: 0.1 };
 
 describe("a gauge", () => {
-  it("may scatter around where it is", () => {
+  it("may scatter around its level", () => {
     expect(
       judgeGauge(
         series((n) => 100 + 15 * noise(n)),
@@ -48,7 +48,7 @@ describe("a gauge", () => {
     ).toBe(false);
   });
 
-  it("may warm up and level off, by degrees or at once", () => {
+  it("may warm up and level off, gradually or at once", () => {
     const warming = series((n) => 200 - 100 * Math.exp(-n / 10) + noise(n));
     expect(judgeGauge(warming, memory).isDrift).toBe(false);
     expect(
@@ -59,7 +59,7 @@ describe("a gauge", () => {
     ).toBe(false);
   });
 
-  it("is not condemned for a few high samples", () => {
+  it("is not condemned by a few high samples", () => {
     const spiky = series((n) => (n > 80 && n % 3 === 0 ? 900 : 100 + noise(n)));
     expect(judgeGauge(spiky, memory).isDrift).toBe(false);
   });
@@ -93,12 +93,12 @@ describe("a gauge", () => {
   });
 });
 
-describe("what a turn adds", () => {
+describe("the growth per turn", () => {
   const bytes = { absolute: 1_000, relative: 0.5 };
   const totals = (value: (turns: number) => number) =>
     Array.from({ length: COUNT }, (_, n) => ({ turns: n * 3, value: value(n * 3) }));
 
-  it("may be the same for each", () => {
+  it("may be constant", () => {
     const { start, isDrift } = judgeRate(
       totals((turns) => 1e6 + 13_000 * turns + 30_000 * noise(turns)),
       bytes,
@@ -107,7 +107,7 @@ describe("what a turn adds", () => {
     expect(Math.abs(start - 13_000)).toBeLessThan(2_000);
   });
 
-  it("may not become more and more", () => {
+  it("must not increase", () => {
     expect(
       judgeRate(
         totals((turns) => 13_000 * turns + 60 * turns ** 2),
@@ -125,7 +125,7 @@ describe("what a turn adds", () => {
     ).toBe(false);
   });
 
-  it("cannot be told without turns", () => {
+  it("cannot be judged without turns", () => {
     const stuck = Array.from({ length: COUNT }, () => ({ turns: 7, value: 1 }));
     expect(() => judgeRate(stuck, bytes)).toThrow("no turn settled");
   });
@@ -135,7 +135,7 @@ describe("a latency", () => {
   const options = { percentile: 0.5, allowance: { absolute: 20, relative: 0.75 } };
   const calm = series((n) => 10 + noise(n));
 
-  it("may not grow while the machine is as fast as before", () => {
+  it("must not grow while the machine is as fast as before", () => {
     expect(
       judgeLatency(
         series((n) => 50 + n),
@@ -166,7 +166,7 @@ describe("a latency", () => {
     ).toBe(false);
   });
 
-  it("is a nearest rank", () => {
+  it("uses the nearest rank", () => {
     expect(quantile([5, 1, 9, 3], 0.5)).toBe(3);
     expect(quantile([5, 1, 9, 3], 0.99)).toBe(9);
     expect(quantile([], 0.5)).toBeNaN();

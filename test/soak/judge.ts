@@ -1,6 +1,6 @@
 /**
- * Decides whether a figure drifts. All functions are pure and compare a run with itself: the first
- * third of what was measured with the last third, never with a fixed time or size.
+ * Decides if a figure drifts. All functions are pure and compare a run with itself: the first third
+ * of the measurements with the last third, never with a fixed time or size.
  */
 
 /** One measurement; `at` in seconds. */
@@ -9,7 +9,7 @@ export interface Sample {
   value: number;
 }
 
-/** A running total beside the number of turns that had settled by then. */
+/** A running total with the number of turns settled by then. */
 export interface Total {
   turns: number;
   value: number;
@@ -35,12 +35,12 @@ const FEWEST_SAMPLES = 9;
 const NOISE_FACTOR = 4;
 /** Scales a median absolute deviation to a standard deviation. */
 const MAD_SCALE = 1.4826;
-/** Share of the growth that must have come in the second half, or it has already levelled off. */
+/** Share of the growth that must lie in the second half; otherwise it has already levelled off. */
 const LATE_SHARE = 0.25;
-/** The middles of the first and the last third are this share of the time apart. */
+/** Distance between the middles of the first and the last third, as a share of the time. */
 const THIRDS_APART = 2 / 3;
 
-/** Judges a figure that goes up and down and must stay where it is, such as memory. */
+/** Judges a figure that goes up and down and must keep its level, such as memory. */
 export function judgeGauge(samples: readonly Sample[], allowance: Allowance): Drift {
   requireEnough(samples.length);
   const [first, middle, last] = inThirds(samples).map((third) =>
@@ -55,7 +55,7 @@ export function judgeGauge(samples: readonly Sample[], allowance: Allowance): Dr
   return { start: first, end: last, growth, allowed, isDrift };
 }
 
-/** Judges what each turn adds to a total that may grow, such as the bytes of the database. */
+/** Judges the growth per turn of a total that may grow, such as the bytes of the database. */
 export function judgeRate(totals: readonly Total[], allowance: Allowance): Drift {
   requireEnough(totals.length);
   const [first, middle, last] = inThirds(totals).map(rateOf) as [number, number, number];
@@ -66,8 +66,8 @@ export function judgeRate(totals: readonly Total[], allowance: Allowance): Drift
 }
 
 /**
- * Judges a percentile of latencies. `reference` are the latencies of something outside the product,
- * taken at the same times: a machine that got slower for everybody is no drift.
+ * Judges a percentile of latencies. `reference` has latencies of something outside the product,
+ * taken at the same times: a machine that got slower for everyone is no drift.
  */
 export function judgeLatency(
   latencies: readonly Sample[],
@@ -87,7 +87,7 @@ export function judgeLatency(
   return { start: first, end: last, growth, allowed, isDrift };
 }
 
-/** The lowest value of each of so many equal stretches: a sawtooth without its teeth. */
+/** The lowest value of each of several equal stretches: a sawtooth without its teeth. */
 export function floorOf(samples: readonly Sample[], stretches: number): Sample[] {
   const floor: Sample[] = [];
   for (let n = 0; n < stretches; n++) {
@@ -103,7 +103,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The nearest rank; NaN of nothing. */
+/** The nearest rank; NaN without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const rank = Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1));
@@ -145,7 +145,7 @@ function trendOf(samples: readonly Sample[]): { slope: number; noise: number } {
   return { slope, noise };
 }
 
-/** Least squares through a stretch: what one turn adds. */
+/** Least squares through a stretch: the growth per turn. */
 function rateOf(totals: readonly Total[]): number {
   const meanTurns = meanOf(totals.map(({ turns }) => turns));
   const meanValue = meanOf(totals.map(({ value }) => value));
@@ -163,7 +163,7 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** How much slower the reference has become from the first to the last third; 1 if it has not. */
+/** Slowdown of the reference from the first to the last third; 1 if there is none. */
 function slowdownOf(reference: readonly Sample[], percentile: number): number {
   requireEnough(reference.length);
   const [first, , last] = inThirds(reference).map((third) =>

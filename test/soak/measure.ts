@@ -24,7 +24,7 @@ export type GaugeName =
   | "write-ahead log"
   | "temporary files";
 
-/** Names of the figures that turns add to. */
+/** Names of the totals that turns add to. */
 export type TotalName = "database" | "logs" | "workspaces" | "workspace files";
 
 export interface Reading {
@@ -91,7 +91,7 @@ export function removedWorkspaces(home: string): string[] {
   });
 }
 
-/** Lines of the logs that report an error, and warnings of Node such as too many listeners. */
+/** Log lines that report an error, and warnings of Node such as too many listeners. */
 export function errorLines(home: string): string[] {
   return logFiles(home).flatMap((file) =>
     readFileSync(file, "utf8")
@@ -148,7 +148,7 @@ function countDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Open descriptors by what they lead to, for a report. */
+/** Open descriptors by target, for a report. */
 export function describeDescriptors(pid: number): string {
   const counts = new Map<string, number>();
   for (const name of readdirSync(`/proc/${pid}/fd`)) {

@@ -49,7 +49,7 @@ export async function startSoak(cleanup: Cleanup, program: string, random: Rando
   const stage = await Stage.create({ cleanup, program, nodeOptions, env: line.env });
   const temporary = join(stage.home, "tmp");
   mkdirSync(temporary);
-  // One session after the other sleeps and wakes; what the product logs by default is measured.
+  // One session after the other sleeps and wakes; the default log level is measured.
   Object.assign(stage.env, {
     TMPDIR: temporary,
     MUSTER_IDLE_MINUTES: "1",

@@ -1,4 +1,4 @@
-/** The table of a soak: each figure at the start and at the end, and how much it grew. */
+/** The table of a soak: each figure at the start and at the end, and its growth. */
 import { MIB } from "./measure.ts";
 import type { Row, Unit } from "./verdict.ts";
 

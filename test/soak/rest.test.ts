@@ -13,7 +13,7 @@ function reading(gauges: Partial<Record<GaugeName, number>>, parts: Partial<Read
 }
 
 describe("at rest", () => {
-  it("more processes, descriptors or streams than before the load are reported", () => {
+  it("reports more processes, descriptors or streams than before the load", () => {
     const before = reading(
       { processes: 4, "server descriptors": 40 },
       { streams: new Map([["live", 1]]) },
@@ -29,12 +29,12 @@ describe("at rest", () => {
     ]);
   });
 
-  it("fewer, and a few descriptors more, are not", () => {
+  it("accepts fewer, and a few descriptors more", () => {
     const before = reading({ processes: 4, "server descriptors": 40 });
     expect(aboveBaseline(reading({ processes: 3, "server descriptors": 42 }), before)).toEqual([]);
   });
 
-  it("turns that failed during the load are reported by their code", () => {
+  it("reports turns that failed during the load by their code", () => {
     const before = reading({}, { failedTurns: new Map([["model_error", 1]]) });
     const failed = new Map([
       ["model_error", 1],
@@ -72,7 +72,7 @@ describe("the database", () => {
     rmSync(home, { recursive: true });
   });
 
-  it("ages sessions that have ended, each once", () => {
+  it("ages ended sessions, each once", () => {
     const insert = product.prepare("insert into sessions values (?, 'task', ?, ?)");
     insert.run("ended", null, Date.now() - 1_000);
     insert.run("winding down", "running", Date.now() - 1_000);
@@ -85,7 +85,7 @@ describe("the database", () => {
     expect(at).toBeLessThan(Date.now() - 30 * DAY_MS);
   });
 
-  it("names the tables that still speak of a purged session, but not the audit trail", () => {
+  it("names the tables that still refer to a purged session, but not the audit trail", () => {
     product.exec(`
       insert into runs values ('gone', 'completed'), ('gone', 'completed'), ('here', null);
       insert into audit_log values ('gone');
@@ -94,7 +94,7 @@ describe("the database", () => {
     expect(database.leftovers(["gone"])).toEqual(new Map([["runs", 2]]));
   });
 
-  it("tells what has not come to its end", () => {
+  it("reports unfinished work", () => {
     product.exec(`
       insert into prompts values ('a', 'settled'), ('a', 'queued');
       insert into outbox values ('delivered'), ('pending');

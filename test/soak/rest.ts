@@ -1,6 +1,6 @@
 /**
- * What must be true after the load has ended: everything comes to rest, descriptors, processes and
- * sockets go back to where they were, and what was purged is gone.
+ * Checks after the load has ended: everything settles, descriptors, processes and sockets return to
+ * their baseline, and purged sessions are gone.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,12 +16,12 @@ import {
   removedWorkspaces,
 } from "./measure.ts";
 
-/** Bounds for what hangs, not for what is slow. */
+/** Limits for hangs, not for slowness. */
 const REST_WITHIN_MS = 90_000;
 const PURGE_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 500;
 
-/** Figures that go back to their baseline, and how far above it they may stay. */
+/** Figures that return to their baseline, and the slack above it. */
 const RESTING: Partial<Record<GaugeName, number>> = {
   "server descriptors": 4,
   "runner descriptors": 4,
@@ -32,7 +32,7 @@ const RESTING: Partial<Record<GaugeName, number>> = {
   "temporary files": 2,
 };
 
-/** Returns what is still not at rest, after waiting for it. */
+/** Waits for rest, and returns what is still in progress. */
 export async function waitForRest(product: Product, baseline?: Reading): Promise<string[]> {
   const deadline = AbortSignal.timeout(REST_WITHIN_MS);
   for (;;) {
@@ -71,7 +71,7 @@ function detailsOf(above: readonly string[], { serverPid }: Product): string[] {
     : [];
 }
 
-/** Every prompt that was accepted was seen to settle. */
+/** Every accepted prompt was seen to settle. */
 export function checkPrompts({ open }: Ledger): string[] {
   return open.size === 0 ? [] : [`${open.size} accepted prompts were not seen to settle`];
 }
@@ -83,7 +83,7 @@ export function checkFailures(baseline: Reading, { failedTurns }: Reading): stri
   });
 }
 
-/** Ages what has ended, and waits until it is gone: its rows and the files of its workspaces. */
+/** Ages ended sessions, and waits until their rows and the files of their workspaces are gone. */
 export async function checkPurge(product: Product, ager: SessionAger): Promise<string[]> {
   const { database, home } = product;
   const before = database.usedBytes();

@@ -1,5 +1,5 @@
-// Runs the product under a steady mixed load for some minutes and fails when a figure drifts or when
-// something does not go away again.
+// Runs the product under a steady mixed load for some minutes and fails when a figure drifts or
+// when something is left over.
 //
 //   node test/soak/run.ts [--minutes N] [--seed N] [--series FILE]
 import { writeFileSync } from "node:fs";
@@ -18,9 +18,9 @@ import { judgeRun } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
 const REHEARSAL_MS = 15_000;
-/** Connections that nobody uses any more are closed within this time. */
+/** Unused connections are closed within this time. */
 const IDLE_MS = 8_000;
-/** This share of the time is not judged: caches fill and code is compiled. */
+/** Share of the time that is not judged: caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.25;
 const READINGS = 90;
 const MIN_READ_EVERY_MS = 1_000;
@@ -30,7 +30,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    /** Every reading is written here, as JSON. */
+    /** File for every reading, as JSON. */
     series: { type: "string" },
   },
 });
@@ -58,7 +58,8 @@ process.exit(findings.length === 0 ? 0 : 1);
 
 async function run(soak: Soak, random: Random): Promise<string[]> {
   const { product, ledger, workers, ager } = soak;
-  // Everything is done once first, so that what is made when it is first used counts as there.
+  // A rehearsal of everything first, so that lazily created resources count as part of the
+  // baseline.
   await runFor(REHEARSAL_MS, workers, { ledger, random });
   const findings = await waitForRest(product);
   await sleep(IDLE_MS);

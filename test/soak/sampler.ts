@@ -10,7 +10,7 @@ import {
   type TotalName,
 } from "./measure.ts";
 
-/** Walking through all workspaces takes long, and is done at every so many readings. */
+/** Walking through all workspaces is slow, and is done only every few readings. */
 const READINGS_PER_WALK = 2;
 
 export class Sampler {

@@ -1,4 +1,4 @@
-/** What is judged of a run, and how much growth of each figure is noise. */
+/** The judged figures of a run, and the growth of each that counts as noise. */
 import {
   type Allowance,
   type Drift,
@@ -20,7 +20,7 @@ export interface Row {
   drift: Drift;
 }
 
-/** V8 lets garbage pile up to about the size of what is alive before it collects the old space. */
+/** V8 lets garbage grow to about the size of the live heap before it collects the old space. */
 const memory: Allowance = { absolute: 96 * MIB, relative: 0.4 };
 const descriptors: Allowance = { absolute: 20, relative: 0.25 };
 const threads: Allowance = { absolute: 4, relative: 0.2 };
@@ -48,7 +48,7 @@ const TOTALS: Record<TotalName, Allowance> = {
   "workspace files": { absolute: 3, relative: 0.75 },
 };
 
-/** A heap goes up and down with each collection; what stays after one is its floor. */
+/** A heap goes up and down with each collection; the lowest values are its floor. */
 const HEAP_STRETCHES = 12;
 
 const LATENCIES = {

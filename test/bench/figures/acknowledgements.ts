@@ -1,4 +1,4 @@
-/** Prompts acknowledged a second while nobody works them: over HTTP with 64 clients. */
+/** Prompts acknowledged per second while none is worked on: over HTTP with 64 clients. */
 import type { Contender } from "../contenders.ts";
 import {
   atLeastRatio,
@@ -11,7 +11,7 @@ import {
 import type { BenchTools } from "../tools.ts";
 
 const CLIENTS = 64;
-/** Enough of them that no queue fills up. */
+/** So many sessions that no queue fills up. */
 const SESSIONS = 2_000;
 
 export const acknowledgements: Figure = { name: "acks", quick: true, measure };

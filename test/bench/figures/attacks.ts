@@ -1,6 +1,6 @@
 /**
- * What a member's requests take while another member floods the server in one way or another, with the
- * limits as they are by default, against the same requests without an attack.
+ * Latency of a member's requests while another member floods the server, with default limits,
+ * against the same requests without an attack.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ATTACKS, startAttack, type Target } from "#test/attacks/start-attack.ts";
@@ -57,14 +57,14 @@ async function measure(tools: BenchTools): Promise<Row[]> {
   return rows;
 }
 
-/** Requests one after the other, as a page makes them. Returns their p99 in milliseconds. */
+/** Sends requests one after the other, as a page does. Returns their p99 in milliseconds. */
 async function work({ victim, session }: World): Promise<number> {
   const times: number[] = [];
   const time = async (act: () => Promise<unknown>) => {
     const from = performance.now();
     await act();
     times.push(performance.now() - from);
-    // Within the rate that anybody has.
+    // Stays within the default rate limit.
     await sleep(15);
   };
   for (let at = 0; at < REQUESTS / 3; at++) {

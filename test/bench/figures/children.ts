@@ -1,6 +1,7 @@
 /**
  * Many children at once: each of 50 people has an orchestrator with 20 live children. All children
- * settle, and every ending must stand in its parent's transcript. What all processes need together.
+ * settle, and every ending must be in its parent's transcript. Measures the cost of all processes
+ * together.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders.ts";
@@ -82,7 +83,7 @@ async function measure(tools: BenchTools): Promise<Row[]> {
   ];
 }
 
-/** A new person with an orchestrator and its children. */
+/** Creates a person with an orchestrator and its children. */
 async function settleIn(ours: Contender, number: number): Promise<Person> {
   const { port } = ours;
   const owner = createHttpClient(ours, 1);
@@ -125,7 +126,7 @@ function idIn(text: string): string {
   return (JSON.parse(text) as { session: { id: string } }).session.id;
 }
 
-/** Endings that stand in the parent's transcript: each result has words of its own. */
+/** Counts endings in the parent's transcript: each result has words of its own. */
 async function countTold(person: Person): Promise<number> {
   const told = await readTold(person);
   const once = new Set(told);

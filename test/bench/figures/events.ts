@@ -1,4 +1,6 @@
-/** Events: persisted a second, delivered a second to many sockets, and the bytes of one reply. */
+/**
+ * Events: persisted per second, delivered per second to many sockets, and the bytes of one reply.
+ */
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { join } from "node:path";

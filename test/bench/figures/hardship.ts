@@ -105,7 +105,7 @@ function note(seen: Seen, event: WireEvent): void {
 const STALLED = 100;
 const LINE_CHARS = 15_000;
 const LINES = 4;
-/** Each prompt is in the log twice: as it was sent, and as it was said. */
+/** Each prompt is in the log twice: as it was queued, and as it entered the history. */
 const PROMPTS = 850;
 
 async function measureSlow(tools: BenchTools): Promise<Row[]> {

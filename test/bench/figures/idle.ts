@@ -1,4 +1,4 @@
-/** What the program costs when nothing happens: memory of all its processes, and processor time. */
+/** Cost of the idle program: memory of all its processes, and processor time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders.ts";
 import { atMost, atMostRatio, type Figure, type Row } from "../figure.ts";

@@ -1,4 +1,4 @@
-/** What many sessions cost: memory while they are idle, a restart among them, and a prompt among them. */
+/** Cost of many sessions: memory while they are idle, a restart, and a prompt among them. */
 import { cpSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders.ts";
@@ -55,7 +55,7 @@ interface Template {
   promptId: string;
 }
 
-/** A home with one session, whose one prompt is settled, or waits for a runner. */
+/** Makes a data folder with one session whose one prompt is settled, or waits for a runner. */
 async function template(tools: BenchTools, runner: "process" | "none"): Promise<Template> {
   const ours = await tools.ours({ runner });
   const client = createHttpClient(ours, 1);
@@ -176,7 +176,7 @@ async function measureScale(tools: BenchTools): Promise<Row[]> {
   ];
 }
 
-/** What sweeps by the clock must not do: look at every run there ever was. */
+/** Processor time of sweeps: they must not scan all past runs. */
 async function idleCpu(ours: Contender, floor: Contender): Promise<Row> {
   const before = { ours: ours.cpuMs(), floor: floor.cpuMs() };
   await sleep(IDLE_MS);

@@ -1,4 +1,4 @@
-/** How long it takes to find a memory by one to six words. */
+/** Time to find a memory by one to six words. */
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** Many sessions that wait for a slow model: turns a second, and the memory of those that wait. */
+/**
+ * Many sessions that wait for a slow model: turns per second, and the memory of waiting sessions.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders.ts";
 import { atLeastRatio, type Figure, medianOf, type Row } from "../figure.ts";

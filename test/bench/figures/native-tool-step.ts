@@ -1,4 +1,4 @@
-/** One tool step: the model asks for `true` in bash, and the next request brings the result. */
+/** One tool step: the model calls `true` in bash, and the next request carries the result. */
 import { spawn } from "node:child_process";
 import type { Contender } from "../contenders.ts";
 import { type Figure, interleave, median, type Row } from "../figure.ts";
@@ -9,7 +9,7 @@ import type { BenchTools } from "../tools.ts";
 export const toolStep: Figure = { name: "native-tool", quick: true, measure };
 
 const BARE = ["bash", "-c", "true"];
-/** The least that keeps a command away from the machine. */
+/** The smallest sandbox that keeps a command away from the machine. */
 const SANDBOXED = [
   ..."bwrap --unshare-all --die-with-parent --ro-bind / / --dev /dev --proc /proc".split(" "),
   ...BARE,

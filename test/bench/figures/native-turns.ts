@@ -1,4 +1,4 @@
-/** Turns of the native agent with a model that answers at once: how soon, how many, at what cost. */
+/** Turns of the native agent with a model that answers at once: latency, throughput and cost. */
 import { atLeastRatio, atMostRatio, type Figure, median, medianOf, type Row } from "../figure.ts";
 import { MODELS } from "../model/answers.ts";
 import {

@@ -1,7 +1,7 @@
 /**
- * Purging 10,000 archived sessions while 20 sessions work: what their turns take, against the same work
- * on the same database while nothing is due. Windows of both alternate, so that what disturbs the
- * machine disturbs both.
+ * Purging 10,000 archived sessions while 20 sessions work: the duration of their turns, against the
+ * same work on the same database with nothing to purge. Windows of both alternate, so that a
+ * disturbance of the machine affects both.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const ROUNDS = 8;
 const WINDOW_MS = 8_000;
 const PAUSE_MS = 150;
 const CONTENT = "a prompt of a usual length for a person, one line";
-/** How long the file is watched while search lets go of its words. */
+/** Time to watch the file while the search index removes its words. */
 const SHRINK_MS = 3 * 60_000;
 const GIVE_UP_MS = 10 * 60_000;
 
@@ -82,7 +82,7 @@ async function seed(tools: BenchTools): Promise<{ home: string; sessions: string
   const lines = Array.from({ length: ENTRIES }, (_, n) => `say entry ${n} ${"lorem ".repeat(60)}`);
   const turns = { target, sessions: [template], content: lines.join("\n"), turnsEach: 1 };
   await tools.load.run({ kind: "turns", ...turns });
-  // Search reads its log by the clock.
+  // The search indexer runs on a timer.
   await sleep(3_000);
   const working = { kind: "sessions", target, count: WORKING, runtime: "echo" } as const;
   const sessions = await tools.load.run(working);
@@ -92,7 +92,7 @@ async function seed(tools: BenchTools): Promise<{ home: string; sessions: string
   return { home: ours.home, sessions };
 }
 
-/** The same work each time: a server that was just started, a moment to settle, then turns. */
+/** The same work each time: a freshly started server, a moment to settle, then turns. */
 async function window(tools: BenchTools, home: string, sessions: string[]): Promise<TurnResult> {
   const ours = await tools.ours({ home });
   await work(tools, ours, sessions, 3_000);
@@ -111,7 +111,10 @@ function work(
   return load.run({ kind: "turns", target, sessions, content: CONTENT, forMs, pauseMs: PAUSE_MS });
 }
 
-/** Until none is left and the file has shrunk, or the machine is too slow for that. Says how it ended. */
+/**
+ * Runs until no session is left and the file has shrunk, or a limit on slow machines. Describes the
+ * end.
+ */
 async function finish(tools: BenchTools, home: string, sessions: string[]): Promise<string> {
   const ours = await tools.ours({ home });
   const startedAt = performance.now();
@@ -126,7 +129,7 @@ async function finish(tools: BenchTools, home: string, sessions: string[]): Prom
   return left === 0 ? `all gone ${seconds} s later` : `${left} left after ${seconds} s`;
 }
 
-/** Search and the file go on after the last session is gone. */
+/** The search index and the file still shrink after the last session is gone. */
 async function untilSteady(file: string): Promise<void> {
   let [size, since] = [statSync(file).size, performance.now()];
   const until = since + SHRINK_MS;
@@ -137,7 +140,7 @@ async function untilSteady(file: string): Promise<void> {
   }
 }
 
-/** As an admin sets it: archived sessions are kept for good, or as long as usual. */
+/** Sets, like an admin, if archived sessions are kept for good or for the default time. */
 function keepArchived(home: string, isKept: boolean): void {
   inDatabase(home, false, (db) => {
     db.exec("delete from retention_settings");

@@ -1,4 +1,4 @@
-/** What could be begun, on a board of 10,000 tasks. */
+/** Ready tasks on a board of 10,000. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

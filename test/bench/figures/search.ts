@@ -1,4 +1,4 @@
-/** How long it takes to find something by one to four words among a million entries. */
+/** Time to find an entry by one to four words among a million. */
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

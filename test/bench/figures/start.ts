@@ -1,4 +1,7 @@
-/** From the start of the process to ready, and to the first settled turn; in a fresh folder and in a used one. */
+/**
+ * Time from the start of the process to ready, and to the first settled turn; in a fresh folder and
+ * in a used one.
+ */
 import type { Contender } from "../contenders.ts";
 import { atMost, atMostRatio, type Figure, interleave, medianOf, type Row } from "../figure.ts";
 import { type BenchTools, settleFirst } from "../tools.ts";

@@ -1,4 +1,7 @@
-/** Below HTTP: commits at the store with 64 writers, and from a prompt to its claim in the kernel. */
+/**
+ * Without HTTP: commits at the store with 64 writers, and the time from a prompt to its claim in
+ * the kernel.
+ */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

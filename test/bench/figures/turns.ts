@@ -1,4 +1,7 @@
-/** Turns over the `echo` runtime: how soon, how many, at what cost; with the runner apart and in the same process. */
+/**
+ * Turns over the `echo` runtime: latency, throughput and cost, with the runner as a process and
+ * inline.
+ */
 import type { Contender } from "../contenders.ts";
 import {
   atLeastRatio,
@@ -72,7 +75,7 @@ async function run(
   };
 }
 
-/** One row for the program as it is started, one for the runner in the same process. */
+/** One row for the program as it is started, one with the runner in the same process. */
 function both(
   figure: string,
   unit: string,

@@ -1,4 +1,4 @@
-/** An inbox of 100,000 letters: how many are unread, and its first page. */
+/** An inbox of 100,000 messages: its unread count and its first page. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -1,7 +1,7 @@
 /**
- * How soon a parent works on what its child has done: from the last word of the child's model to the
- * first request of the parent's. The child's ending and the parent's prompt are committed and synced
- * between the two. A parent that looks every 2,000 ms would know after 1,000 ms on average.
+ * Time until a parent works on its child's result: from the last byte of the child's model to the
+ * first request of the parent's. The child's ending and the parent's prompt are committed and
+ * synced in between. A parent that polls every 2,000 ms would know after 1,000 ms on average.
  */
 import type { Contender, Target } from "../contenders.ts";
 import {
@@ -24,7 +24,7 @@ export const wake: Figure = { name: "wake", quick: true, measure };
 
 const POLL_MS = 2_000;
 const MANY = 100;
-/** A parent that is told more often carries a longer history, which the floor has none of. */
+/** A parent with more turns carries a longer history; the floor has none. */
 const TURNS_EACH = 10;
 
 async function measure(tools: BenchTools): Promise<Row[]> {
@@ -69,7 +69,10 @@ async function wakesOf(
   return (await model.counts()).wakes;
 }
 
-/** It is told to lead, with all that it is given to read for that. To the floor it is a call like any other. */
+/**
+ * Prompts the parent to lead, with all the context for that. For the floor it is a call like any
+ * other.
+ */
 async function lead(target: Target, parent: string): Promise<void> {
   const client = createHttpClient(target, 1);
   await client.post(`/api/orchestration/sessions/${parent}/enable`, "{}");

@@ -1,4 +1,4 @@
-/** Calls of the model itself, as a program without any server between would make them. */
+/** Direct calls of the model, as a program without any server in between would make them. */
 import { requestBody } from "../model/answers.ts";
 import type { Job, TurnResult } from "./jobs.ts";
 import { RawClient } from "./raw-client.ts";
@@ -19,7 +19,7 @@ export async function callModel(job: Extract<Job, { kind: "calls" }>): Promise<T
     }
     client.close();
   });
-  // The answer comes in one piece: its first word and its end are one moment.
+  // The answer comes in one piece: its first byte and its end are one moment.
   const took = percentiles(times);
   const elapsedMs = performance.now() - startedAt;
   return { turns: times.length, elapsedMs, firstDeltaMs: took, settledMs: took };

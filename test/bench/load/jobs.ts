@@ -1,4 +1,4 @@
-/** What the load process can be asked to do, and what it answers. */
+/** Jobs of the load process, and their results. */
 import type { Target } from "../contenders.ts";
 
 export type Job =
@@ -11,9 +11,14 @@ export type Job =
       model?: string;
       parentSessionId?: string;
     }
-  /** Children settle one after the other, each when the parent of the one before has been told. */
+  /**
+   * Children settle one after the other, each after the parent of the previous one was notified.
+   */
   | { kind: "wakes"; target: Target; families: Family[]; turns: number }
-  /** Every session sends a prompt, waits for its settlement, and sends the next, for a while or so often. */
+  /**
+   * Every session sends a prompt, waits for its settlement, and sends the next, for a time or a
+   * number of turns.
+   */
   | {
       kind: "turns";
       target: Target;
@@ -21,12 +26,12 @@ export type Job =
       content: string;
       forMs?: number;
       turnsEach?: number;
-      /** Between a settlement and the next prompt; none when it is not said. */
+      /** Pause between a settlement and the next prompt; none by default. */
       pauseMs?: number;
-      /** How many sessions at the same time; all when it is not said. */
+      /** Number of concurrent sessions; all by default. */
       atOnce?: number;
     }
-  /** The same number of turns as calls of the model itself, each a stream read to its end. */
+  /** As many calls of the model itself as there would be turns, each a stream read to its end. */
   | {
       kind: "calls";
       port: number;
@@ -38,7 +43,10 @@ export type Job =
     }
   /** Clients send prompts to sessions in turn and wait for the acknowledgement only. */
   | { kind: "acks"; target: Target; sessions: string[]; clients: number; forMs: number }
-  /** Sockets that follow sessions; what arrives is counted while the sessions work their prompts. */
+  /**
+   * Sockets that follow sessions; arriving events are counted while the sessions work on their
+   * prompts.
+   */
   | {
       kind: "fanout";
       target: Target;
@@ -60,7 +68,7 @@ export type Job =
   /** Sockets that follow a session and read nothing, until `release`. */
   | { kind: "stall"; target: Target; sockets: number; sessionId: string }
   | { kind: "release" }
-  /** What one viewer of a turn is sent. */
+  /** Bytes sent to one viewer of a turn. */
   | { kind: "viewer"; target: Target; sessionId: string; content: string };
 
 export interface Family {

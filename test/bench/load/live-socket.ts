@@ -1,4 +1,7 @@
-/** A WebSocket client that only counts: a library that decodes every frame would be the bottleneck itself. */
+/**
+ * A WebSocket client that only counts: a library that decodes every frame would itself be the
+ * bottleneck.
+ */
 import { connect, type Socket } from "node:net";
 
 export interface Counts {
@@ -8,7 +11,7 @@ export interface Counts {
 
 export interface LiveSocket {
   send(text: string): void;
-  /** Reads nothing more, until `close`. */
+  /** Stops reading until `close`. */
   stall(): void;
   close(): void;
 }
@@ -79,7 +82,7 @@ function frameCounter(counts: Counts): (chunk: Buffer) => void {
   };
 }
 
-/** The length of the frame that begins there, or 0 when its head has not come yet. */
+/** The length of the frame at this offset, or 0 when its head is incomplete. */
 function frameLength(bytes: Buffer, at: number): number {
   if (at + 2 > bytes.length) return 0;
   const short = (bytes[at + 1] as number) & 127;

@@ -1,4 +1,7 @@
-/** The load generators' process, as the bench sees it. It is one for all contenders, so that all meet the same clients. */
+/**
+ * The process of the load generators. There is one for all contenders, so that all meet the same
+ * clients.
+ */
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Job, JobResults } from "./jobs.ts";

@@ -1,6 +1,6 @@
 /**
- * One kept connection that sends one request at a time, by hand: the clients share the machine with
- * the server, and a full HTTP client would cost as much as what it measures.
+ * One kept connection that sends one request at a time, by hand: clients share the machine with the
+ * server, and a full HTTP client would cost as much as the work it measures.
  */
 import { connect, type Socket } from "node:net";
 import type { Target } from "../contenders.ts";
@@ -37,7 +37,7 @@ export class RawClient {
     return socket;
   }
 
-  /** The bytes of a request, to be made once and sent often. */
+  /** Encodes a request once, to send it often. */
   encode(path: string, body: string): Buffer {
     const { port, key } = this.#target;
     return Buffer.from(
@@ -46,9 +46,9 @@ export class RawClient {
     );
   }
 
-  /** Resolves when the answer has come, and rejects unless it is a good one. */
+  /** Resolves with the answer, and rejects unless it is a good one. */
   send(request: Buffer): Promise<void> {
-    // Servers close a connection that has been idle for some seconds, as it is during a slow turn.
+    // Servers close a connection that was idle for some seconds, as during a slow turn.
     if (this.#isClosed || this.#socket.readableEnded) {
       this.#socket.destroy();
       this.#socket = this.#connect();

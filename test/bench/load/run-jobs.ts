@@ -1,4 +1,4 @@
-/** The load process: takes a job, does it, sends its result. */
+/** The load process: takes a job, runs it, sends its result. */
 import { percentile } from "../figure.ts";
 import { callModel } from "./calls.ts";
 import { fanout, release, stall } from "./fanout.ts";

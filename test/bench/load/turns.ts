@@ -1,4 +1,4 @@
-/** Turns in a closed loop: each session has a watcher and one prompt under way. */
+/** Turns in a closed loop: each session has a watcher and one prompt in progress. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "../figure.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
@@ -55,7 +55,7 @@ export const percentiles = (times: readonly number[]) => ({
   p99: percentile(times, 99),
 });
 
-/** Works through all of them, so many at the same time. */
+/** Works through all items with a fixed number in parallel. */
 export async function inTurn<T>(
   all: readonly T[],
   atOnce: number = all.length,
@@ -94,13 +94,13 @@ async function follow(
   return { state, leave };
 }
 
-/** Where its log ends, so that nothing old is replayed. */
+/** The end of a session's log, so that nothing old is replayed. */
 export async function lastSeq(client: HttpClient, session: string): Promise<number> {
   const text = await client.get(`/api/sessions/${session}`);
   return (JSON.parse(text) as { session: { lastSeq: number } }).session.lastSeq;
 }
 
-/** The bytes of one turn's events, as one viewer of its session is sent them. */
+/** Counts the bytes of one turn's events, as sent to one viewer of its session. */
 export async function watchOne(
   job: Extract<Job, { kind: "viewer" }>,
 ): Promise<JobResults["viewer"]> {

@@ -1,4 +1,7 @@
-/** Children that settle one at a time, among others that are idle; the model says how soon parents hear of it. */
+/**
+ * Children that settle one at a time, among idle ones; the model reports how soon parents hear of
+ * it.
+ */
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import type { Family, Job, JobResults } from "./jobs.ts";
 import { RawClient } from "./raw-client.ts";
@@ -33,7 +36,7 @@ export async function wakeParents(
   return { turns: job.turns };
 }
 
-/** A parent's turn that has settled is one that was told, and that is over. */
+/** Follows a parent: a settled turn means that it was notified and is done. */
 async function follow(client: HttpClient, family: Family): Promise<Led> {
   const led: Led = { ...family, told: () => {}, leave: () => {} };
   const path = `/api/sessions/${family.parent}/events?after=${await lastSeq(client, family.parent)}`;

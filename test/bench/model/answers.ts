@@ -1,4 +1,7 @@
-/** What the bench's model can be told to do, and its answers as Anthropic's Messages streams them. */
+/**
+ * The behaviours of the bench's model, and its answers in the format of Anthropic's Messages
+ * stream.
+ */
 
 export const MODELS = {
   /** Answers at once. */
@@ -7,19 +10,21 @@ export const MODELS = {
   slow: "after-1s",
   /** Answers when it is told to. */
   held: "held",
-  /** Answers at once; the end of its answer and the next request of `parent` are one wake. */
+  /** Answers at once; a wake lasts from the end of its answer to the next request of `parent`. */
   child: "child",
   parent: "parent",
-  /** Asks for `true` in bash again and again, then answers. */
+  /** Calls `true` in bash several times, then answers. */
   tool: "bash-true",
 } as const;
 
-/** How often the tool is asked for in one turn. */
+/** Tool calls in one turn. */
 export const TOOL_STEPS = 10;
 
 const WORDS = ["An", " answer", " of", " a", " few", " words", ",", " no", " more", "."];
 
-/** What a bare client sends; ours sends its system prompt, its tools and the history as well. */
+/**
+ * The body that a bare client sends; ours also sends its system prompt, its tools and the history.
+ */
 export function requestBody(model: string, content: string): string {
   const messages = [{ role: "user", content }];
   return JSON.stringify({ model, max_tokens: 32_000, stream: true, messages });

@@ -1,12 +1,18 @@
-/** The model's process, as the bench sees it. */
+/** The process of the bench's model. */
 import { fork } from "node:child_process";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 export interface ModelCounts {
-  /** Milliseconds from each answer that asked for a tool to the request with its result, since the last look. */
+  /**
+   * Milliseconds from each answer with a tool call to the request with its result, since the last
+   * reading.
+   */
   steps: number[];
-  /** Milliseconds from each answer of a child's model to the request of its parent's, since the last look. */
+  /**
+   * Milliseconds from each answer of a child's model to the request of its parent's, since the last
+   * reading.
+   */
   wakes: number[];
   requests: number;
   /** Requests that wait for `release`. */
@@ -16,7 +22,7 @@ export interface ModelCounts {
 export interface ModelProcess {
   port: number;
   counts(): Promise<ModelCounts>;
-  /** Answers what is held. */
+  /** Answers the held requests. */
   release(): void;
   end(): void;
 }

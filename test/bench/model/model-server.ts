@@ -1,7 +1,7 @@
 /**
- * The model of the bench, a process of its own: what it costs is not what is measured, and it must
- * never be the bottleneck. It speaks as much of Anthropic's Messages as a streaming client needs, by
- * hand on a socket. What it does is chosen by the model's name; see `MODELS`.
+ * The bench's model, in a process of its own: its cost is not measured, and it must never be the
+ * bottleneck. It implements as much of Anthropic's Messages as a streaming client needs, directly
+ * on a socket. The model's name selects its behaviour; see `MODELS`.
  */
 import { createServer, type Socket } from "node:net";
 import { callEvents, MODELS, TOOL_STEPS, textEvents } from "./answers.ts";

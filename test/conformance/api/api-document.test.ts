@@ -1,6 +1,6 @@
 /**
- * The API document as others use it: it is clean under Redocly's recommended rules, and a client that
- * is generated from it compiles and runs a turn.
+ * The API document as others use it: it passes Redocly's recommended rules, and a generated client
+ * compiles and runs a turn.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -43,7 +43,7 @@ const operations = () =>
   );
 
 describe("the API document", () => {
-  it("is clean under Redocly's recommended rules, warnings included", async () => {
+  it("passes Redocly's recommended rules, warnings included", async () => {
     const config = await createConfig({ extends: ["recommended"] });
     const problems = await lintFromString({ source, config });
     const told = problems.map(
@@ -52,7 +52,7 @@ describe("the API document", () => {
     expect(told).toEqual([]);
   });
 
-  it("names each operation once, and says how it can be refused", () => {
+  it("names each operation once, and lists its refusals", () => {
     const ids = operations().map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toContain("postSessionsByIdPrompts");
@@ -64,7 +64,7 @@ describe("the API document", () => {
     expect(document.servers).toHaveLength(1);
   });
 
-  it("has both statuses of what makes a thing or finds it made", () => {
+  it("has both statuses of operations that create a thing or find it", () => {
     const start = document.paths["/api/me/orchestrator"]?.post;
     expect(Object.keys(start?.responses ?? {})).toEqual(expect.arrayContaining(["200", "201"]));
   });
@@ -116,7 +116,7 @@ const OPTIONS = {
   files: ["client.mts"],
 };
 
-describe("a client that is generated from it", () => {
+describe("a generated client", () => {
   it(
     "compiles and runs a turn",
     async () => {
@@ -126,7 +126,7 @@ describe("a client that is generated from it", () => {
         await writeFile(join(folder, "api.json"), source);
         await writeFile(join(folder, "client.mts"), CLIENT);
         await writeFile(join(folder, "tsconfig.json"), JSON.stringify(OPTIONS));
-        // The generator writes with TypeScript's compiler API, which version 7 does not have.
+        // The generator uses TypeScript's compiler API, which version 7 does not have.
         const api = join(ROOT, "scripts/check/typescript-for-depcruise.mjs");
         const generate = join(ROOT, "node_modules/openapi-typescript/bin/cli.js");
         const inFolder = { cwd: folder };

@@ -1,4 +1,4 @@
-/** Reading and writing what is not the workspace. */
+/** Reading and writing outside the workspace. */
 import { dirname, join } from "node:path";
 import type { Probe } from "../probe.ts";
 

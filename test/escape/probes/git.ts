@@ -1,4 +1,4 @@
-/** What an agent plants for the git that the runner runs afterwards. */
+/** Files that an agent plants for the runner's later git commands. */
 import { join } from "node:path";
 import type { Probe } from "../probe.ts";
 

@@ -11,8 +11,8 @@ const plain = (name: string, command: string, control?: Probe["control"]): Probe
 const arm = process.arch === "arm64";
 
 /**
- * System calls with arguments that do nothing. Answers that the filter or a lack of rights gives are
- * fine; any other says that the kernel looked at the arguments.
+ * System calls with arguments that do nothing. Errors from the filter or from missing rights are
+ * fine; any other answer shows that the kernel looked at the arguments.
  */
 const CALLS: readonly [
   name: string,
@@ -51,7 +51,7 @@ const CALLS: readonly [
   ["clone3", 435, 435, "0, 0"],
 ];
 
-/** EPERM, ENOSYS, EACCES. */
+/** Accepted errors: EPERM, ENOSYS, EACCES. */
 const callProbes: Probe[] = CALLS.map(([name, x64, arm64, args, allowed]) => ({
   name: `system call ${name}`,
   script: () =>
@@ -76,7 +76,7 @@ const socketProbes: Probe[] = SOCKETS.map(([name, words, control]) => ({
   ...(control && { control }),
 }));
 
-/** The same value is written that is there, so a success changes nothing. */
+/** Writes back the current value, so that a success changes nothing. */
 const rewrite = (file: string) => tell(`v=$(cat ${file}) && echo "$v" > ${file}`);
 
 export const kernelProbes: Probe[] = [
@@ -116,7 +116,7 @@ export const kernelProbes: Probe[] = [
   {
     name: "control groups",
     script: () =>
-      // Without a sandbox the first look answers: the whole disk is not walked.
+      // Without a sandbox the first test answers: the whole disk is not searched.
       '[ -e /sys/fs/cgroup ] || [ -n "$(find / -xdev -name cgroup.procs 2>/dev/null | head -1)" ] && echo ESCAPED',
     control: "always",
   },

@@ -1,11 +1,11 @@
-/** The network: what listens on the machine, what lies beyond, and the proxy that guards the way. */
+/** The network: services on the machine, hosts beyond it, and the proxy in between. */
 import { PUBLIC_ANSWER } from "../fake-internet.ts";
 import type { Probe } from "../probe.ts";
 
 const connectTo = (host: string, port: number) =>
   `perl -MIO::Socket::IP -e 'my $s = IO::Socket::IP->new(PeerHost => "${host}", PeerPort => ${port}, Timeout => 2) or die "answer $@\\n"; print "ESCAPED\\n"; print <$s>'`;
 
-/** Says raw bytes to the proxy and prints all it answers. */
+/** Sends raw bytes to the proxy and prints its whole answer. */
 const say = (text: string, where = 'IO::Socket::INET->new(PeerAddr => "127.0.0.1:18989")') =>
   `perl -MIO::Socket -MIO::Socket::UNIX -e 'my $s = ${where} or die "answer $!\\n"; print $s "${text.replaceAll("@", "\\@")}"; $s->flush; print "answer "; print while <$s>'`;
 

@@ -1,4 +1,4 @@
-/** Other processes of the machine, and living on after the end. */
+/** Other processes of the machine, and outliving the command. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Probe } from "../probe.ts";
@@ -72,7 +72,7 @@ export const processProbes: Probe[] = [
   },
   {
     name: "open files it was not given",
-    // The third is the folder that is listed.
+    // Descriptor 3 is the listed folder itself.
     script: () =>
       "ls -l /proc/self/fd | grep -- '->' | grep -v ' [0-3] ->' | grep -v /dev/null && echo ESCAPED",
   },

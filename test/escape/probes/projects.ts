@@ -1,6 +1,6 @@
 /**
- * Folders of the machine that sessions work in as they are. Others can reach them as well, and put
- * something else in their place: a link to Muster's own folder, above all.
+ * Folders of the machine that sessions work in directly. Others can reach them too, and put
+ * something else in their place: above all a link to Muster's own folder.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,7 +15,10 @@ import type { Stage } from "../stage.ts";
 
 const RACES = 25;
 const STEAL = "cat owner.key runner.token; echo gone > made-by-probe; echo ran";
-/** As long the one as the other, and never long: a check and what follows it fall to different ones. */
+/**
+ * Both states last equally and briefly, so that a check and the access after it meet different
+ * ones.
+ */
 const SWAP = `$| = 1; my $i = 0; sub rest { select undef, undef, undef, rand 0.004 }
 until (-e "stop") { rename "app", "real"; rename "link", "app"; rest;
   rename "app", "link"; rename "real", "app"; rest; $i++ } print $i`;
@@ -23,14 +26,14 @@ let count = 0;
 
 interface Scene {
   stage: Stage;
-  /** Holds the project `app`. */
+  /** Folder with the project `app`. */
   folder: string;
   app: string;
-  /** Where the canary lies: not for any session. */
+  /** Folder with the canary, which no session may reach. */
   loot: string;
 }
 
-/** One that does its work outside, after a command that does nothing. */
+/** A probe that acts outside, after a command that does nothing. */
 function scene(name: string, expects: RegExp, play: (scene: Scene) => Promise<string>): Probe {
   return {
     name: `project: ${name}`,
@@ -74,7 +77,7 @@ async function read(workspace: Workspace, path: string): Promise<string> {
   }
 }
 
-/** What it says, or that it was refused. */
+/** The result, or the word for a refusal. */
 async function say(work: () => Promise<unknown>): Promise<string> {
   try {
     return `did ${JSON.stringify((await work()) ?? null)};`;
@@ -83,7 +86,7 @@ async function say(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** Every way in which the runner or an agent looks at a workspace. */
+/** Every way in which the runner or an agent reads a workspace. */
 async function useAll(workspace: Workspace): Promise<string> {
   const ways = [
     () => run(workspace, STEAL),
@@ -135,7 +138,7 @@ export const projectProbes: Probe[] = [
   scene("a link in the place of a folder above", ALL_REFUSED, async (s) => {
     const workspace = await open(s, "open", s.app);
     await workspace.mark("before");
-    // What the link leads to has a folder of the same name, with the secret in it.
+    // The target of the link has a folder of the same name, with the secret in it.
     const decoy = join(s.stage.folder, "data", `decoy-${count}`);
     mkdirSync(decoy);
     renameSync(s.folder, `${s.folder}-away`);
@@ -162,7 +165,7 @@ export const projectProbes: Probe[] = [
     });
     const swapped = collectText(swapper.stdout);
     const said: string[] = [];
-    // Most are refused at once; those count that were let through.
+    // Most attempts are refused at once; only those that were let through count.
     for (let tries = 0, begun = 0; begun < RACES && tries < 100 * RACES; tries++) {
       const [ran, seen] = [
         await say(() => run(workspace, STEAL)),

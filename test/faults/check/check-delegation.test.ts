@@ -41,7 +41,10 @@ const titles: Record<string, string> = {
   ses_c: "p.3.open",
 };
 
-/** Three children: one asks, completes and is deleted; one is ended by its parent; one fails and is stopped. */
+/**
+ * Three children: one asks, completes and is deleted; one is ended by its parent; one fails and is
+ * stopped.
+ */
 const parentLog = {
   spawnA: spawn("p.1.open"),
   spawnedA: spawned("p.1.open", "ses_a"),
@@ -128,7 +131,7 @@ interface Plant {
   b?: Partial<Record<keyof (typeof childLogs)["ses_b"], Draft | Draft[] | null>>;
   c?: Partial<Record<keyof (typeof childLogs)["ses_c"], Draft | Draft[] | null>>;
   more?: { id: string; title: string }[];
-  /** Of the third child. */
+  /** Prompts of the third child. */
   prompts?: object[];
   shown?: string[];
   shownToOther?: string[];
@@ -187,20 +190,20 @@ function judge(plant: Plant = {}) {
   });
 }
 
-describe("the judge of parents and children", () => {
-  it("finds nothing where nothing is wrong", () => {
+describe("the checker of parents and children", () => {
+  it("finds nothing in a correct history", () => {
     const { violations, figures } = judge();
     expect(violations).toEqual([]);
     expect(figures).toEqual({ children: 3, endings: 4, questions: 1, letters: 1, told: 6, own: 1 });
   });
 
-  it("lets a parent not hear of a question that it answered before it was told", () => {
+  it("accepts that a parent is not notified of a question that it answered before", () => {
     const closed: Draft = { type: "gate_closed", data: { gateId: "g1", by: "session:ses_p" } };
     expect(judge({ a: { closed }, parent: { asked: null } }).violations).toEqual([]);
     expect(judge({ a: { closed } }).violations).toEqual([]);
   });
 
-  it("expects no word of a child that put itself away", () => {
+  it("expects no notification of a child that archived itself", () => {
     const done = answer("done", "complete_session", { promptId: "a1" });
     const said = {
       ...childLogs.ses_a.said,
@@ -212,7 +215,7 @@ describe("the judge of parents and children", () => {
     expect(judge(byPerson).violations).toEqual([]);
   });
 
-  it("expects no result of a child that needed a parent and has none any more", () => {
+  it("expects no result of a child that needed a parent and lost it", () => {
     const saying = (text: string) => ({
       a: { said: { ...childLogs.ses_a.said, content: [{ type: "text", text }] } },
     });
@@ -224,7 +227,7 @@ describe("the judge of parents and children", () => {
     ]);
   });
 
-  it("expects a word of a turn that made way for a prompt which was taken back", () => {
+  it("expects a notification of a turn replaced by a prompt that was withdrawn", () => {
     const steered = settled("c4", "superseded", { supersededBy: "c5" });
     const takenBack: Draft = { type: "prompt_settled", promptId: "c5", reason: "withdrawn" };
     const prompts = [{ id: "c5", startedAt: null, outcome: "withdrawn", author: { id: "usr" } }];
@@ -239,7 +242,7 @@ describe("the judge of parents and children", () => {
     }
   });
 
-  it("expects a word of a turn that its parent stopped and that came to its end all the same", () => {
+  it("expects a notification of a turn that its parent stopped and that ended normally all the same", () => {
     const ended = settled("b1", "failed", { code: "model_refused" });
     const plant: Plant = { b: { terminated: null, settled: ended } };
     expect(judge(plant).violations).toEqual([

@@ -1,8 +1,8 @@
 /**
- * Parents and children: every end, question, stop and deletion of a child stands in its parent's
- * transcript once, in the conversation that made the child, and nowhere else; a parent hears nothing
- * of what it did itself; a call that spawns makes one child; and what a transcript has, a model was
- * shown.
+ * Parents and children: every end, question, stop and deletion of a child is in its parent's
+ * transcript once, in the thread that spawned the child, and nowhere else; a parent is not notified
+ * of its own actions; a spawn call makes one child; and everything in a transcript was shown to a
+ * model.
  */
 import { INTERRUPTED, type SessionEvent } from "#protocol/events.ts";
 import type { HouseholdObservation, ObservedMember } from "../delegation/come-to-rest.ts";
@@ -14,26 +14,26 @@ import { type Due, duesOf } from "./children-facts.ts";
 
 export interface ParentRecord {
   id: string;
-  /** The name it is played under. */
+  /** The name of its scripted model. */
   name: string;
 }
 
 export interface DelegationEvidence {
   parents: readonly ParentRecord[];
-  /** By the parent's name: the results that its model was shown. */
+  /** Results that each parent's model was shown, by the parent's name. */
   shown: ReadonlyMap<string, ReadonlySet<string>>;
   deeds: readonly Deed[];
 }
 
 export interface DelegationFigures {
   children: number;
-  /** What parents had to be told. */
+  /** Notifications due to parents. */
   endings: number;
   questions: number;
-  /** What children wanted known while they worked on. */
+  /** Messages that children sent while they worked on. */
   letters: number;
   told: number;
-  /** Calls of parents that ended, stopped or let go of a child, which they were not told of. */
+  /** Parents' calls that ended, stopped or detached a child, of which they get no notification. */
   own: number;
 }
 
@@ -105,7 +105,7 @@ function nameOf({ parentId, seq, type, token }: Told): string {
   return `${parentId} #${seq} ${type}${token === undefined ? "" : ` ${token}`}`;
 }
 
-/** What stands in a parent's transcript: in prompts that began, and in what its tools handed over. */
+/** Notifications in a parent's transcript: in prompts that began, and in tool results. */
 function toldTo({ id: parentId, log }: ObservedMember): Told[] {
   return log.flatMap(({ event }) => {
     const { type, kind, thread, seq, toolName, toolOutput } = event;
@@ -139,7 +139,7 @@ function spawnsOf({ id: parentId, log }: ObservedMember): Spawn[] {
   });
 }
 
-/** A call that succeeded made the one child it names; one that was refused made none. */
+/** A successful call made the one child it names; a refused call made none. */
 function checkSpawns(spawns: readonly Spawn[], children: readonly ObservedMember[]): string[] {
   const made = Map.groupBy(children, ({ title }) => title);
   const asked = new Set(spawns.map(({ title }) => title));
@@ -168,7 +168,7 @@ function checkSpawns(spawns: readonly Spawn[], children: readonly ObservedMember
   return [...strays, ...wrong];
 }
 
-/** What a person was told is done, is done. */
+/** Actions acknowledged to a person took effect. */
 function checkDeeds(deeds: readonly Deed[], children: readonly ObservedMember[]): string[] {
   return deeds.flatMap(({ childId, what }) => {
     const child = children.find(({ id }) => id === childId);
@@ -181,7 +181,7 @@ function checkDeeds(deeds: readonly Deed[], children: readonly ObservedMember[])
 
 const NEEDS_PARENT = /^No such tool (?:notify_parent|request_plan_approval);/;
 
-/** A child that completed said what its task told it to say. */
+/** A completed child gave the result that its task asked for. */
 function checkResults(child: ObservedMember): string[] {
   return child.prompts.flatMap((prompt) => {
     if (prompt.outcome !== "completed") return [];
@@ -190,7 +190,7 @@ function checkResults(child: ObservedMember): string[] {
         event.promptId === prompt.id && event.type === "message" && event.kind === "text",
     );
     const text = said ? textOf(said.event) : "";
-    // One that nobody leads any more has no parent to write to, or to present a plan to.
+    // A detached child has no parent to write to, or to present a plan to.
     if (/^Calling .*complete_session/.test(text) || NEEDS_PARENT.test(text)) return [];
     const token = tokenOf(prompt.content);
     return token !== undefined && resultToken(text) === token
@@ -201,7 +201,7 @@ function checkResults(child: ObservedMember): string[] {
   });
 }
 
-/** Each thing once, and nothing without a reason, where the child was made. */
+/** Each notification comes once, for a reason, and in the thread that spawned the child. */
 function checkTold(
   child: ObservedMember,
   spawn: Spawn,
@@ -230,7 +230,7 @@ function checkTold(
   return [...wrongPlace, ...miscounted];
 }
 
-/** What stands in a transcript was shown to that parent's model, and to no other's. */
+/** Everything in a transcript was shown to that parent's model, and to no other's. */
 function checkShown(
   parents: readonly ParentRecord[],
   told: readonly Told[],

@@ -1,6 +1,6 @@
 /**
- * What a turn asked, and what came of it: one gate a call, closed once, as it was decided; a
- * decision that was acknowledged is never lost; and nothing that must be asked is done without a yes.
+ * Gates and their outcomes: one gate a call, closed once, as it was decided; an acknowledged
+ * decision is never lost; and a call that must ask is never made without approval.
  */
 import { INTERRUPTED, type SessionEvent } from "#protocol/events.ts";
 import type { SentDecision } from "../clients/decider.ts";
@@ -91,7 +91,7 @@ function isYes(closing: SessionEvent | undefined): boolean {
   return closing?.reason === "decided" && closing.data?.allowed === true;
 }
 
-/** What the model was told, of a turn that went on to its end. */
+/** The model's answer in a turn that ran to its end. */
 function checkAnswer(
   turn: NativeTurn,
   { id, kind }: ObservedGate,
@@ -103,7 +103,7 @@ function checkAnswer(
   const sent = decisions.filter((one) => one.gateId === id && one.allowed === allowed);
   const words = sent[0]?.words ?? "";
   if (!allowed) return post.error?.includes(words) ? [] : [`was denied, and told: ${post.error}`];
-  // Two may have answered, and the first counted.
+  // Two people may have answered, and the first counted.
   const isTold = sent.some((one) => String(post.toolOutput).includes(one.words ?? ""));
   if (kind === "question")
     return post.error === null && isTold
@@ -112,7 +112,10 @@ function checkAnswer(
   return checkAllowed(turn, post, closing);
 }
 
-/** A yes is told to one attempt. When that is lost the call may have begun, and is not begun again. */
+/**
+ * An approval is sent to one attempt. When that is lost the call may have begun, and is not made
+ * again.
+ */
 function checkAllowed(turn: NativeTurn, post: SessionEvent, closing: SessionEvent): string[] {
   if (post.error === null) return [];
   if (post.error !== INTERRUPTED) return [`was allowed, and told: ${post.error}`];

@@ -1,8 +1,8 @@
-/** One session's log: no gaps, every write under the claim that was in force, one run at a time. */
+/** One session's log: no gaps, every write under the claim in force, one run at a time. */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { ObservedSession } from "../history.ts";
 
-/** One broken promise usually breaks many of its kind. */
+/** Shortens the list: one broken promise usually causes many violations of its kind. */
 export function firstOf(violations: string[], limit = 5): string[] {
   if (violations.length <= limit) return violations;
   return [...violations.slice(0, limit), `… and ${violations.length - limit} more like the last`];
@@ -10,7 +10,7 @@ export function firstOf(violations: string[], limit = 5): string[] {
 
 interface RunHistory {
   id: string;
-  /** Of those with one name only one may be held at a time. */
+  /** Only one run with the same key may be held at a time. */
   place: string;
   fence: number;
   held: boolean;
@@ -28,12 +28,15 @@ function checkSeq({ id, log, lastSeq }: ObservedSession): string[] {
 }
 
 const JOURNALED = new Set(["message", "pre_tool", "post_tool", "notice"]);
-/** What only a runner writes, and nobody in particular says. */
+/** Events that only a runner writes, and that have no role. */
 const RUNNERS_OWN = new Set(["run_bound", "run_parked", "model_call", "workspace_changed"]);
 
-/** What a runner writes. Only the holder of the run may, so each must lie inside a claim. */
+/**
+ * True for a runner's writes. Only the holder of the run may write, so each must lie inside a
+ * claim.
+ */
 function isJournal({ type, role, runId }: SessionEvent): boolean {
-  // What the server itself adds to a turn, it adds as the system.
+  // The server adds to a turn with the role "system".
   if (runId === null || role === "system") return false;
   return RUNNERS_OWN.has(type) || (role === "assistant" && JOURNALED.has(type));
 }
@@ -95,7 +98,7 @@ function lose(run: RunHistory, { data }: SessionEvent, say: Say): void {
   run.held = false;
 }
 
-/** The transcript is what the log has entries of, each once. */
+/** The transcript has each entry of the log once. */
 function checkTranscript({ id, log, transcript }: ObservedSession): string[] {
   const logged = log.flatMap(({ event }) => (event.entryId === null ? [] : [event]));
   const violations: string[] = [];

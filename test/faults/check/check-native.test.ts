@@ -100,7 +100,7 @@ const goodDecisions: SentDecision[] = [
 ];
 
 interface Plant {
-  /** In place of what the good log has under these names; null leaves it out. */
+  /** Replaces the entries of these names in the good log; null removes one. */
   log?: { [name in keyof typeof good]?: Draft | Draft[] | null };
   prompt?: Partial<Prompt>;
   tokens?: string[];

@@ -1,8 +1,7 @@
 /**
- * The turns of the native agent, against what its commands have left behind and what its model was
- * asked: no call is performed twice, none is said to have succeeded that was not performed, an
- * outcome is unknown only where a runner was lost, and no more is asked of the model than losses
- * explain.
+ * Turns of the native agent, against the traces of its commands and the requests to its model: no
+ * call is performed twice, none is reported as successful that was not performed, an outcome is
+ * unknown only where a runner was lost, and the model gets no more requests than losses explain.
  */
 import { INTERRUPTED } from "#protocol/events.ts";
 import type { SentDecision } from "../clients/decider.ts";
@@ -13,11 +12,11 @@ import { firstOf } from "./check-log.ts";
 import { type NativeTurn, type ObservedCall, turnsOf, wasLost } from "./native-turns.ts";
 
 export interface Evidence {
-  /** What the commands of each session have written, by its id. */
+  /** Tokens written by the commands of each session, by session id. */
   tokens: ReadonlyMap<string, readonly string[]>;
-  /** For each request to the model, the newest words of the user. */
+  /** The newest user text of each request to the model. */
   requestTexts: readonly string[];
-  /** What a person answered to what was asked. */
+  /** A person's answers to approvals and questions. */
   decisions: readonly SentDecision[];
 }
 
@@ -52,7 +51,7 @@ export function checkNative(observation: Observation, evidence: Evidence): Nativ
   return { violations, figures };
 }
 
-/** Words of clients that met an open question: they count as its answer. */
+/** Prompts that arrived while a question was open: they count as its answer. */
 function typedAnswers(session: ObservedSession): SentDecision[] {
   const words = new Map(session.prompts.map(({ id, content }) => [id, content]));
   return [...answeredGates(session)].map(([promptId, gateId]) => ({
@@ -69,7 +68,7 @@ function countBy(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Whatever was done was journaled before. */
+/** Every performed call was journaled before. */
 function checkStrays(
   { id }: ObservedSession,
   tokens: ReadonlyMap<string, number>,
@@ -90,7 +89,7 @@ function checkCall(turn: NativeTurn, call: ObservedCall): string[] {
     `call: ${callId} (${tokenOf(pre.toolInput)}) of ${prompt.id} (${prompt.outcome}) ${what}`,
   ];
   if (times !== undefined && times > 1) return say(`was performed ${times} times`);
-  // That it has an answer is for the check of turns to say.
+  // A missing answer is reported by the check of turns.
   if (!post) return [];
   if (post.error === null)
     return times === 0 ? say("is said to have succeeded and was not performed") : [];
@@ -102,7 +101,7 @@ function checkCall(turn: NativeTurn, call: ObservedCall): string[] {
     : say("is said to be interrupted, though no runner was lost");
 }
 
-/** A response that is in the log was asked for once; each loss may waste one request, and so may a cut. */
+/** Each response in the log needed one request; each loss may waste one more, and so may a cut. */
 function checkRequests({ prompt, events }: NativeTurn, asked: number): string[] {
   const steps = events.flatMap(({ type, data }) =>
     type === "model_call" && data?.step !== undefined ? [Number(data.step)] : [],

@@ -1,6 +1,6 @@
 /**
- * What became of a child, by its own log alone, and so what its parent must hear of it: how often at
- * least and at most. Who may end a child stands in its title, so that nobody's deed is another's.
+ * The fate of a child by its own log alone, and the notifications due to its parent: at least and
+ * at most. The title of a child says who may end it, so that every action has one possible actor.
  */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
@@ -9,14 +9,14 @@ import { keeperOf, letterToken, tokenOf } from "../delegation/tasks.ts";
 
 export interface Due {
   type: string;
-  /** Of a turn that completed, or of what the child wanted known. */
+  /** The token of a completed turn, or of a message from the child. */
   token?: string | undefined;
   min: 0 | 1;
-  /** Why, for a report. */
+  /** The reason, for a report. */
   cause: string;
 }
 
-/** The provider was asked again and again. */
+/** Errors after which the provider is asked again. */
 const RETRIED = /^model_(unavailable|rate_limited|silent|stream_broken|quota_exhausted)$/;
 const LOST = /^(attempts_exhausted|no_matching_runner|workspace_offline)$/;
 
@@ -25,13 +25,13 @@ interface Life {
   isOwn: boolean;
   lifecycle: string;
   isLinked: boolean;
-  /** Turns in which it said that it was done. */
+  /** Turns in which the child reported completion. */
   completed: Set<string>;
-  /** Such a turn has just ended, and it is put away with it. */
+  /** Such a turn has just ended, and the child is archived with it. */
   isClosing: boolean;
-  /** Runs that somebody stopped, and not for another prompt. */
+  /** Runs that someone stopped, and not for another prompt. */
   stopped: Set<string>;
-  /** Turns that made way for a prompt which had not settled yet, by that prompt. */
+  /** Turns replaced by a prompt that has not settled yet, by that prompt. */
   replaced: Map<string, SessionEvent>;
   settled: Set<string>;
   prompts: ReadonlyMap<string, Prompt>;
@@ -90,7 +90,7 @@ function performed(life: Life, { toolName, toolInput, promptId, seq }: SessionEv
   const due: Due = {
     type: "worker.notified",
     token: letterToken(message),
-    // Its parent may have let go of it between the call and its answer.
+    // The parent may have detached the child between the call and its answer.
     min: life.isLinked ? 1 : 0,
     cause: `#${seq} notify_parent`,
   };
@@ -109,7 +109,7 @@ function updated(life: Life, { reason, data, seq }: SessionEvent): Due | undefin
   const from = life.lifecycle;
   life.lifecycle = to;
   const isEnd = isGone(to) && !isGone(from);
-  // Its parent's own doing, or the end that it announced itself.
+  // The parent's own action, or the end that the child announced itself.
   if (!isEnd || !life.isLinked || life.isOwn || life.isClosing) return undefined;
   return { type: "worker.deleted", min: 1, cause };
 }
@@ -118,7 +118,7 @@ function isGone(lifecycle: string): boolean {
   return lifecycle === "archived" || lifecycle === "terminated";
 }
 
-/** One that its parent answered before it was told need not be told. */
+/** A question that the parent answered first needs no notification. */
 function asked({ gates, parentId }: Life, { data, seq }: SessionEvent): Due {
   const closing = gates.get(String(data?.gateId));
   const isParents = closing?.data?.by === `session:${parentId}`;
@@ -150,7 +150,7 @@ function causeOf({ seq, promptId, reason }: SessionEvent): string {
   return `#${seq} ${promptId} ${reason}`;
 }
 
-/** It is news unless its parent did it, or it goes on with another prompt. */
+/** Notifies the parent unless it did this itself, or the child continues with another prompt. */
 function cutShort(life: Life, event: SessionEvent): Due | undefined {
   const by = event.data?.supersededBy;
   if (typeof by === "string") {
@@ -159,7 +159,7 @@ function cutShort(life: Life, event: SessionEvent): Due | undefined {
     if (!isGoingOn && !life.settled.has(by)) life.replaced.set(by, event);
     if (isGoingOn || !life.settled.has(by)) return undefined;
   } else if (life.isOwn) {
-    // Nobody else stops it; a turn that waited for its runner is cut without a word in the log.
+    // Nobody else stops it; a turn that waited for its runner is cut without a log entry.
     return undefined;
   }
   return stoppedBy(life, event);
@@ -170,7 +170,10 @@ function stoppedBy(life: Life, event: SessionEvent): Due | undefined {
   return { type: "worker.stopped_without_end", min: 1, cause: causeOf(event) };
 }
 
-/** What the parent had asked for is told as such; else the turn that had made way for it has just ended. */
+/**
+ * A withdrawn prompt of the parent is notified as such; else the turn it had replaced has just
+ * ended.
+ */
 function withdrawn(life: Life, event: SessionEvent): Due | undefined {
   if (isGone(life.lifecycle)) return undefined;
   const prompt = life.prompts.get(event.promptId ?? "");

@@ -1,4 +1,4 @@
-/** The turns of the native agent as they were observed: each prompt with its events and its calls. */
+/** Observed turns of the native agent: each prompt with its events and its calls. */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt, Verdict } from "#protocol/sessions.ts";
 import { tokenOf } from "../clients/native-scripts.ts";
@@ -16,7 +16,7 @@ export interface ObservedCall {
   pre: SessionEvent;
   post: SessionEvent | undefined;
   ruling: Verdict["verdict"] | undefined;
-  /** How often it was performed; undefined when it is of a kind that leaves nothing behind. */
+  /** Number of times it was performed; undefined for a kind without traces. */
   times: number | undefined;
 }
 
@@ -51,7 +51,7 @@ function observedCall(
   };
 }
 
-/** Whether a runner was lost between two places of the log. */
+/** True if a runner was lost between two positions in the log. */
 export function wasLost({ events }: NativeTurn, after: number, before: number): boolean {
   return events.some(({ type, seq }) => type === "run_lost" && seq > after && seq < before);
 }

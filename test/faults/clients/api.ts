@@ -1,4 +1,4 @@
-/** The program's HTTP door, as a client that expects it to be killed at any moment. */
+/** An HTTP client that expects the program to be killed at any moment. */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -18,7 +18,7 @@ export interface SseFrame {
   json: string;
 }
 
-/** The connection broke, or nothing came back in time: nobody knows what became of the request. */
+/** The connection broke, or no answer came in time: the outcome of the request is unknown. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
@@ -26,7 +26,7 @@ export class NoAnswer extends Error {
 export interface ApiOptions {
   url: string;
   key: string;
-  /** Called for every answer, also for those that are tried again. */
+  /** Called for every answer, also for those that are retried. */
   onAnswer?: (answer: Answer, what: string) => void;
 }
 
@@ -37,7 +37,7 @@ export class Api {
     this.#options = options;
   }
 
-  /** One try. */
+  /** Sends one request, without retries. */
   async send(
     method: string,
     path: string,
@@ -72,7 +72,7 @@ export class Api {
     return answer;
   }
 
-  /** Tries until there is an answer other than "not now". Give it what makes a repeated request harmless. */
+  /** Retries until there is an answer other than "not now". The request must be safe to repeat. */
   async insist(
     method: string,
     path: string,
@@ -92,7 +92,7 @@ export class Api {
     }
   }
 
-  /** Must succeed. */
+  /** Reads a path; any refusal is an error. */
   async get(path: string): Promise<Record<string, unknown>> {
     const answer = await this.insist("GET", path);
     if (answer.status !== 200)
@@ -151,7 +151,7 @@ export class Api {
   }
 }
 
-/** Nothing for deltas and heartbeats. */
+/** Returns nothing for deltas and heartbeats. */
 function parseFrame(frame: string): SseFrame[] {
   let seq: number | undefined;
   let type = "";
@@ -164,7 +164,7 @@ function parseFrame(frame: string): SseFrame[] {
   return seq === undefined ? [] : [{ seq, type, json }];
 }
 
-/** What stands for an event's whole text. */
+/** A digest that stands for an event's whole text. */
 export function digestOf(json: string): string {
   return createHash("sha1").update(json).digest("base64url").slice(0, 12);
 }

@@ -1,7 +1,7 @@
 /**
- * The person whom the agents ask: looks at what is pending, takes a moment, and allows, denies or
- * answers. Sometimes two say different things at once, and the first must count. A decision without
- * an answer is sent again until it has one.
+ * The person whom the agents ask: reads pending approvals, takes a moment, and allows, denies or
+ * answers. Sometimes two people decide differently at once, and the first must count. A decision
+ * without an answer is sent again until it has one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Moments } from "../program/moments.ts";
@@ -11,11 +11,11 @@ import { type Api, NoAnswer } from "./api.ts";
 const LOOK_EVERY_MS = 25;
 const MAX_DELAY_MS = 500;
 
-/** A decision that was sent, and has been answered one way or the other. */
+/** A decision that was sent and answered, accepted or not. */
 export interface SentDecision {
   gateId: string;
   allowed: boolean;
-  /** The reason of a no, or the answer to a question. */
+  /** The reason for a denial, or the answer to a question. */
   words: string | null;
   acknowledged: boolean;
 }
@@ -27,9 +27,9 @@ interface Pending {
 
 export class Decider {
   readonly decisions: SentDecision[] = [];
-  /** Each time something new is asked. */
+  /** Fires for each new question. */
   readonly found = new Moments();
-  /** Each time a decision goes out. */
+  /** Fires for each decision sent. */
   readonly deciding = new Moments();
   readonly #api: Api;
   readonly #random: Random;
@@ -44,7 +44,7 @@ export class Decider {
     this.#looking = this.#look();
   }
 
-  /** Every decision that was sent has its answer then. */
+  /** Resolves when every sent decision has its answer. */
   async end(): Promise<void> {
     this.#ending = true;
     await this.#looking;

@@ -1,10 +1,12 @@
-/** A reader of one session's live log who comes back, from where it was, whenever the line breaks. */
+/**
+ * A reader of one session's live log that reconnects at its cursor whenever the connection breaks.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { FollowerRecord } from "../history.ts";
 import { type Api, digestOf, NoAnswer } from "./api.ts";
 
-/** The server says something every 15 s; a line that is silent for longer is dead. */
+/** The server sends something every 15 s; a connection that is silent for longer is dead. */
 const SILENT_MS = 25_000;
 const COME_BACK_MS = 30;
 
@@ -17,7 +19,7 @@ export class Follower {
   readonly #done: Promise<void>;
   #lastSeq = 0;
 
-  /** With several servers it changes from one to the other at each connection. */
+  /** With several servers it switches between them at each connection. */
   constructor(apis: readonly Api[], sessionId: string, name: string) {
     this.record = { name, sessionId, sightings: [] };
     this.#apis = apis;

@@ -1,4 +1,4 @@
-/** Lets a new member into the owner's organisation, as a person with a browser would join. */
+/** Adds a member to the owner's organisation, by invitation like a person with a browser. */
 import type { Api } from "./api.ts";
 
 const PASSWORD = "correct horse battery";

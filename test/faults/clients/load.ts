@@ -1,7 +1,7 @@
 /**
  * The load of a fault round: sessions with clients that send prompts in all modes, withdraw,
- * promote and stop, and readers that follow along. Everything that was acknowledged is recorded; a
- * request without an answer is repeated until it has one.
+ * promote and stop, and readers that follow along. Every acknowledgement is recorded; a request
+ * without an answer is repeated until it has one.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,14 +16,14 @@ import type { Style } from "./style.ts";
 const MAX_OPEN = 8;
 
 export interface LoadOptions {
-  /** One or several servers of the same database. */
+  /** One or several servers on the same database. */
   urls: readonly string[];
   key: string;
   random: Random;
   sessions: number;
-  /** The pause of a client between two requests. */
+  /** Pause of a client between two requests. */
   pauseMs: [min: number, max: number];
-  /** What is asked of the sessions, in turn. */
+  /** The styles of the sessions, in turn. */
   styles?: readonly [Style, ...Style[]];
   /** A session with more unsettled prompts than this gets no new ones for a while. */
   maxOpen?: number;
@@ -37,7 +37,7 @@ export interface LoadedSession {
 interface Client {
   session: LoadedSession;
   style: Style;
-  /** Its prompts that are not known to have settled. */
+  /** Prompts that are not known to have settled. */
   open: readonly string[];
 }
 
@@ -82,13 +82,13 @@ export class Load {
     );
   }
 
-  /** No more requests; what was asked gets its answer first. The followers stay. */
+  /** Sends no more requests, after every open one has its answer. The followers stay. */
   async end(): Promise<void> {
     this.#ending = true;
     await Promise.all(this.#clients);
   }
 
-  /** The followers go, and their records join the history. */
+  /** Stops the followers and adds their records to the history. */
   async leave(): Promise<void> {
     await Promise.all(this.followers.map((follower) => follower.leave()));
     this.history.followers = this.followers.map(({ record }) => record);
@@ -141,7 +141,7 @@ export class Load {
     const content = style.write(mark, random);
     const mode = style.mode(random);
     const path = `/api/sessions/${session.id}/prompts`;
-    // Both ways of saying "this is the same request" are used.
+    // Uses both ways to mark a repeated request.
     const answer = random.chance(0.5)
       ? await api.insist("POST", path, { content, mode, dispatchId: mark })
       : await api.insist("POST", path, { content, mode }, { "idempotency-key": mark });
@@ -175,7 +175,7 @@ export class Load {
   }
 }
 
-/** Whatever happens to the program, its clients get none of these. */
+/** True for answers that clients must never get, whatever happens to the program. */
 export function isBadAnswer({ status, body, retryAfter }: Answer): boolean {
   if (status < 500 && status !== 401 && status !== 403 && status !== 400) return false;
   const { code } = (body.error ?? {}) as { code?: string };

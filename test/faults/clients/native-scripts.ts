@@ -1,13 +1,13 @@
 /**
- * Prompts for the native agent, in the words of the model server: calls that each write a token of
- * their own, so that it can be counted afterwards how often a call was performed. Some must ask.
+ * Prompts for the native agent, in the language of the model server: each call writes its own
+ * token, so that performed calls can be counted afterwards. Some must ask.
  */
 import { ASK_USER_QUESTION } from "#protocol/tools.ts";
 import type { Random } from "../random.ts";
 import type { ExpectedItem, Style } from "./style.ts";
 
 const ASKED = "-asked";
-/** Tokens of what was performed after somebody allowed it. */
+/** Tokens of calls that were made after an approval. */
 export const ASKED_TOKEN = new RegExp(`${ASKED}$`);
 
 /** In the session's workspace. */
@@ -59,7 +59,7 @@ function writeTurn(mark: string, random: Random, writeCall: WriteCall): string {
   return lines.join("\n");
 }
 
-/** There is some time before the token and more after it, for a kill to fall into. */
+/** Leaves some time before the token and more after it, for a kill to fall into. */
 function freeCall(token: string, random: Random): string {
   const [before, after] = [random.between(0, 50) / 1000, random.between(0, 250) / 1000];
   return bash(`sleep ${before}; echo ${token} >> ${TOKEN_FILE}; sleep ${after}`);
@@ -82,18 +82,20 @@ function bash(command: string): string {
   return `bash ${JSON.stringify({ command })}`;
 }
 
-/** The token that a call writes when it is performed; undefined for those that write none. */
+/** The token that a call writes when it is performed; undefined for calls that write none. */
 export function tokenOf(input: unknown): string | undefined {
   const { command } = (input ?? {}) as { command?: unknown };
   return /echo (\S+) >> /.exec(String(command ?? ""))?.[1];
 }
 
-/** What begins each prompt, and each request to the model about it. */
+/** The mark at the start of each prompt, and of each request to the model about it. */
 export function markOf(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-/** The journal of a turn that came to its end: a response with its calls, their results, the next. */
+/**
+ * The journal of a turn that ran to its end: a response with its calls, their results, the next.
+ */
 export function expectNativeItems(content: string): ExpectedItem[] {
   const lines = content.split("\n");
   const rounds: string[][] = [];

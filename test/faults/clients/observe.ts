@@ -1,4 +1,4 @@
-/** Waits until everything has come to rest, and reads what the program says then. */
+/** Waits until everything has settled, and reads the program's final state. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
@@ -6,7 +6,7 @@ import type { LoggedEvent, Observation, ObservedSession } from "../history.ts";
 import { type Api, digestOf, NoAnswer } from "./api.ts";
 import type { Load, LoadedSession } from "./load.ts";
 
-/** A lease, the pause after a server start, a collect buffer, and some air. */
+/** A lease, the pause after a server start, a collect buffer, and some slack. */
 const SETTLE_WITHIN_MS = 60_000;
 const CATCH_UP_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
@@ -32,7 +32,7 @@ export async function observe(load: Load): Promise<Observation> {
   return { sessions, readings };
 }
 
-/** Returns when nothing is open any more, or when waiting longer would not help; the checker tells. */
+/** Returns when nothing is open, or when waiting longer would not help; the checker tells. */
 async function settled(api: Api, sessions: readonly LoadedSession[]): Promise<void> {
   const deadline = Date.now() + SETTLE_WITHIN_MS;
   let open = [...sessions];
@@ -91,7 +91,7 @@ async function readLog(api: Api, sessionId: string, lastSeq: number): Promise<Lo
       if (seq >= lastSeq) break;
     }
   } catch (error) {
-    // A log that cannot be read to its end has a gap; the checker says so.
+    // A log that cannot be read to its end has a gap; the checker reports it.
     if (!(error instanceof NoAnswer)) throw error;
   }
   enough.abort();

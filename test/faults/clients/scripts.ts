@@ -1,4 +1,4 @@
-/** What prompts say, and what a turn that works them must leave in the log. */
+/** Prompt texts, and the log entries that their turns must leave. */
 import type { QueueMode } from "#protocol/sessions.ts";
 import type { ScriptRuntime } from "../history.ts";
 import type { Random } from "../random.ts";
@@ -54,7 +54,7 @@ function writeStep(mark: string, n: number, random: Random): string {
   }
 }
 
-/** The journal of a turn that came to its end. */
+/** The journal of a turn that ran to its end. */
 export function expectItems(
   runtime: Exclude<ScriptRuntime, "native">,
   content: string,

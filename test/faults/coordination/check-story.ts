@@ -1,4 +1,6 @@
-/** How the story must end, whatever was killed on the way: everything once, and nothing half. */
+/**
+ * The required end of the story, whatever was killed on the way: everything once, and nothing half.
+ */
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { Task } from "#features/tasks/contract.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
@@ -7,7 +9,7 @@ import { FILE, LETTER, REPORT, RESULTS, TASKS } from "./story.ts";
 
 const ALL = "lifecycle=active,hibernated,archived,terminated";
 
-/** What is not as it must be. */
+/** Returns the violations. */
 export async function checkStory(api: Api, orchestratorId: string): Promise<string[]> {
   const violations: string[] = [];
   const must = (holds: boolean, text: string) => {
@@ -58,7 +60,7 @@ async function checkBoard(api: Api, orchestratorId: string, must: Must): Promise
     );
 }
 
-/** The second child has heard of the letter once, and of its task once, in this order. */
+/** The second child was notified of the message once, and of its task once, in this order. */
 async function checkTold(api: Api, webId: string, must: Must): Promise<void> {
   const prompts = await api.list<Prompt>(`/api/sessions/${webId}/prompts`);
   const at = (kind: string, words: string) =>
@@ -84,7 +86,7 @@ async function checkReport(api: Api, orchestratorId: string, must: Must): Promis
   );
 }
 
-/** What everybody was asked and what became of it, for a report. */
+/** Everyone's prompts and their outcomes, for a report. */
 export async function describeStory(api: Api): Promise<string[]> {
   const lines: string[] = [];
   for (const { id, title } of await api.list<Session>(`/api/sessions?${ALL}`)) {

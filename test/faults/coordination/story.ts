@@ -1,9 +1,9 @@
 /**
  * One piece of work shared by three agents: an orchestrator starts two children, puts two tasks on
- * the board of which the second waits for the first, and waits. The first child does its part and
- * writes the second what has changed; the board then tells the second, which uses what it was
- * written. Each model is played from what stands in its conversation, so a request that is repeated
- * after a crash is answered alike.
+ * the board of which the second depends on the first, and waits. The first child does its part and
+ * sends the second a message about the change; the board then notifies the second, which uses that
+ * message. Each model is derived from its conversation, so a request that is repeated after a crash
+ * gets the same answer.
  */
 import type { Conversation } from "#test/model-server/script.ts";
 import { objectOf } from "../delegation/dialects.ts";
@@ -16,13 +16,13 @@ export const RESULTS = {
   web: "The page signs in at POST /auth/token.",
 } as const;
 export const REPORT = "Both parts of the auth refactor are done.";
-/** What the second child writes in its workspace, from what it read in the letter. */
+/** The file that the second child writes from the message it read. */
 export const FILE = "sign-in.txt";
 
 type Part = keyof typeof TASKS;
 
 export class Story {
-  /** Answers of tools that no part of the story knows. */
+  /** Tool results that no part of the story expects. */
   readonly surprises: string[] = [];
   readonly #children = new Map<Part, string>();
   readonly #tasks = new Map<Part, string>();
@@ -73,7 +73,7 @@ export class Story {
     return call("send_message", { sessionId, message: `BEGIN your task. ${rest}` });
   }
 
-  /** The child whose task comes first. */
+  /** The child with the first task. */
   playApi(conversation: Conversation): string {
     const to = /BEGIN your task\. Tell (\S+) what/.exec(conversation.userText)?.[1];
     if (to === undefined) return "SAY Ready.";
@@ -94,7 +94,7 @@ export class Story {
     }
   }
 
-  /** The child whose task waits. It begins when the board says so, and not before. */
+  /** The child with the dependent task. It begins when the board notifies it, and not before. */
   playWeb(conversation: Conversation): string {
     const { userText, userTexts, round } = conversation;
     if (!userText.includes("[tasks] News")) return "SAY I wait.";
@@ -114,7 +114,7 @@ export class Story {
 
   #finishWeb(conversation: Conversation, endpoint = "an unknown place"): string {
     const [result = ""] = conversation.toolResults;
-    // Nobody knows whether it was written: writing it again does no harm.
+    // It is unknown if it was written: writing it again does no harm.
     if (/interrupted/i.test(result)) return call("write", { path: FILE, content: endpoint });
     if (/"status":\s*"completed"/.test(result)) return "SAY The page is done.";
     return call("task_update", {
@@ -146,7 +146,7 @@ export class Story {
     return items?.[0]?.id ?? "";
   }
 
-  /** What the last tool answered. All of them are the server's, so none can be left unknown. */
+  /** The last tool result. All tools are the server's, so no outcome can be unknown. */
   #answer({ toolResults }: Conversation): Record<string, unknown> {
     const [result = ""] = toolResults;
     const answer = objectOf(result);

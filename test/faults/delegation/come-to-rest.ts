@@ -1,4 +1,4 @@
-/** Brings a household to rest and reads all that there is. */
+/** Waits until a household has settled, and reads everything. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { Api } from "../clients/api.ts";
@@ -7,10 +7,10 @@ import type { Observation, ObservedSession } from "../history.ts";
 import type { Household } from "./household.ts";
 import type { PassersBy } from "./passers-by.ts";
 
-/** A lease, the pause after a start, a model that is asked again and again, and some air. */
+/** A lease, the pause after a start, a model that is retried, and some slack. */
 const REST_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 150;
-/** A question that nobody answers for so long is answered by a person. */
+/** A question that is open for this long is answered by a person. */
 const PATIENCE_MS = 1_500;
 const ALL = "lifecycle=active,hibernated,archived,terminated";
 const UNSETTLED = "state=queued,collecting,running,gated";
@@ -26,12 +26,12 @@ export interface HouseholdObservation extends Observation {
   sessions: ObservedMember[];
 }
 
-/** Nobody asks for anything new; what is under way comes to its end, and everybody is told. */
+/** Starts nothing new; work in progress ends, and everyone is notified. */
 export async function comeToRest(household: Household, people: PassersBy): Promise<void> {
   for (const { foreman } of household.parents) foreman.isEnding = true;
   await people.leave();
   await untilRest(household);
-  // Ends every wait, and puts all that was said before a model's eyes.
+  // Ends every wait, and shows each model everything that was delivered before.
   for (const parent of household.parents)
     for (const thread of parent.threads)
       await people.prompt(parent, "How do things stand?", thread);
@@ -97,7 +97,7 @@ export async function readHousehold({
     };
     await Promise.all(Array.from({ length: READERS }, read));
   }
-  // Read twice, in another way: what is settled stays as it is.
+  // Read a second time through another route: a settled prompt stays the same.
   const rows = new Map(sessions.flatMap(({ prompts }) => prompts.map((one) => [one.id, one])));
   for (const { id, sessionId } of history.prompts) {
     const answer = await readBy.get(sessionId)?.insist("GET", `/api/prompts/${id}`);

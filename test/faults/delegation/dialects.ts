@@ -1,4 +1,4 @@
-/** How the two kinds of parents name what they do. */
+/** The tool calls of the two kinds of parents. */
 
 export interface ToolCall {
   tool: string;
@@ -7,13 +7,13 @@ export interface ToolCall {
 
 export interface Dialect {
   spawn(title: string, prompt: string): ToolCall;
-  /** As the next task, or as the answer to what it asks. */
+  /** Sends the next task, or the answer to a question. */
   send(id: string, message: string): ToolCall;
-  /** Cuts what it does. */
+  /** Cuts the current turn with a correction. */
   correct(id: string, message: string): ToolCall;
   end(id: string): ToolCall;
   list: ToolCall;
-  /** Takes the news there are. */
+  /** Fetches pending notices. */
   look: ToolCall;
   interrupt?(id: string): ToolCall;
   detach?(id: string): ToolCall;
@@ -51,14 +51,14 @@ export const orchestrator: Dialect = {
 
 const SPAWNS = new Set(["orchestrate_spawn_worker", "spawn_session"]);
 
-/** The title that a call asks for, if it spawns. */
+/** The requested title, if the call spawns. */
 export function spawnTitle(tool: string | null, input: unknown): string | undefined {
   if (tool === null || !SPAWNS.has(tool)) return undefined;
   const { name, title } = (input ?? {}) as { name?: string; title?: string };
   return name ?? title;
 }
 
-/** The child that a spawn made, by its answer. */
+/** The id of the spawned child, from the tool's answer. */
 export function spawnedId(output: unknown): string | undefined {
   const { workerId, sessionId } = objectOf(output) as { workerId?: string; sessionId?: string };
   return workerId ?? sessionId;
@@ -75,7 +75,7 @@ export function isOwnEnd(tool: string | null): boolean {
   return tool !== null && ENDS.has(tool);
 }
 
-/** The answer of a tool, whichever way it was kept. */
+/** A tool's answer as an object, however it was stored. */
 export function objectOf(output: unknown): Record<string, unknown> {
   if (typeof output !== "string") return (output ?? {}) as Record<string, unknown>;
   try {

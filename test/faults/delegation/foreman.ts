@@ -1,8 +1,8 @@
 /**
- * Plays the model of a parent: spawns children in waves, answers what they ask, gives those that are
- * done another task, corrects, interrupts, ends and detaches some, looks for news and waits. It knows
- * of its children what it was told; a request that is repeated after a crash may be answered in
- * another way, as a real model's would be.
+ * Plays the model of a parent: spawns children in waves, answers their questions, gives completed
+ * ones another task, corrects, interrupts, ends and detaches some, reads notices and waits. It
+ * knows of its children only what it was told; a request that is repeated after a crash may get
+ * another answer, as from a real model.
  */
 import type { Conversation } from "#test/model-server/script.ts";
 import type { Random } from "../random.ts";
@@ -22,11 +22,11 @@ export interface ForemanOptions {
 }
 
 export class Foreman {
-  /** It begins nothing new any more, and answers what it is asked. */
+  /** It starts nothing new, and answers questions. */
   isEnding = false;
   readonly name: string;
   readonly #options: ForemanOptions;
-  /** Titles, by id. */
+  /** Titles by session id. */
   readonly #known = new Map<string, string>();
   #made = 0;
 
@@ -35,7 +35,7 @@ export class Foreman {
     this.#options = options;
   }
 
-  /** The words of the next response. */
+  /** The text of the next response. */
   play({ userText, round, toolResults }: Conversation): string {
     const { random } = this.#options;
     const news = round === 0 ? readWake(userText) : toolResults.flatMap(newsIn);
@@ -56,7 +56,7 @@ export class Foreman {
     const { dialect, random } = this.#options;
     if (type === "worker.ask_user") {
       if (!this.isEnding && random.chance(0.05)) return [];
-      // One that comes too late to be the answer is a task like any other.
+      // An answer that comes too late is a task like any other.
       return [dialect.send(childId, sayTask(this.#token()))];
     }
     if (this.isEnding || type === "worker.deleted" || type === "worker.detached") return [];
@@ -79,7 +79,7 @@ export class Foreman {
     return dialect.spawn(titleOf(name, ++this.#made, keeper), this.#task());
   }
 
-  /** Something that nothing gave a reason for. */
+  /** An action without a reason. */
   #whim(): ToolCall[] {
     const { dialect, random } = this.#options;
     const choice = random.next();
@@ -120,7 +120,7 @@ export class Foreman {
   }
 }
 
-/** The result does not say which tool it is of; each reads only what it knows. */
+/** A result does not name its tool; each reader takes only what it knows. */
 function newsIn(text: string): News[] {
   return [...readAnswer("wait_for_event", text), ...readAnswer("orchestrate_read_inbox", text)];
 }

@@ -1,4 +1,4 @@
-/** The people of a round, their orchestrators and their supervisors, each with a model that is played. */
+/** The people of a round, their orchestrators and their supervisors, each with a scripted model. */
 import { randomUUID } from "node:crypto";
 import type { Session } from "#protocol/sessions.ts";
 import { type Answer, Api } from "../clients/api.ts";
@@ -11,7 +11,7 @@ import type { Random } from "../random.ts";
 import { type Dialect, orchestrator, supervisor } from "./dialects.ts";
 import { Foreman } from "./foreman.ts";
 
-/** Besides the owner. */
+/** Members besides the owner. */
 const MEMBERS = 2;
 const SUPERVISORS = 2;
 const SCOPES = ["sessions:read", "sessions:write", "approvals"];
@@ -20,15 +20,15 @@ export interface Parent {
   id: string;
   kind: "orchestrator" | "supervisor";
   foreman: Foreman;
-  /** The conversations that people have with it. */
+  /** The threads that people have with it. */
   threads: readonly [string, ...string[]];
-  /** As its person. */
+  /** A client with its person's key. */
   api: Api;
 }
 
 export interface Household {
   parents: Parent[];
-  /** One for each person. */
+  /** One client for each person. */
   apis: Api[];
   history: History;
 }

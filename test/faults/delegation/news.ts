@@ -1,4 +1,4 @@
-/** What a parent is told of its children, read from the words it is told in. */
+/** A parent's notices about its children, read from their text. */
 import { objectOf } from "./dialects.ts";
 import { letterToken, resultToken } from "./tasks.ts";
 
@@ -6,7 +6,7 @@ export interface News {
   type: string;
   childId: string;
   childName: string;
-  /** Of a turn that completed, or of what the child wanted known. */
+  /** The token of a completed turn, or of a message from the child. */
   token?: string | undefined;
   outcome?: string | undefined;
 }
@@ -14,7 +14,7 @@ export interface News {
 const HEAD =
   /^\d+\. (worker\.\w+): ("(?:[^"\\]|\\.)*") \((\S+?)\) .*?(?: \((\w+)\))?(?: \[\w+\])?\.$/;
 
-/** A wake prompt, or what `wait_for_event` hands over. */
+/** Reads a wake prompt or a result of `wait_for_event`. */
 export function readWake(text: string): News[] {
   const news: News[] = [];
   for (const line of text.split("\n")) {
@@ -41,7 +41,7 @@ interface InboxItem {
   payload: { outcome?: string; text?: string };
 }
 
-/** What a tool answered, if it is one that hands news over. */
+/** Reads a tool's answer, if it is a tool that delivers notices. */
 export function readAnswer(tool: string | null, output: unknown): News[] {
   if (tool === "wait_for_event" || tool === "sleep") {
     const { events } = objectOf(output) as { events?: unknown };

@@ -1,7 +1,7 @@
 /**
- * The people around the parents: they set waves off, and they stop, delete, detach, prompt and wake
- * children whose parents leave that to them; they put parents away and fetch them back. What was
- * acknowledged of it is recorded.
+ * The people around the parents: they start waves, and they stop, delete, detach, prompt and wake
+ * children whose parents leave that to them; they archive parents and restore them. Acknowledged
+ * actions are recorded.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,10 +15,10 @@ import { keeperOf, writeTask } from "./tasks.ts";
 const FIRST_WAVE = 4;
 const PAUSE_MS = [40, 250] as const;
 const WAVE_EVERY_MS = [300, 1_200] as const;
-/** More than this many live children get no further wave. */
+/** A parent with more live children than this gets no further wave. */
 const MAX_LIVE = 20;
 
-/** Something that was done to a child, and acknowledged. */
+/** An acknowledged action on a child. */
 export interface Deed {
   childId: string;
   what: "archived" | "terminated" | "detached";
@@ -46,7 +46,7 @@ export class PassersBy {
     ]);
   }
 
-  /** All parents are there again then. */
+  /** Resolves when all parents are active again. */
   async leave(): Promise<void> {
     this.#ending = true;
     await Promise.all(this.#busy);
@@ -134,7 +134,7 @@ export class PassersBy {
       this.#household.history.withdrawn.push(waiting.id);
   }
 
-  /** Only what was sent from here is read again at the end. */
+  /** Only prompts that were sent from here are read again at the end. */
   #isOurs(id: string): boolean {
     return this.#household.history.prompts.some((prompt) => prompt.id === id);
   }

@@ -1,6 +1,6 @@
 /**
- * What children are told to do, in the words of the model server. Each task has a token of its own,
- * which the child says as its result and nobody else does: where it turns up tells who was told.
+ * Tasks of children, in the language of the model server. Each has its own token, which only that
+ * child gives as its result: where the token appears shows who was notified.
  */
 import { ASK_USER_QUESTION, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import type { Random } from "../random.ts";
@@ -9,10 +9,13 @@ const RESULT = "R-";
 const LETTER = "N-";
 const TOKEN = "[A-Za-z0-9-]+";
 
-/** Of a child, in its title: who may end it, stop it or take it away. */
+/** The part of a child's title that says who may end, stop or remove it. */
 export type Keeper = "own" | "open";
 
-/** `own`: its parent alone, and nobody else; `open`: people, and never its parent. So it is known who did it. */
+/**
+ * `own`: only its parent; `open`: people, and never its parent. So every action has one possible
+ * actor.
+ */
 export function titleOf(parent: string, number: number, keeper: Keeper): string {
   return `${parent}.${number}.${keeper}`;
 }
@@ -21,24 +24,24 @@ export function keeperOf(title: string): Keeper | undefined {
   return /\.(own|open)$/.exec(title)?.[1] as Keeper | undefined;
 }
 
-/** The token of what a prompt asks for, in whatever words. */
+/** The token of a prompt's task, however it is worded. */
 export function tokenOf(content: string): string | undefined {
   return new RegExp(`\\b${RESULT}(${TOKEN})`).exec(content)?.[1];
 }
 
-/** The token that a child gave as its result, when that is all it said. */
+/** The token that a child gave as its result, when that is its whole text. */
 export function resultToken(text: string): string | undefined {
   return new RegExp(`^${RESULT}(${TOKEN})$`).exec(text.trim())?.[1];
 }
 
-/** The token of a message that a child sends on the way, when that is all it says. */
+/** The token of a message that a child sends on the way, when that is its whole text. */
 export function letterToken(text: string): string | undefined {
   return new RegExp(`^${LETTER}(${TOKEN})$`).exec(text.trim())?.[1];
 }
 
 /**
- * Tokens that a model was told as results, in a request as it was sent: quoted in a prompt, or in the
- * answer of a tool. What a parent itself wrote to a child reads otherwise.
+ * Result tokens that a model was shown, in a request as it was sent: quoted in a prompt, or in a
+ * tool result. A parent's own messages to a child are worded differently.
  */
 export function toldTokens(body: string): string[] {
   const told = new RegExp(`(?:> |text\\\\*":\\\\*")${RESULT}(${TOKEN})`, "g");

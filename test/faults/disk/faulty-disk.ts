@@ -1,4 +1,7 @@
-/** The disk behind disk-shim.c, seen from outside: take its power, fill it, break it, mend it. */
+/**
+ * The disk behind disk-shim.c, controlled from outside: cut its power, fill it, break it, repair
+ * it.
+ */
 import { spawnSync } from "node:child_process";
 import {
   closeSync,
@@ -23,7 +26,7 @@ const BLOCK_BYTES = 4096;
 const CONTROL_BYTES = { full: 0, broken: 1 } as const;
 
 export class FaultyDisk {
-  /** For the environment of the process whose disk this is. */
+  /** Environment of the process that uses this disk. */
   readonly env: Record<string, string>;
   readonly #home: string;
   readonly #shadow: string;
@@ -62,8 +65,8 @@ export class FaultyDisk {
   }
 
   /**
-   * What the machine finds when the power is back. The process must be dead. Of what was not synced
-   * nothing survives, or, `torn`, some of its blocks do, whichever the disk had got to.
+   * Restores the state after a power loss. The process must be dead. Unsynced writes are lost, or,
+   * if `torn`, some of their blocks survive at random.
    */
   losePower(random: Random, torn: boolean): void {
     for (const name of readdirSync(this.#home)) {

@@ -1,4 +1,4 @@
-// Holds a database file for itself, as a backup program might:  hold-lock.ts <file> <milliseconds>
+// Holds a lock on a database file, as a backup program might:  hold-lock.ts <file> <milliseconds>
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 

@@ -1,10 +1,10 @@
-/** Stands between a client and PostgreSQL, and can break the line at the worst moment: at COMMIT. */
+/** A proxy in front of PostgreSQL that can break the connection at the worst moment: at COMMIT. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /**
- * `before`: PostgreSQL never hears of the COMMIT. `after`: it commits, and the client never hears of
- * it. `late`: the client has lost its line when PostgreSQL gets the COMMIT.
+ * `before`: PostgreSQL never gets the COMMIT. `after`: it commits, and the client never gets the
+ * answer. `late`: PostgreSQL gets the COMMIT after the client has lost its connection.
  */
 export type BreakAt = "before" | "after" | "late";
 
@@ -35,7 +35,7 @@ export class CommitProxy {
     return new CommitProxy(server, new URL(targetUrl), lateMs);
   }
 
-  /** Breaks the line at the next COMMIT; resolves when it is broken. */
+  /** Breaks the connection at the next COMMIT; resolves when it is broken. */
   breakNext(at: BreakAt): Promise<void> {
     return new Promise((broken) => {
       this.#armed = { at, broken };

@@ -1,4 +1,4 @@
-/** The PostgreSQL of a run: one cluster that may be killed, a database for each round. */
+/** The PostgreSQL of a run: one cluster that may be killed, with a database for each round. */
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import type { Cleanup } from "#test/services/servers/cleanup.ts";

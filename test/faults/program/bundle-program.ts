@@ -1,4 +1,6 @@
-/** The program as it is now, bundled once for the whole run, so that nothing changes under it. */
+/**
+ * The current program, bundled once for the whole run, so that edits do not change it on the way.
+ */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +13,7 @@ export interface Bundle {
   remove(): void;
 }
 
-/** Inside node_modules, because native packages are looked up from where the bundle lies. */
+/** Inside node_modules, because native packages are resolved from the bundle's folder. */
 export async function bundleProgram(): Promise<Bundle> {
   process.chdir(ROOT);
   const folder = join(ROOT, "node_modules/.cache/muster-faults", String(process.pid));

@@ -1,13 +1,13 @@
 /**
- * A cable between a runner and its server that can be pulled out: while it is, nothing passes and
- * nothing is closed, so that neither end is told. A small TCP proxy on loopback.
+ * A cable between a runner and its server that can be unplugged: meanwhile nothing passes and
+ * nothing is closed, so neither end knows. A small TCP proxy on loopback.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 interface Connection {
   near: Socket;
   far: Socket;
-  /** Ends that closed while the cable was out; the other end hears of it when it is back. */
+  /** Ends that closed while the cable was out; the other end is closed when it is back. */
   closed: Set<Socket>;
 }
 
@@ -39,7 +39,7 @@ export class Cable {
     }
   }
 
-  /** What was on its way arrives now, if both ends still wait for it. */
+  /** Data in transit arrives now, if both ends still wait for it. */
   plugIn(): void {
     this.#isOut = false;
     for (const connection of this.#connections) {
@@ -50,7 +50,7 @@ export class Cable {
     }
   }
 
-  /** Breaks every connection; both ends hear of it and may connect again. */
+  /** Breaks every connection; both ends notice and may reconnect. */
   cut(): void {
     for (const connection of this.#connections) this.#end(connection);
   }
@@ -68,7 +68,7 @@ export class Cable {
     const far = connect(this.#serverPort, "127.0.0.1");
     const connection: Connection = { near, far, closed: new Set() };
     this.#connections.add(connection);
-    // The server checks under which name it was asked for.
+    // The server checks the host name of the request.
     const rename = (chunk: Buffer): Buffer => {
       const text = chunk.toString("latin1");
       const asked = `127.0.0.1:${this.#port}`;

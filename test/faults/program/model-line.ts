@@ -1,7 +1,7 @@
 /**
- * The line to the model server. A prompt that was cut before anything was said is sent together
- * with the next one, in one message; the scripted model would obey both, so only the newest text
- * goes on. Who wants to strike just when a model is asked can wait for it here.
+ * A proxy in front of the model server. A prompt that was cut before the first answer is sent
+ * together with the next one, in one message; the scripted model would obey both, so only the
+ * newest text is forwarded. Rounds can wait here for the moment a model is asked.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,12 +22,12 @@ interface Body {
 export interface Watcher {
   /** The whole request, as it came. */
   asked(body: string): void;
-  /** Its answer has been sent to the last byte. */
+  /** The answer has been sent to its last byte. */
   answered(body: string): void;
 }
 
 export class ModelLine {
-  /** Each time a model is asked. */
+  /** Fires for each request to a model. */
   readonly asked = new Moments();
   readonly #watcher: Watcher | undefined;
   readonly #model: ModelServer;
@@ -40,7 +40,7 @@ export class ModelLine {
     this.#watcher = watcher;
   }
 
-  /** With a watcher, who sees all there is to see, requests are not kept. */
+  /** With a watcher, who sees every request, requests are not stored. */
   static async open(watcher?: Watcher): Promise<ModelLine> {
     const line = new ModelLine(await startModelServer(), watcher);
     await new Promise<void>((resolve) => line.#server.listen(0, "127.0.0.1", resolve));
@@ -51,7 +51,7 @@ export class ModelLine {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Settings that let the program use this model. */
+  /** Settings that make the program use this model. */
   get env(): Record<string, string> {
     return {
       MUSTER_MODEL: `anthropic/${TEST_MODEL}`,
@@ -64,7 +64,7 @@ export class ModelLine {
     this.#model.play(name, player);
   }
 
-  /** What was asked so far: for each request, the newest words of the user. */
+  /** The newest user text of each request so far. */
   requestTexts(): string[] {
     return this.#model.requests.map(({ conversation }) => conversation.userText);
   }

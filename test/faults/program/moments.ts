@@ -1,4 +1,4 @@
-/** Something that happens again and again, and can be waited for. */
+/** A repeated event that can be waited for. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export class Moments {
@@ -10,7 +10,7 @@ export class Moments {
     for (const resolve of waiting) resolve();
   }
 
-  /** The next time, or after `withinMs` when there is none. */
+  /** Resolves at the next event, or after `withinMs` without one. */
   async next(withinMs: number): Promise<void> {
     const over = new AbortController();
     const happened = new Promise<void>((resolve) => this.#waiting.push(resolve));

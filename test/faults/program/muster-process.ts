@@ -44,24 +44,24 @@ export class MusterProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Ends it and everything it started, as a crash of the machine would. */
+  /** Kills it and everything it started, as a crash of the machine would. */
   async kill(): Promise<void> {
     const { pid } = this.#child;
     if (pid === undefined || !this.isRunning) return;
     try {
       process.kill(-pid, "SIGKILL");
     } catch {
-      // It has just ended by itself.
+      // The process has just ended by itself.
     }
     await this.exit;
   }
 
-  /** Stops it and everything it started where they are, as a sleeping machine does. */
+  /** Stops it and everything it started, as a sleeping machine does. */
   freeze(): void {
     this.#signal("SIGSTOP");
   }
 
-  /** Lets it go on after `freeze`. */
+  /** Continues after `freeze`. */
   thaw(): void {
     this.#signal("SIGCONT");
   }
@@ -71,7 +71,7 @@ export class MusterProcess {
     if (pid !== undefined && this.isRunning) process.kill(-pid, signal);
   }
 
-  /** Asks it to end, and waits until it has. */
+  /** Asks it to end, and waits for its exit. */
   async stop(): Promise<void> {
     if (this.isRunning) this.#child.kill("SIGTERM");
     await this.exit;
@@ -99,7 +99,7 @@ export function tailOf(logFile: string, lines = 15): string {
   return readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-lines).join("\n");
 }
 
-/** Ours without any setting of the program. */
+/** Our environment without any setting of the program. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const foreign = Object.entries(process.env).filter(
     ([name]) => !/^(MUSTER_|ORCHESTRATION_|MINIMAL_UI|NODE_OPTIONS|LD_PRELOAD)/.test(name),

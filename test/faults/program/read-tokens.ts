@@ -1,16 +1,16 @@
-/** What the commands of each session have written in its workspace, which lies below the stage's home. */
+/** Tokens written by the commands of each session in its workspace, below the stage's home. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TOKEN_FILE } from "../clients/native-scripts.ts";
 import type { Stage } from "./stage.ts";
 
-/** Of `muster up`, and of a runner of its own. */
+/** Folders of `muster up`, and of a separate runner. */
 const RUNNER_FOLDERS = ["runner", "runner-home/runner"];
 
 const LOOK_EVERY_MS = 15;
 
-/** Returns when a command has just written a token that matches, or after `withinMs`. */
+/** Resolves when a command has just written a matching token, or after `withinMs`. */
 export async function nextToken(stage: Stage, pattern: RegExp, withinMs: number): Promise<void> {
   const count = () =>
     [...readTokens(stage).values()].flat().filter((token) => pattern.test(token)).length;
@@ -32,7 +32,7 @@ export function readTokens({ home }: Stage): Map<string, string[]> {
       const lines = readFileSync(file, "utf8")
         .split("\n")
         .filter((line) => line !== "");
-      // A session must have one workspace; if it had two, what is in both was done twice.
+      // A session must have one workspace; with two, tokens in both count as performed twice.
       tokens.set(sessionId, [...(tokens.get(sessionId) ?? []), ...lines]);
     }
   }

@@ -1,4 +1,4 @@
-/** Where a round takes place: a data folder, a port, and the program's processes on them. */
+/** The scene of a round: a data folder, a port, and the program's processes on them. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cleanup } from "#test/services/servers/cleanup.ts";
@@ -56,24 +56,24 @@ export class Stage {
     return readFileSync(join(this.home, "owner.key"), "utf8").trim();
   }
 
-  /** `muster server`, or another program in its place; resolves when it takes requests. */
+  /** Starts `muster server`, or another program in its place; resolves when it takes requests. */
   async startServer(args = [this.#options.program, "server"]): Promise<void> {
     this.#server = this.#launch(args, "server.log", this.env);
     await this.#server.ready(this.url);
   }
 
-  /** `muster up`: server and runner. */
+  /** Starts `muster up`: server and runner. */
   async startBoth(): Promise<void> {
     this.#server = this.#launch([this.#options.program, "up"], "server.log", this.env);
     await this.#server.ready(this.url);
   }
 
-  /** Starts a process and does not wait for anything, so that it can be killed while it starts. */
+  /** Starts a process without waiting, so that it can be killed while it starts. */
   launchServer(command: "server" | "up"): void {
     this.#server = this.#launch([this.#options.program, command], "server.log", this.env);
   }
 
-  /** A runner of its own; the first start gets it a token. */
+  /** Starts a separate runner; the first start gets it a token. */
   async startRunner(): Promise<void> {
     this.#token ??= await this.#createToken();
     const args = [this.#options.program, "runner", "--server", this.url, "--token", this.#token];
@@ -82,8 +82,8 @@ export class Stage {
   }
 
   /**
-   * One of several runners, each of a folder of its own; `url`: by which way it reaches the server;
-   * `token`: of whoever owns it, the organisation's if left out.
+   * Starts one of several runners, each in its own folder. `url` is its way to the server; `token`
+   * is its owner's, by default the organisation's.
    */
   async startRunnerNamed(name: string, url = this.url, token?: string): Promise<MusterProcess> {
     if (token === undefined) this.#token ??= await this.#createToken();
@@ -95,7 +95,7 @@ export class Stage {
     return runner;
   }
 
-  /** The next runner needs a new token: those from before a restore are good no more. */
+  /** The next runner needs a new token: tokens from before a restore are no longer valid. */
   forgetToken(): void {
     this.#token = undefined;
   }
@@ -127,7 +127,7 @@ export class Stage {
     await Promise.all([this.killServer(), this.killRunner(), ...named]);
   }
 
-  /** What the processes said last, for a report. */
+  /** The last log lines of the processes, for a report. */
   logTail(): string {
     const files = ["server.log", "runner.log", "command.log"].map((name) => join(this.home, name));
     return files

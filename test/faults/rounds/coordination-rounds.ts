@@ -1,7 +1,7 @@
 /**
- * `kill -9` of server and runner at every step of a piece of shared work: as each model is asked, and
- * as each has answered and its words are about to count. However often it is told, the story ends the
- * same.
+ * `kill -9` of server and runner at every step of shared work: as each model is asked, and as each
+ * has answered and its answer is about to take effect. However often this happens, the story ends
+ * the same.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "#protocol/sessions.ts";
@@ -14,14 +14,14 @@ import type { Random } from "../random.ts";
 import type { FaultRound, Report, RoundContext } from "../round.ts";
 
 const CYCLES_PER_STORY = 3;
-/** So many requests has the story at least; the last ones may come together. */
+/** The minimum number of requests in the story; the last ones may be merged. */
 const STEPS = 24;
 const REST_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
 export const coordinationRounds: FaultRound[] = [{ name: "coordination", play }];
 
-/** When to strike: at the how-manieth request, before or after it was answered. */
+/** When to strike: at which request, and before or after its answer. */
 interface Strike {
   step: number;
   when: "asked" | "answered";
@@ -54,7 +54,7 @@ async function play({ cleanup, program, cycles, random }: RoundContext): Promise
   };
 }
 
-/** Every step in both ways, if there are as many; otherwise some of them. */
+/** Every step in both ways, if there are enough cycles; otherwise a sample. */
 function pickStrikes(count: number, random: Random): Strike[] {
   const all = Array.from({ length: STEPS }, (_, n) => n + 1).flatMap((step) => [
     { step, when: "asked" as const },
@@ -135,7 +135,7 @@ async function tell(
   return violations;
 }
 
-/** Until the report was given and nobody works any more. */
+/** Waits until the report was given and nobody works any more. */
 async function untilReport(api: Api, id: string): Promise<boolean> {
   const deadline = Date.now() + REST_WITHIN_MS;
   while (Date.now() < deadline) {

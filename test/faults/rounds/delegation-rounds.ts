@@ -1,7 +1,7 @@
 /**
- * `kill -9` while parents lead children: as they spawn, as a child's turn ends, as it asks, as it is
- * ended by somebody, while the parent works, sleeps or is put away. At rest every parent must have
- * been told everything once.
+ * `kill -9` while parents lead children: as they spawn, as a child's turn ends, as it asks, as
+ * someone ends it, while the parent works, sleeps or is archived. At rest every parent must have
+ * been notified of everything once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkDelegation, type DelegationFigures } from "../check/check-delegation.ts";
@@ -17,22 +17,22 @@ import type { Random } from "../random.ts";
 import { type FaultRound, type Report, type RoundContext, Tally } from "../round.ts";
 import { anyone } from "./native-rounds.ts";
 
-/** Agents take time to get going again, and a few cycles must not take long. */
+/** Agents take time to restart, and a few cycles must not take long. */
 const CYCLES_PER_KILL = 3;
-/** After so many kills everything must come to rest, is checked, and begins anew. */
+/** After this many kills everything must settle, is checked, and starts over. */
 const STRETCH = 20;
-/** When nothing happens to strike at. */
+/** Limit when no moment to strike comes. */
 const WAIT_MS = 4_000;
 const MAX_WORKERS = 20;
 
 export const delegationRounds: FaultRound[] = [{ name: "delegation", play }];
 
-/** Sees every request of every model, and remembers which results each parent was shown. */
+/** Sees every request of every model, and records which results each parent was shown. */
 class Onlooker {
   readonly shown = new Map<string, Set<string>>();
-  /** Each time a child's model has answered: its turn is about to end. */
+  /** Fires when a child's model has answered: its turn is about to end. */
   readonly childAnswered = new Moments();
-  /** Each time a parent's model has answered: it is about to act. */
+  /** Fires when a parent's model has answered: it is about to act. */
   readonly parentAnswered = new Moments();
 
   asked(body: string): void {
@@ -117,7 +117,7 @@ async function playStretch(scene: Scene, tally: Tally): Promise<DelegationFigure
   return figures;
 }
 
-/** Just as a child's turn ends or its parent acts, mostly. */
+/** Usually just as a child's turn ends or its parent acts. */
 async function moment({ onlooker, random }: Scene): Promise<void> {
   await sleep(random.between(500, 2_500));
   switch (random.pick(["any", "child", "child", "parent"])) {

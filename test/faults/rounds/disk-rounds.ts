@@ -1,4 +1,4 @@
-/** A disk that loses its power, runs full, or refuses to sync. */
+/** A disk that loses power, runs full, or refuses to sync. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -72,13 +72,13 @@ const power: FaultRound = {
   },
 };
 
-/** The proof that the power round would notice: without the gate it must lose something. */
+/** Proves that the power round would notice: without the gate it must lose something. */
 const powerWithoutGate: FaultRound = {
   name: "power-without-gate",
   async play(context) {
     const { random } = context;
     const { stage, disk } = await setUp(context);
-    // What is there so far shall not be lost: a key that is gone would end the round too early.
+    // Earlier data must not be lost: a missing key would end the round too early.
     await stage.killRunner();
     await stage.stopServer();
     let acknowledged = 0;
@@ -214,7 +214,7 @@ const locked: FaultRound = {
     if (slowest > HEALTH_WITHIN_MS)
       tally.violations.push(`/health took ${Math.round(slowest)} ms while the file was locked`);
     const meanwhile = load.history.prompts.length - acknowledged;
-    // Answers that were on their way when the lock was taken may still arrive.
+    // Answers in transit when the lock was taken may still arrive.
     if (meanwhile > load.sessions.length)
       tally.violations.push(`${meanwhile} prompts were accepted while the file was locked`);
     const tookMs = await untilAccepted(stage, load);

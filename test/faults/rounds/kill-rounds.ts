@@ -7,7 +7,7 @@ import { Stage } from "../program/stage.ts";
 import type { Random } from "../random.ts";
 import { type FaultRound, type Report, type RoundContext, Tally } from "../round.ts";
 
-/** After so many kills everything must come to rest and is checked. */
+/** After this many kills everything must settle and is checked. */
 const STRETCH = 25;
 const SESSIONS = 6;
 

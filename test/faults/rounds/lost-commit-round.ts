@@ -1,6 +1,6 @@
 /**
- * The answer to a COMMIT is lost, in every way it can be, with and without a crash of PostgreSQL.
- * The store must find out what became of the transaction: it takes effect exactly once, and is
+ * The answer to a COMMIT is lost, in every possible way, with and without a crash of PostgreSQL.
+ * The store must find out the outcome of the transaction: it takes effect exactly once, and is
  * reported as done only when it did.
  */
 import { Client } from "pg";
@@ -78,7 +78,7 @@ function add(store: Store, n: number): Promise<number> {
 async function crashAndGoOn(server: PostgresServer, url: string): Promise<void> {
   await server.kill();
   await server.start();
-  // Others go on, and use up whatever numbers the lost transactions may have had.
+  // Others continue, and use up any ids that the lost transactions may have had.
   for (let other = 0; other < 5; other++) await addForeign(url);
 }
 

@@ -20,13 +20,13 @@ import type { Random } from "../random.ts";
 import { type FaultRound, NotHere, type Report, type RoundContext, Tally } from "../round.ts";
 import { type Victim, victims } from "./kill-rounds.ts";
 
-/** Agents take time to get going again, and a few cycles must not take long. */
+/** Agents take time to restart, and a few cycles must not take long. */
 const CYCLES_PER_KILL = 3;
-/** After so many kills everything must come to rest and is checked. */
+/** After this many kills everything must settle and is checked. */
 const STRETCH = 10;
 const SESSIONS = 4;
 const MAX_OPEN = 2;
-/** When nothing happens to strike at; a runner that has just been started needs a while. */
+/** Limit when no moment to strike comes; a restarted runner needs a while. */
 const WAIT_MS = 5_000;
 
 interface Scene {
@@ -39,11 +39,11 @@ interface Scene {
 interface NativeRound {
   style: Style;
   victim: Victim;
-  /** Returns when it is time to strike. */
+  /** Resolves at the moment to strike. */
   wait(scene: Scene): Promise<void>;
 }
 
-/** Anyone, so that a turn that waits outlives them all. */
+/** Any process, so that a waiting turn outlives them all. */
 export const anyone: Victim = {
   mayExhaust: true,
   begin: victims.server.begin,
@@ -74,7 +74,7 @@ async function atWork({ random, stage, line }: Scene): Promise<void> {
   }
 }
 
-/** As a turn begins to wait, while it waits, as it is decided, and as what was allowed is done. */
+/** As a turn begins to wait, while it waits, as it is decided, and as the approved call is made. */
 async function aroundGates({ random, stage, line, decider }: Scene): Promise<void> {
   switch (random.pick(["any", "opening", "pending", "deciding", "performing"])) {
     case "any":

@@ -1,7 +1,7 @@
 /**
- * A model provider stored in the settings, across restarts: the server (with its runner as a process
- * or inline, or with a runner of its own) is killed or asked to end while turns ask the model through
- * the server and others wait. No turn may fail, and none may be answered by another model.
+ * A model provider stored in the settings, across restarts: the server (with its runner as a
+ * process, inline, or separate) is killed or asked to end while turns call the model through the
+ * server and others wait. No turn may fail, and none may be answered by another model.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TEST_MODEL } from "#test/model-server/model-server.ts";
@@ -17,7 +17,7 @@ import { type FaultRound, type Report, type RoundContext, Tally } from "../round
 
 const SESSIONS = 8;
 const MAX_OPEN = 3;
-/** After so many restarts everything must come to rest and is checked. */
+/** After this many restarts everything must settle and is checked. */
 const STRETCH = 10;
 const PROVIDER = "house";
 
@@ -55,7 +55,7 @@ async function playSetup(context: RoundContext, setup: Setup, tally: Tally): Pro
         sessions: SESSIONS,
         pauseMs: [50, 300],
         maxOpen: MAX_OPEN,
-        // Sessions that name the model, and sessions that take what there is.
+        // Sessions that name the model, and sessions that use the default.
         styles: [{ ...talkStyle, session: { model: `${PROVIDER}/${TEST_MODEL}` } }, talkStyle],
       });
       await load.start();
@@ -73,7 +73,7 @@ async function playSetup(context: RoundContext, setup: Setup, tally: Tally): Pro
   }
 }
 
-/** No other model than the stored one can be used. */
+/** Only the stored model can be used. */
 function settings(setup: Setup): Record<string, string> {
   return {
     MUSTER_RUNNER: setup === "remote" ? "none" : setup,
@@ -98,7 +98,7 @@ async function storeProvider(stage: Stage, line: ModelLine): Promise<void> {
 async function strike(stage: Stage, setup: Setup, random: Random): Promise<void> {
   if (random.chance(0.5)) await stage.killServer();
   else await stage.stopServer();
-  // A server that stays away for longer than a provider would be asked again.
+  // The server stays away for longer than a provider would be retried.
   if (setup === "remote" && random.chance(0.3)) await sleep(random.between(1_000, 9_000));
   if (random.chance(0.2)) {
     stage.launchServer(setup === "remote" ? "server" : "up");

@@ -1,6 +1,6 @@
 /**
  * Backup and restore while native agents work in their workspaces. A backup is taken under load,
- * everything is killed, the copy is restored, and every session must go on with its files.
+ * everything is killed, the copy is restored, and every session must continue with its files.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -29,7 +29,7 @@ interface Sent {
 interface Scene {
   stage: Stage;
   random: Random;
-  /** The runner is a process of its own, with a token of its own. */
+  /** The runner is a separate process with its own token. */
   isRemote: boolean;
   sessions: string[];
   restores: number;
@@ -78,7 +78,7 @@ function apiOf({ stage }: Scene): Api {
   return new Api({ url: stage.url, key: stage.key });
 }
 
-/** Each has a repository with a commit, and a change that is not committed. */
+/** Each session has a repository with a commit and an uncommitted change. */
 async function makeSessions(scene: Scene): Promise<string[]> {
   const api = apiOf(scene);
   const ids: string[] = [];
@@ -106,7 +106,7 @@ async function send(api: Api, sessionId: string, command: string, token: string)
   return { id: (answer.body.prompt as Prompt).id, sessionId, token };
 }
 
-/** Sends prompts until it is told to end; what was acknowledged is in `sent`. */
+/** Sends prompts until it is told to end; acknowledged ones are in `sent`. */
 function startLoad(scene: Scene): { sent: Sent[]; end(): Promise<void> } {
   const sent: Sent[] = [];
   const api = apiOf(scene);
@@ -153,7 +153,7 @@ async function restoreUnderLoad(
   await ended;
   if (code === 0) await restoreCopy(scene, copy, sums);
   scene.restores++;
-  // What comes after a failure tells nothing; the log of the command does.
+  // Results after a failure mean nothing; the log of the command does.
   if (scene.violations.length > 0) return { acknowledged: before.length, running: open.length };
   stage.forgetToken();
   await begin(scene);
@@ -234,7 +234,7 @@ async function unsettled(api: Api, sent: readonly Sent[]): Promise<Sent[]> {
   return open;
 }
 
-/** The prompts when all have settled; those that are gone, or wait for ever, are violations. */
+/** Waits until all prompts have settled; missing or stuck ones are violations. */
 async function settled(scene: Scene, sent: readonly Sent[]): Promise<Prompt[]> {
   const api = apiOf(scene);
   const deadline = Date.now() + SETTLE_WITHIN_MS;
@@ -258,7 +258,7 @@ interface Work {
   lines: string[];
 }
 
-/** Workspaces in use, of `muster up` or of a runner of its own. */
+/** Workspaces in use, of `muster up` or of a separate runner. */
 function readShelf({ home }: Stage): Work[] {
   return ["runner", "runner-home/runner"].flatMap((runner) => {
     const shelf = join(home, runner, "workspaces");

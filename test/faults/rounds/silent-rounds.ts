@@ -1,7 +1,7 @@
 /**
- * Runners that fall silent without ending: stopped (SIGSTOP, as a machine that sleeps), or with the
- * cable pulled out. Of two runners one falls silent under load. Its turns must go to the other one,
- * none may fail, and the silent one must come back without writing anything that is not its own.
+ * Runners that fall silent without ending: stopped (SIGSTOP, like a sleeping machine), or with the
+ * cable unplugged. One of two runners falls silent under load. Its turns must go to the other one,
+ * none may fail, and the silent one must come back without writing to runs it no longer holds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Runner } from "#protocol/runs.ts";
@@ -17,17 +17,17 @@ import { Stage } from "../program/stage.ts";
 import type { Random } from "../random.ts";
 import { type FaultRound, type Report, type RoundContext, Tally } from "../round.ts";
 
-/** A takeover takes a lease; so several places are played at once, each with a server of its own. */
+/** A takeover takes a lease; so several scenes run at once, each with its own server. */
 const PLACES = 5;
 const SESSIONS = 6;
 const MAX_OPEN = 2;
-/** After so many strikes everything must come to rest and is checked. */
+/** After this many strikes everything must settle and is checked. */
 const STRETCH = 5;
 const LOOK_EVERY_MS = 100;
-/** Far beyond what a takeover may take: then something hangs. */
+/** Far beyond the limit of a takeover: then something hangs. */
 const GIVE_UP_MS = 60_000;
 
-/** A runner that can be silenced and heard again. */
+/** A runner that can be silenced and resumed. */
 interface Victim {
   name: string;
   silence(): void;
@@ -124,7 +124,7 @@ async function playPlace(
 
 const SHOWN_EVENTS = 25;
 
-/** The last events of sessions that did not come to rest, for the report. */
+/** The last events of sessions that did not settle, for the report. */
 function unfinishedLogs({ sessions }: Observation): string[] {
   return sessions
     .filter(({ prompts }) => prompts.some(({ outcome }) => outcome === null))
@@ -148,7 +148,7 @@ async function strike(
   const at = performance.now();
   const seconds = () => (performance.now() - at) / 1000;
   try {
-    // Now and then it comes back before anybody has given it up, or before its leases end.
+    // Sometimes it comes back before it is given up, or before its leases end.
     if (random.chance(0.3)) return void (await sleep(random.between(500, 14_000)));
     const silent = await reach(api, (runners) => !isOnline(of(runners, victim)));
     figures.offlineAfter = Math.max(figures.offlineAfter, seconds());
@@ -164,7 +164,7 @@ async function strike(
   }
 }
 
-/** Turns whose receipt says that their runner is silent. */
+/** Counts turns whose receipt says that their runner is silent. */
 async function countExplained(api: Api, load: Load): Promise<number> {
   let explained = 0;
   for (const { id } of load.sessions) {

@@ -1,7 +1,7 @@
 /**
  * Servers that die on PostgreSQL while 20 turns run and 20 wait, each with the runner it started. A
- * restarted one goes on at once, another server takes over, and neither waits for a lease to end; a
- * server that is only frozen is not taken for dead.
+ * restarted server continues at once, another server takes over, and neither waits for a lease to
+ * end; a frozen server is not taken for dead.
  */
 import { randomBytes } from "node:crypto";
 import { copyFileSync, readFileSync } from "node:fs";
@@ -16,10 +16,10 @@ import { Stage } from "../program/stage.ts";
 import type { FaultRound, RoundContext } from "../round.ts";
 
 const SESSIONS = 20;
-/** Longer than all of a strike, so that the turns run when it comes. */
+/** Longer than a whole strike, so that the turns are running when it comes. */
 const SCRIPT = "sleep 9000\nsay done";
 const LOOK_EVERY_MS = 50;
-/** Far beyond what a takeover may take: then something hangs. */
+/** Far beyond the limit of a takeover: then something hangs. */
 const GIVE_UP_MS = 60_000;
 const FROZEN_MS = 5_000;
 
@@ -29,11 +29,13 @@ interface Loss {
 }
 
 interface Strike {
-  /** Returns the instant from which the takeover is counted. */
+  /** Returns the instant from which the takeover is timed. */
   play(first: Stage): Promise<number>;
-  /** A second server on the same database, with a runner of its own. */
+  /** A second server on the same database, with its own runner. */
   hasSecond: boolean;
-  /** Why each turn is lost; null: none may be. Never `lease_expired`: nobody waited for that. */
+  /**
+   * The reason each turn is lost; null: none may be. Never `lease_expired`: nobody waited for that.
+   */
   lostBy: string | null;
 }
 
@@ -94,7 +96,7 @@ async function playStrike({ cleanup, program }: RoundContext, strike: Strike) {
   const first = await Stage.create({ cleanup, program, env });
   await first.startBoth();
   const sessions = await beginTurns(new Api({ url: first.url, key: first.key }));
-  // Only now, so that all turns are the first one's.
+  // Started only now, so that all turns belong to the first one.
   const second = strike.hasSecond ? await Stage.create({ cleanup, program, env }) : undefined;
   if (second) copyFileSync(join(first.home, "owner.key"), join(second.home, "owner.key"));
   await second?.startBoth();
@@ -117,7 +119,7 @@ async function playStrike({ cleanup, program }: RoundContext, strike: Strike) {
   return { problems, slowestMs };
 }
 
-/** One turn that runs and one that waits behind it, in each session. */
+/** Starts one running turn and one queued behind it, in each session. */
 async function beginTurns(api: Api): Promise<string[]> {
   const sessions: string[] = [];
   for (let n = 0; n < SESSIONS; n++) {

@@ -1,4 +1,5 @@
-// The process behind cleanup.ts: reads what to clean up, line by line, and does it when the input ends.
+// The process behind cleanup.ts: reads a list of things to clean up, line by line, and removes them
+// when the input ends.
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
@@ -11,7 +12,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [what, value = ""] = line.split(/ (.*)/);
   if (what === "folder") folders.add(value);
   if (what === "group") groups.add(Number(value));
-  // What the head of a group left running is part of the group still.
+  // Processes that the group's leader left running are still part of the group.
   if (what === "group-ended") killGroup(Number(value));
 }
 
@@ -25,6 +26,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }

@@ -1,4 +1,4 @@
-// What a test run starts or writes outside the project, and the promise that all of it goes away.
+// Everything a test run starts or writes outside the project, with a guarantee that it is removed.
 // A watcher process holds the list and acts when its input ends, so a run that crashes or is killed
 // with SIGKILL leaves nothing behind either.
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
@@ -20,7 +20,7 @@ export class Cleanup {
     this.#watcher.stdin?.on("error", () => {});
   }
 
-  /** A folder that is removed at the end. */
+  /** Creates a folder that is removed at the end. */
   createFolder(): string {
     const folder = mkdtempSync(join(tmpdir(), "muster-test-"));
     chmodSync(folder, 0o755);

@@ -5,9 +5,9 @@ import { Unavailable } from "./unavailable.ts";
 
 export interface Program {
   name: string;
-  /** The Debian package that holds it. */
+  /** The Debian package that contains it. */
   debianPackage: string;
-  /** Folders to look into besides PATH. */
+  /** Folders to search besides PATH. */
   folders?: () => string[];
 }
 

@@ -42,7 +42,7 @@ export class PostgresServer {
     this.#cleanup = cleanup;
   }
 
-  /** Makes an empty cluster and starts it. Must not be shared with a round that kills it. */
+  /** Creates an empty cluster and starts it. Must not be shared with a round that kills it. */
   static async create(cleanup: Cleanup): Promise<PostgresServer> {
     const program = getProgram({
       name: "postgres",
@@ -56,12 +56,12 @@ export class PostgresServer {
     return server;
   }
 
-  /** What it says goes to a file: after a crash it complains about every client that is early. */
+  /** Its output goes to a file: after a crash it complains about every early client. */
   get #logFile(): string {
     return join(this.#folder, "server.log");
   }
 
-  /** Starts it (again), on the same port; resolves when it answers. */
+  /** Starts it (again) on the same port; resolves when it answers. */
   async start(): Promise<void> {
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const args = ["-D", dataFolder(this.#folder), "-p", String(this.#port), ...options];
@@ -75,12 +75,12 @@ export class PostgresServer {
     await waitUntil(() => this.#answer(), START_WITHIN_MS);
   }
 
-  /** Ends it at once, as a crash would: the next start recovers from its log. */
+  /** Ends it at once, like a crash: the next start recovers from its log. */
   async kill(): Promise<void> {
     await this.#end("SIGQUIT");
   }
 
-  /** Closes all connections, writes everything down and ends. */
+  /** Closes all connections, flushes everything and ends. */
   async stop(): Promise<void> {
     await this.#end("SIGINT");
   }
@@ -129,7 +129,7 @@ function initialise(initdb: string, folder: string): void {
   if (status !== 0) throw new Unavailable(`initdb failed: ${stderr?.trim().split("\n").at(-1)}`);
 }
 
-/** PostgreSQL refuses to run as root, so root lends it another account. */
+/** PostgreSQL refuses to run as root, so root runs it under another account. */
 function unprivilegedAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   const accounts = readFileSync("/etc/passwd", "utf8").split("\n");

@@ -1,5 +1,5 @@
-// The services by the name of the file a suite imports: the variable that carries the address, and
-// how to get it.
+// The services by the name of the file that a suite imports: the variable with the address, and the
+// way to get it.
 import { spawnSync } from "node:child_process";
 import type { Cleanup } from "./cleanup.ts";
 import { getProgram } from "./find-program.ts";
@@ -47,7 +47,7 @@ export interface Prepared {
   missing: Map<ServiceName, string>;
 }
 
-/** Gets each service ready once; one that cannot be had is reported, not thrown. */
+/** Prepares each service once; an unavailable one is reported, not thrown. */
 export async function prepareServices(names: ServiceName[], cleanup: Cleanup): Promise<Prepared> {
   const prepared: Prepared = { variables: {}, missing: new Map() };
   for (const name of names) {

@@ -1,2 +1,2 @@
-/** The service cannot be had here; the message says why, in a few words. */
+/** The service is not available here; the message says why, in a few words. */
 export class Unavailable extends Error {}

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Tries until it succeeds; throws the last error when the time is over. */
+/** Retries until it succeeds; throws the last error when the time is over. */
 export async function waitUntil(attempt: () => Promise<void>, withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -1,4 +1,7 @@
-/** What people, agents and programs do, chosen at random, and what they may conclude from the answers. */
+/**
+ * Random actions of people, agents and programs, and the conclusions they may draw from the
+ * answers.
+ */
 
 import { decideGate } from "#engine/gates/index.ts";
 import { command, fingerprintOf, type Kernel, type Principal } from "#engine/index.ts";
@@ -7,7 +10,7 @@ import { setTimer } from "#engine/timers.ts";
 import type { Demands, ExecutionMode } from "#protocol/runs.ts";
 import type { Lifecycle, QueueMode } from "#protocol/sessions.ts";
 import { must, type PromptModel, type SessionModel } from "../oracle/model.ts";
-import { SIM_TIMER } from "../sim-feature.ts";
+import { SIM_TIMER } from "../server/sim-feature.ts";
 import { ORG, type World } from "../world.ts";
 import { authorFor, ownerOf, strangerTo, users } from "./people.ts";
 import { type Request, Requests } from "./requests.ts";
@@ -25,12 +28,12 @@ const MODES: (QueueMode | undefined)[] = [
 const FLOOD = 108;
 const KEY_KEPT_MS = 6 * 24 * 3_600_000;
 
-/** What was asked under a key that must stand for one thing. */
+/** A request under a key that must stand for one thing. */
 interface Named {
   session: string;
   dispatchId: string;
   asked: PromptWish[];
-  /** What the first acknowledgement said. */
+  /** The content of the first acknowledgement. */
   known: { id: string; wish: PromptWish } | undefined;
 }
 
@@ -43,7 +46,7 @@ interface PromptWish {
 
 export class Clients {
   readonly requests: Requests;
-  /** Timers that were acknowledged, and whether they were asked for once only. */
+  /** Acknowledged timers, with the number of requests for each. */
   readonly timers = new Map<string, { dueAt: number; sent: number }>();
   readonly #world: World;
   readonly #named: Named[] = [];
@@ -93,7 +96,7 @@ export class Clients {
     Object.entries(this.#actions).map(([name, { weight }]) => [name, weight]),
   );
 
-  /** Each seed has its own taste. */
+  /** Draws the preferences of this seed. */
   drawTaste(): void {
     const { random } = this.#world;
     for (const name of Object.keys(this.#weights))
@@ -104,13 +107,13 @@ export class Clients {
     this.#actions[this.#world.random.weighted(this.#weights)]?.act();
   }
 
-  /** At the end: nothing is left waiting for a person. */
+  /** Answers whatever still waits for a person at the end. */
   finish(): void {
     for (const gate of this.#world.oracle.model.gates.values())
       if (gate.state === "pending") this.#decideOne(gate.id);
   }
 
-  /** Sessions that sleep take the next prompt as any other. */
+  /** Prompts sleeping sessions, which accept them like any other. */
   wakeSome(): void {
     for (let i = 0; i < 3; i++) {
       const session = this.#session(["hibernated"]);
@@ -152,7 +155,7 @@ export class Clients {
     return session ? ownerOf(session) : (users[0] as Principal);
   }
 
-  /** A key stands for one thing, as long as it is remembered. */
+  /** A key stands for one thing as long as it is remembered. */
   #sameAsBefore(key: string, known: string | undefined, id: string): void {
     must(
       known === undefined || known === id || this.#world.clock.furthest > KEY_KEPT_MS,
@@ -190,7 +193,7 @@ export class Clients {
     if (this.#random.chance(0.2)) this.requests.send(request);
   }
 
-  /** Made by the server itself: the only sessions whose threads run side by side. */
+  /** Created by the server itself: the only sessions whose threads run side by side. */
   #createOrchestrator(): void {
     const user = this.#random.pick(users);
     const id = `orchestrator:${user.userId}:${this.#next()}`;
@@ -315,7 +318,7 @@ export class Clients {
     if (this.#random.chance(0.1)) this.requests.send(request);
   }
 
-  /** The same dispatch id again: with the same words it is the same prompt, with others it is refused. */
+  /** Repeats a dispatch id: the same content is the same prompt, other content is refused. */
   #repeat(): void {
     const named = this.#random.find(this.#named.slice(-20));
     const session = named && this.#world.oracle.model.sessions.get(named.session);
@@ -506,7 +509,7 @@ export class Clients {
     });
   }
 
-  // Looking
+  // Reads
 
   #look(): void {
     const prompt = this.#random.find([...this.#world.oracle.model.prompts.values()].slice(-60));
@@ -543,7 +546,7 @@ export class Clients {
   }
 }
 
-/** Two wishes that were thought up apart may still be for the same words. */
+/** Two independent requests may still have the same content. */
 function isSame(one: PromptWish, other: PromptWish): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

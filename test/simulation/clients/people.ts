@@ -1,7 +1,7 @@
-/** Who asks. Rights are the engine's business; here people also try what they may not do. */
+/** The callers. The engine checks rights; people here also try forbidden actions. */
 import type { Principal } from "#engine/index.ts";
+import type { Random } from "#test/random.ts";
 import type { SessionModel } from "../oracle/model.ts";
-import type { Random } from "../random.ts";
 import { ORG } from "../world.ts";
 
 const user = (id: string, role: "admin" | "member"): Extract<Principal, { kind: "user" }> => ({
@@ -30,7 +30,7 @@ export function strangerTo(session: SessionModel): Principal {
   return users.find((candidate) => candidate.userId !== session.ownerId) ?? system;
 }
 
-/** The owner, mostly; else the parent session's agent, or the system. */
+/** Usually the owner; else the parent session's agent, or the system. */
 export function authorFor(random: Random, session: SessionModel): Principal {
   if (random.chance(0.7)) return ownerOf(session);
   if (session.parentId === null) return system;

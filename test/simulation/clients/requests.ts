@@ -1,4 +1,4 @@
-/** A client's side of a request: answers get lost, servers die, and the client asks again. */
+/** The client's side of a request: answers get lost, servers die, and the client asks again. */
 import { Refusal } from "#base/refusal.ts";
 import type { Kernel } from "#engine/index.ts";
 import type { World } from "../world.ts";
@@ -13,7 +13,7 @@ export interface Request<T> {
 }
 
 export class Requests {
-  /** Requests that have neither an answer nor been given up. */
+  /** Requests that are neither answered nor given up. */
   open = 0;
   answered = 0;
   refused = 0;

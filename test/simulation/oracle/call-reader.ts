@@ -1,4 +1,7 @@
-/** Follows what turns ask for: verdicts, gates and their decisions, parks, and where files lie. */
+/**
+ * Follows the requests of turns: verdicts, gates and their decisions, parks, and the location of
+ * files.
+ */
 import type { EventRow, GateRow, RunRow } from "#engine/schema.ts";
 import type { Decision } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
@@ -44,7 +47,7 @@ export function createCallReader(world: World, model: Model) {
     prompt.verdicts.set(callId, JSON.stringify(verdict));
   }
 
-  /** A no stands for the rest of the turn, and somebody must be there to be asked. */
+  /** A denial holds for the rest of the turn, and asking requires a person. */
   function ruleFor(session: SessionModel, prompt: PromptModel, tool: string, input: string): Rule {
     const rule = firstRule(tool, JSON.parse(input));
     if (rule !== "ask") return rule;
@@ -65,7 +68,7 @@ export function createCallReader(world: World, model: Model) {
     must(wasOpen, () => `call ${callId} of ${event.prompt_id} has two results`);
   }
 
-  /** A turn that its runner has not ended must leave no call without a result. */
+  /** A turn that its runner did not end must leave no call without a result. */
   function ended(run: RunModel, row: RunRow): void {
     const prompt = model.prompt(run.promptId);
     must(row.result !== null || prompt.openCalls.size === 0, () => {
@@ -91,7 +94,7 @@ export function createCallReader(world: World, model: Model) {
     must(run.stopReason === null, () => `${what}: it was told to stop`);
     run.isHeld = false;
     run.parked = kind;
-    // It is no attempt, and one that got somewhere ends a row of strikes.
+    // A parked attempt is not counted, and progress ends a row of strikes.
     run.attempts -= 1;
     if (run.journaled > 0) Object.assign(run, { strikes: 0, blameless: 0 });
     must(
@@ -144,7 +147,7 @@ export function createCallReader(world: World, model: Model) {
     );
   }
 
-  /** Every decision is told to every attempt that begins after it, and as news to the first only. */
+  /** Every decision is sent to every later attempt, and marked as news for the first only. */
   function decisionsFor(promptId: string, fence: number): string {
     const decisions = model
       .gatesOf(promptId)
@@ -165,7 +168,7 @@ export function createCallReader(world: World, model: Model) {
     return decisionsText(decisions);
   }
 
-  /** An attempt whose runner was never told of it does not count: nothing of it can have begun. */
+  /** An attempt whose runner was never told of it does not count: none of it can have begun. */
   function firstTold(gate: GateRow, promptId: string): number | undefined {
     const told = model.told.get(gate.id);
     const wasHeard = model.heard.has(`${model.prompt(promptId).runId}#${told}`);
@@ -173,7 +176,7 @@ export function createCallReader(world: World, model: Model) {
     return model.told.get(gate.id);
   }
 
-  // Where files lie
+  // Location of files
 
   function created({ session }: Batch, event: EventRow): void {
     const id = event.run_id ?? "";
@@ -181,7 +184,7 @@ export function createCallReader(world: World, model: Model) {
     else model.pins.set(id, session.keeper);
   }
 
-  /** The machine that held them is gone for good. */
+  /** The machine that held the files is gone for good. */
   function filesLost({ session }: Batch): void {
     session.keeper = null;
     for (const { runId } of model.promptsOf(session.id)) model.pins.delete(runId);

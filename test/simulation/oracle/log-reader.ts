@@ -1,4 +1,4 @@
-/** Follows the sessions' logs: what each event claims must fit what came before it. */
+/** Follows the sessions' logs: each event must fit the events before it. */
 import type { Tx } from "#base/store/index.ts";
 import { fits, wishOf } from "#engine/runs/fit.ts";
 import { offerOf } from "#engine/runs/runner-offer.ts";
@@ -16,7 +16,7 @@ import {
   type SessionModel,
 } from "./model.ts";
 
-/** For so long a run is left to others than the runner whose lease on it ended. */
+/** Time during which a run is left to runners other than the one whose lease on it ended. */
 const LEFT_TO_OTHERS_MS = 10_000;
 
 type Reader = (batch: Batch, event: EventRow) => void | Promise<void>;
@@ -44,7 +44,7 @@ export function createLogReader(world: World, model: Model) {
     notice: (batch, event) => {
       if (event.reason === "workspace_relocated") {
         calls.filesLost(batch);
-        // The server's own word, which is part of the turn that goes on.
+        // Written by the server itself, within the turn in progress.
         if (event.prompt_id !== null)
           model.prompt(event.prompt_id).entries.push(event.entry_id ?? "");
       }
@@ -136,7 +136,7 @@ export function createLogReader(world: World, model: Model) {
     asleep(batch, event);
   }
 
-  /** By the clock only when nobody has used it for long enough. */
+  /** The clock may put a session to sleep only after it was unused for long enough. */
   function asleep({ session }: Batch, event: EventRow): void {
     if (event.reason !== "hibernated") return;
     const { why } = JSON.parse(event.data ?? "{}") as { why?: string };
@@ -150,7 +150,9 @@ export function createLogReader(world: World, model: Model) {
     model.seen.asleep += 1;
   }
 
-  /** For another session of the same person, who has as many awake as they may. */
+  /**
+   * Made room for another session of the same person, who has reached the limit of awake sessions.
+   */
   function madeRoom({ id, ownerId }: SessionModel): void {
     const awake = [...model.sessions.values()].filter(
       (one) => one.ownerId === ownerId && one.lifecycle === "active" && !isOrchestrator(one.id),
@@ -162,7 +164,7 @@ export function createLogReader(world: World, model: Model) {
     model.seen.madeRoom += 1;
   }
 
-  /** Of a run that was to report to its parent: told once, in the transaction that ended it. */
+  /** A run with a callback notifies its parent once, in the transaction that ended it. */
   async function checkCallback(tx: Tx, session: SessionModel, row: PromptRow): Promise<void> {
     const { executionMode } = JSON.parse(row.run_options ?? "{}") as { executionMode?: string };
     if (executionMode !== "async_callback") return;
@@ -279,7 +281,7 @@ export function createLogReader(world: World, model: Model) {
     checkCapacity(runnerId);
   }
 
-  /** A runner gets back what it lost only when no other one could take it, or did. */
+  /** A runner gets a lost run back only when no other could take it, or did. */
   async function checkPreference(tx: Tx, { leftBy }: RunModel, row: RunRow): Promise<void> {
     if (!leftBy || world.clock.now() >= leftBy.until) return;
     const runners = await tx.query<RunnerRow>({
@@ -344,7 +346,7 @@ export function createLogReader(world: World, model: Model) {
     run.isHeld = false;
   }
 
-  /** Prompts that were queued when the last commit was seen. */
+  /** Prompts that were queued at the last commit. */
   const queued = new Set<string>();
   return { read, queued };
 }

@@ -1,4 +1,4 @@
-/** What a lost attempt means, worked out from what was seen on the wires instead of by the engine. */
+/** The consequences of a lost attempt, derived from the wires and independently of the engine. */
 import type { World } from "../world.ts";
 import type { RunModel } from "./model.ts";
 
@@ -8,10 +8,10 @@ const MAX_BLAMELESS = 40;
 type Blame = "prompt" | "machine" | "none";
 
 export class Losses {
-  /** Attempts (run and fence) that were sent to a runner which confirms them, and not confirmed. */
+  /** Attempts (run and fence) that were sent to a confirming runner and not confirmed. */
   readonly #unconfirmed = new Set<string>();
   readonly #silentBoots = new Set<string>();
-  /** Attempts that were taken from a revoked runner, which may not have heard of it yet. */
+  /** Attempts taken from a revoked runner that may not know it yet. */
   readonly #revoked = new Set<string>();
   readonly #world: World;
 
@@ -19,12 +19,12 @@ export class Losses {
     this.#world = world;
   }
 
-  /** An assignment leaves the server. */
+  /** Records that an assignment left the server. */
   sent(run: string, fence: number, isConfirmed: boolean): void {
     if (isConfirmed) this.#unconfirmed.add(`${run}#${fence}`);
   }
 
-  /** A frame about it came back from the runner that was given it. */
+  /** Records that a frame about it came back from the runner that got it. */
   confirmed(run: string, fence: number): void {
     this.#unconfirmed.delete(`${run}#${fence}`);
   }
@@ -41,7 +41,7 @@ export class Losses {
     return this.#revoked.has(`${run}#${fence}`);
   }
 
-  /** Counts a lost attempt; true when the prompt is to be put aside. */
+  /** Counts a lost attempt; true when the prompt must be given up. */
   count(run: RunModel, boot: string, reason: string | null): boolean {
     if (reason === "runner_revoked") this.#revoked.add(`${run.id}#${run.fence}`);
     const blame = this.#blame(run, boot, reason);

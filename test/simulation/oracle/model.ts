@@ -1,4 +1,4 @@
-/** What the oracle remembers. It is built from what was committed and what was acknowledged only. */
+/** The oracle's memory, built only from commits and acknowledgements. */
 import type { Tx } from "#base/store/index.ts";
 import type { GateRow, PromptRow, RunRow } from "#engine/schema.ts";
 import type { Outcome, QueueMode } from "#protocol/sessions.ts";
@@ -13,7 +13,7 @@ export interface PromptModel {
   id: string;
   session: string;
   thread: string;
-  /** Its place among the arrivals of its session; of a merged prompt, that of the last it holds. */
+  /** Arrival order within the session; for a merged prompt, that of its last part. */
   order: number;
   mode: QueueMode;
   runId: string;
@@ -24,11 +24,11 @@ export interface PromptModel {
   attachments: string;
   author: string;
   mergedFrom: readonly string[];
-  /** The row as it was when it was settled: it must never change again. */
+  /** The row as it was settled: it must never change again. */
   settledAs: string | null;
-  /** What a turn has journaled, over all its attempts, in order. */
+  /** Entries that the turn has journaled, over all its attempts, in order. */
   entries: string[];
-  /** The judged calls of the turn, and what was said of each. */
+  /** Verdicts on the turn's calls, by call id. */
   verdicts: Map<string, string>;
   /** Calls without a result. */
   openCalls: Set<string>;
@@ -46,24 +46,24 @@ export interface RunModel {
   isSettled: boolean;
   runnerId: string;
   serverBoot: string;
-  /** Under the present fence. */
+  /** Count under the current fence. */
   journaled: number;
   strikes: number;
-  /** Losses in a row, without progress, that were not the prompt's fault. */
+  /** Consecutive losses without progress that were not the prompt's fault. */
   blameless: number;
   runnerBoot: string;
-  /** The runner whose lease ended last, and until when others are preferred. */
+  /** The runner whose lease ended last, and the end of the preference for others. */
   leftBy: { runnerId: string; until: number } | null;
   stopReason: string | null;
   stopBy: string | null;
   leaseUntil: number | null;
-  /** When its lease was last seen to be set or moved. */
+  /** When its lease was last set or moved. */
   renewedAt: number;
   /** Why nobody holds it, although it is not lost. */
   parked: "gate" | "pause" | null;
-  /** Parked until somebody has answered. */
+  /** Parked until someone has answered. */
   isWaiting: boolean;
-  /** What the present attempt must be told of its gates. */
+  /** The gate decisions that the current attempt must be sent. */
   decisions: string;
 }
 
@@ -78,19 +78,19 @@ export interface SessionModel {
   arrivals: number;
   waiting: number;
   updatedAt: number;
-  /** Somebody has asked for it to be put to sleep. */
+  /** A person has asked for it to be put to sleep. */
   isSentToSleep: boolean;
-  /** Where its files are, and where they have been. */
+  /** The machine that holds its files, and earlier ones. */
   keeper: string | null;
   keepers: Set<string>;
 }
 
-/** Orchestrators keep their id when they are begun anew. */
+/** Orchestrators keep their id when they are restarted. */
 export function isOrchestrator(sessionId: string): boolean {
   return sessionId.startsWith("orchestrator:");
 }
 
-/** One commit, as far as it is about one session. */
+/** The part of one commit that concerns one session. */
 export interface Batch {
   tx: Tx;
   session: SessionModel;
@@ -107,13 +107,13 @@ export class Model {
   readonly purged = new Set<string>();
   /** The only runner that may take a run, by the run's id. */
   readonly pins = new Map<string, string>();
-  /** The attempt that was first told of a gate's decision, by the gate's id. */
+  /** The attempt that was first sent a gate's decision, by gate id. */
   readonly told = new Map<string, number>();
-  /** Attempts that a runner was told of, as run and fence. */
+  /** Attempts that a runner was sent, as run and fence. */
   readonly heard = new Set<string>();
-  /** What server tools have done, by prompt and call. */
+  /** Effects of server tools, by prompt and call. */
   readonly effects = new Map<string, string>();
-  /** How often what is rare has happened: what never happens is not tested. */
+  /** Counts of rare events: an event that never happens is not tested. */
   readonly seen = {
     parks: 0,
     deaf: 0,
@@ -148,7 +148,7 @@ export class Model {
   }
 }
 
-/** Whether the answer was a yes; no answer in time is a no. */
+/** True if the answer was to allow; no answer in time is a denial. */
 export function isAllowed({ decision }: GateRow): boolean {
   return (JSON.parse(decision ?? "{}") as { allowed?: boolean }).allowed === true;
 }
@@ -161,7 +161,7 @@ export function authorKey(row: Pick<PromptRow, "author_kind" | "author_id">): st
   return `${row.author_kind}:${row.author_id}`;
 }
 
-/** What must not change once a prompt has an outcome. */
+/** The columns that must not change once a prompt has an outcome. */
 export function settledForm(row: PromptRow): string {
   return JSON.stringify([
     row.state,

@@ -1,6 +1,6 @@
 /**
- * The oracle: looks at the database after every commit and at what actors were told, and stops the
- * simulation when something happened that never may.
+ * The oracle: checks the database after every commit, and every message to an actor, and stops the
+ * simulation when something impossible happened.
  */
 import type { Tx } from "#base/store/index.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
@@ -8,7 +8,7 @@ import type { Assignment, HistoryItem } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { type Call, judgedCalls } from "../judging.ts";
-import type { RunnerProcess } from "../runner-process.ts";
+import type { RunnerProcess } from "../runner/runner-process.ts";
 import type { World } from "../world.ts";
 import { decisionsText } from "./call-reader.ts";
 import { createLogReader } from "./log-reader.ts";
@@ -16,7 +16,7 @@ import { Losses } from "./losses.ts";
 import { isOrchestrator, Model, must, type RunModel } from "./model.ts";
 import { createRowChecks } from "./row-checks.ts";
 
-/** From the end of a lease until the run is taken away: a sweep, and a slow store. */
+/** Time from the end of a lease until the run is taken away: a sweep, and a slow store. */
 const TAKEOVER_SLACK_MS = 10_000;
 const ARCHIVE_KEPT_MS = 7 * 24 * 3_600_000;
 
@@ -40,7 +40,7 @@ export class Oracle {
   readonly model = new Model();
   readonly losses: Losses;
   readonly deliveries = new Map<string, number>();
-  /** Contents that somebody asked to be put in a prompt's place. */
+  /** Contents that someone asked to put in a prompt's place. */
   readonly #wishes = new Map<string, Set<string>>();
   /** Decisions that some runner has received as news. */
   readonly #news = new Set<string>();
@@ -78,7 +78,7 @@ export class Oracle {
     );
   }
 
-  /** A failed check stops everything, whoever was at work. */
+  /** A failed check stops everything, whoever caused it. */
   async guard(check: () => unknown): Promise<void> {
     try {
       await check();
@@ -151,7 +151,7 @@ export class Oracle {
       this.#effect(effect);
   }
 
-  /** What a server tool has done: once for each call, and for the one who holds the run. */
+  /** An effect of a server tool: once for each call, and only by the holder of the run. */
   #effect({ token, prompt_id: promptId, call_id: callId, run_id: runId, fence, boot }: Effect) {
     const key = `${promptId}/${callId}`;
     must(!this.model.effects.has(key), () => `${key} was performed twice`);
@@ -165,7 +165,7 @@ export class Oracle {
     );
   }
 
-  /** Only a run that nobody ever claimed may be taken back. */
+  /** Only a run that was never claimed may be deleted. */
   #runDeleted(runId: string, sessionId: string, changes: readonly Change[]): void {
     const isPurge = changes.some(
       (change) => change.kind === "sessions" && change.what === "delete",
@@ -193,7 +193,7 @@ export class Oracle {
       if (gate.session_id === id) this.model.gates.delete(gate.id);
   }
 
-  // What actors were told
+  // Messages to actors
 
   wish(promptId: string, content: string): void {
     const known = this.#wishes.get(promptId) ?? new Set();
@@ -208,7 +208,7 @@ export class Oracle {
     this.deliveries.set(causeKey, (this.deliveries.get(causeKey) ?? 0) + 1);
   }
 
-  /** Somebody was told that this prompt is taken. */
+  /** Records that someone was told this prompt is accepted. */
   acknowledged(promptId: string): void {
     void this.guard(() =>
       must(
@@ -223,7 +223,7 @@ export class Oracle {
       const run = this.model.run(assignment.run);
       this.#hearNews(assignment);
       this.model.heard.add(`${assignment.run}#${assignment.fence}`);
-      // Told too late: it knows that its lease is over, and does nothing.
+      // Sent too late: the runner knows that its lease is over, and does nothing.
       if (runner.believes(run.id) === undefined) return;
       const what = `${assignment.run}#${assignment.fence}, given to ${runner.bootId}`;
       for (const host of this.#world.hosts) {
@@ -239,7 +239,7 @@ export class Oracle {
     });
   }
 
-  /** A decision is news to one attempt only: what it allows is done at most once. */
+  /** A decision is news to one attempt only: the allowed call is made at most once. */
   #hearNews({ promptId, decisions }: Assignment): void {
     for (const { callId, fresh } of decisions) {
       const key = `${promptId}/${callId}`;
@@ -248,7 +248,7 @@ export class Oracle {
     }
   }
 
-  /** A turn goes on exactly where it was left. */
+  /** A turn continues exactly where it was left. */
   #continues(what: string, run: RunModel, assignment: Assignment): void {
     const prompt = this.model.prompt(assignment.promptId);
     must(assignment.content === prompt.content, () => `${what}: wrong words`);
@@ -317,7 +317,7 @@ export class Oracle {
     });
   }
 
-  /** Every call that asked is answered, and as it was the first time. */
+  /** Every judged call gets a verdict, the same each time. */
   verdictsTold(
     promptId: string,
     calls: readonly Call[],
@@ -344,14 +344,14 @@ export class Oracle {
     });
   }
 
-  /** A runner may throw files away only when nobody will come back to them. */
+  /** A runner may delete files only when no session will come back to them. */
   filesAreGone(runnerId: string, sessions: readonly string[]): void {
     void this.guard(() => {
       for (const id of sessions) {
         const session = this.model.sessions.get(id);
         const isElsewhere = session && [...session.keepers].some((keeper) => keeper !== runnerId);
         const isLeft = session?.keepers.has(runnerId) && session.keeper !== runnerId;
-        // The log's reader sees to it that these do not come back.
+        // The log reader checks that these do not come back.
         const isEnded = session?.lifecycle === "terminated" && !isOrchestrator(id);
         must(
           !session || isElsewhere || isLeft || isEnded,

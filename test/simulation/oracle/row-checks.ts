@@ -1,4 +1,4 @@
-/** What must hold for the rows of a session whenever nobody is in the middle of changing them. */
+/** Invariants of a session's rows between two commands. */
 import type { Tx } from "#base/store/index.ts";
 import type { GateRow, PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
 import type { World } from "../world.ts";
@@ -13,7 +13,7 @@ type Unsettled = Pick<PromptRow, "id" | "thread" | "state" | "author_kind" | "st
 };
 
 export function createRowChecks(world: World, model: Model) {
-  /** A row that was written: what it may say, given what it said before. */
+  /** Checks a written row against its earlier value. */
   function promptRow(row: PromptRow, edited: ReadonlySet<string>): void {
     const prompt = model.prompt(row.id);
     const what = `prompt ${row.id}`;
@@ -58,7 +58,7 @@ export function createRowChecks(world: World, model: Model) {
     const run = model.run(row.run_id);
     must(row.superseded_by !== null, () => `${what} is superseded by nobody`);
     const by = model.prompt(row.superseded_by);
-    // A turn that waits for its next attempt is not told to stop; it is ended.
+    // A turn that waits for its next attempt is ended, not told to stop.
     must(run.stopReason === "steer" || run.stopReason === null, () => `${what} was not steered`);
     must(run.stopBy === null || run.stopBy === by.id, () => `${what} was steered by ${run.stopBy}`);
     must(
@@ -90,7 +90,7 @@ export function createRowChecks(world: World, model: Model) {
         JSON.stringify(saidBefore) === JSON.stringify(said),
       () => `${what} was ${before?.state} and became ${row.state} (${row.decided_by})`,
     );
-    // One that was given back before its runner heard of it was told nothing.
+    // An attempt that was given back before its runner got it was sent nothing.
     const wasHeard = model.heard.has(`${row.run_id}#${toldBefore}`);
     must(
       toldBefore === null || toldBefore === told || (told === null && !wasHeard),
@@ -156,7 +156,7 @@ export function createRowChecks(world: World, model: Model) {
     );
     if (row.lifecycle === "hibernated")
       must(
-        // What the platform sends waits while there is no room to wake it.
+        // Platform prompts wait while the limit of awake sessions leaves no room.
         waiting.every(({ author_kind }) => author_kind === "system") && live.length === 0,
         () => `${what} sleeps; ${waiting.length} prompts wait, ${live.length} runs are live`,
       );
@@ -199,7 +199,7 @@ export function createRowChecks(world: World, model: Model) {
     }
   }
 
-  /** Whoever makes room starts what waits: nothing is queued behind nothing. */
+  /** A command that makes room starts the next prompt: nothing is queued behind nothing. */
   function queueMoves(
     row: SessionRow,
     waiting: readonly Unsettled[],
@@ -238,7 +238,7 @@ export function createRowChecks(world: World, model: Model) {
   return { promptRow, gateRow, runRow, session };
 }
 
-/** A prompt whose words answered the question that the turn had open, in the same conversation. */
+/** True if the prompt's text answered the question that the turn had open, in the same thread. */
 function isAnsweredBy({ state, kind, thread, decision }: GateRow, row: PromptRow): boolean {
   if (state !== "decided" || kind !== "question" || thread !== row.thread) return false;
   const { answers } = JSON.parse(decision ?? "{}") as { answers?: string[] | null };

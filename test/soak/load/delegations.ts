@@ -1,6 +1,6 @@
 /**
  * An orchestrator that starts children and waits; each child works, completes and wakes it. The
- * model of the orchestrator is played: it must be told the result of every child.
+ * orchestrator's model is scripted: it must be shown the result of every child.
  */
 import { randomUUID } from "node:crypto";
 import type { Session } from "#protocol/sessions.ts";
@@ -11,7 +11,7 @@ import { pause, type Worker } from "./worker.ts";
 
 const CHILDREN = 2;
 const DELEGATIONS_PER_CONTEXT = 4;
-/** A bound for what hangs, not for what is slow. */
+/** A limit for hangs, not for slowness. */
 const TOLD_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 200;
 const DELEGATE = /^DELEGATE (\S+)$/m;
@@ -45,7 +45,7 @@ export async function createDelegations(
 }
 
 class Lead {
-  /** Results that it was told of and nobody has asked for yet. */
+  /** Results that it was shown and that no test has checked yet. */
   readonly #told = new Set<string>();
 
   play({ userText, round, toolResults }: Conversation): string {

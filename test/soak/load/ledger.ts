@@ -1,4 +1,4 @@
-/** Everything the clients of a soak noticed: prompts that were accepted, latencies, and complaints. */
+/** Everything the clients of a soak observed: accepted prompts, latencies, and complaints. */
 import type { Prompt } from "#protocol/sessions.ts";
 import { type Answer, Api } from "#test/faults/clients/api.ts";
 import { describe, isBadAnswer } from "#test/faults/clients/load.ts";
@@ -8,13 +8,13 @@ const MAX_COMPLAINTS = 50;
 
 export class Ledger {
   readonly complaints: string[] = [];
-  /** Of plain prompts, from accepted to settled. */
+  /** Latencies of plain prompts, from accepted to settled. */
   readonly settled: Sample[] = [];
-  /** Of live events, from their commit to a subscriber. */
+  /** Latencies of live events, from their commit to a subscriber. */
   readonly delivered: Sample[] = [];
-  /** Of `GET /health`. */
+  /** Latencies of `GET /health`. */
   readonly health: Sample[] = [];
-  /** Of a request to the model server, which is no part of the product. */
+  /** Latencies of a request to the model server, which is not part of the product. */
   readonly reference: Sample[] = [];
   readonly outcomes = new Map<string, number>();
   readonly #open = new Set<string>();
@@ -25,7 +25,7 @@ export class Ledger {
     return (performance.now() - this.#startedAt) / 1_000;
   }
 
-  /** Prompts that were accepted and have not been seen settled. */
+  /** Accepted prompts that have not been seen settled. */
   get open(): ReadonlySet<string> {
     return this.#open;
   }

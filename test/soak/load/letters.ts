@@ -1,4 +1,6 @@
-/** People who write to each other and to an agent, read their inbox, answer and put letters away. */
+/**
+ * People who write to each other and to an agent, read their inbox, answer and archive messages.
+ */
 import { randomUUID } from "node:crypto";
 import type { Random } from "#test/faults/random.ts";
 import { HANDLE } from "./delegations.ts";
@@ -9,7 +11,7 @@ interface Letter {
   id: string;
 }
 
-/** `other`: the name of another member, whom `person` writes to. */
+/** `other`: the name of another member, to whom `person` writes. */
 export function createLetters(person: Person, other: string, random: Random): Worker {
   const { api } = person;
   const act = async () => {

@@ -16,9 +16,9 @@ import {
 import { pause, type Worker } from "./worker.ts";
 
 const TURNS_PER_CONTEXT = 8;
-/** The workspace has so many files at most, whatever the number of turns. */
+/** Maximum number of files in the workspace, whatever the number of turns. */
 const FILES = 10;
-/** Output beyond what a model is shown, which is kept in a file. */
+/** More output than a model is shown; the rest is kept in a file. */
 const LONG_OUTPUT = "seq 1 20000";
 
 export async function createLongSession(

@@ -1,4 +1,6 @@
-/** A member's own runner behind a line that breaks now and then; it must come back each time. */
+/**
+ * A member's own runner behind a connection that breaks now and then; it must come back each time.
+ */
 
 import type { Runner } from "#protocol/runs.ts";
 import { Cable } from "#test/faults/program/cable.ts";
@@ -8,7 +10,7 @@ import type { Person } from "./sessions.ts";
 import { pause, type Worker } from "./worker.ts";
 
 const NAME = "visitor";
-/** A bound for what hangs, not for what is slow. */
+/** A limit for hangs, not for slowness. */
 const BACK_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 250;
 

@@ -1,7 +1,7 @@
 /**
- * The probe: one plain prompt after the other in sessions of its own, watched over a live socket. It
- * measures how long a prompt takes, how late live events come, how fast the server answers, and, as
- * the reference for all of these, how fast the model server answers, which is no part of the product.
+ * The probe: one plain prompt after the other in its own sessions, watched over a live socket. It
+ * measures the latency of prompts, of live events and of the server's answers, and, as the
+ * reference for all of these, that of the model server, which is not part of the product.
  */
 import { WebSocket } from "ws";
 import type { LiveServerFrame } from "#protocol/live.ts";

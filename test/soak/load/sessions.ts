@@ -1,4 +1,4 @@
-/** What the clients do with sessions: start one, prompt it, wait for the end of a turn. */
+/** Client actions on sessions: start one, prompt it, wait for the end of a turn. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
@@ -6,10 +6,10 @@ import type { Api } from "#test/faults/clients/api.ts";
 import type { Ledger } from "./ledger.ts";
 
 const LOOK_EVERY_MS = 200;
-/** A bound for what hangs, not for what is slow. */
+/** A limit for hangs, not for slowness. */
 const SETTLE_WITHIN_MS = 180_000;
 
-/** Somebody who uses the product, and where it is written down. */
+/** A person who uses the product, and the ledger of their observations. */
 export interface Person {
   api: Api;
   ledger: Ledger;

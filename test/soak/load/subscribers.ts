@@ -1,6 +1,7 @@
 /**
- * Subscribers of sessions by live socket and by server-sent events. Some read for a while and leave,
- * some stop reading without leaving, and some come back from where they were and must miss nothing.
+ * Subscribers of sessions by live socket and by server-sent events. Some read for a while and
+ * leave, some stop reading without leaving, and some come back at their cursor and must miss
+ * nothing.
  */
 import { type ClientRequest, get } from "node:http";
 import { WebSocket } from "ws";
@@ -12,9 +13,12 @@ import { pause, type Worker } from "./worker.ts";
 
 const STAY_MS = [2_000, 6_000] as const;
 const STALL_MS = [5_000, 15_000] as const;
-/** Reads of one returning subscriber before it begins with another session. */
+/** Reads of one returning subscriber before it switches to another session. */
 const RETURNS = 4;
-/** Events before the end that a subscriber asks for: as many in a long log as in a short one. */
+/**
+ * Events before the end that a subscriber asks for: the same number in a long log as in a short
+ * one.
+ */
 const TAIL = 300;
 
 export interface Door {
@@ -38,7 +42,7 @@ export function createSocketReader(door: Door): Worker {
   return { name: "socket reader", pauseMs: [200, 1_000], act };
 }
 
-/** Asks for the newest events and reads nothing, until it breaks the line. */
+/** Asks for the newest events and reads nothing, until it closes the connection. */
 export function createStalledSocket(door: Door): Worker {
   const act = async (ending: AbortSignal) => {
     const socket = await openSocket(door);

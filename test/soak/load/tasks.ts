@@ -1,4 +1,6 @@
-/** A person at the board of a session: adds tasks, one of them blocked, settles and deletes them. */
+/**
+ * A person at the board of a session: adds tasks, one of them blocked, completes and deletes them.
+ */
 import type { Person } from "./sessions.ts";
 import type { Worker } from "./worker.ts";
 

@@ -1,4 +1,4 @@
-/** A client that does one thing again and again, with pauses, until it is told to end. */
+/** A client that repeats one action, with pauses, until it is told to end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "#test/faults/random.ts";
 import type { Ledger } from "./ledger.ts";
@@ -6,11 +6,11 @@ import type { Ledger } from "./ledger.ts";
 export interface Worker {
   name: string;
   pauseMs: readonly [min: number, max: number];
-  /** Ends what it began when the signal aborts while it waits. */
+  /** Ends its action when the signal aborts while it waits. */
   act(ending: AbortSignal): Promise<void>;
 }
 
-/** Runs all workers side by side for a time; resolves when each has finished what it was doing. */
+/** Runs all workers in parallel for a time; resolves when each has finished its current action. */
 export async function runFor(
   ms: number,
   workers: readonly Worker[],

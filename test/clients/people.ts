@@ -1,0 +1,160 @@
+/** People with their own browsers, for journeys: they join by invitation and send a cookie. */
+import { WebSocket } from "ws";
+import type { Answer, Platform } from "#test/platform.ts";
+
+export const PASSWORD = "correct horse battery";
+
+export interface Browser {
+  userId: string;
+  email: string;
+  cookie: string;
+  request<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<T>>;
+}
+
+export async function orgOf(platform: Platform): Promise<{ orgId: string; ownerId: string }> {
+  const { body } = await platform.request<{ org: { id: string }; user: { id: string } }>(
+    "GET",
+    "/api/me",
+  );
+  return { orgId: body.org.id, ownerId: body.user.id };
+}
+
+export async function inviteToken(platform: Platform, fields: object = {}): Promise<string> {
+  const { orgId } = await orgOf(platform);
+  const made = await platform.request<{ link: string }>(
+    "POST",
+    `/api/orgs/${orgId}/invitations`,
+    fields,
+  );
+  return new URL(made.body.link).hash.slice("#token=".length);
+}
+
+interface Knocked {
+  error?: { code: string; message: string };
+  user?: { id: string };
+}
+
+/** Sends a request without any credential, as a stranger's browser would. */
+export async function knock(
+  platform: Platform,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Answer<Knocked>> {
+  const response = await fetch(platform.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  return {
+    status: response.status,
+    body: (await response.json()) as Knocked,
+    headers: response.headers,
+  };
+}
+
+export function cookieOf(answer: { headers: Headers }): string {
+  return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
+
+export async function join(
+  platform: Platform,
+  name: string,
+  role: "admin" | "member" = "member",
+): Promise<Browser> {
+  const token = await inviteToken(platform, { role });
+  const email = `${name.toLowerCase()}@example.org`;
+  const path = `/api/invitations/${token}/accept`;
+  const joined = await knock(platform, path, { name, email, password: PASSWORD });
+  if (joined.status !== 201) throw new Error(`not joined: ${JSON.stringify(joined.body)}`);
+  return browserOf(platform, joined.body.user?.id ?? "", email, cookieOf(joined));
+}
+
+export async function signIn(platform: Platform, email: string, password = PASSWORD) {
+  return knock(platform, "/api/auth/sign-in", { email, password });
+}
+
+export function browserOf(
+  platform: Platform,
+  userId: string,
+  email: string,
+  cookie: string,
+): Browser {
+  return {
+    userId,
+    email,
+    cookie,
+    async request<T>(
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ) {
+      const response = await fetch(platform.url + path, {
+        method,
+        headers: {
+          cookie,
+          origin: platform.url,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        body: (text === "" ? {} : JSON.parse(text)) as T,
+        headers: response.headers,
+      };
+    },
+  };
+}
+
+/** Status of an upgrade request. An accepted socket is closed at once. */
+export function upgradeStatus(
+  platform: Platform,
+  path: string,
+  headers: Record<string, string>,
+): Promise<number> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(platform.url.replace("http", "ws") + path, { headers });
+    socket.on("unexpected-response", (_request, response) => {
+      resolve(response.statusCode ?? 0);
+      socket.terminate();
+    });
+    socket.on("open", () => {
+      resolve(101);
+      socket.terminate();
+    });
+    socket.on("error", () => {});
+  });
+}
+
+export function openSocket(
+  platform: Platform,
+  path: string,
+  headers: Record<string, string>,
+): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(platform.url.replace("http", "ws") + path, { headers });
+    socket.on("error", reject);
+    socket.on("open", () => resolve(socket));
+  });
+}
+
+export function closeCode(socket: WebSocket): Promise<number> {
+  return new Promise((resolve) => socket.once("close", resolve));
+}
+
+/** Sends one frame on a live socket and returns the next message. */
+export function ask(socket: WebSocket, frame: object): Promise<Record<string, unknown>> {
+  return new Promise((resolve) => {
+    socket.once("message", (data) => resolve(JSON.parse(String(data))));
+    socket.send(JSON.stringify(frame));
+  });
+}

@@ -1,0 +1,174 @@
+/** A member's own machine and the organisation's models, over HTTP on each database. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Assignment } from "#protocol/frames.ts";
+import type { Session } from "#protocol/sessions.ts";
+import { type Browser, join, orgOf } from "#test/clients/people.ts";
+import { connectRunner, type RawRunner } from "#test/clients/raw-runner.ts";
+import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
+import { type Platform, startPlatform } from "#test/platform.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+
+const PATIENT = { timeout: 15_000, interval: 25 };
+
+function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(name, () => {
+    let platform: Platform;
+    let made: TestDatabase | undefined;
+    let model: ModelServer;
+    let ann: Browser;
+    let runnerToken: string;
+    let runner: RawRunner;
+    let orgId: string;
+    beforeAll(async () => {
+      made = await database();
+      model = await startModelServer();
+      platform = await startPlatform({
+        runner: false,
+        env: made ? { MUSTER_DATABASE_URL: made.url } : {},
+      });
+      ({ orgId } = await orgOf(platform));
+      ann = await join(platform, "Ann");
+      await platform.request("PUT", "/api/providers/lab", {
+        kind: "openai-compatible",
+        baseUrl: model.url,
+        apiKey: "the-real-key-0123456789",
+        models: ["small", "big"],
+      });
+      const { body } = await ann.request<{ token: string }>("POST", "/api/runners/tokens", {
+        name: "own",
+      });
+      runnerToken = body.token;
+      runner = await connectRunner(platform, runnerToken);
+    });
+    afterAll(async () => {
+      runner.socket.terminate();
+      await platform.stop();
+      await model.close();
+      await made?.drop();
+    });
+
+    const ask = async (token: string, body: object, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${platform.url}/api/gateway/lab/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/json",
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    const request = (name: string, said = "SAY hi\nUSAGE 100 20") => ({
+      model: name,
+      stream: true,
+      messages: [{ role: "user", content: said }],
+    });
+    const begin = async (fields: object = {}) => {
+      const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {
+        runtime: "native",
+        model: "lab/small",
+        prompt: "go",
+        ...fields,
+      });
+      return { id: body.session.id, turn: await runner.assigned() };
+    };
+    const settle = ({ run, fence }: Assignment) =>
+      runner.send({
+        op: "journal",
+        id: run,
+        run,
+        fence,
+        firstOrdinal: 1,
+        items: [],
+        settle: { outcome: "completed" },
+      });
+
+    it("spends nothing with the machine's token alone", async () => {
+      const before = model.requests.length;
+      const answer = await ask(runnerToken, request("small"));
+      expect(answer).toMatchObject({
+        status: 403,
+        text: expect.stringMatching(/run_token_required/),
+      });
+      expect(model.requests.length).toBe(before);
+    });
+
+    it("serves a turn, metered, and that turn only", async () => {
+      const { id, turn } = await begin();
+      const warnings: string[] = [];
+      const note = ({ message }: Error) => warnings.push(message);
+      process.on("warning", note);
+      const answer = await ask(turn.token, request("small"), {
+        "x-api-key": "sk-of-my-own-0123456789",
+      });
+      process.off("warning", note);
+      expect(warnings).toEqual([]);
+      expect(answer.status).toBe(200);
+      expect(answer.text).toContain("hi");
+      const sent = model.requests.at(-1);
+      expect(sent?.headers.authorization).toBe("Bearer the-real-key-0123456789");
+      expect(sent?.headers["x-api-key"]).toBeUndefined();
+      expect(sent?.body.stream_options).toEqual({ include_usage: true });
+      const usage = await ann.request<{ total: object }>("GET", `/api/usage?session=${id}`);
+      expect(usage.body.total).toMatchObject({ requests: 1, inputTokens: 100, outputTokens: 20 });
+      const other = await ask(turn.token, request("big"));
+      expect(other).toMatchObject({
+        status: 403,
+        text: expect.stringMatching(/model_not_allowed/),
+      });
+      settle(turn);
+      await expect
+        .poll(async () => (await ask(turn.token, request("small"))).status, PATIENT)
+        .toBe(401);
+      const forged = turn.token.replace(/\.(\d+)\./, (_all, fence) => `.${Number(fence) + 1}.`);
+      expect((await ask(forged, request("small"))).status).toBe(401);
+    });
+
+    it("is cut off when its turn ends, and the usage is counted", async () => {
+      const { id, turn } = await begin();
+      const before = model.requests.length;
+      const slow = ask(turn.token, request("small", "SAY a b c d e f\nSLOW 600 100"));
+      const failed = expect(slow).rejects.toThrow();
+      await expect.poll(() => model.requests.length, PATIENT).toBe(before + 1);
+      settle(turn);
+      await failed;
+      await expect.poll(() => model.requests.at(-1)?.wasCut, PATIENT).toBe(true);
+      await expect
+        .poll(async () => {
+          const { body } = await ann.request<{ total: { requests: number } }>(
+            "GET",
+            `/api/usage?session=${id}`,
+          );
+          return body.total.requests;
+        }, PATIENT)
+        .toBe(1);
+      const events = await platform.events(id);
+      expect(events.find(({ type }) => type === "model_call")?.data).toMatchObject({
+        estimated: true,
+      });
+    });
+
+    it("is closed by an admin at once, also for running turns", async () => {
+      const { turn } = await begin();
+      const path = `/api/orgs/${orgId}/model-gateway`;
+      expect((await ann.request("PUT", path, { personalRunners: false })).status).toBe(403);
+      await platform.request("PUT", path, { personalRunners: false });
+      const answer = await ask(turn.token, request("small"));
+      expect(answer).toMatchObject({ status: 403, text: expect.stringMatching(/gateway_closed/) });
+      const list = await fetch(`${platform.url}/api/gateway`, {
+        headers: { authorization: `Bearer ${runnerToken}` },
+      });
+      expect(await list.json()).toEqual({ items: [] });
+      expect(runner.frames.some(({ op }) => op === "providers")).toBe(true);
+      await platform.request("PUT", path, { personalRunners: true });
+      expect((await ask(turn.token, request("small"))).status).toBe(200);
+      settle(turn);
+    });
+  });
+}
+
+story("a member's machine on sqlite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
+  story("a member's machine on postgres", createTestDatabase);
+});

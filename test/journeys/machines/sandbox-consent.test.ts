@@ -1,0 +1,202 @@
+/**
+ * A machine without a sandbox, on each database: turns wait, and a person may consent and withdraw
+ * the consent.
+ */
+import { globSync, rmSync, symlinkSync } from "node:fs";
+import { join as joinPath } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Runner } from "#protocol/runs.ts";
+import type { Prompt } from "#protocol/sessions.ts";
+import { type Browser, join } from "#test/clients/people.ts";
+import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
+import { makePathWithoutSandbox } from "#test/path-without-sandbox.ts";
+import { type Platform, startPlatform } from "#test/platform.ts";
+import { bubblewrapFile } from "#test/services/bubblewrap.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+
+const PATIENT = { timeout: 30_000 };
+const LIMIT_MS = 60_000;
+
+function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(name, { timeout: LIMIT_MS }, () => {
+    let platform: Platform;
+    let model: ModelServer;
+    let made: TestDatabase | undefined;
+    let path: string;
+    let member: Browser;
+
+    beforeAll(async () => {
+      made = await database();
+      model = await startModelServer();
+      path = makePathWithoutSandbox();
+      platform = await startPlatform({
+        env: {
+          PATH: path,
+          MUSTER_MODEL: "anthropic/claude-test",
+          ANTHROPIC_API_KEY: "test-key",
+          ANTHROPIC_BASE_URL: model.url,
+          ...(made ? { MUSTER_DATABASE_URL: made.url } : {}),
+        },
+      });
+      member = await join(platform, "Ann");
+    });
+    afterAll(async () => {
+      await platform.stop();
+      await model.close();
+      await made?.drop();
+      rmSync(path, { recursive: true, force: true });
+    });
+
+    const machine = async (): Promise<Runner> => {
+      const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");
+      return body.items[0] as Runner;
+    };
+    const consent = async (headers?: Record<string, string>) =>
+      platform.request<{ error?: { code: string } }>(
+        "POST",
+        `/api/runners/${(await machine()).id}/unsandboxed`,
+        {},
+        headers,
+      );
+    const revoke = async () =>
+      platform.request("DELETE", `/api/runners/${(await machine()).id}/unsandboxed`);
+    const begin = async (script: string) => {
+      const session = await platform.createSession({ runtime: "native" });
+      return platform.prompt(session.id, script);
+    };
+    const now = async ({ id }: Prompt) =>
+      (await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${id}`)).body.prompt;
+    const waits = (prompt: Prompt) =>
+      expect
+        .poll(async () => (await now(prompt)).waitingFor, PATIENT)
+        .toMatchObject({
+          reason: "paused",
+          message: expect.stringContaining("Bubblewrap is not installed"),
+          until: null,
+        });
+    const approve = async ({ sessionId }: Prompt) => {
+      const pending = async () =>
+        (
+          await platform.request<{ items: { id: string; shown: { reason: string } }[] }>(
+            "GET",
+            `/api/approvals?state=pending&session=${sessionId}`,
+          )
+        ).body.items[0];
+      await expect.poll(pending, PATIENT).toBeDefined();
+      const asked = await pending();
+      await platform.request("POST", `/api/approvals/${asked?.id}`, { decision: "allow" });
+      return asked;
+    };
+    const results = async ({ sessionId }: Prompt) =>
+      (await platform.events(sessionId)).filter(({ type }) => type === "post_tool");
+    const kind = async () => (await machine()).sandbox?.kind;
+
+    it("holds a turn that needs a sandbox, says why, and still answers without tools", async () => {
+      const work = await begin('CALL bash {"command": "echo never"}\nSAY done');
+      await waits(work);
+      expect(await results(work)).toEqual([]);
+      // Nobody is asked about a command that could not run.
+      const { body } = await platform.request<{ items: unknown[] }>("GET", "/api/approvals");
+      expect(body.items).toEqual([]);
+      const talk = await begin("SAY hello");
+      expect(await platform.promptIn(talk.id, "settled")).toMatchObject({ outcome: "completed" });
+      expect(await machine()).toMatchObject({
+        sandbox: { kind: "bubblewrap", why: expect.stringContaining("not installed"), fix: "apt" },
+        unsandboxed: null,
+      });
+      await platform.request("POST", `/api/sessions/${work.sessionId}/stop`, {});
+      expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "aborted" });
+    });
+
+    it("consent is given by a signed-in person with the right, and by nobody else", async () => {
+      const keyOf = async (scopes: string[], of?: Browser) => {
+        const request = of ? of.request : platform.request;
+        const { body } = await request<{ key: string }>("POST", "/api/me/api-keys", {
+          name: scopes.join(" "),
+          scopes,
+        });
+        return { authorization: `Bearer ${body.key}` };
+      };
+      const narrow = await consent(await keyOf(["sessions:read", "sessions:write"]));
+      expect(narrow.status).toBe(403);
+      const admin = await consent(await keyOf(["account", "admin", "sessions:write"]));
+      expect(admin.status).toBe(403);
+      const { id } = await machine();
+      const path = `/api/runners/${id}/unsandboxed`;
+      expect((await member.request("POST", path, {})).status).toBe(404);
+      expect((await machine()).unsandboxed).toBeNull();
+    });
+
+    it("asks about each command after consent, and runs it once", async () => {
+      const work = await begin('CALL bash {"command": "echo once >> log; wc -l < log"}\nSAY done');
+      await waits(work);
+      expect((await consent()).status).toBe(200);
+      const asked = await approve(work);
+      expect(asked?.shown.reason).toContain("no sandbox");
+      expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "completed" });
+      const [result, ...others] = await results(work);
+      expect(others).toEqual([]);
+      expect(result?.toolOutput).toContain("1");
+      expect(await machine()).toMatchObject({
+        sandbox: { kind: "local", why: null },
+        unsandboxed: { by: expect.stringMatching(/^user:/) },
+      });
+    });
+
+    it("consent survives a restart of the runner", async () => {
+      await platform.restartRunner();
+      await expect.poll(kind, PATIENT).toBe("local");
+    });
+
+    it("withdrawing consent stops running commands and starts none", async () => {
+      const work = await begin(
+        'CALL bash {"command": "echo began > began; sleep 600"}\nCALL bash {"command": "echo after"}\nSAY done',
+      );
+      await approve(work);
+      const began = () => globSync("**/began", { cwd: platform.config.home });
+      await expect.poll(began, PATIENT).toHaveLength(1);
+      expect((await revoke()).status).toBe(200);
+      await expect.poll(async () => (await results(work)).length, PATIENT).toBe(1);
+      expect((await results(work))[0]?.toolOutput ?? "").not.toContain("after");
+      await waits(work);
+      expect(await machine()).toMatchObject({
+        sandbox: { kind: "bubblewrap", why: expect.stringContaining("not installed") },
+        unsandboxed: null,
+      });
+      await platform.request("POST", `/api/sessions/${work.sessionId}/stop`, {});
+    });
+
+    it("consent is recorded in the audit trail", async () => {
+      const { body } = await platform.request<{ items: { action: string; data: unknown }[] }>(
+        "GET",
+        "/api/audit?limit=200",
+      );
+      const text = JSON.stringify(body.items);
+      expect(text).toContain("unsandboxed_allowed");
+      expect(text).toContain("unsandboxed_revoked");
+    });
+
+    it.skipIf(!bubblewrapFile)("needs no restart when a sandbox is installed", async () => {
+      const work = await begin('CALL bash {"command": "echo in; hostname"}\nSAY done');
+      await waits(work);
+      symlinkSync(bubblewrapFile as string, joinPath(path, "bwrap"));
+      const { id } = await machine();
+      await platform.request("POST", `/api/runners/${id}/look`, {});
+      await expect.poll(async () => (await machine()).sandbox?.why, PATIENT).toBeNull();
+      await approve(work);
+      expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "completed" });
+      expect((await results(work))[0]?.toolOutput).toContain("sandbox");
+      // With a sandbox nobody is asked, and a consent changes nothing.
+      await consent();
+      const next = await begin('CALL bash {"command": "hostname"}\nSAY done');
+      expect(await platform.promptIn(next.id, "settled")).toMatchObject({ outcome: "completed" });
+      expect((await results(next))[0]?.toolOutput).toContain("sandbox");
+      expect(await kind()).toBe("bubblewrap");
+    });
+  });
+}
+
+story("on SQLite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a PostgreSQL server", () => {
+  story("on PostgreSQL", createTestDatabase);
+});
