@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-const FOLDERS = [".github", "docs", "scripts", "src", "test"];
+const FOLDERS = [".github", "docs", "examples", "scripts", "src", "test"];
 const documents = [
   ...readdirSync(ROOT),
   ...FOLDERS.flatMap((folder) =>
