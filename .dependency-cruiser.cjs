@@ -148,6 +148,26 @@ module.exports = {
       { path: "node_modules/kysely" },
     ),
     rule(
+      "examples-use-public-parts",
+      "An example shows what users build on: protocol/, the runtime contract, settings and runner.",
+      { path: "^examples/" },
+      {
+        path: "^(src|test|scripts)/",
+        pathNot: [
+          "^src/protocol/",
+          "^src/execution/runtimes/runtime\\.ts$",
+          "^src/base/(config|log)\\.ts$",
+          "^src/main/runner\\.ts$",
+        ],
+      },
+    ),
+    rule(
+      "examples-stay-outside",
+      "Programs never import examples.",
+      { path: "^(src|scripts)/" },
+      { path: "^examples/" },
+    ),
+    rule(
       "tests-stay-outside",
       "Programs never import tests or what tests need.",
       { path: "^src/", pathNot: "\\.(test|contract)\\.tsx?$" },

@@ -18,6 +18,7 @@ const steps: { name: string; command: string[] }[] = [
       bin("dependency-cruiser/bin/dependency-cruiser.mjs"),
       "src",
       "test",
+      "examples",
     ],
   },
   { name: "forgotten columns, states and settings", command: ["scripts/check/unused.ts"] },

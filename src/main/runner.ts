@@ -12,6 +12,7 @@ import { createWebSocketTransport } from "#execution/runner/connection/websocket
 import { Runner } from "#execution/runner/runner.ts";
 import { createSteadyClock } from "#execution/runner/steady-clock.ts";
 import { createEchoRuntime } from "#execution/runtimes/echo/echo-runtime.ts";
+import type { Runtime } from "#execution/runtimes/runtime.ts";
 import { createScriptedRuntime } from "#execution/runtimes/scripted/scripted-runtime.ts";
 import { createNative, type NativeSettings } from "./native.ts";
 import type { Gateway } from "./server-models.ts";
@@ -46,6 +47,8 @@ export interface RunnerSettings {
   gateway: Gateway;
   /** The server it connects to runs it in its own process, or started it as a child that ends with it. */
   endsWithServer?: boolean;
+  /** Offered beside the built-in runtimes. */
+  runtimes?: readonly Runtime[];
 }
 
 /** An earlier process of this folder may need this long to end. */
@@ -78,7 +81,12 @@ export async function startRunner(
   const machine = ensureMachineIdentity(settings.folder);
   const native = await createNative(settings.native, settings, settings.gateway, log);
   const crash = settings.testCrash ? { crash: killSelf } : {};
-  const runtimes = [native.runtime, createEchoRuntime(), createScriptedRuntime(crash)];
+  const runtimes = [
+    native.runtime,
+    createEchoRuntime(),
+    createScriptedRuntime(crash),
+    ...(settings.runtimes ?? []),
+  ];
   const runner = new Runner({
     transport,
     runtimes,

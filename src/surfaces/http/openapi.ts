@@ -60,7 +60,7 @@ export function openApiDocument(
       title: "Muster",
       version,
       description: ABOUT,
-      license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
+      license: { name: "MIT License", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "The server that gave out this document" }],
     security: [{ bearer: [] }],
