@@ -14,6 +14,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type QueryCompiler,
   replaceWithNoncontingentExpression,
   SqliteAdapter,
   SqliteIntrospector,
@@ -66,8 +67,8 @@ export function statements<Tables>() {
       bind(dialect, params) {
         let known = compiled.get(dialect);
         if (!known) {
-          const built = build(builder<Tables>(dialect), slot as unknown as Slots<P>, dialect);
-          known = withFixedValues(dialect, built.compile());
+          const db = literalBuilders[dialect] as unknown as Kysely<Tables>;
+          known = build(db, slot as unknown as Slots<P>, dialect).compile();
           compiled.set(dialect, known);
         }
         const values = known.parameters.map((value) =>
@@ -79,51 +80,55 @@ export function statements<Tables>() {
   };
 }
 
-/**
- * Inlines values that are the same in every call: a partial index is used only if its condition is
- * part of the SQL text (`state in ('queued', 'collecting')`).
- */
-function withFixedValues(
-  dialect: Dialect,
-  { sql, parameters }: { sql: string; parameters: readonly unknown[] },
-): { sql: string; parameters: readonly unknown[] } {
-  const left: unknown[] = [];
-  let next = 0;
-  const text = sql.replaceAll(dialect === "sqlite" ? /\?/g : /\$\d+/g, () => {
-    const value = parameters[next++];
-    if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
-    if (Number.isSafeInteger(value)) return String(value);
-    left.push(value);
-    return dialect === "sqlite" ? "?" : `$${left.length}`;
-  });
-  return { sql: text, parameters: left };
-}
-
 /** PostgreSQL fails on `in ()`; an empty list matches nothing instead. */
 const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })];
 
+/** A Kysely that only compiles, with the compiler of its dialect or a variant of it. */
+function compiling(dialect: Dialect, createQueryCompiler: () => QueryCompiler): Kysely<never> {
+  const isSqlite = dialect === "sqlite";
+  return new Kysely<never>({
+    plugins,
+    dialect: {
+      createAdapter: () => (isSqlite ? new SqliteAdapter() : new PostgresAdapter()),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) =>
+        isSqlite ? new SqliteIntrospector(db) : new PostgresIntrospector(db),
+      createQueryCompiler,
+    },
+  });
+}
+
+/**
+ * Values that are the same in every call become literals: a partial index is used only when its
+ * condition can be read in the text (`state in ('queued', 'collecting')`).
+ */
+const isFixed = (value: unknown) => typeof value === "string" || Number.isSafeInteger(value);
+
+class SqliteLiterals extends SqliteQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (isFixed(value)) this.appendImmediateValue(value);
+    else super.appendValue(value);
+  }
+}
+
+class PostgresLiterals extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (isFixed(value)) this.appendImmediateValue(value);
+    else super.appendValue(value);
+  }
+}
+
 const builders = {
-  sqlite: new Kysely<never>({
-    plugins,
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  }),
-  postgres: new Kysely<never>({
-    plugins,
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }),
+  sqlite: compiling("sqlite", () => new SqliteQueryCompiler()),
+  postgres: compiling("postgres", () => new PostgresQueryCompiler()),
 } as const;
 
-/** A Kysely instance that only compiles. */
+const literalBuilders = {
+  sqlite: compiling("sqlite", () => new SqliteLiterals()),
+  postgres: compiling("postgres", () => new PostgresLiterals()),
+} as const;
+
+/** A Kysely whose values all stay parameters, for statements that differ from call to call. */
 export function builder<Tables>(dialect: Dialect): Kysely<Tables> {
   return builders[dialect] as unknown as Kysely<Tables>;
 }

@@ -1,8 +1,15 @@
-/** What a SKILL.md says of itself, in the lines before its text. Pure, and no more of YAML than that. */
+/**
+ * Front matter of a SKILL.md: `key: value` lines between two `---`. Each value is read as YAML by
+ * itself, because skills in the wild write texts such as `description: Use when: …`, which is no
+ * YAML; a value that is no YAML text is taken as it was written.
+ */
+import { CST, Parser } from "yaml";
 
 export const SKILL_FILE = "SKILL.md";
 
-/** Plain `key: value` lines between two `---`; quoted, folded (`>`) and literal (`|`) values too. */
+/** The parser takes quadratic time on nested input; no name or description is this long. */
+const MAX_YAML_CHARS = 4_096;
+
 export function readFrontMatter(text: string): Record<string, string> | undefined {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
   const end = lines.indexOf("---", 1);
@@ -14,27 +21,31 @@ export function readFrontMatter(text: string): Record<string, string> | undefine
     const match = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/.exec(lines[at] as string);
     at += 1;
     if (!match) continue;
-    const [, key = "", value = ""] = match;
-    const indented: string[] = [];
-    while (at < end && /^(?:[ \t]|$)/.test(lines[at] as string)) {
-      indented.push((lines[at] as string).trim());
-      at += 1;
-    }
-    found[key] = readValue(value.trim(), indented);
+    const [, key = "", first = ""] = match;
+    const value = [first];
+    while (at < end && /^(?:[ \t]|$)/.test(lines[at] as string)) value.push(lines[at++] as string);
+    found[key] = readValue(value.join("\n").trim());
   }
   return found;
 }
 
-function readValue(value: string, indented: readonly string[]): string {
-  if (/^\|[+-]?$/.test(value)) return indented.join("\n").trim();
-  const rest = indented.join(" ").replaceAll(/\s+/g, " ").trim();
-  if (/^>[+-]?$/.test(value)) return rest;
-  return unquoted(`${value} ${rest}`.trim());
+function readValue(source: string): string {
+  const text = source.length <= MAX_YAML_CHARS ? readScalar(source) : undefined;
+  return (text ?? asWritten(source)).trim();
 }
 
-function unquoted(value: string): string {
-  const double = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
-  if (double !== undefined) return double.replaceAll(/\\(["\\])/g, "$1").trim();
-  const single = /^'((?:[^']|'')*)'$/.exec(value)?.[1];
-  return (single?.replaceAll("''", "'") ?? value.replace(/\s#.*$/, "")).trim();
+/** Undefined for lists, maps, anchors, aliases, tags and everything that is not well-formed. */
+function readScalar(source: string): string | undefined {
+  const [document, ...more] = new Parser().parse(source);
+  if (document?.type !== "document" || document.start.length > 0 || more.length > 0)
+    return undefined;
+  let isWellFormed = true;
+  const scalar = CST.resolveAsScalar(document.value, true, () => {
+    isWellFormed = false;
+  });
+  return isWellFormed ? scalar?.value : undefined;
+}
+
+function asWritten(source: string): string {
+  return source.replaceAll(/\s+/g, " ").replace(/\s#.*$/, "");
 }

@@ -17,6 +17,11 @@ describe("front matter", () => {
     ["---\ndescription: one\n  two\n---", { description: "one two" }],
     ["---\nallowed-tools:\n  - x\nname: a\n---", { "allowed-tools": "- x", name: "a" }],
     ["---\nconstructor: a\n__proto__: b\n---", { constructor: "a" }],
+    ['---\nname: "a\\tb \\u263a"\n---', { name: "a\tb ☺" }],
+    ["---\ndescription: |\n  one\n    two\n---", { description: "one\n  two" }],
+    ["---\ndescription: >-\n  one\n  two\n\n  three\n---", { description: "one two\nthree" }],
+    ["---\ndescription:\n  below\n  it\n---", { description: "below it" }],
+    ["---\nname: true\nversion: 1.0\n---", { name: "true", version: "1.0" }],
   ])("of %j is read", (text, expected) => {
     expect({ ...readFrontMatter(text) }).toMatchObject(expected);
   });
@@ -25,6 +30,30 @@ describe("front matter", () => {
     "is not in %j",
     (text) => expect(readFrontMatter(text)).toBeUndefined(),
   );
+
+  it.each([
+    ["Use when: a page is wanted", "Use when: a page is wanted"],
+    ["Use when: it is\n  late # or not", "Use when: it is late"],
+    ["&all every", "&all every"],
+    ["*all", "*all"],
+    ["!!js/function x", "!!js/function x"],
+    ["[a, b]", "[a, b]"],
+    ['"never ended', '"never ended'],
+    ["'ended' early", "'ended' early"],
+    ["@someone", "@someone"],
+    ["> 5 pages", "> 5 pages"],
+    ["d".repeat(5_000), "d".repeat(5_000)],
+  ])("takes %j as it was written, because it is no YAML text", (written, read) => {
+    expect(readFrontMatter(`---\ndescription: ${written}\n---`)?.description).toBe(read);
+  });
+
+  it("is not held up by nested input", () => {
+    const began = performance.now();
+    for (const open of ["[", "- ", "? ", "a: ", "{a: ", "\n  "])
+      for (const chars of [4_000, 200_000])
+        readFrontMatter(`---\ndescription: ${open.repeat(chars / open.length)}\n---`);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
 
   it("reaches no prototype", () => {
     expect(readFrontMatter("---\na: b\n---")?.constructor).toBeUndefined();

@@ -1,6 +1,7 @@
 /** Text for people and programs: colour only where it is wanted, and nothing that could command a terminal. */
 import type { Environment } from "#base/config.ts";
 import { spellOut, terminalJson, terminalText } from "#base/text/visible-text.ts";
+import { shortenTo, widthOf } from "./chat/text-width.ts";
 import { ownSequence } from "./guarded-output.ts";
 import type { CliHost, Output } from "./host.ts";
 
@@ -45,9 +46,12 @@ export function safeLine(text: string): string {
   return safeText(text).replaceAll(/\s+/g, " ").trim();
 }
 
-export function shorten(text: string, width: number): string {
+/** Shortens to a number of columns, and of code points: foreign text may pile marks on one letter. */
+export function shorten(text: string, columns: number): string {
+  const room = Math.max(2, columns);
   const letters = [...text];
-  return letters.length <= width ? text : `${letters.slice(0, Math.max(1, width - 1)).join("")}…`;
+  const bounded = letters.length <= room ? text : `${letters.slice(0, room - 1).join("")}…`;
+  return shortenTo(bounded, room);
 }
 
 const DEFAULT_COLUMNS = 100;
@@ -63,14 +67,18 @@ export function formatTable(
 ): string[] {
   const all = [headings, ...rows.map((row) => row.map(safeLine))];
   const widths = headings.map((_, column) =>
-    Math.max(...all.map((row) => (row[column] ?? "").length)),
+    Math.max(...all.map((row) => widthOf(row[column] ?? ""))),
   );
   return all.map((row) =>
     row
-      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) => (column === row.length - 1 ? cell : padTo(cell, widths[column] ?? 0)))
       .join("  ")
       .trimEnd(),
   );
+}
+
+function padTo(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }
 
 export function printTable(

@@ -17,6 +17,9 @@ describe("the width of text", () => {
     ["👩‍👩‍👧", 2],
     [`${DIM}dim${NOT_DIM}`, 3],
     ["…›·●", 4],
+    ["☎ ✔ ↔", 5],
+    ["1️⃣🇩🇪", 4],
+    [`e${"\u0301".repeat(1_000)}`, 1],
   ])("%j is %i columns", (text, columns) => {
     expect(widthOf(text)).toBe(columns);
   });

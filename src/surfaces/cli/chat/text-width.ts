@@ -1,17 +1,16 @@
 /**
- * How much room text takes on a terminal, and how it is broken into rows; pure. The only escape
- * sequences it knows are our own colours: what others wrote has lost its own before it comes here.
+ * Width of text on a terminal, shortening and wrapping; pure. The only escape sequences it knows are
+ * our own colours: foreign text has lost its own before it comes here.
  */
-
+import stringWidth from "string-width";
 import { OWN_COLOUR, ownSequence } from "../guarded-output.ts";
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-const PLAIN = /^[\x20-\x7e]*$/;
-const NO_ROOM = /^[\p{M}\p{Cf}\p{Cc}]+$/u;
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
 const COLOUR = OWN_COLOUR;
 const RESET = ownSequence("[0m");
+
+/** Text of one grapheme per character; segmenting it is slow. */
+const PLAIN = /^[\x20-\x7e]*$/;
 
 export function graphemesOf(text: string): string[] {
   return PLAIN.test(text)
@@ -19,15 +18,14 @@ export function graphemesOf(text: string): string[] {
     : Array.from(GRAPHEMES.segment(text), ({ segment }) => segment);
 }
 
+/** Columns that the text takes; our own colours take none. */
 export function widthOf(text: string): number {
-  const bare = text.replaceAll(COLOUR, "");
-  if (PLAIN.test(bare)) return bare.length;
-  return graphemesOf(bare).reduce((sum, letter) => sum + letterWidth(letter), 0);
+  return plainWidth(text.replaceAll(COLOUR, ""));
 }
 
-function letterWidth(letter: string): number {
-  if (NO_ROOM.test(letter)) return 0;
-  return WIDE.test(letter) ? 2 : 1;
+/** Foreign escape sequences are shown as text, so they are counted as text. */
+function plainWidth(text: string): number {
+  return stringWidth(text, { countAnsiEscapeCodes: true });
 }
 
 /** As much of the text as fits, with an ellipsis when something is missing. No colours in it. */
@@ -36,7 +34,7 @@ export function shortenTo(text: string, columns: number): string {
   let width = 0;
   let kept = "";
   for (const letter of graphemesOf(text)) {
-    width += letterWidth(letter);
+    width += plainWidth(letter);
     if (width > columns - 1) break;
     kept += letter;
   }
@@ -68,7 +66,7 @@ export function wrapLine(line: string, columns: number): string[] {
       row.text += piece;
       continue;
     }
-    const width = letterWidth(piece);
+    const width = plainWidth(piece);
     // The space at which a row is broken may stand over its edge; more than one is of no use there.
     if (piece === " " && row.width > limit) continue;
     if (piece !== " " && row.width + width > limit) {
