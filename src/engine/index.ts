@@ -16,6 +16,7 @@ export {
   type Searchable,
   type SearchableRow,
   type Sweep,
+  serve,
   type TimerHandler,
 } from "./feature.ts";
 export { findRepeated, fingerprintOf, type IdempotentRequest } from "./idempotency.ts";

@@ -8,11 +8,11 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import { notFound } from "#base/refusal.ts";
+import { line } from "#base/text-schemas.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { type App, addressOf, principalOf, sessionIdOf, userOf } from "./app.ts";
 import type { Callers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
-import { line } from "./input.ts";
 
 const LIFE_MS = 60 * 60_000;
 

@@ -1,5 +1,6 @@
 /** Signing in and out, joining, and one's own account: what sets cookies, or needs to know the credential. */
 import * as z from "zod";
+import { line } from "#base/text-schemas.ts";
 import {
   type ApiKey,
   apiKeySchema,
@@ -18,7 +19,7 @@ import { pageOf } from "#protocol/page.ts";
 import { type App, userOf } from "../app.ts";
 import { type Caller, pageClaim } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, requireId } from "../input.ts";
+import { requireId } from "../input.ts";
 import {
   type CookieJar,
   type CookieSettings,

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
+import { line, wordList } from "#base/text-schemas.ts";
 import type { Kernel } from "#engine/index.ts";
 import { type BlobInput, MAIN_THREAD } from "#engine/sessions/index.ts";
-import { pageOf } from "#protocol/page.ts";
-import { PROMPT_STATES, promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
+import { pageOf, pageQuery } from "#protocol/page.ts";
+import { MAX_PROMPT_CHARS, PROMPT_STATES, promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
 import { type App, idempotencyOf, principalOf, sessionIdOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, MAX_PROMPT_CHARS, pageQuery, requireId, wordList } from "../input.ts";
+import { requireId } from "../input.ts";
 
 const TAG = "Prompts";
 const one = z.object({ prompt: promptSchema });

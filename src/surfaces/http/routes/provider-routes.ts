@@ -4,6 +4,7 @@
  */
 import type { Context } from "hono";
 import * as z from "zod";
+import { line } from "#base/text-schemas.ts";
 import { requireMay } from "#engine/index.ts";
 import {
   type LinkedAccount,
@@ -15,7 +16,7 @@ import { pageOf } from "#protocol/page.ts";
 import { type App, type AppEnv, addressOf, userOf } from "../app.ts";
 import { type Caller, pageClaim } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, requireId } from "../input.ts";
+import { requireId } from "../input.ts";
 import type { CookieJar, Opened, Visit } from "./cookie-jar.ts";
 
 const TAG = "You";

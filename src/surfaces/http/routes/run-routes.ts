@@ -1,10 +1,12 @@
 import * as z from "zod";
+import { line } from "#base/text-schemas.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
-import { pageOf } from "#protocol/page.ts";
+import { pageOf, pageQuery } from "#protocol/page.ts";
 import { demandsSchema, EXECUTION_MODES, RUN_TYPES, type Run, runSchema } from "#protocol/runs.ts";
+import { MAX_PROMPT_CHARS } from "#protocol/sessions.ts";
 import { type App, idempotencyOf, principalOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, MAX_PROMPT_CHARS, pageQuery, requireId } from "../input.ts";
+import { requireId } from "../input.ts";
 import type { StreamSlots } from "../stream-slots.ts";
 
 const TAG = "Runs";

@@ -1,5 +1,6 @@
 /** The machines that work, what they offer, and the tokens that let them in. */
 import * as z from "zod";
+import { line } from "#base/text-schemas.ts";
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { type RunnerToken, runnerTokenSchema } from "#features/auth/contract.ts";
 import { databaseUseSchema } from "#protocol/database-use.ts";
@@ -8,7 +9,7 @@ import { runnerSchema } from "#protocol/runs.ts";
 import { type App, principalOf, userOf } from "../app.ts";
 import type { Caller } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, requireId } from "../input.ts";
+import { requireId } from "../input.ts";
 
 const TAG = "Runners";
 

@@ -1,11 +1,13 @@
 import * as z from "zod";
+import { line, prose, wordList } from "#base/text-schemas.ts";
 import type { Kernel } from "#engine/index.ts";
 import { MAIN_THREAD } from "#engine/sessions/index.ts";
-import { pageOf } from "#protocol/page.ts";
+import { pageOf, pageQuery } from "#protocol/page.ts";
 import {
   ACTIVITIES,
   entrySchema,
   LIFECYCLES,
+  MAX_PROMPT_CHARS,
   QUEUE_MODES,
   SESSION_KINDS,
   SESSION_STATUSES,
@@ -13,7 +15,7 @@ import {
 } from "#protocol/sessions.ts";
 import { type App, idempotencyOf, principalOf, sessionIdOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
-import { line, MAX_PROMPT_CHARS, pageQuery, prose, requireId, wordList } from "../input.ts";
+import { requireId } from "../input.ts";
 
 const TAG = "Sessions";
 const one = z.object({ session: sessionSchema });

@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { line } from "#base/text-schemas.ts";
 import type { Kernel } from "#engine/index.ts";
 import { modelOfferSchema } from "#protocol/models.ts";
 import { pageOf } from "#protocol/page.ts";
 import { sessionChangesSchema } from "#protocol/workspaces.ts";
 import { type App, principalOf, sessionIdOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
-import { line } from "../input.ts";
 
 export function workspaceRoutes(app: App, { workspaces, runners }: Kernel): void {
   endpoint(

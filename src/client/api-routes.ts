@@ -1,0 +1,17 @@
+/** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
+import type { tasksApi } from "#features/tasks/contract.ts";
+import type { ApiRoute } from "#protocol/api-route.ts";
+
+export interface ApiRoutes {
+  tasks: typeof tasksApi;
+}
+
+/** Method and path of a route, such as `GET /api/tasks`. */
+type Address<R> =
+  R extends ApiRoute<infer Method, infer Path> ? `${Uppercase<Method>} ${Path}` : never;
+
+export type RouteTable = {
+  readonly [Group in keyof ApiRoutes]: {
+    readonly [Name in keyof ApiRoutes[Group]]: Address<ApiRoutes[Group][Name]>;
+  };
+};

@@ -1,0 +1,19 @@
+/**
+ * Method and path of every route without its schemas, so that the client carries none into a browser.
+ * The type checker compares it with the contracts: a route that is missing or differs does not compile.
+ * Made by `node scripts/check/route-table.ts --write`.
+ */
+import type { RouteTable } from "./api-routes.ts";
+
+export const ROUTE_TABLE = {
+  tasks: {
+    byId: "GET /api/tasks",
+    list: "GET /api/sessions/{id}/tasks",
+    create: "POST /api/sessions/{id}/tasks",
+    ready: "GET /api/sessions/{id}/tasks/ready",
+    mine: "GET /api/sessions/{id}/my-tasks",
+    get: "GET /api/sessions/{id}/tasks/{taskId}",
+    update: "PUT /api/sessions/{id}/tasks/{taskId}",
+    delete: "DELETE /api/sessions/{id}/tasks/{taskId}",
+  },
+} as const satisfies RouteTable;
