@@ -29,6 +29,9 @@ export const SESSION_STATUSES = [
 ] as const;
 /** The view a supervisor has of its worker. */
 export const WORKER_STATES = ["streaming", "idle", "cold"] as const;
+/** The thread that every session has. */
+export const MAIN_THREAD = "main";
+
 /** Longest text of one prompt. */
 export const MAX_PROMPT_CHARS = 1_000_000;
 

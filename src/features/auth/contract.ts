@@ -1,6 +1,8 @@
 /** People and keys on the wire. */
 import * as z from "zod";
-import { isoTime } from "#protocol/page.ts";
+import { line } from "#base/text-schemas.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf } from "#protocol/page.ts";
 
 export const ROLES = ["admin", "member"] as const;
 
@@ -130,3 +132,35 @@ function isLocale(tag: string): boolean {
     return false;
   }
 }
+
+export const runnerTokensApi = {
+  create: apiRoute({
+    method: "post",
+    path: "/api/runners/tokens",
+    summary: "Create a token for a new runner; it is shown once",
+    tag: "Runners",
+    body: z.strictObject({
+      name: line(200).min(1),
+      tags: z.array(line(100).min(1)).max(50).default([]),
+      /** Whose runs it takes: everybody's (admins), or its owner's alone. */
+      scope: z.enum(["org", "user"]).optional(),
+    }),
+    status: 201,
+    response: z.object({ id: z.string(), name: z.string(), scope: z.string(), token: z.string() }),
+  }),
+  list: apiRoute({
+    method: "get",
+    path: "/api/runners/tokens",
+    summary: "Tokens for runners: your own; for admins all",
+    tag: "Runners",
+    response: pageOf(runnerTokenSchema),
+  }),
+  revoke: apiRoute({
+    method: "delete",
+    path: "/api/runner-tokens/{id}",
+    aliases: ["/api/runners/tokens/{id}"],
+    summary: "Revoke a token; runners that use it are disconnected at once",
+    tag: "Runners",
+    response: z.object({ token: runnerTokenSchema }),
+  }),
+};
