@@ -46,7 +46,7 @@ module.exports = {
     rule(
       "features-announce",
       "Publish an event; a channel listens.",
-      { path: "^src/features/", pathNot: "/ui/" },
+      { path: "^src/features/", pathNot: "/(ui|cli)/" },
       { path: "^src/(channels|execution|surfaces|main)/" },
     ),
     rule(
@@ -101,6 +101,28 @@ module.exports = {
       "One implementation never imports another.",
       { path: "^src/(execution/(?:runtimes|sandboxes|models)|base/bus)/([^/]+)/" },
       { path: "^src/$1/[^/]+/", pathNot: "^src/$1/$2/" },
+    ),
+
+    // commands
+    rule(
+      "commands-speak-http",
+      "A feature's cli/ imports contracts, protocol, base, the client and the frame of the command line.",
+      { path: "^src/features/[^/]+/cli/", pathNot: "\\.test\\.ts$" },
+      {
+        path: "^src/",
+        pathNot: [
+          "^src/features/[^/]+/cli/",
+          "/contract\\.ts$",
+          "^src/(protocol|base|client)/",
+          "^src/surfaces/cli/",
+        ],
+      },
+    ),
+    rule(
+      "server-never-imports-commands",
+      "Commands talk to the server over HTTP.",
+      { path: "^src/", pathNot: ["^src/features/[^/]+/cli/", "^src/main/"] },
+      { path: "^src/features/[^/]+/cli/" },
     ),
 
     // browser
