@@ -6,6 +6,11 @@
 import type { RouteTable } from "./api-routes.ts";
 
 export const ROUTE_TABLE = {
+  approvals: {
+    list: "GET /api/approvals",
+    get: "GET /api/approvals/{id}",
+    decide: "POST /api/approvals/{id}",
+  },
   tasks: {
     byId: "GET /api/tasks",
     list: "GET /api/sessions/{id}/tasks",
