@@ -11,6 +11,10 @@ export const ROUTE_TABLE = {
     get: "GET /api/approvals/{id}",
     decide: "POST /api/approvals/{id}",
   },
+  audit: {
+    list: "GET /api/audit",
+    verify: "GET /api/audit/verify",
+  },
   tasks: {
     byId: "GET /api/tasks",
     list: "GET /api/sessions/{id}/tasks",
