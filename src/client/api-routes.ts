@@ -1,12 +1,15 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
 import type { approvalsApi } from "#features/approvals/contract.ts";
 import type { auditApi } from "#features/audit/contract.ts";
+import type { authApi, meApi } from "#features/auth/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
   approvals: typeof approvalsApi;
   audit: typeof auditApi;
+  auth: typeof authApi;
+  me: typeof meApi;
   tasks: typeof tasksApi;
 }
 
