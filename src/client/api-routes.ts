@@ -2,6 +2,7 @@
 import type { approvalsApi } from "#features/approvals/contract.ts";
 import type { auditApi } from "#features/audit/contract.ts";
 import type { authApi, meApi } from "#features/auth/contract.ts";
+import type { briefingApi } from "#features/briefing/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
@@ -9,6 +10,7 @@ export interface ApiRoutes {
   approvals: typeof approvalsApi;
   audit: typeof auditApi;
   auth: typeof authApi;
+  briefing: typeof briefingApi;
   me: typeof meApi;
   tasks: typeof tasksApi;
 }

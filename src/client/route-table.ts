@@ -28,6 +28,9 @@ export const ROUTE_TABLE = {
     startLink: "POST /api/auth/{provider}/link",
     callback: "GET /api/auth/{provider}/callback",
   },
+  briefing: {
+    refreshPersona: "POST /api/sessions/{id}/persona",
+  },
   me: {
     get: "GET /api/me",
     update: "PATCH /api/me",
