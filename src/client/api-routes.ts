@@ -3,6 +3,7 @@ import type { approvalsApi } from "#features/approvals/contract.ts";
 import type { auditApi } from "#features/audit/contract.ts";
 import type { authApi, meApi } from "#features/auth/contract.ts";
 import type { briefingApi } from "#features/briefing/contract.ts";
+import type { delegationApi } from "#features/delegation/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
@@ -11,6 +12,7 @@ export interface ApiRoutes {
   audit: typeof auditApi;
   auth: typeof authApi;
   briefing: typeof briefingApi;
+  delegation: typeof delegationApi;
   me: typeof meApi;
   tasks: typeof tasksApi;
 }

@@ -31,6 +31,10 @@ export const ROUTE_TABLE = {
   briefing: {
     refreshPersona: "POST /api/sessions/{id}/persona",
   },
+  delegation: {
+    children: "GET /api/sessions/{id}/children",
+    detach: "POST /api/sessions/{id}/detach",
+  },
   me: {
     get: "GET /api/me",
     update: "PATCH /api/me",
