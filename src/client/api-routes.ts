@@ -4,6 +4,7 @@ import type { auditApi } from "#features/audit/contract.ts";
 import type { authApi, meApi } from "#features/auth/contract.ts";
 import type { briefingApi } from "#features/briefing/contract.ts";
 import type { delegationApi } from "#features/delegation/contract.ts";
+import type { gatewayApi } from "#features/gateway/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
@@ -13,6 +14,7 @@ export interface ApiRoutes {
   auth: typeof authApi;
   briefing: typeof briefingApi;
   delegation: typeof delegationApi;
+  gateway: typeof gatewayApi;
   me: typeof meApi;
   tasks: typeof tasksApi;
 }

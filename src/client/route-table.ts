@@ -35,6 +35,11 @@ export const ROUTE_TABLE = {
     children: "GET /api/sessions/{id}/children",
     detach: "POST /api/sessions/{id}/detach",
   },
+  gateway: {
+    get: "GET /api/orgs/{orgId}/model-gateway",
+    update: "PUT /api/orgs/{orgId}/model-gateway",
+    providers: "GET /api/gateway",
+  },
   me: {
     get: "GET /api/me",
     update: "PATCH /api/me",
