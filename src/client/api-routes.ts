@@ -5,6 +5,12 @@ import type { authApi, meApi } from "#features/auth/contract.ts";
 import type { briefingApi } from "#features/briefing/contract.ts";
 import type { delegationApi } from "#features/delegation/contract.ts";
 import type { gatewayApi } from "#features/gateway/contract.ts";
+import type {
+  mailboxApi,
+  sessionMessagesApi,
+  sessionNotificationsApi,
+} from "#features/mailbox/contract.ts";
+import type { inboxApi, notificationsApi } from "#features/mailbox/inbox/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
@@ -15,7 +21,12 @@ export interface ApiRoutes {
   briefing: typeof briefingApi;
   delegation: typeof delegationApi;
   gateway: typeof gatewayApi;
+  inbox: typeof inboxApi;
+  mailbox: typeof mailboxApi;
   me: typeof meApi;
+  notifications: typeof notificationsApi;
+  sessionMessages: typeof sessionMessagesApi;
+  sessionNotifications: typeof sessionNotificationsApi;
   tasks: typeof tasksApi;
 }
 
