@@ -11,6 +11,7 @@ import type {
   sessionNotificationsApi,
 } from "#features/mailbox/contract.ts";
 import type { inboxApi, notificationsApi } from "#features/mailbox/inbox/contract.ts";
+import type { memoryApi } from "#features/memory/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
@@ -24,6 +25,7 @@ export interface ApiRoutes {
   inbox: typeof inboxApi;
   mailbox: typeof mailboxApi;
   me: typeof meApi;
+  memory: typeof memoryApi;
   notifications: typeof notificationsApi;
   sessionMessages: typeof sessionMessagesApi;
   sessionNotifications: typeof sessionNotificationsApi;
