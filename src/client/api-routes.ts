@@ -1,4 +1,5 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
+import type { routingApi } from "#channels/routing/contract.ts";
 import type { approvalsApi } from "#features/approvals/contract.ts";
 import type { auditApi } from "#features/audit/contract.ts";
 import type { authApi, meApi } from "#features/auth/contract.ts";
@@ -27,6 +28,7 @@ export interface ApiRoutes {
   me: typeof meApi;
   memory: typeof memoryApi;
   notifications: typeof notificationsApi;
+  routing: typeof routingApi;
   sessionMessages: typeof sessionMessagesApi;
   sessionNotifications: typeof sessionNotificationsApi;
   tasks: typeof tasksApi;

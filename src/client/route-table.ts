@@ -94,6 +94,9 @@ export const ROUTE_TABLE = {
     reply: "POST /api/me/notifications/{id}/reply",
     update: "PATCH /api/me/notifications/{id}",
   },
+  routing: {
+    prompt: "POST /api/prompt",
+  },
   sessionMessages: {
     list: "GET /api/sessions/{id}/messages",
     readAll: "PUT /api/sessions/{id}/messages/read",
