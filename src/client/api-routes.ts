@@ -1,9 +1,11 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
 import type { tasksApi } from "#features/tasks/contract.ts";
+import type { usageApi } from "#features/usage/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
   tasks: typeof tasksApi;
+  usage: typeof usageApi;
 }
 
 /** Method and path of a route, such as `GET /api/tasks`. */

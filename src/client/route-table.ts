@@ -16,4 +16,7 @@ export const ROUTE_TABLE = {
     update: "PUT /api/sessions/{id}/tasks/{taskId}",
     delete: "DELETE /api/sessions/{id}/tasks/{taskId}",
   },
+  usage: {
+    list: "GET /api/usage",
+  },
 } as const satisfies RouteTable;
