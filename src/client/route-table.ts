@@ -6,6 +6,9 @@
 import type { RouteTable } from "./api-routes.ts";
 
 export const ROUTE_TABLE = {
+  search: {
+    find: "GET /api/search",
+  },
   tasks: {
     byId: "GET /api/tasks",
     list: "GET /api/sessions/{id}/tasks",
