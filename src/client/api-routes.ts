@@ -1,11 +1,13 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
 import type { searchApi } from "#features/search/contract.ts";
+import type { storageApi } from "#features/storage/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { usageApi } from "#features/usage/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
   search: typeof searchApi;
+  storage: typeof storageApi;
   tasks: typeof tasksApi;
   usage: typeof usageApi;
 }

@@ -9,6 +9,11 @@ export const ROUTE_TABLE = {
   search: {
     find: "GET /api/search",
   },
+  storage: {
+    get: "GET /api/storage",
+    listRetention: "GET /api/retention",
+    setRetention: "PUT /api/retention/{name}",
+  },
   tasks: {
     byId: "GET /api/tasks",
     list: "GET /api/sessions/{id}/tasks",
