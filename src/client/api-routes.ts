@@ -1,4 +1,5 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
+import type { policyApi } from "#features/policy/contract.ts";
 import type { searchApi } from "#features/search/contract.ts";
 import type { storageApi } from "#features/storage/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
@@ -6,6 +7,7 @@ import type { usageApi } from "#features/usage/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
+  policy: typeof policyApi;
   search: typeof searchApi;
   storage: typeof storageApi;
   tasks: typeof tasksApi;

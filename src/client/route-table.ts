@@ -6,6 +6,12 @@
 import type { RouteTable } from "./api-routes.ts";
 
 export const ROUTE_TABLE = {
+  policy: {
+    list: "GET /api/policy",
+    create: "POST /api/policy/rules",
+    delete: "DELETE /api/policy/rules/{id}",
+    preview: "POST /api/policy/preview",
+  },
   search: {
     find: "GET /api/search",
   },
