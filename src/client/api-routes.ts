@@ -1,5 +1,6 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
 import type { policyApi } from "#features/policy/contract.ts";
+import type { providersApi } from "#features/providers/contract.ts";
 import type { searchApi } from "#features/search/contract.ts";
 import type { storageApi } from "#features/storage/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
@@ -8,6 +9,7 @@ import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
   policy: typeof policyApi;
+  providers: typeof providersApi;
   search: typeof searchApi;
   storage: typeof storageApi;
   tasks: typeof tasksApi;

@@ -12,6 +12,11 @@ export const ROUTE_TABLE = {
     delete: "DELETE /api/policy/rules/{id}",
     preview: "POST /api/policy/preview",
   },
+  providers: {
+    list: "GET /api/providers",
+    set: "PUT /api/providers/{name}",
+    delete: "DELETE /api/providers/{name}",
+  },
   search: {
     find: "GET /api/search",
   },
