@@ -2,15 +2,18 @@
 import type { policyApi } from "#features/policy/contract.ts";
 import type { providersApi } from "#features/providers/contract.ts";
 import type { searchApi } from "#features/search/contract.ts";
+import type { orgSecretsApi, secretsApi } from "#features/secrets/contract.ts";
 import type { storageApi } from "#features/storage/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { usageApi } from "#features/usage/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
+  orgSecrets: typeof orgSecretsApi;
   policy: typeof policyApi;
   providers: typeof providersApi;
   search: typeof searchApi;
+  secrets: typeof secretsApi;
   storage: typeof storageApi;
   tasks: typeof tasksApi;
   usage: typeof usageApi;

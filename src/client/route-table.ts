@@ -6,6 +6,11 @@
 import type { RouteTable } from "./api-routes.ts";
 
 export const ROUTE_TABLE = {
+  orgSecrets: {
+    list: "GET /api/orgs/{orgId}/secrets",
+    set: "PUT /api/orgs/{orgId}/secrets/{name}",
+    delete: "DELETE /api/orgs/{orgId}/secrets/{name}",
+  },
   policy: {
     list: "GET /api/policy",
     create: "POST /api/policy/rules",
@@ -19,6 +24,11 @@ export const ROUTE_TABLE = {
   },
   search: {
     find: "GET /api/search",
+  },
+  secrets: {
+    list: "GET /api/me/secrets",
+    set: "PUT /api/me/secrets/{name}",
+    delete: "DELETE /api/me/secrets/{name}",
   },
   storage: {
     get: "GET /api/storage",
