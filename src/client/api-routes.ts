@@ -1,6 +1,7 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
 import type { policyApi } from "#features/policy/contract.ts";
 import type { providersApi } from "#features/providers/contract.ts";
+import type { reposApi } from "#features/repos/contract.ts";
 import type { searchApi } from "#features/search/contract.ts";
 import type { orgSecretsApi, secretsApi } from "#features/secrets/contract.ts";
 import type { storageApi } from "#features/storage/contract.ts";
@@ -12,6 +13,7 @@ export interface ApiRoutes {
   orgSecrets: typeof orgSecretsApi;
   policy: typeof policyApi;
   providers: typeof providersApi;
+  repos: typeof reposApi;
   search: typeof searchApi;
   secrets: typeof secretsApi;
   storage: typeof storageApi;

@@ -22,6 +22,17 @@ export const ROUTE_TABLE = {
     set: "PUT /api/providers/{name}",
     delete: "DELETE /api/providers/{name}",
   },
+  repos: {
+    list: "GET /api/orgs/{orgId}/repos",
+    create: "POST /api/orgs/{orgId}/repos",
+    sync: "POST /api/orgs/{orgId}/repos/sync",
+    get: "GET /api/orgs/{orgId}/repos/{repoId}",
+    update: "PATCH /api/orgs/{orgId}/repos/{repoId}",
+    updateByPut: "PUT /api/orgs/{orgId}/repos/{repoId}",
+    delete: "DELETE /api/orgs/{orgId}/repos/{repoId}",
+    getPersona: "GET /api/orgs/{orgId}/repos/{repoId}/persona",
+    setPersona: "PUT /api/orgs/{orgId}/repos/{repoId}/persona",
+  },
   search: {
     find: "GET /api/search",
   },
