@@ -1,4 +1,5 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
+import type { orgsApi } from "#features/orgs/contract.ts";
 import type { policyApi } from "#features/policy/contract.ts";
 import type { providersApi } from "#features/providers/contract.ts";
 import type { reposApi } from "#features/repos/contract.ts";
@@ -11,6 +12,7 @@ import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
   orgSecrets: typeof orgSecretsApi;
+  orgs: typeof orgsApi;
   policy: typeof policyApi;
   providers: typeof providersApi;
   repos: typeof reposApi;
