@@ -1,4 +1,5 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
+import type { orchestratorsApi } from "#features/orchestrators/contract.ts";
 import type { orgsApi } from "#features/orgs/contract.ts";
 import type { policyApi } from "#features/policy/contract.ts";
 import type { providersApi } from "#features/providers/contract.ts";
@@ -11,6 +12,7 @@ import type { usageApi } from "#features/usage/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
+  orchestrators: typeof orchestratorsApi;
   orgSecrets: typeof orgSecretsApi;
   orgs: typeof orgsApi;
   policy: typeof policyApi;

@@ -6,6 +6,23 @@
 import type { RouteTable } from "./api-routes.ts";
 
 export const ROUTE_TABLE = {
+  orchestrators: {
+    get: "GET /api/me/orchestrator",
+    create: "POST /api/me/orchestrator",
+    wake: "POST /api/me/orchestrator/wake",
+    restart: "POST /api/me/orchestrator/restart",
+    getIdentity: "GET /api/me/orchestrator/identity",
+    updateIdentity: "PUT /api/me/orchestrator/identity",
+    getAvatar: "GET /api/agents/{userId}/avatar",
+    checkHandle: "GET /api/me/orchestrator/check-handle",
+    getPreferences: "GET /api/me/preferences",
+    updatePreferences: "PATCH /api/me/preferences",
+    listAgents: "GET /api/me/org-agents",
+    listOrgAgents: "GET /api/orgs/{orgId}/agents",
+    oversee: "GET /api/orgs/{orgId}/orchestrators",
+    getSettings: "GET /api/orgs/{orgId}/orchestrator-settings",
+    updateSettings: "PATCH /api/orgs/{orgId}/orchestrator-settings",
+  },
   orgSecrets: {
     list: "GET /api/orgs/{orgId}/secrets",
     set: "PUT /api/orgs/{orgId}/secrets/{name}",
