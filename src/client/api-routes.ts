@@ -7,6 +7,7 @@ import type { reposApi } from "#features/repos/contract.ts";
 import type { searchApi } from "#features/search/contract.ts";
 import type { orgSecretsApi, secretsApi } from "#features/secrets/contract.ts";
 import type { storageApi } from "#features/storage/contract.ts";
+import type { supervisionApi } from "#features/supervision/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
 import type { usageApi } from "#features/usage/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
@@ -21,6 +22,7 @@ export interface ApiRoutes {
   search: typeof searchApi;
   secrets: typeof secretsApi;
   storage: typeof storageApi;
+  supervision: typeof supervisionApi;
   tasks: typeof tasksApi;
   usage: typeof usageApi;
 }

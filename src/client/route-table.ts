@@ -76,6 +76,18 @@ export const ROUTE_TABLE = {
     listRetention: "GET /api/retention",
     setRetention: "PUT /api/retention/{name}",
   },
+  supervision: {
+    getConfig: "GET /api/orchestration/config",
+    get: "GET /api/orchestration/sessions/{id}",
+    listWorkers: "GET /api/orchestration/sessions/{id}/workers",
+    readInbox: "GET /api/orchestration/sessions/{id}/inbox",
+    enable: "POST /api/orchestration/sessions/{id}/enable",
+    disable: "POST /api/orchestration/sessions/{id}/disable",
+    clearInbox: "POST /api/orchestration/sessions/{id}/inbox/clear",
+    detachWorker: "POST /api/orchestration/sessions/{id}/workers/{workerId}/detach",
+    killWorker: "POST /api/orchestration/sessions/{id}/workers/{workerId}/kill",
+    resumeWorker: "POST /api/orchestration/sessions/{id}/workers/{workerId}/resume",
+  },
   tasks: {
     byId: "GET /api/tasks",
     list: "GET /api/sessions/{id}/tasks",
