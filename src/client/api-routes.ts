@@ -1,6 +1,7 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
 import type { orchestratorsApi } from "#features/orchestrators/contract.ts";
 import type { orgsApi } from "#features/orgs/contract.ts";
+import type { personasApi } from "#features/personas/contract.ts";
 import type { policyApi } from "#features/policy/contract.ts";
 import type { providersApi } from "#features/providers/contract.ts";
 import type { reposApi } from "#features/repos/contract.ts";
@@ -16,6 +17,7 @@ export interface ApiRoutes {
   orchestrators: typeof orchestratorsApi;
   orgSecrets: typeof orgSecretsApi;
   orgs: typeof orgsApi;
+  personas: typeof personasApi;
   policy: typeof policyApi;
   providers: typeof providersApi;
   repos: typeof reposApi;
