@@ -1,5 +1,4 @@
 /** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
-
 import type { routingApi } from "#channels/routing/contract.ts";
 import type { runnersApi, runsApi } from "#engine/runs/contract.ts";
 import type { promptsApi, sessionsApi } from "#engine/sessions/contract.ts";
@@ -17,15 +16,21 @@ import type {
 } from "#features/mailbox/contract.ts";
 import type { inboxApi, notificationsApi } from "#features/mailbox/inbox/contract.ts";
 import type { memoryApi } from "#features/memory/contract.ts";
+import type { orchestratorsApi } from "#features/orchestrators/contract.ts";
+import type { orgsApi } from "#features/orgs/contract.ts";
+import type { personasApi } from "#features/personas/contract.ts";
+import type { policyApi } from "#features/policy/contract.ts";
+import type { providersApi } from "#features/providers/contract.ts";
+import type { reposApi } from "#features/repos/contract.ts";
+import type { searchApi } from "#features/search/contract.ts";
+import type { orgSecretsApi, secretsApi } from "#features/secrets/contract.ts";
+import type { storageApi } from "#features/storage/contract.ts";
+import type { supervisionApi } from "#features/supervision/contract.ts";
 import type { tasksApi } from "#features/tasks/contract.ts";
+import type { usageApi } from "#features/usage/contract.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 export interface ApiRoutes {
-  prompts: typeof promptsApi;
-  runners: typeof runnersApi;
-  runnerTokens: typeof runnerTokensApi;
-  runs: typeof runsApi;
-  sessions: typeof sessionsApi;
   approvals: typeof approvalsApi;
   audit: typeof auditApi;
   auth: typeof authApi;
@@ -37,10 +42,27 @@ export interface ApiRoutes {
   me: typeof meApi;
   memory: typeof memoryApi;
   notifications: typeof notificationsApi;
+  orchestrators: typeof orchestratorsApi;
+  orgs: typeof orgsApi;
+  orgSecrets: typeof orgSecretsApi;
+  personas: typeof personasApi;
+  policy: typeof policyApi;
+  prompts: typeof promptsApi;
+  providers: typeof providersApi;
+  repos: typeof reposApi;
   routing: typeof routingApi;
+  runners: typeof runnersApi;
+  runnerTokens: typeof runnerTokensApi;
+  runs: typeof runsApi;
+  search: typeof searchApi;
+  secrets: typeof secretsApi;
   sessionMessages: typeof sessionMessagesApi;
   sessionNotifications: typeof sessionNotificationsApi;
+  sessions: typeof sessionsApi;
+  storage: typeof storageApi;
+  supervision: typeof supervisionApi;
   tasks: typeof tasksApi;
+  usage: typeof usageApi;
   workspaces: typeof workspacesApi;
 }
 

@@ -62,19 +62,6 @@ export function serve<R extends ApiRoute>(
   return { ...route, handle, ...(statusOf && { statusOf }) } as unknown as Route;
 }
 
-/** Declares and serves a route in one place; being replaced by `apiRoute` in a contract and `serve`. */
-export function defineRoute<Q extends z.ZodType, B extends z.ZodType>(
-  route: Omit<Route, "query" | "body" | "handle"> & {
-    query?: Q;
-    body?: B;
-    handle(
-      request: Omit<RouteRequest, "query" | "body"> & { query: z.infer<Q>; body: z.infer<B> },
-    ): Promise<unknown>;
-  },
-): Route {
-  return route as unknown as Route;
-}
-
 /** What an agent is given to read, besides what it is asked. */
 export interface Brief {
   /** In this order, before anything else it is told. */

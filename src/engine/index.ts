@@ -6,7 +6,6 @@ export { eachApart } from "./each-apart.ts";
 export {
   type Brief,
   type Deliverer,
-  defineRoute,
   type Feature,
   type Person,
   type RawAnswer,
