@@ -46,7 +46,7 @@ module.exports = {
     rule(
       "features-announce",
       "Publish an event; a channel listens.",
-      { path: "^src/features/", pathNot: "/ui/" },
+      { path: "^src/features/", pathNot: "/(ui|cli)/" },
       { path: "^src/(channels|execution|surfaces|main)/" },
     ),
     rule(
@@ -88,13 +88,41 @@ module.exports = {
       "engine-front-door",
       "Use engine/<part>/index.ts.",
       { path: "^src/", pathNot: "^src/engine/" },
-      { path: "^src/engine/[^/]+/", pathNot: "/index\\.ts$" },
+      { path: "^src/engine/[^/]+/", pathNot: "/(index|contract)\\.ts$" },
+    ),
+    rule(
+      "client-is-derived",
+      "The client knows contracts (as types) and protocol, so that it runs anywhere.",
+      { path: "^src/client/", pathNot: "\\.test\\.ts$" },
+      { path: "^src/", pathNot: ["^src/client/", "/contract\\.ts$", "^src/protocol/"] },
     ),
     rule(
       "siblings-are-strangers",
       "One implementation never imports another.",
       { path: "^src/(execution/(?:runtimes|sandboxes|models)|base/bus)/([^/]+)/" },
       { path: "^src/$1/[^/]+/", pathNot: "^src/$1/$2/" },
+    ),
+
+    // commands
+    rule(
+      "commands-speak-http",
+      "A feature's cli/ imports contracts, protocol, base, the client and the frame of the command line.",
+      { path: "^src/features/[^/]+/cli/", pathNot: "\\.test\\.ts$" },
+      {
+        path: "^src/",
+        pathNot: [
+          "^src/features/[^/]+/cli/",
+          "/contract\\.ts$",
+          "^src/(protocol|base|client)/",
+          "^src/surfaces/cli/",
+        ],
+      },
+    ),
+    rule(
+      "server-never-imports-commands",
+      "Commands talk to the server over HTTP.",
+      { path: "^src/", pathNot: ["^src/features/[^/]+/cli/", "^src/main/"] },
+      { path: "^src/features/[^/]+/cli/" },
     ),
 
     // browser
@@ -108,6 +136,7 @@ module.exports = {
           "/ui/",
           "/contract\\.ts$",
           "^src/protocol/",
+          "^src/client/",
           "^src/surfaces/web/kit/",
           VISIBLE_TEXT,
         ],
@@ -123,6 +152,7 @@ module.exports = {
           "/ui/index\\.ts$",
           "/contract\\.ts$",
           "^src/protocol/",
+          "^src/client/",
           "^src/surfaces/web/",
           VISIBLE_TEXT,
         ],

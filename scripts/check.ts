@@ -23,6 +23,7 @@ const steps: { name: string; command: string[] }[] = [
   },
   { name: "forgotten columns, states and settings", command: ["scripts/check/unused.ts"] },
   { name: "codes of refusals", command: ["scripts/check/refusal-codes.ts"] },
+  { name: "table of routes", command: ["scripts/check/route-table.ts"] },
   { name: "dead code", command: [bin("knip/bin/knip.js")] },
 ];
 

@@ -5,6 +5,7 @@
 import type * as z from "zod";
 import type { Log } from "#base/log.ts";
 import type { Migration, Reader } from "#base/store/index.ts";
+import type { ApiRoute, PathParams } from "#protocol/api-route.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import type { BindingLister } from "./binding-lister.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
@@ -28,54 +29,37 @@ export interface Sweep {
   run(engine: Engine, now: number): Promise<void>;
 }
 
-export interface RouteRequest<Q = unknown, B = unknown> {
+export interface RouteRequest<R extends ApiRoute = ApiRoute> {
   engine: Engine;
   principal: Principal;
-  /** From the path; each has the form of an id, but for `name`, which is as somebody wrote it. */
-  params: Readonly<Record<string, string>>;
-  query: Q;
-  body: B;
+  /** Path parameters. Each has the form of an id, except `name`, which people choose. */
+  params: PathParams<R["path"]>;
+  query: z.output<NonNullable<R["query"]>>;
+  body: z.output<NonNullable<R["body"]>>;
   idempotency: IdempotentRequest | undefined;
 }
 
-/** A file instead of JSON. */
+/** Answers with a file instead of JSON. */
 export interface RawAnswer {
   raw: { body: Uint8Array | string; headers: Readonly<Record<string, string>> };
 }
 
-/** One way in over HTTP, said once: the surface checks the caller and the input and documents it. */
-export interface Route {
-  method: "get" | "post" | "put" | "patch" | "delete";
-  /** With `{name}` for parameters, under `/api/`. */
-  path: string;
-  /** Other paths with the same parameters that are served too, and not documented. */
-  aliases?: readonly string[];
-  summary: string;
-  tag: string;
-  query?: z.ZodType;
-  body?: z.ZodType;
-  response: z.ZodType;
-  status?: number;
-  /** It uses the request's `idempotency`. */
-  takesIdempotencyKey?: true;
-  /** Further statuses of success, which `statusOf` gives. */
-  otherStatuses?: readonly number[];
-  /** Reads the status from the answer: `status`, or one of `otherStatuses`. */
+/** A route with its handler. The surface checks caller and input, and documents the route. */
+export interface Route extends ApiRoute {
+  /** Chooses the status from the answer: `status`, or one of `otherStatuses`. */
   statusOf?(answer: never): number;
-  /** Media type of a raw answer. */
-  mediaType?: string;
-  handle(request: RouteRequest<never, never>): Promise<unknown>;
+  handle(
+    request: Omit<RouteRequest, "query" | "body"> & { query: never; body: never },
+  ): Promise<unknown>;
 }
 
-/** Keeps the types of query and body between the schemas and the handler. */
-export function defineRoute<Q extends z.ZodType, B extends z.ZodType>(
-  route: Omit<Route, "query" | "body" | "handle"> & {
-    query?: Q;
-    body?: B;
-    handle(request: RouteRequest<z.infer<Q>, z.infer<B>>): Promise<unknown>;
-  },
+/** Binds a declared route to its handler; the route's schemas give the types of the request and the answer. */
+export function serve<R extends ApiRoute>(
+  route: R,
+  handle: (request: RouteRequest<R>) => Promise<z.input<R["response"]> | RawAnswer>,
+  statusOf?: (answer: z.input<R["response"]>) => number,
 ): Route {
-  return route as unknown as Route;
+  return { ...route, handle, ...(statusOf && { statusOf }) } as unknown as Route;
 }
 
 /** What an agent is given to read, besides what it is asked. */

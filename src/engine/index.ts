@@ -6,7 +6,6 @@ export { eachApart } from "./each-apart.ts";
 export {
   type Brief,
   type Deliverer,
-  defineRoute,
   type Feature,
   type Person,
   type RawAnswer,
@@ -16,6 +15,7 @@ export {
   type Searchable,
   type SearchableRow,
   type Sweep,
+  serve,
   type TimerHandler,
 } from "./feature.ts";
 export { findRepeated, fingerprintOf, type IdempotentRequest } from "./idempotency.ts";

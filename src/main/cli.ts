@@ -1,4 +1,5 @@
 /** Hands the command line what it needs of the program. */
+
 import type { Environment } from "#base/config.ts";
 import { silentLog } from "#base/log.ts";
 import { kernelMigrations } from "#engine/index.ts";
@@ -6,6 +7,7 @@ import { authMigrations } from "#features/auth/index.ts";
 import { orgMigrations } from "#features/orgs/index.ts";
 import { DEFAULT_TURN_LIMITS } from "#protocol/frames.ts";
 import { createProcessHost, createProgram } from "#surfaces/cli/index.ts";
+import { commands } from "./commands.ts";
 import { createFeatures, ENCRYPTED_COLUMNS } from "./features.ts";
 import type { RunnerStart } from "./runner.ts";
 import { VERSION } from "./version.ts";
@@ -40,5 +42,5 @@ export async function runCli(args: string[], { serve, runRunner }: Starters): Pr
     kernelMigrations: ALL_MIGRATIONS,
     encryptedColumns: ENCRYPTED_COLUMNS,
   });
-  await createProgram(host).parseAsync(args, { from: "user" });
+  await createProgram(host, commands).parseAsync(args, { from: "user" });
 }

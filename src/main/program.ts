@@ -6,7 +6,7 @@ import { createLog, type Log } from "#base/log.ts";
 import { requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 import { terminalText } from "#base/text/visible-text.ts";
-import { exitCodeOf } from "#surfaces/cli/exit-codes.ts";
+import { exitCodeOf } from "#surfaces/cli/kit/exit-codes.ts";
 import type { RunnerStart } from "./runner.ts";
 
 const DRAIN_MS = 20_000;

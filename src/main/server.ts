@@ -17,12 +17,12 @@ import {
   type Kernel,
   type Sweep,
 } from "#engine/index.ts";
-import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { Audit } from "#features/audit/index.ts";
 import { type Auth, createAuth } from "#features/auth/index.ts";
 import { ensureRunning } from "#features/orchestrators/index.ts";
 import { createOrgs } from "#features/orgs/index.ts";
 import { shipPersonas } from "#features/personas/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { type HttpServer, startHttp } from "#surfaces/http/server.ts";
 import type { PromptOrchestrator } from "#surfaces/mcp/index.ts";
 import { createCoordination } from "./coordination.ts";

@@ -29,6 +29,12 @@ export const SESSION_STATUSES = [
 ] as const;
 /** The view a supervisor has of its worker. */
 export const WORKER_STATES = ["streaming", "idle", "cold"] as const;
+/** The thread that every session has. */
+export const MAIN_THREAD = "main";
+
+/** Longest text of one prompt. */
+export const MAX_PROMPT_CHARS = 1_000_000;
+
 export const QUEUE_MODES = ["followup", "collect", "steer", "interrupt"] as const;
 export const PROMPT_STATES = ["collecting", "queued", "running", "gated", "settled"] as const;
 export const OUTCOMES = [

@@ -1,13 +1,13 @@
-/** What can be said to Muster without naming a session, and where it then went. */
+/** A prompt that names no session, and the session it was routed to. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
-import { promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { MAX_PROMPT_CHARS, promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
 
 /** Where people speak from. What the platform itself sends comes from other places, which nobody can name here. */
 export const CHANNEL_TYPES = ["web", "api", "slack", "github", "telegram", "linear"] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
-const MAX_PROMPT_CHARS = 1_000_000;
 const MAX_METADATA_CHARS = 10_000;
 
 const word = (max: number) =>
@@ -18,7 +18,7 @@ const word = (max: number) =>
     .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line")
     .refine((text) => cleanText(text) === text, "must not contain broken Unicode");
 
-export const routedPromptSchema = z.strictObject({
+const routedPromptSchema = z.strictObject({
   content: z.string().min(1).max(MAX_PROMPT_CHARS),
   channelType: z.enum(CHANNEL_TYPES).optional(),
   /** The place in the channel: a session, `team:channel:thread`, `owner/name:pr:42`. */
@@ -36,7 +36,15 @@ export const routedPromptSchema = z.strictObject({
 });
 export type RoutedPrompt = z.infer<typeof routedPromptSchema>;
 
-export const routedAnswerSchema = z.object({
-  prompt: promptSchema,
-  session: z.object({ id: z.string() }),
-});
+export const routingApi = {
+  prompt: apiRoute({
+    method: "post",
+    path: "/api/prompt",
+    summary: "Send a prompt to the session that its channel is bound to, else to your orchestrator",
+    tag: "Prompts",
+    body: routedPromptSchema,
+    status: 202,
+    response: z.object({ prompt: promptSchema, session: z.object({ id: z.string() }) }),
+    takesIdempotencyKey: true,
+  }),
+};

@@ -14,16 +14,11 @@ import {
   sessionThing,
   type Work,
 } from "#engine/index.ts";
-import {
-  admitFrom,
-  findPrompt,
-  findSession,
-  MAIN_THREAD,
-  promptView,
-} from "#engine/sessions/index.ts";
+import { admitFrom, findPrompt, findSession, promptView } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { ensureRunning } from "#features/orchestrators/index.ts";
 import type { Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import type { RoutedPrompt } from "./contract.ts";
 import { findBinding } from "./queries.ts";
 import { scopeKeyOf, threadOf, webScopeKey } from "./scope-keys.ts";

@@ -3,6 +3,7 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Demands, ExecutionMode, Run, RunType } from "#protocol/runs.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../cursor.ts";
 import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
 import {
@@ -14,7 +15,6 @@ import {
   sessionThing,
 } from "../principal.ts";
 import type { RunRow } from "../schema.ts";
-import { MAIN_THREAD } from "../sessions/admit-prompt.ts";
 import { withdrawPrompt } from "../sessions/change-queue.ts";
 import { createSession } from "../sessions/create-session.ts";
 import { cutTurn } from "../sessions/cut-turn.ts";

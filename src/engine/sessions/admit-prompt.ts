@@ -6,7 +6,14 @@ import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
-import type { Attachment, Author, Lifecycle, Origin, QueueMode } from "#protocol/sessions.ts";
+import {
+  type Attachment,
+  type Author,
+  type Lifecycle,
+  MAIN_THREAD,
+  type Origin,
+  type QueueMode,
+} from "#protocol/sessions.ts";
 import type { GateDecision } from "../gates/decision.ts";
 import { decideGate } from "../gates/gates.ts";
 import { findOpenQuestion } from "../gates/queries.ts";
@@ -34,7 +41,6 @@ import { decideArrival, MAX_WAITING, type QueueDecision, RANK_NORMAL } from "./p
 import { findThread, insertThread } from "./queries.ts";
 import { pump, settlePrompt } from "./turns.ts";
 
-export const MAIN_THREAD = "main";
 export const COLLECT_TIMER = "collect";
 
 export interface BlobInput {

@@ -4,9 +4,10 @@
  * without one, the kernel prompts the parent itself.
  */
 import { quoteLines } from "#base/text/clean-text.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { KernelEvent, Work } from "../work.ts";
-import { admitPrompt, MAIN_THREAD } from "./admit-prompt.ts";
+import { admitPrompt } from "./admit-prompt.ts";
 
 const MAX_RESULT_CHARS = 16_000;
 

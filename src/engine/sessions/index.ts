@@ -1,7 +1,6 @@
 export {
   admitPrompt,
   type BlobInput,
-  MAIN_THREAD,
   type NewPrompt,
 } from "./admit-prompt.ts";
 export { showAwaiting } from "./awaiting.ts";

@@ -5,6 +5,7 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { exactPatch, type WorkspaceChanges } from "#protocol/workspaces.ts";
 import { endUnusedApprovals } from "../gates/gates.ts";
 import { demandKey, fits, sessionDemands, wishOf } from "../runs/fit.ts";
@@ -13,7 +14,6 @@ import { loseRun } from "../runs/lose-run.ts";
 import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
 import { findRunner, listStandings } from "../runs/runner-queries.ts";
 import type { RunnerRow, RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
-import { MAIN_THREAD } from "../sessions/admit-prompt.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace, upsertWorkspace } from "./queries.ts";
 

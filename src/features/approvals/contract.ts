@@ -1,12 +1,14 @@
-/** What approvals say on the wire. */
+/** Approvals on the wire. */
 import * as z from "zod";
-import { isoTime } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
 export const APPROVAL_SCOPES = ["once", "session", "always"] as const;
 const DECISIONS = ["allow", "deny", "revise"] as const;
+const APPROVAL_STATES = ["pending", "decided", "expired", "cancelled"] as const;
 export const MAX_ANSWER_CHARS = 4_000;
 
-export const approvalSchema = z
+const approvalSchema = z
   .object({
     id: z.string(),
     kind: z.enum(["approval", "question", "plan"]),
@@ -21,7 +23,7 @@ export const approvalSchema = z
     askedAt: isoTime,
     expiresAt: isoTime,
     decidedAt: isoTime.nullable(),
-    state: z.enum(["pending", "decided", "expired", "cancelled"]),
+    state: z.enum(APPROVAL_STATES),
     /** `revise`: of a plan that was sent back. */
     decision: z.enum(DECISIONS).nullable(),
     scope: z.enum(APPROVAL_SCOPES).nullable(),
@@ -47,7 +49,7 @@ export const approvalSchema = z
   .meta({ id: "Approval" });
 export type Approval = z.infer<typeof approvalSchema>;
 
-export const decisionSchema = z
+const decisionSchema = z
   .strictObject({
     /** `revise` sends a plan back: the reason says what to change. */
     decision: z.enum(DECISIONS).optional(),
@@ -61,3 +63,40 @@ export const decisionSchema = z
     "give either `decision` or, to a question, `answers`",
   );
 export type DecisionRequest = z.infer<typeof decisionSchema>;
+
+const approvalListQuery = z.strictObject({
+  state: z.enum(APPROVAL_STATES).optional(),
+  session: z.string().max(200).optional(),
+  ...pageQuery,
+});
+
+const TAG = "Approvals";
+const APPROVALS = "/api/approvals";
+const APPROVAL = `${APPROVALS}/{id}` as const;
+const one = z.object({ approval: approvalSchema });
+
+export const approvalsApi = {
+  list: apiRoute({
+    method: "get",
+    path: APPROVALS,
+    summary: "Approvals, questions and plans that your agents sent you, newest first",
+    tag: TAG,
+    query: approvalListQuery,
+    response: pageOf(approvalSchema),
+  }),
+  get: apiRoute({
+    method: "get",
+    path: APPROVAL,
+    summary: "One approval, question or plan",
+    tag: TAG,
+    response: one,
+  }),
+  decide: apiRoute({
+    method: "post",
+    path: APPROVAL,
+    summary: "Decide an approval or a plan, or answer a question; the first answer is final",
+    tag: TAG,
+    body: decisionSchema,
+    response: one,
+  }),
+};

@@ -1,6 +1,7 @@
-/** What the audit trail says on the wire. */
+/** The audit trail on the wire. */
 import * as z from "zod";
-import { isoTime } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
 export const AUDIT_CATEGORIES = [
   "session",
@@ -41,7 +42,17 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-export const auditEventSchema = z
+/** Further names to filter by: other systems name the events of an agent's loop so. */
+export const ACTION_ALIASES = [
+  "message_start",
+  "tool_call",
+  "tool_result",
+  "message_complete",
+  "error",
+] as const;
+export type ActionAlias = (typeof ACTION_ALIASES)[number];
+
+const auditEventSchema = z
   .object({
     id: z.string(),
     at: isoTime,
@@ -57,7 +68,7 @@ export const auditEventSchema = z
   .meta({ id: "AuditEvent" });
 export type AuditEvent = z.infer<typeof auditEventSchema>;
 
-export const verificationSchema = z
+const verificationSchema = z
   .object({
     ok: z.boolean(),
     sealed: z.number().int(),
@@ -76,3 +87,41 @@ export const verificationSchema = z
   })
   .meta({ id: "AuditVerification" });
 export type Verification = z.infer<typeof verificationSchema>;
+
+const instant = z.iso
+  .datetime({ offset: true })
+  .or(z.iso.date())
+  .transform((text) => Date.parse(text))
+  .optional();
+
+const auditListQuery = z.strictObject({
+  session: z.string().max(200).optional(),
+  action: z
+    .enum([...AUDIT_ACTIONS, ...ACTION_ALIASES])
+    .optional()
+    .describe("An action, or an event of an agent's loop such as tool_call."),
+  category: z.enum(AUDIT_CATEGORIES).optional(),
+  from: instant,
+  to: instant,
+  ...pageQuery,
+});
+
+const TAG = "Audit";
+
+export const auditApi = {
+  list: apiRoute({
+    method: "get",
+    path: "/api/audit",
+    summary: "Events, newest first: all for admins, those of your own sessions for others",
+    tag: TAG,
+    query: auditListQuery,
+    response: pageOf(auditEventSchema),
+  }),
+  verify: apiRoute({
+    method: "get",
+    path: "/api/audit/verify",
+    summary: "Verify that the audit trail has not been changed since it was written",
+    tag: TAG,
+    response: verificationSchema,
+  }),
+};

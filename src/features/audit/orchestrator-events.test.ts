@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { AUDIT_ACTIONS } from "./contract.ts";
-import { ACTIONS_OF, ORCHESTRATOR_EVENTS } from "./orchestrator-events.ts";
+import { ACTION_ALIASES, AUDIT_ACTIONS } from "./contract.ts";
+import { ACTIONS_OF } from "./orchestrator-events.ts";
 
 describe("the events of an agent's loop", () => {
   it.each([
@@ -14,7 +14,7 @@ describe("the events of an agent's loop", () => {
   });
 
   it("are all there, each with actions the trail has", () => {
-    expect(Object.keys(ACTIONS_OF).toSorted()).toEqual([...ORCHESTRATOR_EVENTS].toSorted());
+    expect(Object.keys(ACTIONS_OF).toSorted()).toEqual([...ACTION_ALIASES].toSorted());
     for (const actions of Object.values(ACTIONS_OF))
       for (const action of actions) expect(AUDIT_ACTIONS).toContain(action);
   });

@@ -1,24 +1,13 @@
-/** Names that other systems have for the events of an agent's loop; the trail can be asked by them. */
-import type { AuditAction } from "./contract.ts";
+/** Actions of the trail by the names that other systems have for the events of an agent's loop. */
+import type { ActionAlias, AuditAction } from "./contract.ts";
 
-export const ORCHESTRATOR_EVENTS = [
-  "message_start",
-  "tool_call",
-  "tool_result",
-  "message_complete",
-  "error",
-] as const;
-export type OrchestratorEvent = (typeof ORCHESTRATOR_EVENTS)[number];
-
-/** Resolves a name of either kind. */
-export function actionsNamed(name: AuditAction | OrchestratorEvent): readonly AuditAction[] {
-  return Object.hasOwn(ACTIONS_OF, name)
-    ? ACTIONS_OF[name as OrchestratorEvent]
-    : [name as AuditAction];
+/** Resolves the name of an action, or of an event, to actions. */
+export function actionsNamed(name: AuditAction | ActionAlias): readonly AuditAction[] {
+  return Object.hasOwn(ACTIONS_OF, name) ? ACTIONS_OF[name as ActionAlias] : [name as AuditAction];
 }
 
 /** A call is recorded once, when it has ended or was refused; until then the session's log has it. */
-export const ACTIONS_OF: Readonly<Record<OrchestratorEvent, readonly AuditAction[]>> = {
+export const ACTIONS_OF: Readonly<Record<ActionAlias, readonly AuditAction[]>> = {
   message_start: ["message_received"],
   tool_call: ["tool_executed", "tool_denied"],
   tool_result: ["tool_executed"],

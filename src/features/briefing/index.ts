@@ -10,12 +10,12 @@ import {
   type Brief,
   command,
   ddl,
-  defineRoute,
   type Feature,
   may,
   principalKey,
   type SessionRow,
   type SessionWriter,
+  serve,
   type Work,
 } from "#engine/index.ts";
 import {
@@ -26,7 +26,7 @@ import {
 } from "#features/personas/index.ts";
 import { setPersonaRules } from "#features/policy/index.ts";
 import { type ResolvedRepo, resolveRepo } from "#features/repos/index.ts";
-import { refreshAnswerSchema, refreshSchema } from "./contract.ts";
+import { briefingApi } from "./contract.ts";
 
 const FOLDER = ".muster/persona";
 const SKILLS_FOLDER = ".muster/skills";
@@ -59,44 +59,37 @@ export const briefing: Feature = {
     return { ...(persona ? briefOf(persona) : { instructions: [], files: [] }), setup };
   },
   routes: [
-    defineRoute({
-      method: "post",
-      path: "/api/sessions/{id}/persona",
-      summary: "Give the session its persona's newest version, or another persona",
-      tag: "Sessions",
-      body: refreshSchema,
-      response: refreshAnswerSchema,
-      handle: ({ engine, principal, params, body }) =>
-        command(engine, async (work) => {
-          const session = await work.session(params.id ?? "");
-          const isYours =
-            session &&
-            may(principal, "session.manage", {
-              orgId: session.row.org_id,
-              ownerId: session.row.owner_id,
-            });
-          if (!isYours) throw notFound("session");
-          const asked = body.persona ?? (await personaNow(work, session.row));
-          const persona = await resolvePersona(work.tx, { ...whoFor(session.row), asked });
-          if (!persona) throw notFound("persona");
-          await pin(work, session.row, persona);
-          session.record({
-            type: "session_updated",
-            reason: "persona",
-            data: { persona: persona.slug, version: persona.version },
-          });
-          await work.tell({
+    serve(briefingApi.refreshPersona, ({ engine, principal, params, body }) =>
+      command(engine, async (work) => {
+        const session = await work.session(params.id);
+        const isYours =
+          session &&
+          may(principal, "session.manage", {
             orgId: session.row.org_id,
-            by: principalKey(principal),
-            area: "session_persona",
-            action: "pinned",
-            subjectId: persona.personaId,
-            detail: `version_${persona.version}`,
-            session: { id: session.row.id, owner_id: session.row.owner_id },
+            ownerId: session.row.owner_id,
           });
-          return { persona: persona.slug, version: persona.version };
-        }),
-    }),
+        if (!isYours) throw notFound("session");
+        const asked = body.persona ?? (await personaNow(work, session.row));
+        const persona = await resolvePersona(work.tx, { ...whoFor(session.row), asked });
+        if (!persona) throw notFound("persona");
+        await pin(work, session.row, persona);
+        session.record({
+          type: "session_updated",
+          reason: "persona",
+          data: { persona: persona.slug, version: persona.version },
+        });
+        await work.tell({
+          orgId: session.row.org_id,
+          by: principalKey(principal),
+          area: "session_persona",
+          action: "pinned",
+          subjectId: persona.personaId,
+          detail: `version_${persona.version}`,
+          session: { id: session.row.id, owner_id: session.row.owner_id },
+        });
+        return { persona: persona.slug, version: persona.version };
+      }),
+    ),
   ],
 };
 

@@ -1,5 +1,6 @@
-/** What others rely on of parents and children: the events a parent is told, and the refusals. */
+/** Parents and children on the wire: the events a parent is told, and the routes. */
 import * as z from "zod";
+import { apiRoute } from "#protocol/api-route.ts";
 import { lastErrorSchema, sessionWaitSchema } from "#protocol/sessions.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 
@@ -109,7 +110,7 @@ export const childSchema = z
   .meta({ id: "Child" });
 export type Child = z.infer<typeof childSchema>;
 
-export const familySchema = z
+const familySchema = z
   .object({
     items: z.array(childSchema),
     /** Children there are besides those that are listed. */
@@ -119,3 +120,22 @@ export const familySchema = z
   })
   .meta({ id: "Family" });
 export type Family = z.infer<typeof familySchema>;
+
+const TAG = "Sessions";
+
+export const delegationApi = {
+  children: apiRoute({
+    method: "get",
+    path: "/api/sessions/{id}/children",
+    summary: "The session's children, live ones first, then the newest, with the cost of the tree",
+    tag: TAG,
+    response: familySchema,
+  }),
+  detach: apiRoute({
+    method: "post",
+    path: "/api/sessions/{id}/detach",
+    summary: "Detach the session from its parent; the parent is notified",
+    tag: TAG,
+    response: z.object({ sessionId: z.string(), detached: z.literal(true) }),
+  }),
+};

@@ -41,7 +41,7 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
 
 export { describeChild, describeChildren, findChanges } from "./children.ts";
 export { clearInbox } from "./clear-inbox.ts";
-export { type Child, type InboxItem, inboxItemSchema } from "./contract.ts";
+export type { Child, InboxItem } from "./contract.ts";
 export { detachByPerson, detachChild, endChild, interruptChild } from "./end-child.ts";
 export { readInbox } from "./inbox.ts";
 export { countUntold } from "./inbox-queries.ts";

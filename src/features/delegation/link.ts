@@ -5,7 +5,8 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { KernelEvent, SessionRow, SessionWriter, Work } from "#engine/index.ts";
-import { findSession, MAIN_THREAD } from "#engine/sessions/index.ts";
+import { findSession } from "#engine/sessions/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { reserveBudget } from "./budget.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
 import { isLive } from "./lives.ts";

@@ -3,8 +3,8 @@
 import type { Reader } from "#base/store/index.ts";
 import { answersInWords, decideGate, listPendingGates } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
-import { MAIN_THREAD } from "#engine/sessions/index.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { sayAsAgent } from "./say.ts";
 
 const ELSEWHERE = {

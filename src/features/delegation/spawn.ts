@@ -5,12 +5,8 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Principal, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { requireModelOffered, requireRuntimeOffered } from "#engine/runs/index.ts";
-import {
-  createSession,
-  MAIN_THREAD,
-  newSession,
-  type SessionRequest,
-} from "#engine/sessions/index.ts";
+import { createSession, newSession, type SessionRequest } from "#engine/sessions/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { isPersonaNamed } from "./asked-persona.ts";
 import { findLink, saveLink } from "./queries.ts";
 import { sayAsAgent } from "./say.ts";

@@ -1,8 +1,10 @@
-/** The model gateway's settings on the wire. */
+/** The model gateway on the wire: its settings, and the providers it offers to runners. */
 import * as z from "zod";
+import { PROVIDER_KINDS } from "#features/providers/contract.ts";
+import { apiRoute } from "#protocol/api-route.ts";
 import { isoTime } from "#protocol/page.ts";
 
-export const gatewaySettingsSchema = z
+const gatewaySettingsSchema = z
   .object({
     /** Members' own runners reach the organisation's models, for turns of their owner. */
     personalRunners: z.boolean(),
@@ -14,7 +16,44 @@ export const gatewaySettingsSchema = z
   .meta({ id: "ModelGateway" });
 export type GatewaySettings = z.infer<typeof gatewaySettingsSchema>;
 
-export const gatewayChangeSchema = z.strictObject({
+const gatewayChangeSchema = z.strictObject({
   personalRunners: z.boolean().optional(),
   environmentKeys: z.boolean().optional(),
 });
+export type GatewayChange = z.infer<typeof gatewayChangeSchema>;
+
+const offeredProviderSchema = z
+  .object({
+    name: z.string(),
+    kind: z.enum(PROVIDER_KINDS),
+    models: z.array(z.string()).nullable(),
+  })
+  .meta({ id: "GatewayProvider" });
+
+const SETTINGS = "/api/orgs/{orgId}/model-gateway";
+const one = z.object({ gateway: gatewaySettingsSchema });
+
+export const gatewayApi = {
+  get: apiRoute({
+    method: "get",
+    path: SETTINGS,
+    summary: "The model gateway's settings: which machines reach the organisation's models",
+    tag: "Providers",
+    response: one,
+  }),
+  update: apiRoute({
+    method: "put",
+    path: SETTINGS,
+    summary: "Open or close the model gateway to members' machines and environment keys (admins)",
+    tag: "Providers",
+    body: gatewayChangeSchema,
+    response: one,
+  }),
+  providers: apiRoute({
+    method: "get",
+    path: "/api/gateway",
+    summary: "Model providers that a runner reaches through this server",
+    tag: "Runners",
+    response: z.object({ items: z.array(offeredProviderSchema) }),
+  }),
+};

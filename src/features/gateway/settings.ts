@@ -1,19 +1,18 @@
 /** Reading and changing the model gateway's settings. */
-import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import {
   command,
-  defineRoute,
   type Principal,
   principalKey,
   type Route,
   requireMay,
   requireOrg,
+  serve,
   type Work,
 } from "#engine/index.ts";
 import { lockOrg } from "#features/auth/index.ts";
-import { type GatewaySettings, gatewayChangeSchema, gatewaySettingsSchema } from "./contract.ts";
+import { type GatewayChange, type GatewaySettings, gatewayApi } from "./contract.ts";
 import { findSettings, saveSettings } from "./queries.ts";
 import type { GatewaySettingsRow } from "./schema.ts";
 
@@ -36,44 +35,25 @@ export function requireOpen({ personal_runners }: GatewaySettingsRow, isPersonal
   );
 }
 
-const TAG = "Providers";
-const PATH = "/api/orgs/{orgId}/model-gateway";
-const one = z.object({ gateway: gatewaySettingsSchema });
-
 export const settingsRoutes: readonly Route[] = [
-  defineRoute({
-    method: "get",
-    path: PATH,
-    summary: "Which machines reach the organisation's models through this server",
-    tag: TAG,
-    response: one,
-    async handle({ engine, principal, params }) {
-      requireMay(principal, "provider.read");
-      const orgId = requireOrg(principal, params.orgId);
-      return {
-        gateway: viewOf(await engine.store.read((reader) => readSettings(reader, orgId))),
-      };
-    },
+  serve(gatewayApi.get, async ({ engine, principal, params }) => {
+    requireMay(principal, "provider.read");
+    const orgId = requireOrg(principal, params.orgId);
+    return {
+      gateway: viewOf(await engine.store.read((reader) => readSettings(reader, orgId))),
+    };
   }),
-  defineRoute({
-    method: "put",
-    path: PATH,
-    summary: "Open or close the model gateway to members' machines and environment keys (admins)",
-    tag: TAG,
-    body: gatewayChangeSchema,
-    response: one,
-    async handle({ engine, principal, params, body }) {
-      requireMay(principal, "provider.manage");
-      requireOrg(principal, params.orgId);
-      return { gateway: viewOf(await command(engine, (work) => change(work, principal, body))) };
-    },
+  serve(gatewayApi.update, async ({ engine, principal, params, body }) => {
+    requireMay(principal, "provider.manage");
+    requireOrg(principal, params.orgId);
+    return { gateway: viewOf(await command(engine, (work) => change(work, principal, body))) };
   }),
 ];
 
 async function change(
   work: Work,
   principal: Principal,
-  asked: z.infer<typeof gatewayChangeSchema>,
+  asked: GatewayChange,
 ): Promise<GatewaySettingsRow> {
   const { orgId } = principal;
   // One change after another: each keeps what the other has set.

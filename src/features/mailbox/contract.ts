@@ -1,7 +1,10 @@
-/** What others rely on of letters: their shape, what may be asked of them, and the words they are in. */
+/** The mailbox on the wire: messages between people and agents, inboxes and their settings. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
-import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { prose } from "#base/text/text-schemas.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, PAGE_LIMIT_MAX, pageOf, pageQuery } from "#protocol/page.ts";
+import { promptSchema } from "#protocol/sessions.ts";
 
 export const LETTER_TYPES = [
   "message",
@@ -37,7 +40,7 @@ export type LetterBox = (typeof LETTER_BOXES)[number];
 export const MAX_LETTER_CHARS = 32_000;
 const MAX_TO_CHARS = 200;
 const MAX_REF_CHARS = 500;
-export const MAX_CONTACTS = 200;
+const MAX_CONTACTS = 200;
 /** How often a letter may call forth another across people before the exchange is cut. */
 export const MAX_HOPS = 8;
 
@@ -110,13 +113,11 @@ export const letterSchema = z
   .meta({ id: "Letter" });
 export type Letter = z.infer<typeof letterSchema>;
 
-/** Kept as it is; only what no database can hold is replaced. */
-const kept = (max: number) => z.string().max(max).transform(cleanText);
-export const letterContent = kept(MAX_LETTER_CHARS).refine(
+export const letterContent = prose(MAX_LETTER_CHARS).refine(
   (text) => text.trim() !== "",
   "is empty",
 );
-const to = kept(MAX_TO_CHARS)
+const to = prose(MAX_TO_CHARS)
   .transform((text) => text.trim())
   .refine((text) => text !== "", "is empty")
   .describe(
@@ -129,7 +130,7 @@ const letterFields = {
   messageType: z.enum(LETTER_TYPES).optional(),
   contextTaskId: id.optional(),
   contextSessionId: id.optional(),
-  contextRef: kept(MAX_REF_CHARS).optional(),
+  contextRef: prose(MAX_REF_CHARS).optional(),
   replyToId: id.optional().describe("The letter it answers."),
 };
 
@@ -160,8 +161,6 @@ export const emitSchema = z
   );
 export type EmitRequest = z.infer<typeof emitSchema>;
 
-export const replySchema = z.strictObject({ content: letterContent });
-
 const flag = z.stringbool();
 export const inboxQuery = z.strictObject({
   box: z.enum(LETTER_BOXES).default("inbox"),
@@ -171,24 +170,22 @@ export const inboxQuery = z.strictObject({
   fromUserId: id.optional(),
   contextSessionId: id.optional(),
   contextTaskId: id.optional(),
-  contextRef: kept(MAX_REF_CHARS).optional(),
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
+  contextRef: prose(MAX_REF_CHARS).optional(),
+  ...pageQuery,
 });
 export type InboxQuery = z.infer<typeof inboxQuery>;
 
 /** An exchange is read from its beginning. */
 export const threadQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_MAX),
-  cursor: inboxQuery.shape.cursor,
+  ...pageQuery,
+  limit: z.coerce.number<number>().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_MAX),
 });
 export type ThreadQuery = z.infer<typeof threadQuery>;
 
-export const sessionLettersQuery = z.strictObject({
+const sessionLettersQuery = z.strictObject({
   /** Also what its agent has read. */
   all: flag.optional(),
-  limit: inboxQuery.shape.limit,
-  cursor: inboxQuery.shape.cursor,
+  ...pageQuery,
 });
 
 export const letterChangeSchema = z
@@ -205,12 +202,8 @@ export const letterChangeSchema = z
   .refine((change) => Object.keys(change).length > 0, "Say what is to be changed.");
 export type LetterChange = z.infer<typeof letterChangeSchema>;
 
-export const countSchema = z.object({ count: z.number().int() });
-/** How many letters it changed. */
-export const changedSchema = z.object({ changed: z.number().int() });
-
 /** One of these for each type, and for each type and event that was set apart. */
-export const preferenceSchema = z
+const preferenceSchema = z
   .object({
     messageType: z.enum(LETTER_TYPES),
     /** Null: whatever it is about. */
@@ -229,13 +222,13 @@ export const preferenceSchema = z
   .meta({ id: "NotificationPreference" });
 export type NotificationPreference = z.infer<typeof preferenceSchema>;
 
-export const preferencesSchema = z.object({
+const preferencesSchema = z.object({
   items: z.array(preferenceSchema),
   /** Those of the channels that this server can reach you by. */
   channels: z.array(z.enum(LETTER_CHANNELS)),
 });
 
-export const preferenceChangeSchema = z.strictObject({
+const preferenceChangeSchema = z.strictObject({
   messageType: z.enum(LETTER_TYPES),
   eventType: z.enum(LETTER_EVENTS).nullable().default(null),
   deliverWeb: z.boolean().optional(),
@@ -248,8 +241,103 @@ export const preferenceChangeSchema = z.strictObject({
 });
 export type PreferenceChange = z.infer<typeof preferenceChangeSchema>;
 
-/** Whose agents may write to yours when it accepts mail from a list. */
-export const contactsSchema = z.object({
+/** People whose agents may write to yours when it accepts mail from a list. */
+const contactsSchema = z.object({
   items: z.array(z.object({ userId: z.string(), name: z.string() })),
 });
-export const contactsChangeSchema = z.strictObject({ userIds: z.array(id).max(MAX_CONTACTS) });
+
+const one = z.object({ letter: letterSchema });
+const page = pageOf(letterSchema);
+/** Number of messages that a route changed. */
+export const changedSchema = z.object({ changed: z.number().int() });
+const INBOX = "Inbox";
+const MAILBOX = "Mailbox";
+const nothing = z.strictObject({});
+
+const sessionRoutes = <const Base extends string>(base: Base) => ({
+  list: apiRoute({
+    method: "get",
+    path: base,
+    summary: "Messages to a session's agent, newest first: the unread ones, or all",
+    tag: MAILBOX,
+    query: sessionLettersQuery,
+    response: page,
+  }),
+  readAll: apiRoute({
+    method: "put",
+    path: `${base}/read`,
+    summary: "Mark messages as read before a session's agent gets them; it will not get them",
+    tag: MAILBOX,
+    body: nothing,
+    response: changedSchema,
+  }),
+});
+
+export const sessionMessagesApi = sessionRoutes("/api/sessions/{id}/messages");
+/** Serves the messages of a session under their second name. */
+export const sessionNotificationsApi = sessionRoutes("/api/sessions/{id}/notifications");
+
+const PREFERENCES = "/api/me/notification-preferences";
+const CONTACTS = "/api/me/mail-contacts";
+
+export const mailboxApi = {
+  send: apiRoute({
+    method: "post",
+    path: "/api/messages",
+    summary: "Send a message to a session, to an agent by its @handle, or to a person",
+    tag: MAILBOX,
+    body: newLetterSchema,
+    response: one,
+    status: 201,
+    takesIdempotencyKey: true,
+  }),
+  emit: apiRoute({
+    method: "post",
+    path: "/api/notifications/emit",
+    summary: "Send a notification; exactly one field names the recipient",
+    tag: MAILBOX,
+    body: emitSchema,
+    response: one,
+    status: 201,
+    takesIdempotencyKey: true,
+  }),
+  letThrough: apiRoute({
+    method: "post",
+    path: "/api/messages/{id}/let-through",
+    summary: "Have your agent work on somebody else's request as an ordinary turn",
+    tag: MAILBOX,
+    body: nothing,
+    response: z.object({ prompt: promptSchema }),
+    status: 202,
+  }),
+  preferences: apiRoute({
+    method: "get",
+    path: PREFERENCES,
+    summary: "Channels that notify you of messages besides your inbox, by type and event",
+    tag: INBOX,
+    response: preferencesSchema,
+  }),
+  setPreference: apiRoute({
+    method: "put",
+    path: PREFERENCES,
+    summary: "Set the channels for a message type, or for a type and an event; others stay",
+    tag: INBOX,
+    body: preferenceChangeSchema,
+    response: preferencesSchema,
+  }),
+  contacts: apiRoute({
+    method: "get",
+    path: CONTACTS,
+    summary: "People whose agents may write to your orchestrator when it accepts mail from a list",
+    tag: INBOX,
+    response: contactsSchema,
+  }),
+  setContacts: apiRoute({
+    method: "put",
+    path: CONTACTS,
+    summary: "Replace the list of contacts",
+    tag: INBOX,
+    body: z.strictObject({ userIds: z.array(id).max(MAX_CONTACTS) }),
+    response: contactsSchema,
+  }),
+};

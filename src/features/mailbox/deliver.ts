@@ -11,11 +11,11 @@ import {
   editPrompt,
   findPrompt,
   findSession,
-  MAIN_THREAD,
   withdrawPrompt,
 } from "#engine/sessions/index.ts";
 import { isGone, isHeldBack } from "#features/delegation/index.ts";
 import { isGuestThread } from "#protocol/guests.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import {
   listByPrompt,
   listHeldSessions,

@@ -6,9 +6,10 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
 import { may, type PromptRow, sessionThing, type Work } from "#engine/index.ts";
-import { admitPrompt, MAIN_THREAD } from "#engine/sessions/index.ts";
+import { admitPrompt } from "#engine/sessions/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { isGuestLetter } from "./guest.ts";
 import { findLetter, saveLetThrough } from "./queries.ts";
 import type { LetterRow } from "./schema.ts";

@@ -11,9 +11,10 @@ import {
   principalKey,
   type Work,
 } from "#engine/index.ts";
-import { findPrompt, MAIN_THREAD } from "#engine/sessions/index.ts";
+import { findPrompt } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { sessionIdMeant } from "#protocol/session-ids.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { countUnreadBetween, listByPrompt, markReadBy } from "./agent-queries.ts";
 import { answerAsked, findAsked } from "./answer-question.ts";
 import type { LetterType, NewLetter } from "./contract.ts";

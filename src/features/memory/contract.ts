@@ -1,7 +1,8 @@
-/** What is said about memories on the wire. */
+/** Memories on the wire. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
-import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
 /** `orchestrator`: what a person's orchestrator remembers. `session`: what sessions know of a repository. */
 export const MEMORY_KINDS = ["orchestrator", "session"] as const;
@@ -47,7 +48,7 @@ export const categoryInput = kept(MAX_CATEGORY_CHARS)
 export const queryInput = kept(MAX_QUERY_CHARS);
 const repoInput = kept(MAX_REPO_CHARS);
 
-export const memorySchema = z
+const memorySchema = z
   .object({
     id: z.string(),
     kind: z.enum(MEMORY_KINDS),
@@ -70,7 +71,7 @@ export const memorySchema = z
   .meta({ id: "Memory" });
 export type Memory = z.infer<typeof memorySchema>;
 
-export const earlierSchema = z.object({
+const earlierSchema = z.object({
   title: z.string().nullable(),
   content: z.string(),
   /** Until when it stood there. */
@@ -78,13 +79,13 @@ export const earlierSchema = z.object({
 });
 export type Earlier = z.infer<typeof earlierSchema>;
 
-export const memoryWithHistorySchema = z.object({
+const memoryWithHistorySchema = z.object({
   memory: memorySchema,
   /** What stood there before, the newest first. */
   history: z.array(earlierSchema),
 });
 
-export const writtenSchema = z.object({
+const writtenSchema = z.object({
   memory: memorySchema,
   /** It was about the same as an earlier one and took its place. */
   replaced: z.boolean(),
@@ -93,19 +94,19 @@ export const writtenSchema = z.object({
 });
 export type Written = z.infer<typeof writtenSchema>;
 
-export const newMemorySchema = z.strictObject({
+const newMemorySchema = z.strictObject({
   content: contentInput,
   category: categoryInput.default(DEFAULT_CATEGORY),
   title: titleInput.nullable().optional(),
   pinned: z.boolean().optional(),
 });
 
-export const newSessionMemorySchema = newMemorySchema.extend({
+const newSessionMemorySchema = newMemorySchema.extend({
   /** Its address; left out: for sessions without one. */
   repo: repoInput.optional(),
 });
 
-export const memoryChangeSchema = z
+const memoryChangeSchema = z
   .strictObject({
     content: contentInput,
     category: categoryInput,
@@ -121,7 +122,7 @@ const instant = z.iso
   .or(z.iso.date())
   .transform((text) => Date.parse(text));
 
-export const memoryListQuery = z.strictObject({
+const memoryListQuery = z.strictObject({
   /** Plain words. What is found this way counts as read, */
   query: queryInput.optional(),
   /** unless this is false: for who looks through them, and does not use them. */
@@ -131,12 +132,11 @@ export const memoryListQuery = z.strictObject({
   since: instant.optional(),
   until: instant.optional(),
   pinned: z.stringbool().optional(),
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
+  ...pageQuery,
 });
 export type MemoryListQuery = z.infer<typeof memoryListQuery>;
 
-export const sessionMemoryListQuery = memoryListQuery.extend({
+const sessionMemoryListQuery = memoryListQuery.extend({
   /** Its address, or its name. */
   repo: repoInput.optional(),
 });
@@ -152,7 +152,7 @@ export const pruneSchema = z.strictObject({
 });
 export type PruneRequest = z.infer<typeof pruneSchema>;
 
-export const prunedSchema = z.object({
+const prunedSchema = z.object({
   pruned: z.array(memorySchema),
   /** There is more to go: ask again. */
   more: z.boolean(),
@@ -161,7 +161,7 @@ export const prunedSchema = z.object({
 export type Pruned = z.infer<typeof prunedSchema>;
 
 /** One of the places where memories are kept: an orchestrator's, or what is known of a repository. */
-export const shelfSchema = z
+const shelfSchema = z
   .object({
     kind: z.enum(MEMORY_KINDS),
     /** Null: your orchestrator's, or those of sessions without a repository. */
@@ -175,13 +175,13 @@ export const shelfSchema = z
 export type Shelf = z.infer<typeof shelfSchema>;
 
 /** Of session memory: which repository's; your orchestrator's, when nothing is said. */
-export const exportQuery = z.strictObject({ repo: repoInput.optional() });
+const exportQuery = z.strictObject({ repo: repoInput.optional() });
 
-export const memoryFileSchema = z.object({ path: z.string(), content: z.string() });
+const memoryFileSchema = z.object({ path: z.string(), content: z.string() });
 export type MemoryFile = z.infer<typeof memoryFileSchema>;
-export const exportedSchema = z.object({ files: z.array(memoryFileSchema) });
+const exportedSchema = z.object({ files: z.array(memoryFileSchema) });
 
-export const importSchema = z.strictObject({
+const importSchema = z.strictObject({
   files: z
     .array(z.strictObject({ path: z.string().max(500), content: z.string().max(MAX_FILE_CHARS) }))
     .max(MAX_IMPORTED),
@@ -189,7 +189,7 @@ export const importSchema = z.strictObject({
 });
 export type ImportRequest = z.infer<typeof importSchema>;
 
-export const importedSchema = z.object({
+const importedSchema = z.object({
   created: z.number().int(),
   replaced: z.number().int(),
   unchanged: z.number().int(),
@@ -201,3 +201,98 @@ export type Imported = z.infer<typeof importedSchema>;
 
 /** Folders and files of an export, as the server names them. */
 export const MEMORY_PATH = /^[a-z0-9][a-z0-9-]{0,80}\/[a-z0-9][a-z0-9-]{0,120}\.md$/;
+
+const TAG = "Memory";
+const MEMORIES = "/api/me/memories";
+const MEMORY = `${MEMORIES}/{id}` as const;
+const one = z.object({ memory: memorySchema });
+
+export const memoryApi = {
+  list: apiRoute({
+    method: "get",
+    path: MEMORIES,
+    summary: "Your orchestrator's memories: the newest first, or the best matches for plain words",
+    tag: TAG,
+    query: memoryListQuery,
+    response: pageOf(memorySchema),
+  }),
+  create: apiRoute({
+    method: "post",
+    path: MEMORIES,
+    summary: "Add a memory to your orchestrator; an earlier one on the same subject is replaced",
+    tag: TAG,
+    body: newMemorySchema,
+    response: writtenSchema,
+    status: 201,
+  }),
+  listSession: apiRoute({
+    method: "get",
+    path: `${MEMORIES}/session`,
+    summary: "Your sessions' memories of repositories",
+    tag: TAG,
+    query: sessionMemoryListQuery,
+    response: pageOf(memorySchema),
+  }),
+  createSession: apiRoute({
+    method: "post",
+    path: `${MEMORIES}/session`,
+    summary: "Add a memory for your sessions in a repository",
+    tag: TAG,
+    body: newSessionMemorySchema,
+    response: writtenSchema,
+    status: 201,
+  }),
+  shelves: apiRoute({
+    method: "get",
+    path: `${MEMORIES}/shelves`,
+    summary: "Number of memories of your orchestrator, and of your sessions by repository",
+    tag: TAG,
+    response: z.object({ items: z.array(shelfSchema) }),
+  }),
+  prune: apiRoute({
+    method: "post",
+    path: `${MEMORIES}/prune`,
+    summary: "Delete memories of little relevance; the answer lists them",
+    tag: TAG,
+    body: pruneSchema,
+    response: prunedSchema,
+  }),
+  export: apiRoute({
+    method: "get",
+    path: `${MEMORIES}/export`,
+    summary: "Export memories as Markdown files with front matter",
+    tag: TAG,
+    query: exportQuery,
+    response: exportedSchema,
+  }),
+  import: apiRoute({
+    method: "post",
+    path: `${MEMORIES}/import`,
+    summary: "Import Markdown files; a file with the title or text of a memory updates that memory",
+    tag: TAG,
+    body: importSchema,
+    response: importedSchema,
+  }),
+  get: apiRoute({
+    method: "get",
+    path: MEMORY,
+    summary: "One memory with its earlier versions",
+    tag: TAG,
+    response: memoryWithHistorySchema,
+  }),
+  update: apiRoute({
+    method: "patch",
+    path: MEMORY,
+    summary: "Change, pin or unpin a memory",
+    tag: TAG,
+    body: memoryChangeSchema,
+    response: one,
+  }),
+  delete: apiRoute({
+    method: "delete",
+    path: MEMORY,
+    summary: "Delete a memory",
+    tag: TAG,
+    response: one,
+  }),
+};

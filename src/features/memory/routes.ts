@@ -1,37 +1,23 @@
-import * as z from "zod";
+/** Memories over HTTP, for the person they belong to. */
 import { decodeCursor, pageOf } from "#engine/cursor.ts";
 import {
   command,
-  defineRoute,
   type Engine,
   type Principal,
   principalKey,
   type Route,
   requireMay,
+  serve,
 } from "#engine/index.ts";
 import { requireUser } from "#features/policy/index.ts";
-import { type Page, pageOf as pageSchema } from "#protocol/page.ts";
+import type { Page } from "#protocol/page.ts";
 import {
-  exportedSchema,
-  exportQuery,
-  importedSchema,
-  importSchema,
   MEMORY_KINDS,
   type Memory,
   type MemoryKind,
   type MemoryListQuery,
-  memoryChangeSchema,
-  memoryListQuery,
-  memorySchema,
-  memoryWithHistorySchema,
-  newMemorySchema,
-  newSessionMemorySchema,
-  prunedSchema,
-  pruneSchema,
-  sessionMemoryListQuery,
-  shelfSchema,
+  memoryApi,
   type Written,
-  writtenSchema,
 } from "./contract.ts";
 import { editMemory, forgetMemory, noMemory } from "./edit-memory.ts";
 import { prune } from "./prune.ts";
@@ -52,159 +38,71 @@ import { exportShelf, importFiles } from "./transfer.ts";
 import { historyOf, memoryView, shelfView } from "./view.ts";
 import { type Draft, writeMemory } from "./write-memory.ts";
 
-const TAG = "Memory";
-const one = z.object({ memory: memorySchema });
 const NEWEST = "memories";
 const RANKED = "memories:found";
 
+/** Fixed segments of a path come before its parameters. */
 export const memoryRoutes: readonly Route[] = [
-  defineRoute({
-    method: "get",
-    path: "/api/me/memories",
-    summary: "What your orchestrator remembers: the newest, or the best match for plain words",
-    tag: TAG,
-    query: memoryListQuery,
-    response: pageSchema(memorySchema),
-    async handle({ engine, principal, query }) {
-      const owner = ownerOf(principal, "memory.read");
-      return listPage(engine, owner, "orchestrator", query);
-    },
+  serve(memoryApi.list, async ({ engine, principal, query }) => {
+    const owner = ownerOf(principal, "memory.read");
+    return listPage(engine, owner, "orchestrator", query);
   }),
-  defineRoute({
-    method: "post",
-    path: "/api/me/memories",
-    summary: "Have your orchestrator remember something; one about the same is replaced",
-    tag: TAG,
-    body: newMemorySchema,
-    response: writtenSchema,
-    status: 201,
-    handle: ({ engine, principal, body }) =>
-      write(engine, principal, { kind: "orchestrator", repo: "" }, body),
+  serve(memoryApi.create, ({ engine, principal, body }) =>
+    write(engine, principal, { kind: "orchestrator", repo: "" }, body),
+  ),
+  serve(memoryApi.listSession, async ({ engine, principal, query: { repo, ...query } }) => {
+    const owner = ownerOf(principal, "memory.read");
+    return listPage(engine, owner, "session", query, repo);
   }),
-  defineRoute({
-    method: "get",
-    path: "/api/me/memories/session",
-    summary: "What your sessions remember of repositories",
-    tag: TAG,
-    query: sessionMemoryListQuery,
-    response: pageSchema(memorySchema),
-    async handle({ engine, principal, query: { repo, ...query } }) {
-      const owner = ownerOf(principal, "memory.read");
-      return listPage(engine, owner, "session", query, repo);
-    },
+  serve(memoryApi.createSession, ({ engine, principal, body: { repo, ...draft } }) =>
+    write(engine, principal, { kind: "session", repo: repoKey(repo) }, draft),
+  ),
+  serve(memoryApi.shelves, async ({ engine, principal }) => {
+    const owner = ownerOf(principal, "memory.read");
+    const shelves = await engine.store.read(async (reader) =>
+      Promise.all(MEMORY_KINDS.map((kind) => listShelves(reader, owner, kind))),
+    );
+    return { items: shelves.flat().map(shelfView) };
   }),
-  defineRoute({
-    method: "post",
-    path: "/api/me/memories/session",
-    summary: "Have your sessions in a repository remember something",
-    tag: TAG,
-    body: newSessionMemorySchema,
-    response: writtenSchema,
-    status: 201,
-    handle: ({ engine, principal, body: { repo, ...draft } }) =>
-      write(engine, principal, { kind: "session", repo: repoKey(repo) }, draft),
-  }),
-  defineRoute({
-    method: "get",
-    path: "/api/me/memories/shelves",
-    summary: "How much your orchestrator remembers, and your sessions of each repository",
-    tag: TAG,
-    response: z.object({ items: z.array(shelfSchema) }),
-    async handle({ engine, principal }) {
-      const owner = ownerOf(principal, "memory.read");
-      const shelves = await engine.store.read(async (reader) =>
-        Promise.all(MEMORY_KINDS.map((kind) => listShelves(reader, owner, kind))),
-      );
-      return { items: shelves.flat().map(shelfView) };
-    },
-  }),
-  defineRoute({
-    method: "post",
-    path: "/api/me/memories/prune",
-    summary: "Clear out what hardly counts any more, and see what went",
-    tag: TAG,
-    body: pruneSchema,
-    response: prunedSchema,
-    async handle({ engine, principal, body }) {
-      const owner = ownerOf(principal, "memory.write");
-      return command(engine, async (work) => {
-        const found = await findShelf(work.tx, { ...owner, kind: "orchestrator", repo: "" });
-        const shelf = found && (await lockShelf(work.tx, found.id));
-        const { rows, more } = shelf ? await prune(work, shelf, body) : { rows: [], more: false };
-        const by = principalKey(principal);
-        if (shelf && !body.dryRun)
-          for (const { id } of rows) await note(work, shelf, { by, action: "pruned", id });
-        const pruned = rows.map((row) => memoryView(row, work.now));
-        return { pruned, more, dryRun: body.dryRun };
-      });
-    },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/api/me/memories/export",
-    summary: "Your memories as markdown files with front matter",
-    tag: TAG,
-    query: exportQuery,
-    response: exportedSchema,
-    async handle({ engine, principal, query }) {
-      const key = keyOf(ownerOf(principal, "memory.read"), query.repo);
-      return { files: await engine.store.read((reader) => exportShelf(reader, key)) };
-    },
-  }),
-  defineRoute({
-    method: "post",
-    path: "/api/me/memories/import",
-    summary: "Take in markdown files; one with the title or text of a memory is that memory",
-    tag: TAG,
-    body: importSchema,
-    response: importedSchema,
-    async handle({ engine, principal, body }) {
-      const key = keyOf(ownerOf(principal, "memory.write"), body.repo);
-      const writer = { by: principalKey(principal), source: null };
-      return command(engine, (work) => importFiles(work, key, body, writer));
-    },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/api/me/memories/{id}",
-    summary: "One memory, and what stood there before",
-    tag: TAG,
-    response: memoryWithHistorySchema,
-    async handle({ engine, principal, params }) {
-      const owner = ownerOf(principal, "memory.read");
-      const row = await engine.store.read((reader) => findMemory(reader, owner, params.id ?? ""));
-      if (!row) throw noMemory();
-      return { memory: memoryView(row, engine.clock.now()), history: historyOf(row) };
-    },
-  }),
-  defineRoute({
-    method: "patch",
-    path: "/api/me/memories/{id}",
-    summary: "Change what a memory says, or pin it",
-    tag: TAG,
-    body: memoryChangeSchema,
-    response: one,
-    async handle({ engine, principal, params, body }) {
-      const owner = ownerOf(principal, "memory.write");
+  serve(memoryApi.prune, async ({ engine, principal, body }) => {
+    const owner = ownerOf(principal, "memory.write");
+    return command(engine, async (work) => {
+      const found = await findShelf(work.tx, { ...owner, kind: "orchestrator", repo: "" });
+      const shelf = found && (await lockShelf(work.tx, found.id));
+      const { rows, more } = shelf ? await prune(work, shelf, body) : { rows: [], more: false };
       const by = principalKey(principal);
-      const row = await command(engine, (work) =>
-        editMemory(work, owner, params.id ?? "", body, by),
-      );
-      return { memory: memoryView(row, engine.clock.now()) };
-    },
+      if (shelf && !body.dryRun)
+        for (const { id } of rows) await note(work, shelf, { by, action: "pruned", id });
+      const pruned = rows.map((row) => memoryView(row, work.now));
+      return { pruned, more, dryRun: body.dryRun };
+    });
   }),
-  defineRoute({
-    method: "delete",
-    path: "/api/me/memories/{id}",
-    summary: "Forget a memory",
-    tag: TAG,
-    response: one,
-    async handle({ engine, principal, params }) {
-      const owner = ownerOf(principal, "memory.write");
-      const by = principalKey(principal);
-      const row = await command(engine, (work) => forgetMemory(work, owner, params.id ?? "", by));
-      return { memory: memoryView(row, engine.clock.now()) };
-    },
+  serve(memoryApi.export, async ({ engine, principal, query }) => {
+    const key = keyOf(ownerOf(principal, "memory.read"), query.repo);
+    return { files: await engine.store.read((reader) => exportShelf(reader, key)) };
+  }),
+  serve(memoryApi.import, async ({ engine, principal, body }) => {
+    const key = keyOf(ownerOf(principal, "memory.write"), body.repo);
+    const writer = { by: principalKey(principal), source: null };
+    return command(engine, (work) => importFiles(work, key, body, writer));
+  }),
+  serve(memoryApi.get, async ({ engine, principal, params }) => {
+    const owner = ownerOf(principal, "memory.read");
+    const row = await engine.store.read((reader) => findMemory(reader, owner, params.id));
+    if (!row) throw noMemory();
+    return { memory: memoryView(row, engine.clock.now()), history: historyOf(row) };
+  }),
+  serve(memoryApi.update, async ({ engine, principal, params, body }) => {
+    const owner = ownerOf(principal, "memory.write");
+    const by = principalKey(principal);
+    const row = await command(engine, (work) => editMemory(work, owner, params.id, body, by));
+    return { memory: memoryView(row, engine.clock.now()) };
+  }),
+  serve(memoryApi.delete, async ({ engine, principal, params }) => {
+    const owner = ownerOf(principal, "memory.write");
+    const by = principalKey(principal);
+    const row = await command(engine, (work) => forgetMemory(work, owner, params.id, by));
+    return { memory: memoryView(row, engine.clock.now()) };
   }),
 ];
 

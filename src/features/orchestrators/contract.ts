@@ -1,7 +1,8 @@
-/** Orchestrators on the wire: who they are, how they are, and how their people want them. */
+/** Orchestrators on the wire: identity, state, preferences, and their routes. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
-import { isoTime } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf } from "#protocol/page.ts";
 import {
   ACTIVITIES,
   LIFECYCLES,
@@ -178,3 +179,132 @@ export const overseenOrchestratorSchema = z
   })
   .meta({ id: "OverseenOrchestrator" });
 export type OverseenOrchestrator = z.infer<typeof overseenOrchestratorSchema>;
+
+const TAG = "Orchestrator";
+const ORCHESTRATOR = "/api/me/orchestrator";
+const IDENTITY = `${ORCHESTRATOR}/identity` as const;
+const PREFERENCES = "/api/me/preferences";
+const SETTINGS = "/api/orgs/{orgId}/orchestrator-settings";
+const oneIdentity = z.object({ identity: identitySchema });
+
+export const orchestratorsApi = {
+  get: apiRoute({
+    method: "get",
+    path: ORCHESTRATOR,
+    summary: "Your orchestrator: its session, its identity, and if it needs a restart",
+    tag: TAG,
+    response: orchestratorSchema,
+  }),
+  create: apiRoute({
+    method: "post",
+    path: ORCHESTRATOR,
+    summary: "Create or restore your orchestrator; one that already runs is left unchanged (200)",
+    tag: TAG,
+    body: newOrchestratorSchema,
+    status: 201,
+    otherStatuses: [200],
+    response: startedSchema,
+  }),
+  wake: apiRoute({
+    method: "post",
+    path: `${ORCHESTRATOR}/wake`,
+    summary: "Wake your orchestrator; it is created or restored if necessary",
+    tag: TAG,
+    body: z.strictObject({}),
+    response: startedSchema,
+  }),
+  restart: apiRoute({
+    method: "post",
+    path: `${ORCHESTRATOR}/restart`,
+    summary:
+      "Restart your orchestrator. A healthy one is left unchanged unless `force` is true: that stops its turns and starts afresh, and keeps its queue",
+    tag: TAG,
+    body: z.strictObject({ force: z.boolean().default(false) }),
+    status: 201,
+    otherStatuses: [200],
+    response: startedSchema,
+  }),
+  getIdentity: apiRoute({
+    method: "get",
+    path: IDENTITY,
+    summary: "The identity of your orchestrator",
+    tag: TAG,
+    response: oneIdentity,
+  }),
+  updateIdentity: apiRoute({
+    method: "put",
+    path: IDENTITY,
+    summary:
+      "Change the name, handle, avatar, style or instructions of your orchestrator, or which agents may write to it",
+    tag: TAG,
+    body: identityChangeSchema,
+    response: oneIdentity,
+  }),
+  getAvatar: apiRoute({
+    method: "get",
+    path: "/api/agents/{userId}/avatar",
+    summary: "The uploaded avatar image of a person's agent",
+    tag: TAG,
+    response: z.string(),
+    mediaType: "image/*",
+  }),
+  checkHandle: apiRoute({
+    method: "get",
+    path: `${ORCHESTRATOR}/check-handle`,
+    summary: "Check if a handle is available; the answer suggests a similar one if it is not",
+    tag: TAG,
+    query: z.strictObject({ handle: handleSchema }),
+    response: handleAnswerSchema,
+  }),
+  getPreferences: apiRoute({
+    method: "get",
+    path: PREFERENCES,
+    summary: "Your preferences for your orchestrator: idle timeout, queue mode and model",
+    tag: TAG,
+    response: preferencesSchema,
+  }),
+  updatePreferences: apiRoute({
+    method: "patch",
+    path: PREFERENCES,
+    summary: "Change your preferences; the model only while no admin has set one for everybody",
+    tag: TAG,
+    body: preferencesChangeSchema,
+    response: preferencesSchema,
+  }),
+  listAgents: apiRoute({
+    method: "get",
+    path: "/api/me/org-agents",
+    summary: "The agents of your organisation, with their handles and names",
+    tag: TAG,
+    response: pageOf(agentSchema),
+  }),
+  listOrgAgents: apiRoute({
+    method: "get",
+    path: "/api/orgs/{orgId}/agents",
+    summary: "The agents of the organisation, with their handles and names",
+    tag: TAG,
+    response: pageOf(agentSchema),
+  }),
+  oversee: apiRoute({
+    method: "get",
+    path: "/api/orgs/{orgId}/orchestrators",
+    summary: "Everybody's orchestrators: state and cost, without content (admins)",
+    tag: TAG,
+    response: pageOf(overseenOrchestratorSchema),
+  }),
+  getSettings: apiRoute({
+    method: "get",
+    path: SETTINGS,
+    summary: "The model set for all orchestrators; null lets everybody choose",
+    tag: TAG,
+    response: orchestratorSettingsSchema,
+  }),
+  updateSettings: apiRoute({
+    method: "patch",
+    path: SETTINGS,
+    summary: "Set the model of all orchestrators, or null to let everybody choose (admins)",
+    tag: TAG,
+    body: settingsChangeSchema,
+    response: orchestratorSettingsSchema,
+  }),
+};

@@ -4,10 +4,7 @@ import type { Principal } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 
 /** A person of the org in the path; any other org answers as if it were not there. */
-export function personOf(
-  principal: Principal,
-  params: Readonly<Record<string, string>>,
-): UserPrincipal {
+export function personOf(principal: Principal, params: { readonly orgId: string }): UserPrincipal {
   if (principal.kind !== "user")
     throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");
   if (principal.orgId !== params.orgId) throw notFound("org");

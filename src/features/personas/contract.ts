@@ -1,33 +1,43 @@
-/** What is said about personas on the wire, and how large they may be. */
+/** Personas on the wire, their limits and their routes. */
 import * as z from "zod";
-import { cleanText } from "#base/text/clean-text.ts";
+import { isStorable } from "#base/text/clean-text.ts";
+import { UNSTORABLE } from "#base/text/text-schemas.ts";
 import { MAX_GLOB_CHARS, newRuleSchema } from "#features/policy/contract.ts";
-import { isoTime } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
+import { faultOfFilename, findRepeatedName, SLUG } from "./names.ts";
 import {
-  faultOfFilename,
-  faultOfPath,
-  faultOfSkillName,
-  findFileAsFolder,
-  findRepeatedName,
-  SLUG,
-} from "./names.ts";
+  checkedBy,
+  fileContent,
+  ifVersion,
+  importedSkillSchema,
+  skillChangeSchema,
+  skillImportSchema,
+  skillSchema,
+  skillSummarySchema,
+  skillsSchema,
+} from "./skill-schemas.ts";
 
 export { readFrontMatter, SKILL_FILE } from "./front-matter.ts";
+export {
+  type ImportedSkill,
+  MAX_SKILL_FILES,
+  MAX_SKILLS,
+  MAX_SKILLS_BYTES,
+  type NewSkill,
+  type Skill,
+  type SkillImport,
+  type SkillSource,
+  type SkillSummary,
+} from "./skill-schemas.ts";
 
 export const MAX_FILES = 50;
 export const MAX_FILE_BYTES = 256 * 1024;
 export const MAX_FILES_BYTES = 1024 * 1024;
-export const MAX_SKILLS = 20;
-/** Of all skills of a persona together. */
-export const MAX_SKILL_FILES = 100;
-export const MAX_SKILLS_BYTES = 2 * 1024 * 1024;
 const MAX_POLICY_RULES = 100;
 
 export const VISIBILITIES = ["private", "shared"] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
-
-const isStorable = (text: string) => cleanText(text) === text;
-const NOT_STORABLE = "must not contain NUL characters or broken Unicode";
 
 /** For people, on one line. */
 const line = (max: number) =>
@@ -36,21 +46,11 @@ const line = (max: number) =>
     .trim()
     .max(max)
     .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line")
-    .refine(isStorable, NOT_STORABLE);
-
-/** Its size is judged apart: too large is told differently from wrong. */
-const content = z.string().refine(isStorable, NOT_STORABLE);
-
-function checkedBy(fault: (text: string) => string | undefined) {
-  return (text: string, context: z.RefinementCtx) => {
-    const message = fault(text);
-    if (message !== undefined) context.addIssue({ code: "custom", message });
-  };
-}
+    .refine(isStorable, UNSTORABLE);
 
 export const personaFileSchema = z.strictObject({
   filename: z.string().superRefine(checkedBy(faultOfFilename)),
-  content,
+  content: fileContent,
   /** Smaller goes first; equal ones by name. */
   sortOrder: z.number().int().min(0).max(1_000_000).default(0),
 });
@@ -65,43 +65,6 @@ const filesSchema = z
       context.addIssue({ code: "custom", message: `${repeated} is there twice` });
   });
 
-const skillFileSchema = z.strictObject({
-  path: z.string().superRefine(checkedBy(faultOfPath)),
-  content,
-});
-
-const skillFilesSchema = z
-  .array(skillFileSchema)
-  .min(1)
-  .max(MAX_SKILL_FILES)
-  .superRefine((files, context) => {
-    const paths = files.map(({ path }) => path);
-    const twice = findRepeatedName(paths) ?? findFileAsFolder(paths);
-    if (twice !== undefined)
-      context.addIssue({ code: "custom", message: `${twice} is there twice` });
-  });
-/** When given, the files must have this hash: what was looked at is what is attached. */
-const skillHash = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/, "must be a sha256 in small hexadecimal letters")
-  .optional();
-
-const newSkillSchema = z.strictObject({
-  name: z.string().superRefine(checkedBy(faultOfSkillName)),
-  files: skillFilesSchema,
-  sha256: skillHash,
-});
-export type NewSkill = z.infer<typeof newSkillSchema>;
-
-const skillsSchema = z
-  .array(newSkillSchema)
-  .max(MAX_SKILLS)
-  .superRefine((skills, context) => {
-    const repeated = findRepeatedName(skills.map(({ name }) => name));
-    if (repeated !== undefined)
-      context.addIssue({ code: "custom", message: `${repeated} is there twice` });
-  });
-
 /** `https://example.org*` would also be `https://example.org.elsewhere.net`. */
 const NAMES_HOST = /^(?:\*|https?:\/\/(?:\*\.)?[^*?/@]+\/.*|(?:\*\.)?[^*?/@:]+)$/is;
 
@@ -111,7 +74,7 @@ export const personaRuleSchema = newRuleSchema
   .superRefine(({ tool, pattern, effect }, context) => {
     const refuse = (message: string) =>
       context.addIssue({ code: "custom", path: ["pattern"], message });
-    if (!isStorable(pattern)) refuse(NOT_STORABLE);
+    if (!isStorable(pattern)) refuse(UNSTORABLE);
     if (/[*?]/.test(pattern) && pattern.length > MAX_GLOB_CHARS)
       refuse(`with * or ? it has at most ${MAX_GLOB_CHARS} characters`);
     if (tool === "web_fetch" && effect === "allow" && !NAMES_HOST.test(pattern))
@@ -151,9 +114,6 @@ export const newPersonaSchema = z.strictObject({
 });
 export type NewPersona = z.infer<typeof newPersonaSchema>;
 
-/** What a change is based on; when somebody else was faster it is refused. */
-const ifVersion = z.number().int().min(1).optional();
-
 /** What is left out stays as it was. */
 export const personaChangeSchema = z.strictObject({
   name: settings.name.optional(),
@@ -171,25 +131,6 @@ export const personaChangeSchema = z.strictObject({
   ifVersion,
 });
 export type PersonaChange = z.infer<typeof personaChangeSchema>;
-
-/** One skill; its name stands in the path. */
-export const skillChangeSchema = z.strictObject({
-  files: skillFilesSchema,
-  sha256: skillHash,
-  ifVersion,
-});
-
-/** From where skills are fetched; what it names is judged when it is read. */
-export const skillImportSchema = z.strictObject({
-  /** `https://…`, without a password. */
-  url: z.string().min(1).max(2_000),
-  /** A branch, a tag or a commit; left out: what the repository itself names. */
-  ref: z.string().min(1).max(250).optional(),
-  /** The folder to look in; left out: all of it. */
-  path: z.string().max(300).optional(),
-  ifVersion,
-});
-export type SkillImport = z.infer<typeof skillImportSchema>;
 
 /** All of them: what is not among them is gone in the new version. */
 export const filesChangeSchema = z.strictObject({ files: filesSchema, ifVersion });
@@ -225,46 +166,10 @@ const shownFile = z.object({
   content: z.string(),
   sortOrder: z.number().int(),
 });
-const skillSource = z.object({
-  url: z.string(),
-  /** As it was asked for; null: what the repository itself names. */
-  ref: z.string().nullable(),
-  /** The skill's own folder there; empty: the top. */
-  path: z.string(),
-  /** From which its files were taken. */
-  commit: z.string(),
-});
-export type SkillSource = z.infer<typeof skillSource>;
-
-const skillHead = {
-  name: z.string(),
-  description: z.string(),
-  /** Of all its files; changes with any of them. */
-  sha256: z.string(),
-  /** Null: its files were given. */
-  source: skillSource.nullable(),
-};
-const shownSkill = z.object({
-  ...skillHead,
-  files: z.array(z.object({ path: z.string(), content: z.string() })),
-});
-export type Skill = z.infer<typeof shownSkill>;
-
-export const skillSummarySchema = z
-  .object({ ...skillHead, files: z.array(z.object({ path: z.string(), bytes: z.number().int() })) })
-  .meta({ id: "SkillSummary" });
-export type SkillSummary = z.infer<typeof skillSummarySchema>;
-
-export const importedSkillSchema = z.object({
-  ...skillHead,
-  change: z.enum(["added", "changed", "unchanged"]),
-});
-export type ImportedSkill = z.infer<typeof importedSkillSchema>;
-
 const contents = {
   toolPolicy: z.array(personaRuleSchema),
   files: z.array(shownFile),
-  skills: z.array(shownSkill),
+  skills: z.array(skillSchema),
 };
 
 export const personaSchema = z.object({ ...summary, ...contents }).meta({ id: "Persona" });
@@ -302,3 +207,135 @@ export function exportOf(version: Version, { slug, visibility }: PersonaSummary)
   const said = { name, slug, description, icon, visibility, model, runtime, enableMemory };
   return { ...said, toolPolicy, files, skills };
 }
+
+const TAG = "Personas";
+const PERSONAS = "/api/orgs/{orgId}/personas";
+const PERSONA = `${PERSONAS}/{id}` as const;
+const SKILLS = `${PERSONA}/skills` as const;
+const SKILL = `${SKILLS}/{name}` as const;
+const onePersona = z.object({ persona: personaSchema });
+const oneSummary = z.object({ persona: personaSummarySchema });
+
+/** Builds PUT and PATCH of a persona: both keep what is left out as it was. */
+function updateRoute<const Method extends "put" | "patch">(method: Method) {
+  return apiRoute({
+    method,
+    path: PERSONA,
+    summary: "Change a persona (its creator or an admin); creates a new version",
+    tag: TAG,
+    body: personaChangeSchema,
+    response: onePersona,
+  });
+}
+
+export const personasApi = {
+  list: apiRoute({
+    method: "get",
+    path: PERSONAS,
+    summary: "The personas that you can use: shared ones and your own, by slug",
+    tag: TAG,
+    query: z.strictObject({
+      ...pageQuery,
+      /** Looked for in name, slug and description. */
+      q: z.string().max(200).optional(),
+      visibility: z.enum(VISIBILITIES).optional(),
+    }),
+    response: pageOf(personaSummarySchema),
+  }),
+  create: apiRoute({
+    method: "post",
+    path: PERSONAS,
+    summary: "Create a persona; it is private unless you say otherwise",
+    tag: TAG,
+    body: newPersonaSchema,
+    response: onePersona,
+    status: 201,
+    takesIdempotencyKey: true,
+  }),
+  get: apiRoute({
+    method: "get",
+    path: PERSONA,
+    summary: "One persona with its files and skills, by id or slug",
+    tag: TAG,
+    response: onePersona,
+  }),
+  updateByPut: updateRoute("put"),
+  update: updateRoute("patch"),
+  replaceFiles: apiRoute({
+    method: "put",
+    path: `${PERSONA}/files`,
+    summary: "Replace the files of a persona (its creator or an admin); creates a new version",
+    tag: TAG,
+    body: filesChangeSchema,
+    response: onePersona,
+  }),
+  delete: apiRoute({
+    method: "delete",
+    path: PERSONA,
+    summary:
+      "Delete a persona; one that sessions use is archived instead, and they keep their version",
+    tag: TAG,
+    response: oneSummary,
+  }),
+  listVersions: apiRoute({
+    method: "get",
+    path: `${PERSONA}/versions`,
+    summary: "The versions of a persona, newest first",
+    tag: TAG,
+    query: z.strictObject(pageQuery),
+    response: pageOf(versionSummarySchema),
+  }),
+  getVersion: apiRoute({
+    method: "get",
+    path: `${PERSONA}/versions/{n}`,
+    summary: "One version with its files and skills, by its number",
+    tag: TAG,
+    response: z.object({ version: versionSchema }),
+  }),
+  setDefault: apiRoute({
+    method: "put",
+    path: `${PERSONA}/default`,
+    summary: "Make a shared persona the default of the organisation (admins)",
+    tag: TAG,
+    response: oneSummary,
+  }),
+  unsetDefault: apiRoute({
+    method: "delete",
+    path: `${PERSONA}/default`,
+    summary: "Leave the organisation without a default persona (admins)",
+    tag: TAG,
+    response: oneSummary,
+  }),
+  listSkills: apiRoute({
+    method: "get",
+    path: SKILLS,
+    summary: "The skills of a persona, with their sources",
+    tag: TAG,
+    // There are few, so they come on one page.
+    query: z.strictObject({ limit: pageQuery.limit }),
+    response: pageOf(skillSummarySchema),
+  }),
+  importSkills: apiRoute({
+    method: "post",
+    path: `${SKILLS}/import`,
+    summary: "Import skills from a git repository at a fixed commit; the answer lists the changes",
+    tag: TAG,
+    body: skillImportSchema,
+    response: z.object({ persona: personaSchema, skills: z.array(importedSkillSchema) }),
+  }),
+  setSkill: apiRoute({
+    method: "put",
+    path: SKILL,
+    summary: "Add a skill to a persona, or replace the files of one; creates a new version",
+    tag: TAG,
+    body: skillChangeSchema,
+    response: onePersona,
+  }),
+  deleteSkill: apiRoute({
+    method: "delete",
+    path: SKILL,
+    summary: "Delete a skill of a persona; creates a new version",
+    tag: TAG,
+    response: onePersona,
+  }),
+};

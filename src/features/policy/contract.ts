@@ -1,6 +1,7 @@
-/** What policy says on the wire. */
+/** Policy on the wire, and its routes. */
 import * as z from "zod";
-import { isoTime } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf } from "#protocol/page.ts";
 
 export const RULE_EFFECTS = ["allow", "ask", "deny"] as const;
 export const RULE_LEVELS = ["builtin", "user", "org"] as const;
@@ -52,6 +53,8 @@ export const previewRequestSchema = z.strictObject({
   sessionId: z.string().max(200).optional(),
 });
 
+export type PreviewRequest = z.infer<typeof previewRequestSchema>;
+
 export const previewSchema = z
   .object({
     effect: z.enum(RULE_EFFECTS),
@@ -65,3 +68,42 @@ export const previewSchema = z
     opaque: z.boolean(),
   })
   .meta({ id: "PolicyPreview" });
+export type Preview = z.infer<typeof previewSchema>;
+
+const TAG = "Policy";
+const RULES = "/api/policy/rules";
+const oneRule = z.object({ rule: ruleSchema });
+
+export const policyApi = {
+  list: apiRoute({
+    method: "get",
+    path: "/api/policy",
+    summary: "The rules that apply to you: your organisation's, your own and the built-in ones",
+    tag: TAG,
+    response: pageOf(ruleSchema),
+  }),
+  create: apiRoute({
+    method: "post",
+    path: RULES,
+    summary: "Create a rule: for yourself, for one of your sessions, or (admins) for everyone",
+    tag: TAG,
+    body: newRuleSchema,
+    response: oneRule,
+    status: 201,
+  }),
+  delete: apiRoute({
+    method: "delete",
+    path: `${RULES}/{id}`,
+    summary: "Delete a rule",
+    tag: TAG,
+    response: oneRule,
+  }),
+  preview: apiRoute({
+    method: "post",
+    path: "/api/policy/preview",
+    summary: "Preview the decision on a tool call, with the rules that lead to it",
+    tag: TAG,
+    body: previewRequestSchema,
+    response: previewSchema,
+  }),
+};

@@ -1,6 +1,7 @@
-/** What is said about model providers on the wire. A key goes in; it never comes out. */
+/** Model providers on the wire, and their routes. A key goes in; it never comes out. */
 import * as z from "zod";
-import { isoTime } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf } from "#protocol/page.ts";
 
 export const PROVIDER_KINDS = ["anthropic", "openai", "openai-chat", "openai-compatible"] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
@@ -48,3 +49,34 @@ export const providerChangeSchema = z.strictObject({
     .optional(),
 });
 export type ProviderChange = z.infer<typeof providerChangeSchema>;
+
+const TAG = "Providers";
+const PROVIDERS = "/api/providers";
+const PROVIDER = `${PROVIDERS}/{name}` as const;
+const oneProvider = z.object({ provider: providerSchema });
+
+export const providersApi = {
+  list: apiRoute({
+    method: "get",
+    path: PROVIDERS,
+    summary: "The model providers that were added in the settings, without their keys",
+    tag: TAG,
+    response: pageOf(providerSchema),
+  }),
+  set: apiRoute({
+    method: "put",
+    path: PROVIDER,
+    summary:
+      "Add or change a model provider (admins); its key is tried first, and is then stored encrypted on the server",
+    tag: TAG,
+    body: providerChangeSchema,
+    response: oneProvider,
+  }),
+  delete: apiRoute({
+    method: "delete",
+    path: PROVIDER,
+    summary: "Delete a model provider and its key (admins)",
+    tag: TAG,
+    response: oneProvider,
+  }),
+};

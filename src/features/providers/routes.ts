@@ -1,14 +1,5 @@
-import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import {
-  command,
-  defineRoute,
-  may,
-  type Principal,
-  type Route,
-  requireMay,
-} from "#engine/index.ts";
-import { pageOf } from "#protocol/page.ts";
+import { command, may, type Principal, type Route, requireMay, serve } from "#engine/index.ts";
 import { askProvider, type Fetch } from "./ask-provider.ts";
 import {
   modelsAfter,
@@ -17,65 +8,36 @@ import {
   requireName,
   setProvider,
 } from "./change-provider.ts";
-import { type Provider, providerChangeSchema, providerSchema } from "./contract.ts";
+import { type Provider, providersApi } from "./contract.ts";
 import { findProvider, listProviders } from "./queries.ts";
 import type { ProviderRow } from "./schema.ts";
 import type { KeySealer } from "./seal-key.ts";
 
-const TAG = "Providers";
-const one = z.object({ provider: providerSchema });
-
 export function providerRoutes(sealer: KeySealer, fetch: Fetch): readonly Route[] {
   return [
-    defineRoute({
-      method: "get",
-      path: "/api/providers",
-      summary: "Model providers that were given in settings; never their keys",
-      tag: TAG,
-      response: pageOf(providerSchema),
-      async handle({ engine, principal }) {
-        requireMay(principal, "provider.read");
-        const rows = await engine.store.read((reader) => listProviders(reader, principal.orgId));
-        return { items: rows.map((row) => viewFor(principal, sealer, row)), next: null };
-      },
+    serve(providersApi.list, async ({ engine, principal }) => {
+      requireMay(principal, "provider.read");
+      const rows = await engine.store.read((reader) => listProviders(reader, principal.orgId));
+      return { items: rows.map((row) => viewFor(principal, sealer, row)), next: null };
     }),
-    defineRoute({
-      method: "put",
-      path: "/api/providers/{name}",
-      summary:
-        "Add a model provider, or change it (admins); it is asked first whether it takes the key, which stays on the server, encrypted",
-      tag: TAG,
-      body: providerChangeSchema,
-      response: one,
-      async handle({ engine, principal, params, body }) {
-        requireMay(principal, "provider.manage");
-        const { name = "" } = params;
-        requireName(name);
-        const key = { orgId: principal.orgId, name };
-        const before = await engine.store.read((reader) => findProvider(reader, key));
-        // Outside the transaction: the provider may take its time.
-        const namesModels = modelsAfter(body, before) !== null;
-        const reached = reachAfter(sealer, key, body, before);
-        const answer = await askProvider(reached, fetch, { namesModels });
-        const row = await command(engine, (work) =>
-          setProvider(work, sealer, principal, name, body, answer),
-        );
-        return { provider: viewFor(principal, sealer, row) };
-      },
+    serve(providersApi.set, async ({ engine, principal, params: { name }, body }) => {
+      requireMay(principal, "provider.manage");
+      requireName(name);
+      const key = { orgId: principal.orgId, name };
+      const before = await engine.store.read((reader) => findProvider(reader, key));
+      // Outside the transaction: the provider may take its time.
+      const namesModels = modelsAfter(body, before) !== null;
+      const reached = reachAfter(sealer, key, body, before);
+      const answer = await askProvider(reached, fetch, { namesModels });
+      const row = await command(engine, (work) =>
+        setProvider(work, sealer, principal, name, body, answer),
+      );
+      return { provider: viewFor(principal, sealer, row) };
     }),
-    defineRoute({
-      method: "delete",
-      path: "/api/providers/{name}",
-      summary: "Remove a model provider and its key (admins)",
-      tag: TAG,
-      response: one,
-      async handle({ engine, principal, params }) {
-        requireMay(principal, "provider.manage");
-        const row = await command(engine, (work) =>
-          removeProvider(work, principal, params.name ?? ""),
-        );
-        return { provider: viewFor(principal, sealer, row) };
-      },
+    serve(providersApi.delete, async ({ engine, principal, params }) => {
+      requireMay(principal, "provider.manage");
+      const row = await command(engine, (work) => removeProvider(work, principal, params.name));
+      return { provider: viewFor(principal, sealer, row) };
     }),
   ];
 }

@@ -1,7 +1,10 @@
-/** What is said about repositories on the wire. A webhook secret goes in; it never comes out. */
+/** Repositories on the wire, and their routes. A webhook secret goes in; it never comes out. */
 import * as z from "zod";
+import { isStorable } from "#base/text/clean-text.ts";
+import { UNSTORABLE } from "#base/text/text-schemas.ts";
 import { SECRET_NAME } from "#features/secrets/contract.ts";
-import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
 export const REPO_PROVIDERS = ["github", "git"] as const;
 export type RepoProvider = (typeof REPO_PROVIDERS)[number];
@@ -45,9 +48,7 @@ export const repoSchema = z
   .meta({ id: "Repo" });
 export type Repo = z.infer<typeof repoSchema>;
 
-const STORABLE = "must not contain NUL characters or broken Unicode";
-const isStorable = (text: string) => text.isWellFormed() && !text.includes("\u0000");
-const text = (max: number) => z.string().trim().max(max).refine(isStorable, STORABLE);
+const text = (max: number) => z.string().trim().max(max).refine(isStorable, UNSTORABLE);
 
 const personaSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be the slug of a persona");
 const personaId = z.string().min(1).max(100);
@@ -122,8 +123,7 @@ export const repoListQuery = z.strictObject({
     .enum(["true", "false"])
     .transform((word) => word === "true")
     .optional(),
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
+  ...pageQuery,
 });
 
 export const repoSyncSchema = z.strictObject({
@@ -163,3 +163,80 @@ export const repoSyncAnswerSchema = z.object({
   }),
 });
 export type RepoSyncResult = z.infer<typeof repoSyncAnswerSchema>["sync"];
+
+const TAG = "Repositories";
+const REPOS = "/api/orgs/{orgId}/repos";
+const REPO = `${REPOS}/{repoId}` as const;
+const oneRepo = z.object({ repo: repoSchema });
+
+/** Builds PATCH and PUT of a repository: both change only what they name, and clients use either. */
+function updateRoute<const Method extends "patch" | "put">(method: Method) {
+  return apiRoute({
+    method,
+    path: REPO,
+    summary: "Change the given fields of a repository (admins)",
+    tag: TAG,
+    body: repoChangeSchema,
+    response: oneRepo,
+  });
+}
+
+export const reposApi = {
+  list: apiRoute({
+    method: "get",
+    path: REPOS,
+    summary: "The organisation's repositories, by name",
+    tag: TAG,
+    query: repoListQuery,
+    response: pageOf(repoSchema),
+  }),
+  create: apiRoute({
+    method: "post",
+    path: REPOS,
+    summary: "Add a repository by its address, its path or its name on GitHub (admins)",
+    tag: TAG,
+    body: newRepoSchema,
+    response: oneRepo,
+    status: 201,
+    takesIdempotencyKey: true,
+  }),
+  sync: apiRoute({
+    method: "post",
+    path: `${REPOS}/sync`,
+    summary: "Add and update repositories from GitHub with a token from the secrets (admins)",
+    tag: TAG,
+    body: repoSyncSchema,
+    response: repoSyncAnswerSchema,
+  }),
+  get: apiRoute({
+    method: "get",
+    path: REPO,
+    summary: "One repository",
+    tag: TAG,
+    response: oneRepo,
+  }),
+  update: updateRoute("patch"),
+  updateByPut: updateRoute("put"),
+  delete: apiRoute({
+    method: "delete",
+    path: REPO,
+    summary: "Remove a repository from the list; sessions that use it continue (admins)",
+    tag: TAG,
+    response: oneRepo,
+  }),
+  getPersona: apiRoute({
+    method: "get",
+    path: `${REPO}/persona`,
+    summary: "The default persona of sessions on a repository",
+    tag: TAG,
+    response: repoPersonaAnswerSchema,
+  }),
+  setPersona: apiRoute({
+    method: "put",
+    path: `${REPO}/persona`,
+    summary: "Set the default persona of sessions on a repository, or null for none (admins)",
+    tag: TAG,
+    body: repoPersonaSchema,
+    response: repoPersonaAnswerSchema,
+  }),
+};

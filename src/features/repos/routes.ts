@@ -1,19 +1,17 @@
-import * as z from "zod";
 import { notFound, Refusal } from "#base/refusal.ts";
 import { decodeCursor, pageOf } from "#engine/cursor.ts";
 import {
   command,
-  defineRoute,
   type Engine,
   type Principal,
   type Route,
   type RouteRequest,
   requireMay,
   requireOrg,
+  serve,
 } from "#engine/index.ts";
 import { requireUser } from "#features/policy/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
-import { pageOf as pageSchema } from "#protocol/page.ts";
 import {
   addRepo,
   changeRepo,
@@ -21,17 +19,7 @@ import {
   type RepoSettings,
   removeRepo,
 } from "./change-repo.ts";
-import {
-  newRepoSchema,
-  type RepoSync,
-  repoChangeSchema,
-  repoListQuery,
-  repoPersonaAnswerSchema,
-  repoPersonaSchema,
-  repoSchema,
-  repoSyncAnswerSchema,
-  repoSyncSchema,
-} from "./contract.ts";
+import { type RepoSync, reposApi } from "./contract.ts";
 import { findRepo, listRepos } from "./queries.ts";
 import { wordsOf } from "./resolve-repo.ts";
 import type { RepoRow } from "./schema.ts";
@@ -42,93 +30,73 @@ export interface RepoRoutesOptions extends RepoSettings {
   secrets: Pick<Secrets, "read">;
 }
 
-const TAG = "Repositories";
-const REPOS = "/api/orgs/{orgId}/repos";
-const REPO = `${REPOS}/{repoId}`;
 const LIST = "repos";
-const one = z.object({ repo: repoSchema });
 
 export function repoRoutes(options: RepoRoutesOptions): readonly Route[] {
   return [
     listRoute,
-    addRoute(options),
+    createRoute(options),
     syncRoute(options),
-    readRoute,
-    // Both change only what they name: clients use the one or the other.
-    changeRoute("patch", options),
-    changeRoute("put", options),
-    removeRoute,
+    getRoute,
+    ...updateRoutes(options),
+    deleteRoute,
     ...personaRoutes(options),
   ];
 }
 
-type Params = Readonly<Record<string, string>>;
-
-function keyFor(principal: Principal, params: Params, action: "repo.read" | "repo.manage") {
-  const orgId = requireOrg(principal, params.orgId);
-  requireMay(principal, action);
-  return { orgId, id: params.repoId ?? "" };
+interface OrgParams {
+  readonly orgId: string;
 }
 
-const listRoute = defineRoute({
-  method: "get",
-  path: REPOS,
-  summary: "The organisation's repositories, by name",
-  tag: TAG,
-  query: repoListQuery,
-  response: pageSchema(repoSchema),
-  async handle({ engine, principal, params, query: { q = "", enabled, limit, cursor } }) {
-    const { orgId } = keyFor(principal, params, "repo.read");
-    const after = decodeCursor(LIST, cursor)?.id;
-    const filter = { orgId, words: wordsOf(q), enabled, after };
-    const rows = await engine.store.read((reader) => listRepos(reader, filter, limit + 1));
-    const place = ({ name_key }: RepoRow) => ({ at: 0, id: name_key });
-    return pageOf(LIST, rows, limit, place, repoView);
-  },
+interface RepoParams extends OrgParams {
+  readonly repoId: string;
+}
+
+type RepoAction = "repo.read" | "repo.manage";
+
+function requireOrgFor(principal: Principal, params: OrgParams, action: RepoAction): string {
+  const orgId = requireOrg(principal, params.orgId);
+  requireMay(principal, action);
+  return orgId;
+}
+
+function keyFor(principal: Principal, params: RepoParams, action: RepoAction) {
+  return { orgId: requireOrgFor(principal, params, action), id: params.repoId };
+}
+
+const listRoute = serve(reposApi.list, async ({ engine, principal, params, query }) => {
+  const { q = "", enabled, limit, cursor } = query;
+  const orgId = requireOrgFor(principal, params, "repo.read");
+  const after = decodeCursor(LIST, cursor)?.id;
+  const filter = { orgId, words: wordsOf(q), enabled, after };
+  const rows = await engine.store.read((reader) => listRepos(reader, filter, limit + 1));
+  const place = ({ name_key }: RepoRow) => ({ at: 0, id: name_key });
+  return pageOf(LIST, rows, limit, place, repoView);
 });
 
-const addRoute = (options: RepoRoutesOptions) =>
-  defineRoute({
-    method: "post",
-    path: REPOS,
-    summary: "Add a repository by its address, its path, or its name on GitHub (admins)",
-    tag: TAG,
-    body: newRepoSchema,
-    response: one,
-    status: 201,
-    takesIdempotencyKey: true,
-    async handle({ engine, principal, params, body, idempotency }) {
-      keyFor(principal, params, "repo.manage");
-      const id = engine.ids.mint("rep");
-      const order = { principal, id, request: body, idempotency };
-      return { repo: repoView(await command(engine, (work) => addRepo(work, options, order))) };
-    },
+const createRoute = (options: RepoRoutesOptions) =>
+  serve(reposApi.create, async ({ engine, principal, params, body, idempotency }) => {
+    requireOrgFor(principal, params, "repo.manage");
+    const id = engine.ids.mint("rep");
+    const order = { principal, id, request: body, idempotency };
+    return { repo: repoView(await command(engine, (work) => addRepo(work, options, order))) };
   });
 
-const readRoute = defineRoute({
-  method: "get",
-  path: REPO,
-  summary: "One repository",
-  tag: TAG,
-  response: one,
-  async handle({ engine, principal, params }) {
-    return { repo: repoView(await getRepo(engine, keyFor(principal, params, "repo.read"))) };
-  },
-});
+const getRoute = serve(reposApi.get, async ({ engine, principal, params }) => ({
+  repo: repoView(await getRepo(engine, keyFor(principal, params, "repo.read"))),
+}));
 
-const changeRoute = (method: "patch" | "put", options: RepoRoutesOptions) =>
-  defineRoute({
-    method,
-    path: REPO,
-    summary: "Change what is said of a repository; what is left out stays (admins)",
-    tag: TAG,
-    body: repoChangeSchema,
-    response: one,
-    handle: async (request) => ({ repo: repoView(await change(request, options, request.body)) }),
+type RepoRequest = Pick<RouteRequest, "engine" | "principal"> & { params: RepoParams };
+
+const updateRoutes = (options: RepoRoutesOptions) => {
+  const update = async (request: RepoRequest & { body: RepoEdit }) => ({
+    repo: repoView(await change(request, options, request.body)),
   });
+  return [serve(reposApi.update, update), serve(reposApi.updateByPut, update)];
+};
 
 async function change(
-  { engine, principal, params }: Pick<RouteRequest, "engine" | "principal" | "params">,
+  { engine, principal, params }: RepoRequest,
   options: RepoRoutesOptions,
   body: RepoEdit,
 ): Promise<RepoRow> {
@@ -136,41 +104,19 @@ async function change(
   return command(engine, (work) => changeRepo(work, options, principal, key, body));
 }
 
-const removeRoute = defineRoute({
-  method: "delete",
-  path: REPO,
-  summary: "Remove a repository from the list; sessions on it go on (admins)",
-  tag: TAG,
-  response: one,
-  async handle({ engine, principal, params }) {
-    const key = keyFor(principal, params, "repo.manage");
-    return { repo: repoView(await command(engine, (work) => removeRepo(work, principal, key))) };
-  },
+const deleteRoute = serve(reposApi.delete, async ({ engine, principal, params }) => {
+  const key = keyFor(principal, params, "repo.manage");
+  return { repo: repoView(await command(engine, (work) => removeRepo(work, principal, key))) };
 });
 
 const personaRoutes = (options: RepoRoutesOptions) => [
-  defineRoute({
-    method: "get",
-    path: `${REPO}/persona`,
-    summary: "The persona that sessions on a repository get unless they ask for another",
-    tag: TAG,
-    response: repoPersonaAnswerSchema,
-    async handle({ engine, principal, params }) {
-      const row = await getRepo(engine, keyFor(principal, params, "repo.read"));
-      return { persona: await personaView(engine, options, row) };
-    },
+  serve(reposApi.getPersona, async ({ engine, principal, params }) => {
+    const row = await getRepo(engine, keyFor(principal, params, "repo.read"));
+    return { persona: await personaView(engine, options, row) };
   }),
-  defineRoute({
-    method: "put",
-    path: `${REPO}/persona`,
-    summary: "Set that persona, or null for none (admins)",
-    tag: TAG,
-    body: repoPersonaSchema,
-    response: repoPersonaAnswerSchema,
-    async handle(request) {
-      const row = await change(request, options, request.body);
-      return { persona: await personaView(request.engine, options, row) };
-    },
+  serve(reposApi.setPersona, async (request) => {
+    const row = await change(request, options, request.body);
+    return { persona: await personaView(request.engine, options, row) };
   }),
 ];
 
@@ -194,28 +140,20 @@ async function personaView(
   return { id: persona_id, slug: found?.slug ?? persona_slug, name: found?.name ?? null };
 }
 
-function syncRoute({ secrets, githubApiUrl }: RepoRoutesOptions) {
+function syncRoute({ secrets, githubApiUrl }: RepoRoutesOptions): Route {
   const running = new Set<string>();
-  return defineRoute({
-    method: "post",
-    path: `${REPOS}/sync`,
-    summary: "Bring in repositories from GitHub with a token from the secrets (admins)",
-    tag: TAG,
-    body: repoSyncSchema,
-    response: repoSyncAnswerSchema,
-    async handle({ engine, principal, params, body }) {
-      const { orgId } = keyFor(principal, params, "repo.manage");
-      const { userId } = requireUser(principal);
-      const token = await tokenFor(engine, secrets, { orgId, userId }, body);
-      if (running.has(orgId)) throw alreadyRunning();
-      running.add(orgId);
-      try {
-        const order = { orgId, userId, request: body, apiUrl: githubApiUrl, token };
-        return { sync: await syncRepos(engine, order) };
-      } finally {
-        running.delete(orgId);
-      }
-    },
+  return serve(reposApi.sync, async ({ engine, principal, params, body }) => {
+    const orgId = requireOrgFor(principal, params, "repo.manage");
+    const { userId } = requireUser(principal);
+    const token = await tokenFor(engine, secrets, { orgId, userId }, body);
+    if (running.has(orgId)) throw alreadyRunning();
+    running.add(orgId);
+    try {
+      const order = { orgId, userId, request: body, apiUrl: githubApiUrl, token };
+      return { sync: await syncRepos(engine, order) };
+    } finally {
+      running.delete(orgId);
+    }
   });
 }
 

@@ -1,6 +1,7 @@
-/** What is said about searching on the wire. */
+/** Search on the wire, and its route. */
 import * as z from "zod";
-import { isoTime, PAGE_LIMIT_MAX, pageOf } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, PAGE_LIMIT_MAX, pageOf, pageQuery } from "#protocol/page.ts";
 
 /** What can be found, in the order in which it is offered to choose from. */
 export const SEARCH_KINDS = [
@@ -59,9 +60,20 @@ export const searchQuery = z.strictObject({
   q: z.string().default(""),
   /** Some of the kinds with commas between them; all of them when nothing is said. */
   kinds: kindsInput.optional(),
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(SEARCH_LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
+  limit: z.coerce.number<number>().int().min(1).max(PAGE_LIMIT_MAX).default(SEARCH_LIMIT_DEFAULT),
+  cursor: pageQuery.cursor,
 });
 export type SearchQuery = z.infer<typeof searchQuery>;
 
 export const SEARCH_TOO_SLOW = "search_too_slow";
+
+export const searchApi = {
+  find: apiRoute({
+    method: "get",
+    path: "/api/search",
+    summary: "Search everything that you may see by plain words, the best match first",
+    tag: "Search",
+    query: searchQuery,
+    response: searchPageSchema,
+  }),
+};

@@ -1,6 +1,9 @@
-/** What is said about secrets on the wire. A value goes in; it never comes out. */
+/** Secrets on the wire, and their routes. A value goes in; it never comes out. */
 import * as z from "zod";
-import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { isStorable } from "#base/text/clean-text.ts";
+import { UNSTORABLE } from "#base/text/text-schemas.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
 export const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 export const SECRET_NAME_RULE =
@@ -28,17 +31,50 @@ export const secretSchema = z
   .meta({ id: "Secret" });
 export type Secret = z.infer<typeof secretSchema>;
 
-const isStorable = (text: string) => text.isWellFormed() && !text.includes("\u0000");
-const STORABLE = "must not contain NUL characters or broken Unicode";
-
 export const secretChangeSchema = z.strictObject({
-  value: z.string().min(1, "must not be empty").refine(isStorable, STORABLE),
+  value: z.string().min(1, "must not be empty").refine(isStorable, UNSTORABLE),
   /** Left out: as it was. Null: none. */
-  description: z.string().trim().max(500).refine(isStorable, STORABLE).nullable().optional(),
+  description: z.string().trim().max(500).refine(isStorable, UNSTORABLE).nullable().optional(),
 });
 export type SecretChange = z.infer<typeof secretChangeSchema>;
 
-export const secretListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
-});
+const secretListQuery = z.strictObject(pageQuery);
+export type SecretListQuery = z.infer<typeof secretListQuery>;
+
+const TAG = "Secrets";
+const oneSecret = z.object({ secret: secretSchema });
+
+/** Builds the same routes for both kinds of secret; their owner, and who may change them, differ. */
+function routesAt<const Path extends string>(path: Path, whose: string) {
+  return {
+    list: apiRoute({
+      method: "get",
+      path,
+      summary: `The secrets ${whose}, without their values`,
+      tag: TAG,
+      query: secretListQuery,
+      response: pageOf(secretSchema),
+    }),
+    set: apiRoute({
+      method: "put",
+      path: `${path}/{name}` as const,
+      summary: `Set a secret ${whose}, or give it a new value; it is stored encrypted and never shown`,
+      tag: TAG,
+      body: secretChangeSchema,
+      response: oneSecret,
+    }),
+    delete: apiRoute({
+      method: "delete",
+      path: `${path}/{name}` as const,
+      summary: `Delete a secret ${whose}`,
+      tag: TAG,
+      response: oneSecret,
+    }),
+  };
+}
+
+export const orgSecretsApi = routesAt(
+  "/api/orgs/{orgId}/secrets",
+  "of the organisation (changed by admins)",
+);
+export const secretsApi = routesAt("/api/me/secrets", "of your own");

@@ -1,5 +1,6 @@
 /** Room taken in the database, and how long each kind is kept, as the wire says it. */
 import * as z from "zod";
+import { apiRoute } from "#protocol/api-route.ts";
 import { isoTime } from "#protocol/page.ts";
 
 export const retentionSchema = z
@@ -68,3 +69,33 @@ export type Storage = z.infer<typeof storageSchema>;
 export const retentionChangeSchema = z.strictObject({
   days: z.union([z.int().min(1).max(36_500), z.null(), z.literal("default")]),
 });
+export type RetentionChange = z.infer<typeof retentionChangeSchema>;
+
+const TAG = "Storage";
+const RETENTION = "/api/retention";
+const retentionList = z.object({ items: z.array(retentionSchema) });
+
+export const storageApi = {
+  get: apiRoute({
+    method: "get",
+    path: "/api/storage",
+    summary: "The size of everything in the database, and the rows that are due to go (admins)",
+    tag: TAG,
+    response: storageSchema,
+  }),
+  listRetention: apiRoute({
+    method: "get",
+    path: RETENTION,
+    summary: "How long each kind of row is kept (admins)",
+    tag: TAG,
+    response: retentionList,
+  }),
+  setRetention: apiRoute({
+    method: "put",
+    path: `${RETENTION}/{name}`,
+    summary: "Set how many days rows of a kind are kept (admins)",
+    tag: TAG,
+    body: retentionChangeSchema,
+    response: retentionList,
+  }),
+};

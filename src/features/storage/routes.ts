@@ -1,9 +1,7 @@
-import * as z from "zod";
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Tx } from "#base/store/index.ts";
 import {
   command,
-  defineRoute,
   forgetRetentionDays,
   keptDays,
   listRetentionDays,
@@ -14,72 +12,44 @@ import {
   requireMay,
   requireSignedIn,
   saveRetentionDays,
+  serve,
 } from "#engine/index.ts";
-import { retentionChangeSchema, retentionSchema, storageSchema } from "./contract.ts";
+import { type RetentionChange, storageApi } from "./contract.ts";
 import { createStorageReads } from "./read-storage.ts";
-
-const TAG = "Storage";
 
 export function storageRoutes(rules: readonly RetentionRule[]): readonly Route[] {
   const reads = createStorageReads(rules);
   return [
-    defineRoute({
-      method: "get",
-      path: "/api/storage",
-      summary: "What takes room in the database, and what would go (admins)",
-      tag: TAG,
-      response: storageSchema,
-      async handle({ engine, principal }) {
-        requireOperator(principal);
-        return reads.storage(engine, principal.orgId);
-      },
+    serve(storageApi.get, async ({ engine, principal }) => {
+      requireOperator(principal);
+      return reads.storage(engine, principal.orgId);
     }),
-    defineRoute({
-      method: "get",
-      path: "/api/retention",
-      summary: "How long each kind of row is kept (admins)",
-      tag: TAG,
-      response: z.object({ items: z.array(retentionSchema) }),
-      async handle({ engine, principal }) {
-        requireOperator(principal);
-        return { items: await reads.retention(engine) };
-      },
+    serve(storageApi.listRetention, async ({ engine, principal }) => {
+      requireOperator(principal);
+      return { items: await reads.retention(engine) };
     }),
-    defineRoute({
-      method: "put",
-      path: "/api/retention/{name}",
-      summary: "Sets how many days rows of a kind are kept (admins)",
-      tag: TAG,
-      body: retentionChangeSchema,
-      response: z.object({ items: z.array(retentionSchema) }),
-      async handle({ engine, principal, params, body: { days } }) {
-        requireOperator(principal);
-        requireSignedIn(principal, "Changing how long rows are kept");
-        const rule = findRule(rules, params.name ?? "");
-        refuseTooShort(rule, days);
-        await command(engine, async (work) => {
-          const by = principalKey(principal);
-          const before = await daysIn(work.tx, rule);
-          if (days === "default") await forgetRetentionDays(work.tx, rule.kind);
-          else
-            await saveRetentionDays(work.tx, {
-              kind: rule.kind,
-              days,
-              set_by: by,
-              set_at: work.now,
-            });
-          const change = days === "default" ? "default" : days === null ? "forever" : "days";
-          await work.tell({
-            orgId: principal.orgId,
-            by,
-            area: "retention",
-            action: change,
-            subjectId: null,
-            detail: `${rule.kind}_${before}_to_${await daysIn(work.tx, rule)}`,
-          });
+    serve(storageApi.setRetention, async ({ engine, principal, params, body: { days } }) => {
+      requireOperator(principal);
+      requireSignedIn(principal, "Changing how long rows are kept");
+      const rule = findRule(rules, params.name);
+      refuseTooShort(rule, days);
+      await command(engine, async (work) => {
+        const by = principalKey(principal);
+        const before = await daysIn(work.tx, rule);
+        if (days === "default") await forgetRetentionDays(work.tx, rule.kind);
+        else
+          await saveRetentionDays(work.tx, { kind: rule.kind, days, set_by: by, set_at: work.now });
+        const change = days === "default" ? "default" : days === null ? "forever" : "days";
+        await work.tell({
+          orgId: principal.orgId,
+          by,
+          area: "retention",
+          action: change,
+          subjectId: null,
+          detail: `${rule.kind}_${before}_to_${await daysIn(work.tx, rule)}`,
         });
-        return { items: await reads.retention(engine) };
-      },
+      });
+      return { items: await reads.retention(engine) };
     }),
   ];
 }
@@ -101,10 +71,7 @@ function findRule(rules: readonly RetentionRule[], kind: string): RetentionRule 
   return rule;
 }
 
-function refuseTooShort(
-  { kind, minDays }: RetentionRule,
-  days: z.infer<typeof retentionChangeSchema>["days"],
-): void {
+function refuseTooShort({ kind, minDays }: RetentionRule, days: RetentionChange["days"]): void {
   if (typeof days !== "number" || days >= minDays) return;
   throw new Refusal(
     "invalid",

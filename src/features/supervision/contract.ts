@@ -1,6 +1,7 @@
-/** What supervisor mode says on the wire, what it refuses, and what its tools are called. */
+/** Supervisor mode on the wire: its routes, its refusals and the names of its tools. */
 import * as z from "zod";
-import { PLAN_STATES } from "#features/delegation/contract.ts";
+import { inboxItemSchema, PLAN_STATES } from "#features/delegation/contract.ts";
+import { apiRoute } from "#protocol/api-route.ts";
 import { lastErrorSchema, sessionWaitSchema } from "#protocol/sessions.ts";
 
 export const SUPERVISOR_TOOLS = [
@@ -104,5 +105,83 @@ export const workerSchema = z
   .meta({ id: "Worker" });
 export type Worker = z.infer<typeof workerSchema>;
 
-export const detachedSchema = z.object({ workerId: z.string(), detached: z.literal(true) });
-export const clearedSchema = z.object({ cleared: z.number().int() });
+const detachedSchema = z.object({ workerId: z.string(), detached: z.literal(true) });
+const clearedSchema = z.object({ cleared: z.number().int() });
+
+const TAG = "Orchestration";
+const SESSION = "/api/orchestration/sessions/{id}";
+const WORKER = `${SESSION}/workers/{workerId}` as const;
+const oneWorker = z.object({ worker: workerSchema });
+
+export const supervisionApi = {
+  getConfig: apiRoute({
+    method: "get",
+    path: "/api/orchestration/config",
+    summary: "Availability and limits of supervisor mode on this server",
+    tag: TAG,
+    response: orchestrationConfigSchema,
+  }),
+  get: apiRoute({
+    method: "get",
+    path: SESSION,
+    summary: "The role of a session: supervisor, worker or standalone",
+    tag: TAG,
+    response: orchestrationRoleSchema,
+  }),
+  listWorkers: apiRoute({
+    method: "get",
+    path: `${SESSION}/workers`,
+    summary: "The workers of a supervisor, with their state",
+    tag: TAG,
+    response: z.object({ items: z.array(workerSchema) }),
+  }),
+  readInbox: apiRoute({
+    method: "get",
+    path: `${SESSION}/inbox`,
+    summary: "Delivered and pending notifications of a supervisor, newest first",
+    tag: TAG,
+    response: z.object({ items: z.array(inboxItemSchema) }),
+  }),
+  enable: apiRoute({
+    method: "post",
+    path: `${SESSION}/enable`,
+    summary: "Make a session a supervisor; a running turn continues",
+    tag: TAG,
+    response: orchestrationRoleSchema,
+  }),
+  disable: apiRoute({
+    method: "post",
+    path: `${SESSION}/disable`,
+    summary: "End supervisor mode: workers are detached and continue, the inbox is cleared",
+    tag: TAG,
+    response: orchestrationRoleSchema,
+  }),
+  clearInbox: apiRoute({
+    method: "post",
+    path: `${SESSION}/inbox/clear`,
+    summary: "Clear a supervisor's inbox, including pending notifications",
+    tag: TAG,
+    response: clearedSchema,
+  }),
+  detachWorker: apiRoute({
+    method: "post",
+    path: `${WORKER}/detach`,
+    summary: "Detach a worker from its supervisor, which is notified",
+    tag: TAG,
+    response: detachedSchema,
+  }),
+  killWorker: apiRoute({
+    method: "post",
+    path: `${WORKER}/kill`,
+    summary: "End a worker without notifying its supervisor; it is kept for a week",
+    tag: TAG,
+    response: oneWorker,
+  }),
+  resumeWorker: apiRoute({
+    method: "post",
+    path: `${WORKER}/resume`,
+    summary: "Resume a cold worker if its supervisor has a free place for it",
+    tag: TAG,
+    response: oneWorker,
+  }),
+};

@@ -5,7 +5,8 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
-import { findSession, MAIN_THREAD, treeTop } from "#engine/sessions/index.ts";
+import { findSession, treeTop } from "#engine/sessions/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import type { Cause, News } from "./notify.ts";
 import { findTask } from "./queries.ts";
 import type { TaskRow } from "./schema.ts";

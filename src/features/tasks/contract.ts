@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { isLocalTime } from "#base/zoned-time.ts";
-import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { apiRoute } from "#protocol/api-route.ts";
+import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, pageOf } from "#protocol/page.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "blocked", "completed", "failed"] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
@@ -255,12 +256,87 @@ export const taskListQuery = z.object({
   /** `settled`: only what is completed or failed, the last first. */
   order: z.enum(["board", "settled"]).default("board"),
   cursor: z.string().max(500).optional(),
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  limit: z.coerce.number<number>().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
 });
 
 /** Tasks by id, on whatever board. */
 export const tasksByIdQuery = z.strictObject({ ids });
 
 export const readyQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  limit: z.coerce.number<number>().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
 });
+
+const TAG = "Tasks";
+const TASKS = "/api/sessions/{id}/tasks";
+const TASK = `${TASKS}/{taskId}` as const;
+
+export const tasksApi = {
+  byId: apiRoute({
+    method: "get",
+    path: "/api/tasks",
+    summary: "Tasks by id on any board that you may see; those you may not see are left out",
+    tag: TAG,
+    query: tasksByIdQuery,
+    response: pageOf(taskCardSchema),
+  }),
+  list: apiRoute({
+    method: "get",
+    path: TASKS,
+    summary:
+      "The tasks of the board, in its order or the last settled first; `none` asks for those without a session or parent",
+    tag: TAG,
+    query: taskListQuery,
+    response: pageOf(taskCardSchema),
+  }),
+  create: apiRoute({
+    method: "post",
+    path: TASKS,
+    summary:
+      "Create a task on the board; one that waits for others is blocked until they are completed",
+    tag: TAG,
+    body: newTaskSchema,
+    response: z.object({ task: taskSchema }),
+    status: 201,
+    takesIdempotencyKey: true,
+  }),
+  ready: apiRoute({
+    method: "get",
+    path: `${TASKS}/ready`,
+    summary:
+      "Tasks that anybody could begin now: by priority, then by due date, then in board order",
+    tag: TAG,
+    query: readyQuery,
+    response: pageOf(taskSchema),
+  }),
+  mine: apiRoute({
+    method: "get",
+    path: "/api/sessions/{id}/my-tasks",
+    summary: "The tasks assigned to this session",
+    tag: TAG,
+    query: taskListQuery.omit({ sessionId: true }),
+    response: pageOf(taskSchema),
+  }),
+  get: apiRoute({
+    method: "get",
+    path: TASK,
+    summary:
+      "One task with its subtasks and dependents, the results of its checks and its changes, newest first",
+    tag: TAG,
+    response: taskPageSchema,
+  }),
+  update: apiRoute({
+    method: "put",
+    path: TASK,
+    summary: "Change the given fields of a task; the answer lists the tasks that this unblocked",
+    tag: TAG,
+    body: taskChangeSchema,
+    response: z.object({ task: taskSchema, unblocked: z.array(taskSchema) }),
+  }),
+  delete: apiRoute({
+    method: "delete",
+    path: TASK,
+    summary: "Delete a task with all its subtasks; whoever waited for it is notified",
+    tag: TAG,
+    response: z.object({ deleted: z.array(z.string()) }),
+  }),
+};

@@ -4,14 +4,9 @@
  * they did themselves. When agents have been alone for too long, news wait for a person. Titles are what somebody typed: they stand in quotes, on one line.
  */
 import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
-import {
-  admitPrompt,
-  editPrompt,
-  findPrompt,
-  MAIN_THREAD,
-  treeTop,
-} from "#engine/sessions/index.ts";
+import { admitPrompt, editPrompt, findPrompt, treeTop } from "#engine/sessions/index.ts";
 import { inQuotes, isHeldBack } from "#features/delegation/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { findNotice, listHeld, saveNotice } from "./record-queries.ts";
 import type { TaskRow } from "./schema.ts";
 

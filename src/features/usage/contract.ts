@@ -1,5 +1,7 @@
-/** What usage says on the wire. */
+/** Usage on the wire, and its route. */
 import * as z from "zod";
+import { apiRoute } from "#protocol/api-route.ts";
+import { pageQuery } from "#protocol/page.ts";
 
 export const USAGE_GROUPS = ["session", "tree", "user", "model", "persona", "day"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
@@ -40,3 +42,25 @@ export const usagePageSchema = z.object({
   total: usageSumSchema,
 });
 export type UsagePage = z.infer<typeof usagePageSchema>;
+
+const usageQuery = z.strictObject({
+  by: z.enum(USAGE_GROUPS).default("session"),
+  /** Of one session alone. */
+  session: z.string().max(200).optional(),
+  /** Days, both included. */
+  from: z.iso.date().optional(),
+  to: z.iso.date().optional(),
+  ...pageQuery,
+});
+export type UsageQuery = z.infer<typeof usageQuery>;
+
+export const usageApi = {
+  list: apiRoute({
+    method: "get",
+    path: "/api/usage",
+    summary: "Tokens, cost, time and tool calls: everybody's for admins, otherwise your own",
+    tag: "Usage",
+    query: usageQuery,
+    response: usagePageSchema,
+  }),
+};

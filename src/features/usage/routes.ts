@@ -1,49 +1,28 @@
-import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
 import { decodeCursor, encodeCursor } from "#engine/cursor.ts";
-import { defineRoute, type Engine, type Route, requireMay } from "#engine/index.ts";
+import { type Engine, type Route, requireMay, serve } from "#engine/index.ts";
 import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 import {
-  USAGE_GROUPS,
   type UsageGroup,
   type UsagePage,
+  type UsageQuery,
   type UsageSum,
-  usagePageSchema,
+  usageApi,
 } from "./contract.ts";
 import { listTitles, listUsage, listUserNames, sumUsage } from "./queries.ts";
 import type { Amounts } from "./schema.ts";
 
-const listQuery = z.strictObject({
-  by: z.enum(USAGE_GROUPS).default("session"),
-  /** Of one session alone. */
-  session: z.string().max(200).optional(),
-  /** Days, both included. */
-  from: z.iso.date().optional(),
-  to: z.iso.date().optional(),
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
-});
-
 export const usageRoutes: readonly Route[] = [
-  defineRoute({
-    method: "get",
-    path: "/api/usage",
-    summary: "Tokens, cost, time and tool calls: everybody's for admins, else your own",
-    tag: "Usage",
-    query: listQuery,
-    response: usagePageSchema,
-    async handle({ engine, principal, query }) {
-      requireMay(principal, "usage.read");
-      return readUsage(engine, requireUser(principal), query);
-    },
+  serve(usageApi.list, async ({ engine, principal, query }) => {
+    requireMay(principal, "usage.read");
+    return readUsage(engine, requireUser(principal), query);
   }),
 ];
 
 async function readUsage(
   { store }: Engine,
   user: UserPrincipal,
-  { by, session, from, to, limit, cursor }: z.infer<typeof listQuery>,
+  { by, session, from, to, limit, cursor }: UsageQuery,
 ): Promise<UsagePage> {
   const list = `usage:${by}`;
   const after = decodeCursor(list, cursor)?.id;

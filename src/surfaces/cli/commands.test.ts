@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFakeHost, type FakeHostOptions, runCommand } from "./testing/fake-host.ts";
-import { FakeServer, reply } from "./testing/fake-server.ts";
+import { createFakeHost, type FakeHostOptions, runCommand } from "#test/cli/fake-host.ts";
+import { FakeServer, reply } from "#test/cli/fake-server.ts";
 
 let server: FakeServer;
 beforeEach(async () => {

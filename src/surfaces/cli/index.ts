@@ -1,42 +1,13 @@
 /**
  * The command line. It speaks HTTP to a server; only `doctor`, `backup` and `restore` touch the data
- * folder themselves. `createProgram(host).parseAsync(words, { from: "user" })` runs one command and
- * tells its exit code to `host.exit`.
+ * folder themselves. `createProgram(host, commands).parseAsync(words, { from: "user" })` runs one
+ * command and reports its exit code to `host.exit`. Features bring their commands; `main` lists them.
  */
 import { Command, type CommanderError } from "commander";
-import { addApprovalsCommands } from "./commands/approvals.ts";
-import { addAuditCommands } from "./commands/audit.ts";
-import { addBackupCommand } from "./commands/backup.ts";
-import { addChatCommand } from "./commands/chat.ts";
-import { addDoctorCommand } from "./commands/doctor.ts";
-import { addInboxCommands } from "./commands/inbox.ts";
-import { addKeysCommands } from "./commands/keys.ts";
-import { addLoginCommand } from "./commands/login.ts";
-import { addLoginLinkCommand } from "./commands/login-link.ts";
-import { addPasswordCommand } from "./commands/login-password.ts";
-import { addMcpCommand } from "./commands/mcp.ts";
-import { addMembersCommands } from "./commands/members.ts";
-import { addMemoryCommands } from "./commands/memory.ts";
-import { addModelsCommand } from "./commands/models.ts";
-import { addOrchestrationCommands } from "./commands/orchestration.ts";
-import { addOrchestratorCommands } from "./commands/orchestrator.ts";
-import { addPersonasCommands } from "./commands/personas.ts";
-import { addProvidersCommands } from "./commands/providers.ts";
-import { addReposCommands } from "./commands/repos.ts";
-import { addRestoreCommand } from "./commands/restore.ts";
-import { addRunCommand } from "./commands/run.ts";
-import { addRunnersCommands } from "./commands/runners.ts";
-import { addSearchCommand } from "./commands/search.ts";
-import { addSecretsCommands } from "./commands/secrets.ts";
-import { addSessionsCommands } from "./commands/sessions.ts";
-import { addStartCommands } from "./commands/start.ts";
-import { addStorageCommands } from "./commands/storage.ts";
-import { addTasksCommands } from "./commands/tasks.ts";
-import { addUsageCommand } from "./commands/usage.ts";
-import { describeExitCodes, EXIT } from "./exit-codes.ts";
-import { guardHost } from "./guarded-output.ts";
-import type { CliHost } from "./host.ts";
-import { styleFor } from "./terminal.ts";
+import { describeExitCodes, EXIT } from "./kit/exit-codes.ts";
+import { guardHost } from "./kit/guarded-output.ts";
+import type { CliHost } from "./kit/host.ts";
+import { styleFor } from "./kit/terminal.ts";
 
 const EXAMPLES = `
 Examples:
@@ -53,7 +24,10 @@ Settings come from the environment or muster.config.json in MUSTER_HOME.
 The key is MUSTER_API_KEY, else owner.key in MUSTER_HOME.
 `;
 
-export function createProgram(processHost: CliHost): Command {
+/** Adds a command, or a group of them, to the program. */
+export type AddCommand = (program: Command, host: CliHost) => void;
+
+export function createProgram(processHost: CliHost, commands: readonly AddCommand[]): Command {
   const host = guardHost(processHost);
   const program = new Command("muster");
   program
@@ -77,35 +51,7 @@ export function createProgram(processHost: CliHost): Command {
     .showHelpAfterError("(add --help to see how it is used)")
     .exitOverride((error) => leave(host, error))
     .addHelpText("after", `${EXAMPLES}\n${describeExitCodes()}`);
-  addStartCommands(program, host);
-  addChatCommand(program, host);
-  addRunCommand(program, host);
-  addOrchestratorCommands(program, host);
-  addSessionsCommands(program, host);
-  addMemoryCommands(program, host);
-  addSearchCommand(program, host);
-  addOrchestrationCommands(program, host);
-  addTasksCommands(program, host);
-  addInboxCommands(program, host);
-  addApprovalsCommands(program, host);
-  addRunnersCommands(program, host);
-  addModelsCommand(program, host);
-  addPersonasCommands(program, host);
-  addProvidersCommands(program, host);
-  addReposCommands(program, host);
-  addSecretsCommands(program, host);
-  addUsageCommand(program, host);
-  addStorageCommands(program, host);
-  addAuditCommands(program, host);
-  addLoginCommand(program, host);
-  addLoginLinkCommand(program, host);
-  addPasswordCommand(program, host);
-  addKeysCommands(program, host);
-  addMcpCommand(program, host);
-  addMembersCommands(program, host);
-  addDoctorCommand(program, host);
-  addBackupCommand(program, host);
-  addRestoreCommand(program, host);
+  for (const addCommand of commands) addCommand(program, host);
   return program;
 }
 
@@ -115,4 +61,8 @@ function leave(host: CliHost, error: CommanderError): never {
   throw error;
 }
 
-export { type CliHost, createProcessHost } from "./host.ts";
+export { addBackupCommand } from "./database/backup.ts";
+export { addRestoreCommand } from "./database/restore.ts";
+export { addDoctorCommand } from "./doctor/doctor.ts";
+export { type CliHost, createProcessHost } from "./kit/host.ts";
+export { addStartCommands } from "./start.ts";

@@ -6,6 +6,7 @@ import type { Log } from "#base/log.ts";
 import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
+import type { ApiRoute } from "#protocol/api-route.ts";
 import { sessionIdMeant } from "#protocol/session-ids.ts";
 import type { NoteRefusal } from "./agent-refusals.ts";
 import type { Caller, Callers } from "./callers.ts";
@@ -22,7 +23,6 @@ import {
   tooLarge,
 } from "./guard.ts";
 import { requireId } from "./input.ts";
-import type { EndpointSpec } from "./openapi.ts";
 import { type createProxyWatch, requireHttps } from "./transport.ts";
 
 export interface AppEnv {
@@ -33,7 +33,7 @@ export interface AppEnv {
 /** The routes, and what is said about them in the API document. */
 export interface App {
   hono: Hono<AppEnv>;
-  specs: EndpointSpec[];
+  specs: ApiRoute[];
 }
 
 export interface AppOptions {

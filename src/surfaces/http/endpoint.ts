@@ -4,30 +4,23 @@
  */
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
-import * as z from "zod";
+import type * as z from "zod";
 import { cleanValue, mayHoldUnstorable } from "#base/text/clean-text.ts";
+import type { ApiRoute } from "#protocol/api-route.ts";
 import { type App, type AppEnv, meantBy } from "./app.ts";
 import type { Caller } from "./callers.ts";
 import { refuseInvalid, requireStorable } from "./input.ts";
-import type { EndpointSpec } from "./openapi.ts";
 
-export interface Endpoint<Q extends z.ZodType, B extends z.ZodType> extends EndpointSpec {
-  query?: Q;
-  body?: B;
-}
-
-export interface Input<Q, B> {
+export interface Input<R extends ApiRoute> {
   c: Context<AppEnv>;
-  query: Q;
-  body: B;
+  query: z.output<NonNullable<R["query"]>>;
+  body: z.output<NonNullable<R["body"]>>;
 }
 
-const none = z.object({});
-
-export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType = typeof none>(
+export function endpoint<const R extends ApiRoute>(
   app: App,
-  spec: Endpoint<Q, B>,
-  handle: (input: Input<z.infer<Q>, z.infer<B>>) => Promise<unknown>,
+  spec: R,
+  handle: (input: Input<R>) => Promise<z.input<R["response"]> | Response>,
 ): void {
   app.specs.push(spec);
   const status = spec.status ?? 200;
@@ -37,7 +30,7 @@ export function endpoint<Q extends z.ZodType = typeof none, B extends z.ZodType 
   app.hono.on(spec.method.toUpperCase(), paths, async (c) => {
     const query = spec.query ? meant(c, requireStorable(check(spec.query, queryOf(c)))) : {};
     const body = spec.body ? meant(c, storable(c, check(spec.body, c.get("json") ?? {}))) : {};
-    const answer = await handle({ c, query: query as z.infer<Q>, body: body as z.infer<B> });
+    const answer = await handle({ c, query, body } as Input<R>);
     if (answer instanceof Response) return answer;
     return sendJson(c, answer, status);
   });

@@ -3,12 +3,11 @@ import type { Kernel, RawAnswer } from "#engine/index.ts";
 import { type App, idempotencyOf, meantBy, principalOf } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
 import { requireId, requireName } from "./input.ts";
-import type { EndpointSpec } from "./openapi.ts";
 
 export function featureRoutes(app: App, { engine, routes }: Kernel): void {
   for (const { handle, statusOf, ...spec } of routes) {
     const names = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
-    endpoint(app, spec as EndpointSpec, async ({ c, query, body }) => {
+    endpoint(app, spec, async ({ c, query, body }) => {
       const params = Object.fromEntries(
         names.map((name) => [name, paramOf(name, c.req.param(name), nounOf(spec.path))]),
       );

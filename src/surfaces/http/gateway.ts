@@ -10,12 +10,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
-import * as z from "zod";
 import type { Log } from "#base/log.ts";
 import { notFound, Refusal } from "#base/refusal.ts";
 import { keepSecret, withoutSecrets } from "#base/secrets/known-secrets.ts";
 import type { Principal } from "#engine/index.ts";
-import { PROVIDER_KINDS } from "#features/providers/contract.ts";
+import { gatewayApi } from "#features/gateway/contract.ts";
 import { type App, type AppEnv, principalOf, readBytes } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
 import { refusalBody } from "./errors.ts";
@@ -41,14 +40,6 @@ export interface GatewayOptions {
   limits?: ExchangeLimits;
 }
 
-const offeredSchema = z
-  .object({
-    name: z.string(),
-    kind: z.enum(PROVIDER_KINDS),
-    models: z.array(z.string()).nullable(),
-  })
-  .meta({ id: "GatewayProvider" });
-
 interface Asking {
   gateway: ModelGateway;
   limits: ExchangeLimits;
@@ -60,17 +51,9 @@ export function gatewayRoutes(
   { gateway, log, limits = DEFAULT_EXCHANGE_LIMITS }: GatewayOptions,
 ): void {
   const asking: Asking = { gateway, log, limits };
-  endpoint(
-    app,
-    {
-      method: "get",
-      path: "/api/gateway",
-      summary: "Model providers that a runner reaches through this server",
-      tag: "Runners",
-      response: z.object({ items: z.array(offeredSchema) }),
-    },
-    async ({ c }) => ({ items: await gateway.list(requireRunner(principalOf(c))) }),
-  );
+  endpoint(app, gatewayApi.providers, async ({ c }) => ({
+    items: await gateway.list(requireRunner(principalOf(c))),
+  }));
   app.hono.get("/api/gateway/*", (c) => listModels(c, asking));
   app.hono.post("/api/gateway/*", (c) => askModel(c, asking));
 }

@@ -1,12 +1,8 @@
-/** What requests may contain: shared pieces of their schemas, and how a bad one is told. */
-import * as z from "zod";
+/** Checks of paths and fields that schemas leave open, and the refusal of a request that is not valid. */
+import type * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
-import { cleanText, findUnstorable, isStorable } from "#base/text/clean-text.ts";
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
-
-export const MAX_PROMPT_CHARS = 1_000_000;
-
-const UNSTORABLE = "must not contain NUL characters or broken Unicode";
+import { findUnstorable, isStorable } from "#base/text/clean-text.ts";
+import { UNSTORABLE } from "#base/text/text-schemas.ts";
 
 /**
  * Refuses text that no database stores: in queries, and in what programs ask tools. A schema that takes
@@ -20,12 +16,6 @@ export function requireStorable<T>(input: T): T {
     details: [{ path, message: UNSTORABLE }],
   });
 }
-
-/** A short text on one line or a name: refused when it holds what a database cannot. */
-export const line = (max: number) => z.string().max(max).refine(isStorable, UNSTORABLE);
-
-/** Free text: what cannot be stored is replaced. */
-export const prose = (max: number) => z.string().max(max).transform(cleanText);
 
 const ID = /^[A-Za-z0-9_:.@-]{1,200}$/;
 
@@ -51,20 +41,6 @@ export function requireName(name: string | undefined): string {
     `A name has at most ${MAX_NAME_CHARS} characters, without NUL characters and broken Unicode.`,
   );
 }
-
-export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
-};
-
-/** A comma-separated list of known words. */
-export const wordList = <const T extends readonly string[]>(words: T) =>
-  z
-    .string()
-    .max(500)
-    .transform((text) => text.split(",").filter((word) => word !== ""))
-    .pipe(z.array(z.enum(words)))
-    .optional();
 
 export function refuseInvalid(error: z.ZodError): never {
   const details = error.issues

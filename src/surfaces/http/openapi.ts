@@ -3,28 +3,9 @@
  * made when somebody asks for it, so a server that nobody asks does not carry it.
  */
 import * as z from "zod";
+import type { ApiRoute } from "#protocol/api-route.ts";
 import { operationId, tagsOf } from "./openapi-names.ts";
 import { REFUSAL_CODES, type RefusalStatus } from "./refusal-codes.ts";
-
-export interface EndpointSpec {
-  method: "get" | "post" | "patch" | "delete" | "put";
-  /** With `{name}` for parameters. */
-  path: string;
-  /** Served too, and not documented: paths that a document could not tell from others. */
-  aliases?: readonly string[];
-  summary: string;
-  tag: string;
-  query?: z.ZodType;
-  body?: z.ZodType;
-  status?: 200 | 201 | 202;
-  /** The same `Idempotency-Key` makes one thing. */
-  takesIdempotencyKey?: true;
-  /** Further statuses of success, such as 200 when the thing was there already. */
-  otherStatuses?: readonly number[];
-  response: z.ZodType;
-  /** Media type of an answer that is a file or a stream. */
-  mediaType?: string;
-}
 
 type Json = Record<string, unknown>;
 
@@ -43,7 +24,7 @@ const ABOUT =
 
 /** `isPublic`: tells which paths need no credential. */
 export function openApiDocument(
-  specs: readonly EndpointSpec[],
+  specs: readonly ApiRoute[],
   version: string,
   isPublic: (path: string) => boolean,
 ): Json {
@@ -128,7 +109,7 @@ function refusal(status: RefusalStatus, description: string): Json {
   };
 }
 
-function operation(spec: EndpointSpec, components: Json, isPublic: boolean): Json {
+function operation(spec: ApiRoute, components: Json, isPublic: boolean): Json {
   const content = (schema: z.ZodType, io: "input" | "output") => ({
     [(io === "output" && spec.mediaType) || "application/json"]: {
       schema: jsonSchema(schema, io, components),
@@ -161,7 +142,7 @@ function needsBody(body: z.ZodType): boolean {
   return !body.safeParse({}).success;
 }
 
-function refusals({ path, method, query, body }: EndpointSpec, isPublic: boolean): Json {
+function refusals({ path, method, query, body }: ApiRoute, isPublic: boolean): Json {
   const isRead = method === "get";
   const hasInput = query !== undefined || body !== undefined;
   const possible: Record<RefusalStatus, boolean> = {

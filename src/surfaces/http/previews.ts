@@ -5,14 +5,13 @@
  * shows nothing once that credential is gone or its holder may no longer read the session.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import { notFound } from "#base/refusal.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
+import { workspacesApi } from "#engine/workspaces/contract.ts";
 import { type App, addressOf, principalOf, sessionIdOf, userOf } from "./app.ts";
 import type { Callers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
-import { line } from "./input.ts";
 
 const LIFE_MS = 60 * 60_000;
 
@@ -51,38 +50,26 @@ export interface PreviewOptions {
 export function previewRoutes(app: App, options: PreviewOptions): void {
   const { kernel, holders, callers, clock, secretKey } = options;
   const key = createHmac("sha256", secretKey).update("previews").digest();
-  endpoint(
-    app,
-    {
-      method: "post",
-      path: "/api/sessions/{id}/previews",
-      summary: "An address, good for an hour, that shows files of the workspace safely",
-      tag: "Workspaces",
-      body: z.strictObject({ path: line(4096).min(1).optional(), scripts: z.boolean().optional() }),
-      status: 201,
-      response: z.object({ url: z.string(), frameUrl: z.string(), expiresAt: z.string() }),
-    },
-    async ({ c, body }) => {
-      const sessionId = sessionIdOf(c);
-      const { until } = await kernel.workspaces.requireReadable(principalOf(c), sessionId);
-      // Agents have no browser, and their tokens end with the turn.
-      userOf(c);
-      const { credentialId } = c.get("caller");
-      const expiresAt = Math.min(clock.now() + LIFE_MS, until ?? Number.POSITIVE_INFINITY);
-      const token = sign(key, {
-        sessionId,
-        credentialId,
-        expiresAt,
-        scripts: body.scripts ?? false,
-      });
-      const path = (body.path ?? "index.html").split("/").map(encodeURIComponent).join("/");
-      return {
-        url: `/preview/${token}?path=${encodeURIComponent(path)}`,
-        frameUrl: `/preview/${token}/${path}`,
-        expiresAt: new Date(expiresAt).toISOString(),
-      };
-    },
-  );
+  endpoint(app, workspacesApi.createPreview, async ({ c, body }) => {
+    const sessionId = sessionIdOf(c);
+    const { until } = await kernel.workspaces.requireReadable(principalOf(c), sessionId);
+    // Agents have no browser, and their tokens end with the turn.
+    userOf(c);
+    const { credentialId } = c.get("caller");
+    const expiresAt = Math.min(clock.now() + LIFE_MS, until ?? Number.POSITIVE_INFINITY);
+    const token = sign(key, {
+      sessionId,
+      credentialId,
+      expiresAt,
+      scripts: body.scripts ?? false,
+    });
+    const path = (body.path ?? "index.html").split("/").map(encodeURIComponent).join("/");
+    return {
+      url: `/preview/${token}?path=${encodeURIComponent(path)}`,
+      frameUrl: `/preview/${token}/${path}`,
+      expiresAt: new Date(expiresAt).toISOString(),
+    };
+  });
   const open = async (token: string | undefined): Promise<Claim> => {
     const claim = verify(key, token ?? "", clock.now());
     const holder = claim && (await holders.findHolder(claim.credentialId));

@@ -3,13 +3,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import * as z from "zod";
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import type { TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { type Kernel, partyOf, requireMay } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
+import { sessionsApi } from "#engine/sessions/contract.ts";
 import type { MetricFamily } from "#features/metrics/contract.ts";
 import { SessionFeeds, streamEvents } from "#surfaces/live/index.ts";
 import { type Coordination, mcpRoutes, type PromptOrchestrator } from "#surfaces/mcp/index.ts";
@@ -204,39 +204,26 @@ interface EventRouteParts {
 }
 
 function eventRoute(app: App, { kernel, feeds, callers, clock, streams }: EventRouteParts): void {
-  endpoint(
-    app,
-    {
-      method: "get",
-      path: "/api/sessions/{id}/events",
-      summary:
-        "Its log as server-sent events: replayed after a seq, then live, with deltas in between",
-      tag: "Sessions",
-      query: z.strictObject({ after: z.coerce.number().int().min(0).optional() }),
-      response: z.string(),
-      mediaType: "text/event-stream",
-    },
-    async ({ c, query }) => {
-      const id = sessionIdOf(c);
-      const { lastSeq, until } = await kernel.sessions.authorizeRead(principalOf(c), id);
-      const last = Number(c.req.header("last-event-id"));
-      const asked = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
-      // A cursor from beyond the end is from before a restore; what there is now follows it.
-      const after = Math.min(asked, lastSeq);
-      const caller = c.get("caller");
-      const { incoming, outgoing } = c.env;
-      const isOver = () => until !== null && clock.now() >= until;
-      const ended = streams.enter("events", caller);
-      streamEvents(feeds, outgoing as never, {
-        sessionId: id,
-        after,
-        party: partyOf(caller.principal),
-        stillGood: async () => !isOver() && (await callers.isStillGood(incoming.headers, caller)),
-        ended,
-      });
-      return RESPONSE_ALREADY_SENT;
-    },
-  );
+  endpoint(app, sessionsApi.events, async ({ c, query }) => {
+    const id = sessionIdOf(c);
+    const { lastSeq, until } = await kernel.sessions.authorizeRead(principalOf(c), id);
+    const last = Number(c.req.header("last-event-id"));
+    const asked = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
+    // A cursor from beyond the end is from before a restore; what there is now follows it.
+    const after = Math.min(asked, lastSeq);
+    const caller = c.get("caller");
+    const { incoming, outgoing } = c.env;
+    const isOver = () => until !== null && clock.now() >= until;
+    const ended = streams.enter("events", caller);
+    streamEvents(feeds, outgoing as never, {
+      sessionId: id,
+      after,
+      party: partyOf(caller.principal),
+      stillGood: async () => !isOver() && (await callers.isStillGood(incoming.headers, caller)),
+      ended,
+    });
+    return RESPONSE_ALREADY_SENT;
+  });
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -4,9 +4,14 @@ import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import { may } from "#engine/index.ts";
-import { MAIN_THREAD } from "#engine/sessions/index.ts";
-import { type Prompt, QUEUE_MODES, type Session } from "#protocol/sessions.ts";
-import { MAX_PROMPT_CHARS, requireId } from "#surfaces/http/input.ts";
+import {
+  MAIN_THREAD,
+  MAX_PROMPT_CHARS,
+  type Prompt,
+  QUEUE_MODES,
+  type Session,
+} from "#protocol/sessions.ts";
+import { requireId } from "#surfaces/http/input.ts";
 import { hasHandedOn, namesOf, waitForNext } from "./handed-on.ts";
 import { meantSession, type PersonCall, type PersonTool, personTool } from "./person-tool.ts";
 import { failed, succeeded } from "./toolbox.ts";

@@ -2,13 +2,15 @@
  * Every command against a server with hostile text in every field: no control character from that
  * text reaches standard output or error, on a terminal or in a pipe.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { commands } from "#main/commands.ts";
 import { createProgram } from "#surfaces/cli/index.ts";
-import { createFakeHost, runCommand } from "#surfaces/cli/testing/fake-host.ts";
+import { createFakeHost, runCommand } from "#test/cli/fake-host.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import {
   type ApiDocument,
@@ -52,7 +54,7 @@ function leavesOf(command: Command, path: string[]): { words: string[]; command:
 
 /** Commands that have printed text from an answer. */
 const shown = new Set<string>();
-const COMMANDS = leavesOf(createProgram(createFakeHost()), []);
+const COMMANDS = leavesOf(createProgram(createFakeHost(), commands), []);
 
 /** A value for each argument; folders are temporary because commands write to them. */
 function argumentsOf(command: Command): string[] {

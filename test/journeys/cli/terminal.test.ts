@@ -9,8 +9,8 @@ import {
   type FakeHost,
   type FakeHostOptions,
   runCommand,
-} from "#surfaces/cli/testing/fake-host.ts";
-import { TinyTerminal } from "#surfaces/cli/testing/tiny-terminal.ts";
+} from "#test/cli/fake-host.ts";
+import { TinyTerminal } from "#test/cli/tiny-terminal.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";

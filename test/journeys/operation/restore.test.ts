@@ -17,7 +17,7 @@ import { ENCRYPTED_COLUMNS } from "#main/features.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import { copyToPostgres } from "#surfaces/cli/database/copy-to-postgres.ts";
 import { inPostgresTransaction } from "#surfaces/cli/database/restore-postgres.ts";
-import { createFakeHost, runCommand } from "#surfaces/cli/testing/fake-host.ts";
+import { createFakeHost, runCommand } from "#test/cli/fake-host.ts";
 import { type ModelServer, startModelServer, TEST_MODEL } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";

@@ -6,7 +6,7 @@ import {
   openReadOnly,
   readSchemaState,
 } from "../database/sqlite-file.ts";
-import { formatBytes } from "../terminal.ts";
+import { formatBytes } from "../kit/terminal.ts";
 import { checkSchema } from "./check-schema.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -1,0 +1,15 @@
+/** Front door of the typed API client. */
+export { ApiError, type ErrorDetail } from "./api-error.ts";
+export type { ApiRoutes } from "./api-routes.ts";
+export {
+  type AnswerOf,
+  type CallOptions,
+  type Client,
+  type ClientRequest,
+  createClient,
+  type InputOf,
+  routePath,
+  type Transport,
+} from "./client.ts";
+export { type FetchTransportOptions, fetchTransport } from "./fetch-transport.ts";
+export { ROUTE_TABLE } from "./route-table.ts";

@@ -1,0 +1,29 @@
+/** `muster approvals`: the group; each of its commands has its own file. */
+import type { Command } from "commander";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { addApprovalsAnswerCommand } from "./answer.ts";
+import { addApprovalsDecideCommands, addApprovalsReviseCommand } from "./decide.ts";
+import { addApprovalsLsCommand } from "./ls.ts";
+import { addApprovalsShowCommand } from "./show.ts";
+
+export function addApprovalsCommands(program: Command, host: CliHost): void {
+  const group = program
+    .command("approvals")
+    .description("See what your agents ask of you, and decide.");
+  addApprovalsLsCommand(group, host);
+  addApprovalsShowCommand(group, host);
+  addApprovalsDecideCommands(group, host);
+  addApprovalsReviseCommand(group, host);
+  addApprovalsAnswerCommand(group, host);
+}
+
+export {
+  type AskLook,
+  askLabel,
+  describeAsk,
+  describeDecision,
+  describeQuestion,
+  isYes,
+  readAnswer,
+} from "./ask.ts";
+export { approvalPath } from "./decide.ts";

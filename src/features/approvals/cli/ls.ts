@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import type { Approval } from "#features/approvals/contract.ts";
+import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
+import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { exactText, printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+
+const TARGET_WIDTH = 70;
+
+export function addApprovalsLsCommand(group: Command, host: CliHost): void {
+  asDefault(group.command("ls", BY_DEFAULT))
+    .description("Lists what waits for you, newest first.")
+    .option("--all", "also what is decided, expired or withdrawn")
+    .option("--session <session>", "only of this session")
+    .action((options: { all?: boolean; session?: string }, command: Command) =>
+      perform(host, command, (invocation) => listApprovals(invocation, options)),
+    );
+}
+
+async function listApprovals(
+  invocation: Invocation,
+  { all, session: which }: { all?: boolean; session?: string },
+): Promise<Ending> {
+  const api = invocation.api();
+  const session = which === undefined ? undefined : await findSessionId(api, which);
+  const query = { state: all ? undefined : "pending", session };
+  const items = await api.listAll<Approval>("/api/approvals", query);
+  if (invocation.json) {
+    invocation.print({ items, next: null }, []);
+  } else if (items.length === 0) {
+    invocation.print(null, ["Nothing waits for you."]);
+  } else {
+    printTable(
+      invocation.host,
+      ["ID", "STATE", "ASKED", "SESSION", "TOOL", "WHAT"],
+      items.map(rowOf),
+    );
+    if (items.some((item) => [...whatOf(item)].length > TARGET_WIDTH))
+      invocation.note("Some are longer than this. All of one: muster approvals show ID");
+  }
+  return DONE;
+}
+
+function rowOf(approval: Approval): string[] {
+  return [
+    approval.id,
+    approval.decision ?? approval.state,
+    timeAgo(approval.askedAt),
+    approval.sessionId,
+    approval.tool,
+    shorten(whatOf(approval), TARGET_WIDTH),
+  ];
+}
+
+/** On one line, with hidden characters spelled out. */
+function whatOf({ target, shown }: Approval): string {
+  return exactText(target ?? firstWords(shown)).replaceAll(/\s+/g, " ");
+}
+
+interface Asked {
+  questions?: { question?: unknown }[];
+  plan?: unknown;
+}
+
+function firstWords(shown: unknown): string {
+  const { input } = (shown ?? {}) as { input?: Asked };
+  return String(input?.questions?.[0]?.question ?? input?.plan ?? "–");
+}

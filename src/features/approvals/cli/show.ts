@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import type { Approval } from "#features/approvals/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
+import { columnsOf, styleFor } from "#surfaces/cli/kit/terminal.ts";
+import { describeAsk, describeDecision, describeQuestions } from "./ask.ts";
+import { approvalPath } from "./decide.ts";
+
+export function addApprovalsShowCommand(group: Command, host: CliHost): void {
+  group
+    .command("show")
+    .description("Shows all of what is asked, letter by letter.")
+    .argument("<id>", "the approval, question or plan")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const path = approvalPath(id);
+        const { approval } = await invocation.api().callAgain<{ approval: Approval }>(path);
+        const style = styleFor(host.stdout, host.env);
+        const look = { style, columns: columnsOf(host.stdout) };
+        const asked = approval.kind === "question" ? describeQuestions(approval, look) : [];
+        const lines = [...describeAsk(approval, null, look), ...asked];
+        if (approval.state !== "pending") lines.push(describeDecision(approval, ""));
+        invocation.print({ approval }, lines);
+        return DONE;
+      }),
+    );
+}

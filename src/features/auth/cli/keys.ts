@@ -1,0 +1,98 @@
+/** `muster keys`: keys for programs. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type ApiKey, KEY_SCOPES } from "#features/auth/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+interface AddOptions {
+  scope: string[];
+  days?: number;
+}
+
+export function addKeysCommands(program: Command, host: CliHost): void {
+  const group = program.command("keys").description("List, make and revoke your API keys.");
+  group
+    .command("ls")
+    .description("Lists your keys, and when they were last used.")
+    .action((_options: object, command: Command) => perform(host, command, listKeys));
+  group
+    .command("add")
+    .description("Makes a key. It is shown once.")
+    .argument("<name>", "what it is for")
+    .addOption(
+      new Option("--scope <scope>", "what it may do; may be given several times")
+        .choices(KEY_SCOPES)
+        .argParser(collectScope)
+        .makeOptionMandatory(),
+    )
+    .option("--days <days>", "how long it is good (else until it is revoked)", parseDays)
+    .action((name: string, options: AddOptions, command: Command) =>
+      perform(host, command, (invocation) => addKey(invocation, name, options)),
+    );
+  group
+    .command("rm")
+    .description("Revokes a key, and what was made with it.")
+    .argument("<id>", "the key's id, not the key")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const path = `/api/me/api-keys/${encodeURIComponent(id)}`;
+        const answer = await invocation.api().call<object>(path, { method: "DELETE" });
+        invocation.print(answer, [`${id} is revoked.`]);
+        return DONE;
+      }),
+    );
+}
+
+async function listKeys(invocation: Invocation): Promise<Ending> {
+  const items = await invocation.api().call<{ items: ApiKey[] }>("/api/me/api-keys");
+  if (invocation.json) invocation.print({ ...items, next: null }, []);
+  else if (items.items.length === 0)
+    invocation.print(null, ["No keys. Make one with: muster keys add NAME --scope sessions:read"]);
+  else
+    printTable(
+      invocation.host,
+      ["ID", "NAME", "USED", "ENDS", "SCOPES"],
+      items.items.map((key) => [
+        key.id,
+        key.name,
+        timeAgo(key.lastUsedAt),
+        key.expiresAt?.slice(0, 10) ?? "never",
+        key.scopes.join(","),
+      ]),
+    );
+  return DONE;
+}
+
+async function addKey(
+  invocation: Invocation,
+  name: string,
+  { scope, days }: AddOptions,
+): Promise<Ending> {
+  const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MS);
+  const body = {
+    name,
+    scopes: scope,
+    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
+  };
+  const answer = await invocation
+    .api()
+    .call<{ apiKey: ApiKey; key: string }>("/api/me/api-keys", { method: "POST", body });
+  invocation.print(answer, [answer.key]);
+  invocation.note("The key is not shown again.");
+  return DONE;
+}
+
+function collectScope(scope: string, before: string[] | undefined): string[] {
+  if (!KEY_SCOPES.some((known) => known === scope))
+    throw new InvalidArgumentError(`Allowed choices are ${KEY_SCOPES.join(", ")}.`);
+  return [...(before ?? []), scope];
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("It must be from 1 to 3650.");
+  return days;
+}

@@ -1,0 +1,109 @@
+/** `muster mcp`: how another agent program reaches your orchestrator and your sessions. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ApiKey } from "#features/auth/contract.ts";
+import { isLoopback } from "#surfaces/cli/client/find-server.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+
+/** Not MUSTER_API_KEY: that is what these commands use, and it may open much more. */
+const VARIABLE = "MUSTER_MCP_KEY";
+const DAY_MS = 24 * 60 * 60_000;
+
+interface Options {
+  client?: ClientName;
+  newKey?: string;
+  readOnly?: true;
+  days?: number;
+}
+
+/** The key is named and not written: these files are often shared. */
+const CLIENTS = {
+  claude: {
+    file: ".mcp.json in your project (Claude Code)",
+    config: (url: string) => ({
+      mcpServers: {
+        muster: { type: "http", url, headers: { Authorization: `Bearer \${${VARIABLE}}` } },
+      },
+    }),
+  },
+  cursor: {
+    file: "~/.cursor/mcp.json, or .cursor/mcp.json in your project (Cursor)",
+    config: (url: string) => ({
+      mcpServers: { muster: { url, headers: { Authorization: `Bearer \${env:${VARIABLE}}` } } },
+    }),
+  },
+  opencode: {
+    file: "opencode.json (OpenCode)",
+    config: (url: string) => ({
+      mcp: {
+        muster: {
+          type: "remote",
+          url,
+          enabled: true,
+          headers: { Authorization: `Bearer {env:${VARIABLE}}` },
+        },
+      },
+    }),
+  },
+} as const;
+type ClientName = keyof typeof CLIENTS;
+const NAMES = Object.keys(CLIENTS) as ClientName[];
+
+export function addMcpCommand(program: Command, host: CliHost): void {
+  program
+    .command("mcp")
+    .description("Prints how Claude Code, Cursor or OpenCode get the tools of this server.")
+    .addOption(new Option("--client <name>", "only for this one").choices(NAMES))
+    .option("--new-key <name>", "make an API key for it; it is shown once")
+    .option("--read-only", "the new key may look and not send or stop anything")
+    .option("--days <days>", "how long the new key is good (else until it is revoked)", parseDays)
+    .action((options: Options, command: Command) =>
+      perform(host, command, (invocation) => printSettings(invocation, options)),
+    );
+}
+
+async function printSettings(invocation: Invocation, options: Options): Promise<Ending> {
+  const api = invocation.api();
+  const url = `${api.url}/mcp`;
+  const made = options.newKey === undefined ? undefined : await makeKey(invocation, options);
+  const wanted = options.client === undefined ? NAMES : [options.client];
+  const clients = Object.fromEntries(wanted.map((name) => [name, CLIENTS[name].config(url)]));
+  const key = made ? { keyId: made.apiKey.id, key: made.key } : {};
+  const lines = [
+    `export ${VARIABLE}=${made?.key ?? "…"}`,
+    ...wanted.flatMap((name) => [
+      "",
+      `${CLIENTS[name].file}:`,
+      JSON.stringify(clients[name], null, 2),
+    ]),
+  ];
+  invocation.print({ url, variable: VARIABLE, ...key, clients }, lines);
+  if (made)
+    invocation.note(`The key is not shown again. Revoke it with: muster keys rm ${made.apiKey.id}`);
+  else invocation.note("Make a key with: muster mcp --new-key NAME");
+  if (isLoopback(api.url))
+    invocation.note(
+      "This address is good on this machine; from another, use the one it is reached at.",
+    );
+  return DONE;
+}
+
+function makeKey(
+  invocation: Invocation,
+  { newKey, readOnly, days }: Options,
+): Promise<{ apiKey: ApiKey; key: string }> {
+  const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MS);
+  const body = {
+    name: newKey,
+    // What is good for tasks or mail may also write them.
+    scopes: readOnly ? ["sessions:read"] : ["sessions:read", "sessions:write", "tasks", "mail"],
+    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
+  };
+  return invocation.api().call("/api/me/api-keys", { method: "POST", body });
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("It must be from 1 to 3650.");
+  return days;
+}

@@ -1,0 +1,111 @@
+/** `muster inbox read`, `unread`, `archive`, `unarchive`, `snooze` and `read-all`. */
+import type { Command } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import type { Letter } from "#features/mailbox/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { instantOf } from "#surfaces/cli/kit/instant.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { INBOX, letterPath } from "./path.ts";
+
+interface Change {
+  name: string;
+  says: string;
+  body: object;
+  done: string;
+}
+
+const CHANGES: readonly Change[] = [
+  { name: "read", says: "Marks letters as read.", body: { read: true }, done: "is read" },
+  { name: "unread", says: "Marks letters as unread.", body: { read: false }, done: "is unread" },
+  {
+    name: "archive",
+    says: "Puts letters away; they count as read.",
+    body: { archived: true },
+    done: "is put away",
+  },
+  {
+    name: "unarchive",
+    says: "Takes letters back into the inbox.",
+    body: { archived: false },
+    done: "is in the inbox",
+  },
+];
+
+export function addInboxChangeCommands(group: Command, host: CliHost): void {
+  for (const { name, says, body, done } of CHANGES)
+    group
+      .command(name)
+      .description(says)
+      .argument("<letters...>", "their ids")
+      .action((ids: string[], _options: object, command: Command) =>
+        perform(host, command, (invocation) => change(invocation, ids, body, done)),
+      );
+  group
+    .command("snooze")
+    .description("Puts a letter off; it comes back unread.")
+    .argument("<letter>", "its id")
+    .argument("<when>", "30m, 2h, 3d or 1w from now, an instant such as 2026-03-01T09:00, or now")
+    .action((id: string, when: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => {
+        const snoozedUntil = when === "now" ? null : comesBack(when, Date.now());
+        const done = snoozedUntil === null ? "is back" : `comes back ${snoozedUntil}`;
+        return change(invocation, [id], { snoozedUntil }, done);
+      }),
+    );
+  group
+    .command("read-all")
+    .description("Marks everything in the inbox as read.")
+    .option("--news", "only what asks nothing of you: messages and notifications")
+    .action((options: { news?: boolean }, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const path = `${INBOX}/${options.news ? "read-non-actionable" : "read-all"}`;
+        const call = { method: "PUT", body: {} } as const;
+        const answer = await invocation.api().callAgain<{ changed: number }>(path, call);
+        const { changed } = answer;
+        invocation.print(answer, [
+          changed === 1 ? "1 letter is read." : `${changed} letters are read.`,
+        ]);
+        return DONE;
+      }),
+    );
+}
+
+async function change(
+  invocation: Invocation,
+  ids: readonly string[],
+  body: object,
+  done: string,
+): Promise<Ending> {
+  const api = invocation.api();
+  const letters: Letter[] = [];
+  for (const id of ids) {
+    const call = { method: "PATCH", body } as const;
+    letters.push((await api.callAgain<{ letter: Letter }>(letterPath(id), call)).letter);
+  }
+  invocation.print(
+    { letters },
+    letters.map(({ id }) => `${id} ${done}.`),
+  );
+  return DONE;
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 60 * 60_000,
+  d: 24 * 60 * 60_000,
+  w: 7 * 24 * 60 * 60_000,
+};
+
+function comesBack(text: string, now: number): string {
+  const span = /^(\d{1,4})([mhdw])$/.exec(text);
+  if (span) {
+    const at = now + Number(span[1]) * (UNITS_MS[span[2] ?? ""] ?? 0);
+    return new Date(at).toISOString();
+  }
+  if (/^\d/.test(text)) return instantOf(text, "begins");
+  throw new Refusal(
+    "invalid",
+    "instant_invalid",
+    "Say when as 30m, 2h, 3d, 1w, an instant such as 2026-03-01T09:00, or now.",
+  );
+}

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Letter } from "#features/mailbox/contract.ts";
+import { createFakeHost, type FakeHostOptions, runCommand } from "#test/cli/fake-host.ts";
+import { FakeServer, reply } from "#test/cli/fake-server.ts";
+
+const INBOX = "/api/me/inbox";
+const letter: Letter = {
+  id: "ltr_1",
+  threadId: "ltr_0",
+  replyToId: "ltr_0",
+  from: { kind: "session", id: "ses_1", name: "Counter\u001b[31m", handle: null },
+  to: { kind: "user", id: "usr_1", name: "Ann", handle: null },
+  messageType: "question",
+  eventType: null,
+  content: "Which\nserver? \u001b]0;x\u0007",
+  contextSessionId: "ses_1",
+  contextTaskId: null,
+  contextRef: null,
+  decision: null,
+  contextUrl: null,
+  fate: "delivered",
+  fateReason: null,
+  mayLetThrough: false,
+  letThroughAt: null,
+  read: false,
+  readAt: null,
+  archivedAt: null,
+  snoozedUntil: null,
+  createdAt: new Date().toISOString(),
+};
+
+const me = { user: { id: "usr_1", name: "Ann" }, org: { id: "org_1" } };
+
+let server: FakeServer;
+beforeEach(async () => {
+  server = await new FakeServer().start();
+});
+afterEach(() => server.stop());
+
+async function run(words: string[], options: FakeHostOptions = {}) {
+  const host = createFakeHost({ env: server.env, ...options });
+  const code = await runCommand(host, "inbox", ...words);
+  return { code, out: host.out, err: host.err };
+}
+const answers = (method: "GET" | "POST" | "PATCH" | "PUT", path: string, body: unknown) =>
+  server.answer(method, path, (_seen, response) => reply(response, 200, body));
+const bodies = (method: string, path: string) =>
+  server.requests(method, path).map(({ body }) => body);
+
+describe("muster inbox", () => {
+  it("lists letters by what is asked for, with nothing that commands a terminal", async () => {
+    const decided = { ...letter, id: "ltr_2", read: true, decision: "answered" };
+    answers("GET", INBOX, { items: [letter, decided], next: "x" });
+    const listed = await run([]);
+    expect(listed.out).toMatch(
+      /\* +ltr_1 +just now +question +Counter<U\+001B>\[31m +Which server\?/,
+    );
+    expect(listed.out).toMatch(/^ +ltr_2 +just now +question, answered /m);
+    expect(listed.out).toContain("There are more");
+    expect(listed.out).not.toContain("\u001b");
+    const filters = ["--type", "question", "--unread", "--session", "ses_1", "--limit", "5"];
+    expect((await run(["ls", "--box", "all", ...filters])).code).toBe(0);
+    expect(server.requests("GET", INBOX).map(({ query }) => query)).toEqual([
+      { box: "inbox", limit: "30" },
+      {
+        box: "all",
+        limit: "5",
+        messageType: "question",
+        contextSessionId: "ses_1",
+        unreadOnly: "true",
+      },
+    ]);
+    expect(JSON.parse((await run(["ls", "--json"])).out)).toMatchObject({ next: "x" });
+    expect((await run(["ls", "--type", "spam"])).code).toBe(2);
+    expect((await run(["ls", "--limit", "0"])).code).toBe(2);
+    answers("GET", INBOX, { items: [], next: null });
+    expect((await run(["ls", "--box", "archived"])).out).toContain("No letters");
+  });
+
+  it("counts, and shows an exchange", async () => {
+    answers("GET", `${INBOX}/count`, { count: 3 });
+    expect((await run(["count"])).out).toBe("3\n");
+    answers("GET", `${INBOX}/ltr_1`, { letter });
+    answers("GET", "/api/me", me);
+    const failed = { fate: "failed", fateReason: "hop_limit" } as const;
+    const items = [{ ...letter, id: "ltr_0", content: "Deploy it", ...failed }, letter];
+    answers("GET", `${INBOX}-threads/ltr_0`, { items, next: null });
+    const { out } = await run(["show", "ltr_1"]);
+    expect(out).toMatch(
+      /not delivered: hop_limit\n {2}│ Deploy it\n[\s\S]*│ Which\n {2}│ server\?/,
+    );
+    expect(out).toContain("muster inbox reply ltr_1");
+    expect((await run(["show", "ltr_1"])).err).toBe("");
+    expect(out).not.toContain("\u001b");
+    expect(JSON.parse((await run(["thread", "ltr_1", "--json"])).out).items).toHaveLength(2);
+  });
+
+  it("advises to answer what one was sent, and never what one wrote or what is settled", async () => {
+    answers("GET", "/api/me", me);
+    const mine = { ...letter, id: "ltr_9", from: letter.to, to: letter.from };
+    const shown = async (...items: Letter[]) => {
+      answers("GET", `${INBOX}/ltr_9`, { letter: mine });
+      answers("GET", `${INBOX}-threads/ltr_0`, { items, next: null });
+      return (await run(["show", "ltr_9"])).out.trimEnd().split("\n").at(-1);
+    };
+    expect(await shown(mine)).toContain("server?");
+    expect(await shown(letter, mine)).toBe("Answer with: muster inbox reply ltr_1");
+    const asked = { ...letter, contextRef: "approval:apr_1" };
+    const approval = { id: "apr_1", kind: "approval", state: "pending" };
+    answers("GET", "/api/approvals/apr_1", { approval });
+    expect(await shown(asked)).toBe("Decide with: muster approvals show apr_1");
+    answers("GET", "/api/approvals/apr_1", { approval: { ...approval, kind: "question" } });
+    expect(await shown(asked)).toBe("Answer with: muster inbox reply ltr_1");
+    const decided = { state: "decided", decision: "deny", decidedBy: "usr_1" };
+    answers("GET", "/api/approvals/apr_1", { approval: { ...approval, ...decided } });
+    expect(await shown(asked)).toBe("Not allowed.");
+    server.refuse("GET", "/api/approvals/apr_1", 403, "forbidden");
+    expect(await shown(asked)).toBe("Answer with: muster inbox reply ltr_1");
+  });
+
+  it("keeps the list of people who may write to one's agent", async () => {
+    const CONTACTS = "/api/me/mail-contacts";
+    answers("GET", "/api/me", me);
+    const bea = { userId: "usr_2", name: "Bea", email: "bea@example.com" };
+    const members = [{ userId: "usr_1", name: "Ann" }, bea, { userId: "usr_3", name: "Cid" }];
+    answers("GET", "/api/orgs/org_1/members", { items: members, next: null });
+    answers("GET", CONTACTS, { items: [] });
+    answers("GET", "/api/me/orchestrator", { identity: { acceptsAgentMail: "none" } });
+    const empty = await run(["contacts"]);
+    expect(empty.out).toContain("Nobody is on the list");
+    expect(empty.err).toContain("muster orchestrator set --mail list");
+    answers("GET", CONTACTS, { items: [bea] });
+    answers("PUT", CONTACTS, { items: [bea] });
+    expect((await run(["contacts", "add", "cid", "bea@example.com"])).out).toMatch(/usr_2 +Bea/);
+    expect((await run(["contacts", "rm", "Bea"])).code).toBe(0);
+    expect(bodies("PUT", CONTACTS)).toEqual([{ userIds: ["usr_2", "usr_3"] }, { userIds: [] }]);
+    expect((await run(["contacts", "add", "Zoe"])).code).toBe(6);
+    expect((await run(["contacts", "add", "Ann"])).code).toBe(6);
+    expect(JSON.parse((await run(["contacts", "--json"])).out)).toEqual({ items: [bea] });
+  });
+
+  it("writes and answers, from words or from what is piped in", async () => {
+    answers("POST", "/api/messages", { letter: { ...letter, fate: "waiting" } });
+    answers("POST", `${INBOX}/ltr_1/reply`, { letter });
+    const sent = await run(["send", "@jarvis", "Look at this", "--type", "question", "--ref", "r"]);
+    expect(sent.out).toContain("ltr_1 to Ann. It waits until its agent reads it.");
+    expect((await run(["reply", "ltr_1"], { input: "prod\n" })).out).toContain("It has arrived.");
+    expect((await run(["send", "A session", "Hi", "--session", "a sess"])).code).toBe(0);
+    expect((await run(["send", "nobody", "Hi"])).code).toBe(0);
+    expect(bodies("POST", "/api/messages")).toEqual([
+      { to: "@jarvis", content: "Look at this", messageType: "question", contextRef: "r" },
+      { to: "ses_1", content: "Hi", contextSessionId: "ses_1" },
+      { to: "nobody", content: "Hi" },
+    ]);
+    expect(bodies("POST", `${INBOX}/ltr_1/reply`)).toEqual([{ content: "prod" }]);
+    expect((await run(["reply", "ltr_1"], { input: "" })).code).toBe(2);
+  });
+
+  it("reads, puts away and puts off", async () => {
+    answers("PATCH", `${INBOX}/ltr_1`, { letter });
+    answers("PUT", `${INBOX}/read-all`, { changed: 2 });
+    answers("PUT", `${INBOX}/read-non-actionable`, { changed: 1 });
+    for (const name of ["read", "unread", "archive", "unarchive"])
+      expect((await run([name, "ltr_1"])).code).toBe(0);
+    expect((await run(["snooze", "ltr_1", "2h"])).out).toMatch(/ltr_1 comes back 20/);
+    expect((await run(["snooze", "ltr_1", "now"])).code).toBe(0);
+    expect((await run(["snooze", "ltr_1", "whenever"])).code).toBe(2);
+    expect((await run(["snooze", "ltr_1", "2030-02-31T09:00"])).code).toBe(2);
+    const [read, unread, archive, unarchive, snooze, back] = bodies("PATCH", `${INBOX}/ltr_1`);
+    expect([read, unread, archive, unarchive, back]).toEqual([
+      { read: true },
+      { read: false },
+      { archived: true },
+      { archived: false },
+      { snoozedUntil: null },
+    ]);
+    const until = Date.parse((snooze as { snoozedUntil: string }).snoozedUntil);
+    expect(Math.abs(until - Date.now() - 2 * 60 * 60_000)).toBeLessThan(60_000);
+    expect((await run(["read-all"])).out).toBe("2 letters are read.\n");
+    expect((await run(["read-all", "--news"])).out).toBe("1 letter is read.\n");
+  });
+});

@@ -1,0 +1,112 @@
+/** `muster inbox ls` and `count`: what there is, and how much of it is unread. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  LETTER_BOXES,
+  LETTER_TYPES,
+  type Letter,
+  type LetterBox,
+  type LetterType,
+} from "#features/mailbox/contract.ts";
+import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
+import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
+import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { INBOX, nameOf } from "./path.ts";
+
+const LIMIT = 30;
+const NAME_WIDTH = 28;
+const TEXT_WIDTH = 70;
+
+interface LsOptions {
+  box: LetterBox;
+  unread?: boolean;
+  type?: LetterType;
+  fromSession?: string;
+  fromUser?: string;
+  session?: string;
+  task?: string;
+  ref?: string;
+  limit: number;
+}
+
+export function addInboxLsCommands(group: Command, host: CliHost): void {
+  asDefault(group.command("ls", BY_DEFAULT))
+    .description("Lists letters, the newest first. What is unread has a star.")
+    .addOption(
+      new Option("--box <box>", "which of them").choices(LETTER_BOXES).default("inbox" as const),
+    )
+    .option("--unread", "only what is unread")
+    .addOption(new Option("--type <type>", "only letters of this type").choices(LETTER_TYPES))
+    .option("--from-session <session>", "only what this session wrote")
+    .option("--from-user <id>", "only what this person wrote")
+    .option("--session <session>", "only what is about this session")
+    .option("--task <id>", "only what is about this task")
+    .option("--ref <reference>", "only what is about this, such as github:acme/api:pr:42")
+    .option("--limit <n>", "how many at most", limitOf, LIMIT)
+    .action((options: LsOptions, command: Command) =>
+      perform(host, command, (invocation) => list(invocation, options)),
+    );
+  group
+    .command("count")
+    .description("Says how many letters in your inbox you have not read.")
+    .action((_options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const answer = await invocation.api().callAgain<{ count: number }>(`${INBOX}/count`);
+        invocation.print(answer, [String(answer.count)]);
+        return DONE;
+      }),
+    );
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
+  throw new InvalidArgumentError(`Use a number from 1 to ${PAGE_LIMIT_MAX}.`);
+}
+
+async function list(invocation: Invocation, options: LsOptions): Promise<Ending> {
+  const { box, limit, type: messageType, session, task } = options;
+  const api = invocation.api();
+  const idOf = (which: string | undefined) =>
+    which === undefined ? undefined : findSessionId(api, which);
+  const page = await api.callAgain<Page<Letter>>(INBOX, {
+    query: {
+      box,
+      limit,
+      messageType,
+      fromSessionId: await idOf(options.fromSession),
+      fromUserId: options.fromUser,
+      contextSessionId: await idOf(session),
+      contextTaskId: task,
+      contextRef: options.ref,
+      ...(options.unread && { unreadOnly: true }),
+    },
+  });
+  if (invocation.json) invocation.print(page, []);
+  else if (page.items.length === 0) invocation.print(null, ["No letters."]);
+  else {
+    const who = box === "sent" ? "TO" : "FROM";
+    const headings = ["", "ID", "WHEN", "TYPE", who, "LETTER"];
+    printTable(
+      invocation.host,
+      headings,
+      page.items.map((letter) => rowOf(letter, box)),
+    );
+    if (page.next !== null) invocation.host.stdout.write("There are more: use --limit.\n");
+  }
+  return DONE;
+}
+
+function rowOf(letter: Letter, box: LetterBox): string[] {
+  const { id, createdAt, messageType, decision, from, to, content, read } = letter;
+  return [
+    read || box === "sent" ? " " : "*",
+    id,
+    timeAgo(createdAt),
+    decision === null ? messageType : `${messageType}, ${decision}`,
+    shorten(nameOf(box === "sent" ? to : from), NAME_WIDTH),
+    shorten(content, TEXT_WIDTH),
+  ];
+}

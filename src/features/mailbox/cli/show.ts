@@ -1,0 +1,88 @@
+/** `muster inbox show`: the exchange that a letter belongs to. */
+import type { Command } from "commander";
+import { approvalPath, describeDecision } from "#features/approvals/cli/index.ts";
+import type { Approval } from "#features/approvals/contract.ts";
+import type { Me } from "#features/auth/contract.ts";
+import type { Letter } from "#features/mailbox/contract.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
+import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
+import { frameText } from "#surfaces/cli/kit/framed-text.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
+import { columnsOf, type Style, safeLine, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { INBOX, letterPath, nameOf } from "./path.ts";
+
+export function addInboxShowCommand(group: Command, host: CliHost): void {
+  group
+    .command("show")
+    .alias("thread")
+    .description("Shows a letter and all that was written back and forth; it counts as read then.")
+    .argument("<letter>", "its id")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const api = invocation.api();
+        const { letter } = await api.callAgain<{ letter: Letter }>(letterPath(id));
+        const path = `${INBOX}-threads/${encodeURIComponent(letter.threadId)}`;
+        const items = await api.listAll<Letter>(path);
+        const style = styleFor(host.stdout, host.env);
+        const columns = columnsOf(host.stdout);
+        const lines = items.flatMap((one) => linesOf(one, style, columns));
+        if (!invocation.json) lines.push(...(await nextLines(api, items)));
+        invocation.print({ items }, lines);
+        return DONE;
+      }),
+    );
+}
+
+/** One answers what one was sent; what asks for a decision is decided, and not twice. */
+async function nextLines(api: Api, items: readonly Letter[]): Promise<string[]> {
+  const { user } = await api.callAgain<Me>("/api/me");
+  const last = items.findLast(({ to }) => to.kind === "user" && to.id === user.id);
+  if (!last) return [];
+  const approval = await approvalOf(api, last);
+  if (approval && approval.state !== "pending")
+    return [safeLine(describeDecision(approval, user.id))];
+  if (approval && approval.kind !== "question")
+    return [`Decide with: muster approvals show ${approval.id}`];
+  return [`Answer with: muster inbox reply ${last.id}`];
+}
+
+const APPROVAL_REF = "approval:";
+
+async function approvalOf(api: Api, { contextRef }: Letter): Promise<Approval | undefined> {
+  if (!contextRef?.startsWith(APPROVAL_REF)) return;
+  const path = approvalPath(contextRef.slice(APPROVAL_REF.length));
+  try {
+    return (await api.callAgain<{ approval: Approval }>(path)).approval;
+  } catch (error) {
+    // It is gone, or the key is not good for it: what was written can be shown all the same.
+    if (error instanceof ServerRefusal) return;
+    throw error;
+  }
+}
+
+function linesOf(letter: Letter, style: Style, columns: number): string[] {
+  const { id, from, to, createdAt, messageType, content } = letter;
+  const head = `${nameOf(from)} → ${nameOf(to)}, ${timeAgo(createdAt)}`;
+  return [
+    style.bold(safeLine(head)),
+    style.dim(safeLine(`${id}  ${messageType}${aboutOf(letter)}${fateOf(letter)}`)),
+    // What somebody wrote stands in a frame: the lines below it say what to do, and are ours.
+    ...frameText(content.replaceAll("\r\n", "\n"), columns),
+    "",
+  ];
+}
+
+function aboutOf({ contextSessionId, contextTaskId, contextRef, contextUrl }: Letter): string {
+  const about = [contextSessionId, contextTaskId, contextUrl ?? contextRef].filter(
+    (one) => one !== null,
+  );
+  return about.length === 0 ? "" : `  about ${about.join(", ")}`;
+}
+
+function fateOf({ fate, fateReason }: Letter): string {
+  if (fate === "delivered") return "";
+  return fate === "waiting"
+    ? "  waits until its agent reads it"
+    : `  not delivered${fateReason === null ? "" : `: ${fateReason}`}`;
+}

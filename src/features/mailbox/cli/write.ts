@@ -1,0 +1,96 @@
+/** `muster inbox send` and `reply`. */
+import { randomUUID } from "node:crypto";
+import { type Command, Option } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import {
+  LETTER_TYPES,
+  type Letter,
+  type LetterType,
+  MAX_LETTER_CHARS,
+} from "#features/mailbox/contract.ts";
+import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { readInput } from "#surfaces/cli/kit/read-input.ts";
+import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { letterPath, MESSAGES, nameOf } from "./path.ts";
+
+const TEXT = "what it says; read from standard input when left out";
+
+interface SendOptions {
+  type?: LetterType;
+  session?: string;
+  task?: string;
+  ref?: string;
+}
+
+export function addInboxWriteCommands(group: Command, host: CliHost): void {
+  group
+    .command("send")
+    .description("Writes a letter to an agent or a person.")
+    .argument(
+      "<to>",
+      "a session (its id, the end of it, or its title), orchestrator, @handle of somebody's agent, @user:name, or a person's id",
+    )
+    .argument("[text]", TEXT)
+    .addOption(
+      new Option("--type <type>", "a question or an escalation wakes who sleeps").choices(
+        LETTER_TYPES,
+      ),
+    )
+    .option("--session <session>", "the session it is about")
+    .option("--task <id>", "the task it is about")
+    .option("--ref <ref>", "what else it is about, such as github:acme/api:pr:42")
+    .action((to: string, text: string | undefined, options: SendOptions, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const { session } = options;
+        const body = {
+          to: await recipientOf(invocation, to),
+          content: await textOf(host, text),
+          messageType: options.type,
+          contextSessionId:
+            session === undefined ? undefined : await findSessionId(invocation.api(), session),
+          contextTaskId: options.task,
+          contextRef: options.ref,
+        };
+        return write(invocation, MESSAGES, body);
+      }),
+    );
+  group
+    .command("reply")
+    .description("Answers a letter; a question of a session that waits for it goes on with it.")
+    .argument("<letter>", "its id")
+    .argument("[text]", TEXT)
+    .action((id: string, text: string | undefined, _options: object, command: Command) =>
+      perform(host, command, async (invocation) =>
+        write(invocation, `${letterPath(id)}/reply`, { content: await textOf(host, text) }),
+      ),
+    );
+}
+
+/** A session may be named here as everywhere; all else is for the server to find, and to refuse. */
+async function recipientOf(invocation: Invocation, to: string): Promise<string> {
+  if (to.startsWith("@") || to.startsWith("usr_")) return to;
+  try {
+    return await findSessionId(invocation.api(), to);
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not_found") return to;
+    throw error;
+  }
+}
+
+async function textOf(host: CliHost, text: string | undefined): Promise<string> {
+  return text ?? readInput(host, MAX_LETTER_CHARS, "Say what to write, or pipe it in.");
+}
+
+async function write(invocation: Invocation, path: string, body: object): Promise<Ending> {
+  const answer = await invocation.api().callAgain<{ letter: Letter }>(path, {
+    method: "POST",
+    body,
+    idempotencyKey: randomUUID(),
+  });
+  const { id, to, fate } = answer.letter;
+  const when = fate === "waiting" ? "It waits until its agent reads it." : "It has arrived.";
+  invocation.print(answer, [safeLine(`${id} to ${nameOf(to)}. ${when}`)]);
+  return DONE;
+}

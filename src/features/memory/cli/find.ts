@@ -1,0 +1,155 @@
+/** `muster memory ls`, `search` and `show`. */
+import { type Command, InvalidArgumentError } from "commander";
+import type { Earlier, Memory } from "#features/memory/contract.ts";
+import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
+import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { printTable, safeLine, safeText, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { memoriesPath, memoryPath, REPO_OPTION, type RepoOption, shownMemory } from "./path.ts";
+
+interface MemoryWithHistory {
+  memory: Memory;
+  history: Earlier[];
+}
+interface FilterOptions extends RepoOption {
+  category?: string;
+  since?: string;
+  until?: string;
+  sessions?: boolean;
+}
+interface ListOptions extends FilterOptions {
+  pinned?: boolean;
+}
+interface SearchOptions extends FilterOptions {
+  limit: number;
+}
+
+export function addMemoryFindCommands(group: Command, host: CliHost): void {
+  withFilters(asDefault(group.command("ls", BY_DEFAULT)))
+    .description("Lists what is remembered, the last written first.")
+    .option("--pinned", "only what is pinned")
+    .action((options: ListOptions, command: Command) =>
+      perform(host, command, (invocation) => list(invocation, options)),
+    );
+  withFilters(group.command("search"))
+    .description("Finds what is remembered by plain words, the best match first.")
+    .argument("<words...>", "what it should be about")
+    .option("--limit <n>", "how many at most", limitOf, 20)
+    .action((words: string[], options: SearchOptions, command: Command) =>
+      perform(host, command, (invocation) => search(invocation, words.join(" "), options)),
+    );
+  addShowCommand(group, host);
+}
+
+function addShowCommand(group: Command, host: CliHost): void {
+  group
+    .command("show")
+    .description("Shows a memory whole, and what stood there before.")
+    .argument("<id>")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const found = await invocation.api().callAgain<MemoryWithHistory>(memoryPath(id));
+        const style = styleFor(host.stdout, host.env);
+        invocation.print(found, [
+          ...factLines(found.memory),
+          "",
+          ...safeText(found.memory.content).split("\n"),
+          ...found.history.flatMap(({ title, content, replacedAt }) => [
+            "",
+            style.bold(
+              safeLine(`Until ${timeAgo(replacedAt)}${title === null ? "" : `: ${title}`}`),
+            ),
+            ...safeText(content).split("\n"),
+          ]),
+        ]);
+        return DONE;
+      }),
+    );
+}
+
+function factLines(memory: Memory): string[] {
+  const { id, category, title, repo, relevance, pinned, source, createdAt, updatedAt } = memory;
+  const facts: [name: string, value: string | null][] = [
+    ["id", id],
+    ["title", title],
+    ["category", category],
+    ["repository", repo],
+    ["relevance", pinned ? "pinned" : relevance.toFixed(2)],
+    ["written by", source === null ? "you" : source.sessionId],
+    ["created", timeAgo(createdAt)],
+    ["changed", timeAgo(updatedAt)],
+  ];
+  return facts
+    .filter((fact): fact is [string, string] => fact[1] !== null)
+    .map(([name, value]) => `${name.padEnd(12)}${safeLine(value)}`);
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .option("--category <category>", "only of this category")
+    .option("--since <day>", "written since then, such as 2025-03-01")
+    .option("--until <day>", "written before then")
+    .option(...REPO_OPTION)
+    .option("--sessions", "what your sessions know of all repositories");
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
+  throw new InvalidArgumentError(`Use a number from 1 to ${PAGE_LIMIT_MAX}.`);
+}
+
+function queryOf({ category, since, until, repo }: FilterOptions) {
+  return { category, since, until, repo };
+}
+
+async function list(invocation: Invocation, options: ListOptions): Promise<Ending> {
+  const { pinned } = options;
+  const query = { ...queryOf(options), ...(pinned && { pinned }) };
+  const items = await invocation.api().listAll<Memory>(memoriesPath(options), query);
+  show(invocation, { items, next: null }, nothingWords(options));
+  return DONE;
+}
+
+function nothingWords({ category, since, until, pinned }: ListOptions): string {
+  if (category !== undefined) {
+    const all = "See all with: muster memory ls";
+    return safeLine(`Nothing is remembered in the category ${JSON.stringify(category)}. ${all}`);
+  }
+  return (since ?? until ?? pinned)
+    ? "Nothing that is remembered is like that. See all with: muster memory ls"
+    : "Nothing is remembered. Add something with: muster memory add";
+}
+
+async function search(
+  invocation: Invocation,
+  words: string,
+  options: SearchOptions,
+): Promise<Ending> {
+  const query = { ...queryOf(options), query: words, limit: options.limit };
+  const page = await invocation.api().call<Page<Memory>>(memoriesPath(options), { query });
+  show(invocation, page, "Nothing was found. Try other words.");
+  return DONE;
+}
+
+function show(invocation: Invocation, page: Page<Memory>, nothing: string): void {
+  if (invocation.json) invocation.print(page, []);
+  else if (page.items.length === 0) invocation.print(null, [nothing]);
+  else {
+    const headings = ["ID", "CATEGORY", "RELEVANCE", "WRITTEN", "WHAT"];
+    printTable(invocation.host, headings, page.items.map(rowOf));
+  }
+}
+
+function rowOf(memory: Memory): string[] {
+  const { id, category, relevance, pinned, updatedAt, repo } = memory;
+  const where = repo === null ? "" : `[${repo}] `;
+  return [
+    id,
+    category,
+    pinned ? "pinned" : relevance.toFixed(2),
+    timeAgo(updatedAt),
+    where + shownMemory(memory),
+  ];
+}

@@ -1,0 +1,143 @@
+/** `muster members`: who belongs to the organisation, and who may join. */
+import { Argument, type Command } from "commander";
+import type { Invitation, Member } from "#features/orgs/contract.ts";
+import { confirm } from "#surfaces/cli/kit/confirm.ts";
+import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { orgPath } from "#surfaces/cli/kit/org-path.ts";
+import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { addOversightCommands } from "./oversight.ts";
+
+export function addMembersCommands(program: Command, host: CliHost): void {
+  const group = program
+    .command("members")
+    .description("List members, invite people, change roles, remove, oversee.");
+  group
+    .command("ls")
+    .description("Lists members.")
+    .option("--removed", "also those who have left, and whether their data was purged (admins)")
+    .action((options: { removed?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => listMembers(invocation, options.removed === true)),
+    );
+  group
+    .command("role")
+    .description("Makes somebody an admin, or a member. They have to sign in again.")
+    .argument("<user>", "their id")
+    .addArgument(new Argument("<role>", "the new role").choices(["admin", "member"]))
+    .action((user: string, role: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const api = invocation.api();
+        const path = `${await orgPath(api)}/members/${encodeURIComponent(user)}`;
+        const answer = await api.call<object>(path, { method: "PATCH", body: { role } });
+        invocation.print(answer, [`${user} is ${role === "admin" ? "an admin" : "a member"}.`]);
+        return DONE;
+      }),
+    );
+  group
+    .command("rm")
+    .description("Removes a member: their work stops, their data stays.")
+    .argument("<user>", "their id")
+    .option("--yes", "do not ask")
+    .action((user: string, options: { yes?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => removeMember(invocation, user, options.yes === true)),
+    );
+  addInvitationCommands(group, host);
+  addOversightCommands(group, host);
+}
+
+function addInvitationCommands(group: Command, host: CliHost): void {
+  group
+    .command("invite")
+    .description("Makes a link by which one person joins, within 7 days. It is shown once.")
+    .option("--email <address>", "only for this address")
+    .option("--admin", "as an admin")
+    .option("--user <id>", "brings back somebody who has left, to all that was theirs")
+    .action((options: { email?: string; admin?: boolean; user?: string }, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const api = invocation.api();
+        const answer = await api.call<{ link: string }>(`${await orgPath(api)}/invitations`, {
+          method: "POST",
+          body: {
+            role: options.admin ? "admin" : "member",
+            ...(options.email ? { email: options.email } : {}),
+            ...(options.user ? { userId: options.user } : {}),
+          },
+        });
+        invocation.print(answer, [answer.link]);
+        invocation.note("Send it to one person; whoever opens it first joins.");
+        return DONE;
+      }),
+    );
+  group
+    .command("invitations")
+    .description("Lists invitations that wait.")
+    .action((_options: object, command: Command) => perform(host, command, listInvitations));
+  group
+    .command("withdraw")
+    .description("Withdraws an invitation.")
+    .argument("<id>", "the invitation")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const api = invocation.api();
+        const path = `${await orgPath(api)}/invitations/${encodeURIComponent(id)}`;
+        invocation.print(await api.call<object>(path, { method: "DELETE" }), [
+          `${id} is withdrawn.`,
+        ]);
+        return DONE;
+      }),
+    );
+}
+
+async function listMembers(invocation: Invocation, withRemoved: boolean): Promise<Ending> {
+  const api = invocation.api();
+  const query = withRemoved ? { removed: "true" } : {};
+  const { items } = await api.call<{ items: Member[] }>(`${await orgPath(api)}/members`, { query });
+  if (invocation.json) invocation.print({ items, next: null }, []);
+  else
+    printTable(
+      invocation.host,
+      ["ID", withRemoved ? "STATE" : "ROLE", "JOINED", "E-MAIL", "NAME"],
+      items.map((item) => [
+        item.userId,
+        withRemoved && item.state !== "here" ? item.state : item.role,
+        timeAgo(item.joinedAt),
+        item.email ?? "–",
+        item.name,
+      ]),
+    );
+  return DONE;
+}
+
+async function listInvitations(invocation: Invocation): Promise<Ending> {
+  const api = invocation.api();
+  const { items } = await api.call<{ items: Invitation[] }>(`${await orgPath(api)}/invitations`);
+  if (invocation.json) invocation.print({ items, next: null }, []);
+  else if (items.length === 0) invocation.print(null, ["No invitations wait."]);
+  else
+    printTable(
+      invocation.host,
+      ["ID", "ROLE", "MADE", "ENDS", "E-MAIL"],
+      items.map((item) => [
+        item.id,
+        item.role,
+        timeAgo(item.createdAt),
+        item.expiresAt.slice(0, 10),
+        item.email ?? "anybody",
+      ]),
+    );
+  return DONE;
+}
+
+async function removeMember(invocation: Invocation, user: string, isSure: boolean) {
+  const { host } = invocation;
+  const api = invocation.api();
+  const mustAsk = host.stdin.isTTY === true && !isSure;
+  if (mustAsk && !(await confirm(host, `Remove ${user}? Their work stops; their data stays.`))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const path = `${await orgPath(api)}/members/${encodeURIComponent(user)}`;
+  invocation.print(await api.call<object>(path, { method: "DELETE" }), [`${user} is removed.`]);
+  return DONE;
+}

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { exportOf, type Persona, type Version } from "#features/personas/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { writePersonaFolder } from "./folder.ts";
+import { personasPath } from "./path.ts";
+import { versionNumber } from "./show.ts";
+
+interface Options {
+  to?: string;
+  at?: number;
+}
+
+export function addPersonasExportCommand(group: Command, host: CliHost): void {
+  group
+    .command("export")
+    .description("Writes a persona to a folder from which it can be created again.")
+    .argument("<persona>", "its slug or id")
+    .option("--to <folder>", "a new or empty folder (else one with the slug as its name)")
+    .option("--at <version>", "as it was saved then", versionNumber)
+    .action((name: string, options: Options, command: Command) =>
+      perform(host, command, (invocation) => exportPersona(invocation, name, options)),
+    );
+}
+
+async function exportPersona(
+  invocation: Invocation,
+  name: string,
+  { to, at }: Options,
+): Promise<Ending> {
+  const api = invocation.api();
+  const path = await personasPath(api, name);
+  const { persona } = await api.call<{ persona: Persona }>(path);
+  const answer = await api.call<{ version: Version }>(`${path}/versions/${at ?? persona.version}`);
+  const exported = exportOf(answer.version, persona);
+  const folder = await writePersonaFolder(to ?? persona.slug, exported);
+  const number = answer.version.version;
+  invocation.print({ folder, version: number }, [
+    `${persona.slug} version ${number} is written to ${folder}.`,
+  ]);
+  return DONE;
+}

@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import type { PersonaSummary } from "#features/personas/contract.ts";
+import { confirm } from "#surfaces/cli/kit/confirm.ts";
+import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { personasPath } from "./path.ts";
+
+export function addPersonasRmCommand(group: Command, host: CliHost): void {
+  group
+    .command("rm")
+    .description("Deletes a persona; sessions that use it keep their version.")
+    .argument("<persona>", "its slug or id")
+    .option("--yes", "do not ask")
+    .action((name: string, { yes = false }: { yes?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => removePersona(invocation, name, yes)),
+    );
+}
+
+async function removePersona(
+  invocation: Invocation,
+  name: string,
+  isSure: boolean,
+): Promise<Ending> {
+  const { host } = invocation;
+  const api = invocation.api();
+  const mustAsk = host.stdin.isTTY === true && !isSure;
+  if (mustAsk && !(await confirm(host, `Delete ${name} and all its versions?`))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const path = await personasPath(api, name);
+  const answer = await api.call<{ persona: PersonaSummary }>(path, { method: "DELETE" });
+  const { slug, archivedAt } = answer.persona;
+  invocation.print(answer, [
+    archivedAt === null
+      ? `${slug} is deleted.`
+      : `${slug} is archived: sessions that use it keep their version.`,
+  ]);
+  return DONE;
+}

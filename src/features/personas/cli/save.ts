@@ -1,0 +1,108 @@
+import { basename, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import { type Persona, VISIBILITIES } from "#features/personas/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { readPersonaFolder } from "./folder.ts";
+import { personasPath } from "./path.ts";
+
+interface SaveOptions {
+  from?: string;
+  name?: string;
+  slug?: string;
+  description?: string;
+  icon?: string;
+  visibility?: string;
+  model?: string;
+  runtime?: string;
+  memory?: string;
+}
+
+export function addPersonasCreateCommand(group: Command, host: CliHost): void {
+  withSettings(
+    group
+      .command("create")
+      .description("Creates a persona from a folder of files, with skills in skills/NAME/."),
+  ).action((options: SaveOptions, command: Command) =>
+    perform(host, command, async (invocation) => {
+      const { from } = options;
+      const called = from === undefined ? {} : { name: basename(resolve(from)) };
+      const body = { ...called, ...(await bodyFrom(options)) };
+      if (body.name === undefined) throw nothing("Give --from FOLDER or --name NAME.");
+      return save(invocation, { method: "POST", body });
+    }),
+  );
+}
+
+export function addPersonasEditCommand(group: Command, host: CliHost): void {
+  withSettings(
+    group
+      .command("edit")
+      .description("Changes settings of a persona, or with --from all its files and skills.")
+      .argument("<persona>", "its slug or id"),
+  ).action((name: string, options: SaveOptions, command: Command) =>
+    perform(host, command, async (invocation) => {
+      const body = await bodyFrom(options);
+      if (Object.keys(body).length === 0)
+        throw nothing("Say what to change, such as --from FOLDER or --description TEXT.");
+      return save(invocation, { method: "PUT", name, body });
+    }),
+  );
+}
+
+function withSettings(command: Command): Command {
+  return command
+    .option("--from <folder>", "the folder with its files")
+    .option("--name <name>", "what people call it")
+    .option("--slug <slug>", "what it is named by: small letters, digits, dashes")
+    .option("--description <text>", "what it is good for")
+    .option("--icon <icon>", "an emoji")
+    .addOption(new Option("--visibility <who>", "who can use it").choices(VISIBILITIES))
+    .option("--model <model>", "the model it prefers, or none")
+    .option("--runtime <runtime>", "the runtime it prefers, or none")
+    .addOption(
+      new Option("--memory <setting>", "whether it remembers").choices(["on", "off", "session"]),
+    );
+}
+
+const MEMORY: Record<string, boolean | null> = { on: true, off: false, session: null };
+
+/** What is said on the command line goes before what the folder says. */
+async function bodyFrom({
+  from,
+  model,
+  runtime,
+  memory,
+  ...said
+}: SaveOptions): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {
+    ...(from === undefined ? {} : await readPersonaFolder(from)),
+    ...said,
+  };
+  if (model !== undefined) body.model = orNone(model);
+  if (runtime !== undefined) body.runtime = orNone(runtime);
+  if (memory !== undefined) body.enableMemory = MEMORY[memory];
+  return body;
+}
+
+function nothing(message: string): Refusal {
+  return new Refusal("invalid", "nothing_given", message);
+}
+
+function orNone(text: string): string | null {
+  return text === "none" ? null : text;
+}
+
+async function save(
+  invocation: Invocation,
+  { method, name, body }: { method: "POST" | "PUT"; name?: string; body: object },
+): Promise<Ending> {
+  const api = invocation.api();
+  const path = await personasPath(api, name);
+  const answer = await api.call<{ persona: Persona }>(path, { method, body });
+  const { slug, visibility, version, files, skills } = answer.persona;
+  const parts = `${files.length} files, ${skills.length} skills`;
+  invocation.print(answer, [`${slug} is saved: ${visibility}, version ${version}, ${parts}.`]);
+  return DONE;
+}

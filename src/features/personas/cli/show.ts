@@ -1,0 +1,64 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Persona, Version } from "#features/personas/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { safeLine, safeText } from "#surfaces/cli/kit/terminal.ts";
+import { personasPath } from "./path.ts";
+
+export function addPersonasShowCommand(group: Command, host: CliHost): void {
+  group
+    .command("show")
+    .description("Shows a persona with its files.")
+    .argument("<persona>", "its slug or id")
+    .option("--at <version>", "as it was saved then", versionNumber)
+    .action((name: string, options: { at?: number }, command: Command) =>
+      perform(host, command, (invocation) => showPersona(invocation, name, options.at)),
+    );
+}
+
+export function versionNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number above 0.");
+}
+
+async function showPersona(
+  invocation: Invocation,
+  name: string,
+  version: number | undefined,
+): Promise<Ending> {
+  const api = invocation.api();
+  const path = await personasPath(api, name);
+  if (version === undefined) {
+    const answer = await api.call<{ persona: Persona }>(path);
+    const { slug, visibility, isDefault } = answer.persona;
+    const about = `${slug}, ${visibility}${isDefault ? ", default" : ""}`;
+    invocation.print(answer, linesOf(answer.persona, about));
+  } else {
+    const answer = await api.call<{ version: Version }>(`${path}/versions/${version}`);
+    invocation.print(answer, linesOf(answer.version, `saved ${answer.version.createdAt}`));
+  }
+  return DONE;
+}
+
+function linesOf(shown: Persona | Version, about: string): string[] {
+  const { name, version, description, model, runtime, enableMemory } = shown;
+  const settings = [
+    ["model", model],
+    ["runtime", runtime],
+    ["memory", enableMemory === null ? null : enableMemory ? "on" : "off"],
+  ].flatMap(([key, value]) => (value === null ? [] : [`${key}: ${safeLine(String(value))}`]));
+  return [
+    `${safeLine(name)} (${about}, version ${version})`,
+    ...(description === "" ? [] : [safeLine(description)]),
+    ...settings,
+    ...shown.toolPolicy.map((rule) => safeLine(`${rule.effect}: ${rule.tool} ${rule.pattern}`)),
+    ...shown.skills.map((skill) =>
+      safeLine(`skill: ${skill.name} (${skill.sha256.slice(0, 12)}): ${skill.description}`),
+    ),
+    ...shown.files.flatMap(({ filename, content }) => [
+      "",
+      `── ${safeLine(filename)}`,
+      safeText(content).trimEnd(),
+    ]),
+  ];
+}

@@ -1,0 +1,150 @@
+/** `muster personas skills`: what a persona can do beyond its files, from a folder or a git repository. */
+import type { Command } from "commander";
+import type { ImportedSkill, Persona, SkillSummary } from "#features/personas/contract.ts";
+import { confirm } from "#surfaces/cli/kit/confirm.ts";
+import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { printTable, safeLine, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { readSkillsIn } from "./folder.ts";
+import { personasPath } from "./path.ts";
+
+const DESCRIPTION_WIDTH = 60;
+const HASH_CHARS = 12;
+
+const EXAMPLES = `
+Examples:
+  muster personas skills add engineer ./skills/pdf
+  muster personas skills import engineer https://github.com/acme/skills --path skills/pdf
+  muster personas skills import engineer https://github.com/acme/skills --ref v2 --json`;
+
+export function addPersonasSkillsCommands(group: Command, host: CliHost): void {
+  const skills = group
+    .command("skills")
+    .description("Skills of a persona: list, add from a folder, import from git, remove.")
+    .addHelpText("after", EXAMPLES);
+  skills
+    .command("list")
+    .alias("ls")
+    .description("Lists the skills of a persona, with the hash they are pinned to.")
+    .argument("<persona>", "its slug or id")
+    .action((name: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => listSkills(invocation, name)),
+    );
+  skills
+    .command("add")
+    .description("Sends a folder with a SKILL.md, or with folders that have one, to a persona.")
+    .argument("<persona>", "its slug or id")
+    .argument("<folder>", "a folder of this machine")
+    .action((name: string, folder: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => addSkills(invocation, name, folder)),
+    );
+  skills
+    .command("import")
+    .description(
+      "Has the server fetch skills from a git repository; the same again brings changes.",
+    )
+    .argument("<persona>", "its slug or id")
+    .argument("<url>", "https://… of the repository")
+    .option("--ref <ref>", "a branch, a tag or a commit")
+    .option("--path <folder>", "only in this folder of it")
+    .action((name: string, url: string, options: ImportOptions, command: Command) =>
+      perform(host, command, (invocation) => importSkills(invocation, name, { url, ...options })),
+    );
+  skills
+    .command("remove")
+    .alias("rm")
+    .description("Takes a skill from a persona; sessions that have it keep it.")
+    .argument("<persona>", "its slug or id")
+    .argument("<skill>", "its name")
+    .option("--yes", "do not ask")
+    .action((name: string, skill: string, { yes = false }: { yes?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => removeSkill(invocation, name, skill, yes)),
+    );
+}
+
+interface ImportOptions {
+  ref?: string;
+  path?: string;
+}
+
+async function listSkills(invocation: Invocation, persona: string): Promise<Ending> {
+  const api = invocation.api();
+  const path = `${await personasPath(api, persona)}/skills`;
+  const answer = await api.call<{ items: SkillSummary[] }>(path);
+  const { items } = answer;
+  if (invocation.json) invocation.print(answer, []);
+  else if (items.length === 0)
+    invocation.print(null, [
+      `It has none. Give it one with: muster personas skills add ${persona} FOLDER`,
+    ]);
+  else printTable(invocation.host, ["NAME", "HASH", "FROM", "DESCRIPTION"], items.map(rowOf));
+  return DONE;
+}
+
+function rowOf({ name, sha256, source, description }: SkillSummary): string[] {
+  const from = source === null ? "files" : `${source.url} ${source.commit.slice(0, HASH_CHARS)}`;
+  return [name, sha256.slice(0, HASH_CHARS), from, shorten(description, DESCRIPTION_WIDTH)];
+}
+
+/** The server never reads a path of anybody's: what is in the folder is sent. */
+async function addSkills(invocation: Invocation, persona: string, folder: string): Promise<Ending> {
+  const skills = await readSkillsIn(folder);
+  const api = invocation.api();
+  const path = `${await personasPath(api, persona)}/skills`;
+  let answer: { persona: Persona } | undefined;
+  const lines: string[] = [];
+  for (const { name, files } of skills) {
+    answer = await api.call<{ persona: Persona }>(`${path}/${encodeURIComponent(name)}`, {
+      method: "PUT",
+      body: { files },
+    });
+    const { slug, version } = answer.persona;
+    lines.push(safeLine(`${slug} has the skill ${name} (version ${version}).`));
+  }
+  invocation.print(answer, lines);
+  return DONE;
+}
+
+async function importSkills(
+  invocation: Invocation,
+  persona: string,
+  body: ImportOptions & { url: string },
+): Promise<Ending> {
+  const api = invocation.api();
+  const path = `${await personasPath(api, persona)}/skills/import`;
+  const answer = await api.call<{ persona: Persona; skills: ImportedSkill[] }>(path, {
+    method: "POST",
+    body,
+  });
+  const { slug, version } = answer.persona;
+  const lines = answer.skills.map(({ name, change, sha256, source }) =>
+    safeLine(
+      `${change}: ${name} (${sha256.slice(0, HASH_CHARS)}, commit ${source?.commit.slice(0, HASH_CHARS)})`,
+    ),
+  );
+  const isNew = answer.skills.some(({ change }) => change !== "unchanged");
+  lines.push(isNew ? `${slug} is at version ${version}.` : `${slug} has them already.`);
+  invocation.print(answer, lines);
+  return DONE;
+}
+
+async function removeSkill(
+  invocation: Invocation,
+  persona: string,
+  skill: string,
+  isSure: boolean,
+): Promise<Ending> {
+  const { host } = invocation;
+  const mustAsk = host.stdin.isTTY === true && !isSure;
+  if (mustAsk && !(await confirm(host, `Take the skill ${skill} from ${persona}?`))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const api = invocation.api();
+  const path = `${await personasPath(api, persona)}/skills/${encodeURIComponent(skill)}`;
+  const answer = await api.call<{ persona: Persona }>(path, { method: "DELETE" });
+  const { slug, version } = answer.persona;
+  invocation.print(answer, [`${slug} no longer has ${skill} (version ${version}).`]);
+  return DONE;
+}

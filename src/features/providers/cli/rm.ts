@@ -1,0 +1,18 @@
+import type { Command } from "commander";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
+
+export function addProvidersRmCommand(group: Command, host: CliHost): void {
+  group
+    .command("rm")
+    .description("Removes a provider from the settings, with its key.")
+    .argument("<name>", "the provider")
+    .action((name: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const path = `/api/providers/${encodeURIComponent(name)}`;
+        const answer = await invocation.api().call<object>(path, { method: "DELETE" });
+        invocation.print(answer, [`${name} is removed.`]);
+        return DONE;
+      }),
+    );
+}

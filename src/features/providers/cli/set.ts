@@ -1,0 +1,68 @@
+import { type Command, Option } from "commander";
+import { PROVIDER_KINDS, type Provider } from "#features/providers/contract.ts";
+import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { readKey } from "./key.ts";
+
+interface SetOptions {
+  kind: string;
+  baseUrl?: string;
+  keyStdin?: boolean;
+  model?: string[];
+}
+
+/** There is no option for the key itself: arguments are seen by everybody on the machine. */
+export function addProvidersSetCommand(group: Command, host: CliHost): void {
+  group
+    .command("set")
+    .description("Adds a provider, or changes it. Its key is asked for, or read with --key-stdin.")
+    .argument("<name>", "what to call it; models are then NAME/MODEL")
+    .addOption(
+      new Option("--kind <kind>", "how it is spoken to")
+        .choices(PROVIDER_KINDS)
+        .makeOptionMandatory(),
+    )
+    .option("--base-url <url>", "where it is, if not at the usual place of its kind")
+    .option("--key-stdin", "read the key from standard input")
+    .option("--model <model>", "a model it offers; may be given several times", collect)
+    .action((name: string, options: SetOptions, command: Command) =>
+      perform(host, command, (invocation) => setProvider(invocation, name, options)),
+    );
+}
+
+function collect(model: string, before: string[] = []): string[] {
+  return [...before, model];
+}
+
+async function setProvider(
+  invocation: Invocation,
+  name: string,
+  { kind, baseUrl, keyStdin = false, model }: SetOptions,
+): Promise<Ending> {
+  const api = invocation.api();
+  const apiKey = await readKey(invocation.host, name, keyStdin);
+  if (apiKey === null) return EXIT.interrupted;
+  const answer = await api.call<{ provider: Provider }>(
+    `/api/providers/${encodeURIComponent(name)}`,
+    {
+      method: "PUT",
+      body: {
+        kind,
+        ...(baseUrl === undefined ? {} : { baseUrl }),
+        ...(apiKey === undefined ? {} : { apiKey }),
+        ...(model === undefined ? {} : { models: model }),
+      },
+    },
+  );
+  const { provider } = answer;
+  const key = provider.hasKey ? "with a key" : "without a key";
+  invocation.print(answer, [
+    `${provider.name} is set: ${provider.kind} at ${provider.baseUrl ?? "its address"}, ${key}.`,
+  ]);
+  if (!provider.answered)
+    invocation.note(
+      "It gave no list of models, so its key was not tried. Its models are not chosen by themselves until it has answered once.",
+    );
+  return DONE;
+}

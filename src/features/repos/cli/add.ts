@@ -1,0 +1,63 @@
+import type { Command } from "commander";
+import type { NewRepo, Repo } from "#features/repos/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { reposPath } from "./path.ts";
+
+interface AddOptions {
+  name?: string;
+  branch?: string;
+  description?: string;
+  persona?: string;
+  setup?: string;
+  credential?: string;
+}
+
+export function addReposAddCommand(group: Command, host: CliHost): void {
+  group
+    .command("add")
+    .description("Adds a repository, so that sessions can name it.")
+    .argument("<place>", "its address, its path on the runner's machine, or owner/name on GitHub")
+    .option("--name <name>", "what to call it, if not as its address says")
+    .option("--branch <branch>", "the branch that sessions begin with")
+    .option("--description <text>", "what it is, for people and agents to choose by")
+    .option("--persona <slug>", "the persona that sessions on it get")
+    .option("--setup <command>", "run once in each new workspace of it, in the sandbox")
+    .option(
+      "--credential <secret>",
+      "the name of the organisation's secret that opens it: a token, or user:password",
+    )
+    .action((place: string, options: AddOptions, command: Command) =>
+      perform(host, command, (invocation) => addRepo(invocation, place, options)),
+    );
+}
+
+async function addRepo(
+  invocation: Invocation,
+  place: string,
+  options: AddOptions,
+): Promise<Ending> {
+  const api = invocation.api();
+  const answer = await api.call<{ repo: Repo }>(await reposPath(api), {
+    method: "POST",
+    body: bodyOf(place, options),
+  });
+  const { fullName, url, problem } = answer.repo;
+  if (problem !== null) invocation.note(problem);
+  invocation.print(answer, [`${fullName} is added: ${url}`]);
+  return DONE;
+}
+
+/** JSON leaves out what was not said. */
+function bodyOf(place: string, options: AddOptions): NewRepo {
+  const isName = options.name === undefined && /^[\w-]+\/[\w.-]+$/.test(place);
+  return {
+    fullName: isName ? place : options.name,
+    url: isName ? undefined : place,
+    defaultBranch: options.branch,
+    description: options.description,
+    personaSlug: options.persona,
+    setupCommand: options.setup,
+    credential: options.credential,
+  };
+}

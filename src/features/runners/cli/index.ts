@@ -1,0 +1,3 @@
+/** Commands about machines and the models they offer. */
+export { addModelsCommand } from "./models.ts";
+export { addRunnersCommands } from "./runners.ts";

@@ -1,0 +1,18 @@
+import type { Command } from "commander";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
+
+export function addRunnersRmCommand(group: Command, host: CliHost): void {
+  group
+    .command("rm")
+    .description("Removes a runner and takes its token back; its runs go to others.")
+    .argument("<id>", "the runner")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const path = `/api/runners/${encodeURIComponent(id)}`;
+        const answer = await invocation.api().call<object>(path, { method: "DELETE" });
+        invocation.print(answer, [`${id} is removed.`]);
+        return DONE;
+      }),
+    );
+}

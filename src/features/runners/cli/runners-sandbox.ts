@@ -1,0 +1,108 @@
+/** `muster runners allow-unsandboxed`, `require-sandbox` and `look`: how a machine keeps commands apart. */
+import type { Command } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import type { Runner } from "#protocol/runs.ts";
+import { isIsolated, SANDBOX_FIXES } from "#protocol/sandboxes.ts";
+import { confirm } from "#surfaces/cli/kit/confirm.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { safeText } from "#surfaces/cli/kit/terminal.ts";
+
+const RISK =
+  "Agents will run commands on this machine with all rights of the runner's user, until it has a sandbox or you take this back. Each command asks first, unless a rule allows it.";
+
+export function addRunnersSandboxCommands(group: Command, host: CliHost): void {
+  group
+    .command("allow-unsandboxed")
+    .description("Lets agents work on a machine that has no sandbox. Can be taken back.")
+    .argument("<id>", "the runner")
+    .option("--yes", "do not ask")
+    .action((id: string, options: { yes?: boolean }, command: Command) =>
+      perform(host, command, (invocation) => allow(invocation, id, options.yes ?? false)),
+    );
+  group
+    .command("require-sandbox")
+    .description("Takes that back: what runs without a sandbox there ends at once.")
+    .argument("<id>", "the runner")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const answer = await invocation
+          .api()
+          .call<{ runner: Runner }>(pathOf(id, "unsandboxed"), { method: "DELETE" });
+        invocation.print(answer, [
+          `${answer.runner.name} runs commands in a sandbox or not at all.`,
+        ]);
+        return DONE;
+      }),
+    );
+  group
+    .command("look")
+    .description("Lets a machine look again whether it has a sandbox.")
+    .argument("<id>", "the runner")
+    .action((id: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => look(invocation, id)),
+    );
+}
+
+async function allow(invocation: Invocation, id: string, isSure: boolean): Promise<Ending> {
+  const { host } = invocation;
+  if (!isSure) {
+    if (!host.stdin.isTTY)
+      throw new Refusal("invalid", "confirmation_needed", `${RISK} Say --yes to allow it.`);
+    host.stderr.write(`${RISK}\n`);
+    if (!(await confirm(host, "Allow it?"))) {
+      invocation.print({ allowed: false }, ["Nothing was changed."]);
+      return DONE;
+    }
+  }
+  const answer = await invocation
+    .api()
+    .call<{ runner: Runner }>(pathOf(id, "unsandboxed"), { method: "POST", body: {} });
+  invocation.print(answer, [
+    `Agents may work on ${safeText(answer.runner.name)} without a sandbox.`,
+  ]);
+  invocation.note(`Take it back with: muster runners require-sandbox ${id}`);
+  return DONE;
+}
+
+const LOOK_TRIES = 40;
+const LOOK_PAUSE_MS = 250;
+
+async function look(invocation: Invocation, id: string): Promise<Ending> {
+  const api = invocation.api();
+  const before = await api.call<{ runner: Runner }>(pathOf(id, "look"), {
+    method: "POST",
+    body: {},
+  });
+  let { runner } = before;
+  for (
+    let tries = 0;
+    tries < LOOK_TRIES && runner.sandbox?.at === before.runner.sandbox?.at;
+    tries++
+  ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS));
+    const all = await api.listAll<Runner>("/api/runners");
+    runner = all.find((one) => one.id === id) ?? runner;
+  }
+  invocation.print({ runner }, [sandboxSentence(runner)]);
+  return DONE;
+}
+
+/** One sentence on how a machine keeps commands apart, with the command that mends it. */
+export function sandboxSentence({ name, sandbox }: Runner): string {
+  const machine = safeText(name);
+  if (isIsolated(sandbox)) return `${machine} runs commands in bubblewrap.`;
+  const fix = sandbox?.fix ? ` Run there: ${SANDBOX_FIXES[sandbox.fix]}` : "";
+  if (sandbox?.kind === "local") return `${machine} works without a sandbox.${fix}`;
+  return `${machine} has no sandbox. ${safeText(sandbox?.why ?? "It has not said why.")}${fix}`;
+}
+
+/** One word for a table. */
+export function sandboxWord({ sandbox }: Runner): string {
+  if (isIsolated(sandbox)) return "bubblewrap";
+  return sandbox?.kind === "local" && sandbox.why === null ? "without" : "missing";
+}
+
+function pathOf(id: string, what: string): string {
+  return `/api/runners/${encodeURIComponent(id)}/${what}`;
+}

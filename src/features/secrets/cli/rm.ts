@@ -1,0 +1,22 @@
+import type { Command } from "commander";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
+import { ORG_OPTION, type SecretsOptions, secretPath } from "./path.ts";
+
+export function addSecretsRmCommand(group: Command, host: CliHost): void {
+  group
+    .command("rm")
+    .description("Removes a secret; what uses it by its name will say that it is missing.")
+    .argument("<name>", "the secret")
+    .option(...ORG_OPTION)
+    .action((name: string, options: SecretsOptions, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const api = invocation.api();
+        const path = await secretPath(api, options, name);
+        invocation.print(await api.call<object>(path, { method: "DELETE" }), [
+          `${name} is removed.`,
+        ]);
+        return DONE;
+      }),
+    );
+}

@@ -1,0 +1,285 @@
+/**
+ * What waits for the person's answer in a conversation and among its children. Each is shown once; the
+ * first answer given anywhere stands, and is told here too.
+ */
+
+import {
+  type AskLook,
+  approvalPath,
+  askLabel,
+  describeAsk,
+  describeDecision,
+  describeQuestion,
+  isYes,
+  readAnswer,
+} from "#features/approvals/cli/index.ts";
+import type { Approval } from "#features/approvals/contract.ts";
+import type { Session } from "#protocol/sessions.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
+import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
+import type { Output } from "#surfaces/cli/kit/host.ts";
+import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
+import { columnsOf, exactText, type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { Reading } from "./reading.ts";
+import { createRefresh } from "./refresh.ts";
+
+export interface AsksView {
+  /** How many rows fit into the window; where there is none, everything is printed at once. */
+  pageRows?(): number;
+  print(lines: readonly string[]): void;
+  note(text: string): void;
+  changed(): void;
+}
+
+export interface AskScope {
+  /** The session that is talked with. */
+  session(): Session;
+  /** What a session of the tree is called; undefined when it is not known. */
+  nameOf(sessionId: string): string | undefined;
+}
+
+export interface AsksLook {
+  style: Style;
+  /** Where everything must fit in. */
+  output: Output;
+}
+
+export class Asks {
+  readonly refresh: () => Promise<void>;
+  readonly #api: Api;
+  readonly #view: AsksView;
+  readonly #me: string;
+  readonly #scope: AskScope;
+  readonly #look: AsksLook;
+  #pending: Approval[] = [];
+  readonly #shown = new Set<string>();
+  readonly #aside = new Set<string>();
+  /** Answers to the first questions of the one in front. */
+  #answers: string[] = [];
+  readonly #strangers = new Map<string, Session | null>();
+  /** Chosen by its id, ahead of the others. */
+  #chosen: string | undefined;
+  #reading: Reading | undefined;
+
+  constructor(api: Api, view: AsksView, me: string, scope: AskScope, look: AsksLook) {
+    this.#api = api;
+    this.#view = view;
+    this.#me = me;
+    this.#scope = scope;
+    this.#look = look;
+    this.refresh = createRefresh(() => this.#readPending());
+  }
+
+  get count(): number {
+    return this.#pending.length;
+  }
+
+  /** What is to be answered now. */
+  get front(): Approval | undefined {
+    const chosen = this.#pending.find(({ id }) => id === this.#chosen);
+    return chosen ?? this.#pending.find(({ id }) => !this.#aside.has(id));
+  }
+
+  /** Part of what is asked was not shown yet. */
+  get hasMore(): boolean {
+    return this.#reading?.hasMore === true && this.#reading.id === this.front?.id;
+  }
+
+  get label(): string | undefined {
+    const { front } = this;
+    if (this.hasMore) return this.#reading?.label;
+    return front && askLabel(front, this.#answers.length);
+  }
+
+  /**
+   * Stands at the line to type on and says what the answer is about: an agent that goes on talking
+   * could print something that looks like another question below the real one.
+   */
+  get summary(): string | undefined {
+    const { front } = this;
+    if (front?.kind !== "approval") return undefined;
+    const { tool, target } = front;
+    return safeLine(exactText(target === null ? tool : `${tool}: ${target}`));
+  }
+
+  putAside(): boolean {
+    const { front } = this;
+    if (!front) return false;
+    this.#aside.add(front.id);
+    this.#chosen = undefined;
+    this.#answers = [];
+    this.#showFront();
+    return true;
+  }
+
+  /** Everything that waits is shown again, and what was put aside is to be answered again. */
+  showAll(): void {
+    this.#aside.clear();
+    this.#answers = [];
+    if (this.#pending.length === 0) this.#view.note("Nothing waits for you.");
+    for (const approval of this.#pending) this.#show(approval);
+    this.#view.changed();
+  }
+
+  /** Another conversation begins: what waits is looked at with other eyes. */
+  async startOver(): Promise<void> {
+    this.#pending = [];
+    this.#chosen = undefined;
+    this.#reading = undefined;
+    this.#shown.clear();
+    this.#answers = [];
+    await this.refresh();
+  }
+
+  /** A typed answer to the one in front. */
+  async answer(text: string): Promise<void> {
+    const { front } = this;
+    if (!front) return;
+    if (this.hasMore && /^(|all)$/i.test(text.trim())) return this.#readOn(text.trim() !== "");
+    const heard = this.#hear(front, text);
+    if (heard === undefined) return;
+    const answer = readAnswer(front, this.#answers, heard);
+    if (answer.type === "unclear") return this.#view.note(answer.how);
+    if (answer.type === "next") {
+      this.#answers = answer.answers;
+      this.#begin(front, describeQuestion(front, this.#answers.length, this.#ways()));
+      return this.#view.changed();
+    }
+    await this.#send(front, answer.body);
+  }
+
+  /** The next page of what is asked, or all that is left of it. */
+  #readOn(isAll: boolean): void {
+    const reading = this.#reading;
+    if (!reading) return;
+    this.#view.print(isAll ? reading.skim() : reading.nextPage(this.#pageRows()));
+    this.#view.changed();
+  }
+
+  /** A typed answer as it counts; undefined when it does not, because something was not shown. */
+  #hear(approval: Approval, text: string): string | undefined {
+    const reading = this.#reading;
+    if (!this.#view.pageRows || !(approval.kind === "question" || isYes(text))) return text;
+    if (reading?.id !== approval.id || this.#columns() < reading.columns) {
+      this.#view.note("Here it is again, as the window is now. Answer it then.");
+      this.#show(approval);
+      this.#view.changed();
+      return undefined;
+    }
+    if (approval.kind === "question" && !reading.hasMore) return text;
+    const judged = reading.judgeYes(text);
+    if ("text" in judged) return judged.text;
+    this.#view.note(judged.how);
+    return undefined;
+  }
+
+  /** By name: `/allow`, `/always`, `/deny`. */
+  async decide(id: string | undefined, text: string): Promise<void> {
+    const approval = id === undefined ? this.front : this.#pending.find((known) => known.id === id);
+    if (!approval) {
+      this.#view.note(id === undefined ? "Nothing waits for you." : `${id} does not wait.`);
+      return;
+    }
+    if (approval.id !== this.front?.id && this.#view.pageRows && isYes(text)) {
+      this.#chosen = approval.id;
+      this.#answers = [];
+      this.#show(approval);
+      this.#view.note("This is the one. Read it, then answer.");
+      return this.#view.changed();
+    }
+    const heard = this.#hear(approval, text);
+    if (heard === undefined) return;
+    const answer = readAnswer(approval, [], heard);
+    if (answer.type === "send") await this.#send(approval, answer.body);
+    else this.#view.note(answer.type === "unclear" ? answer.how : "Answer it where it is asked.");
+  }
+
+  async #send(approval: Approval, body: object): Promise<void> {
+    try {
+      await this.#api.callAgain(approvalPath(approval.id), { method: "POST", body });
+    } catch (error) {
+      const isOver = error instanceof ServerRefusal && error.status === 409;
+      if (!isOver) {
+        this.#answers = [];
+        throw error;
+      }
+    }
+    await this.refresh();
+  }
+
+  async #readPending(): Promise<void> {
+    const all = await this.#api.listAll<Approval>("/api/approvals", { state: "pending" });
+    const ours: Approval[] = [];
+    for (const approval of all) if (await this.#isOurs(approval)) ours.push(approval);
+    const gone = this.#pending.filter(({ id }) => !ours.some((approval) => approval.id === id));
+    const wasFront = this.front?.id;
+    this.#pending = ours.toSorted((a, b) => a.askedAt.localeCompare(b.askedAt));
+    for (const { id } of gone) await this.#tellOutcome(id);
+    if (this.front?.id !== wasFront) this.#answers = [];
+    this.#showFront();
+  }
+
+  async #tellOutcome(id: string): Promise<void> {
+    if (!this.#shown.has(id)) return;
+    const { approval } = await this.#api.callAgain<{ approval: Approval }>(approvalPath(id));
+    const who = this.#whoOf(approval);
+    this.#view.note(`${who === null ? "" : `${who}: `}${describeDecision(approval, this.#me)}`);
+  }
+
+  #showFront(): void {
+    const { front } = this;
+    if (front && !this.#shown.has(front.id)) this.#show(front);
+    this.#view.changed();
+  }
+
+  #show(approval: Approval): void {
+    this.#shown.add(approval.id);
+    const look = this.#ways();
+    this.#begin(approval, [
+      ...describeAsk(approval, this.#whoOf(approval), look),
+      ...describeQuestion(approval, 0, look),
+      look.style.dim(`  ${approval.id}`),
+    ]);
+  }
+
+  /** Prints as much as fits; the rest comes when it is asked for. */
+  #begin(approval: Approval, rows: readonly string[]): void {
+    const reading = new Reading(approval.id, rows, this.#columns());
+    if (approval.id === this.front?.id) this.#reading = reading;
+    this.#view.print(this.#view.pageRows ? reading.nextPage(this.#pageRows()) : rows);
+    if (reading.hasMore && this.#view.pageRows && approval.id !== this.front?.id)
+      this.#view.note(`There is more of ${approval.id}: /allow ${approval.id} shows all of it.`);
+  }
+
+  #pageRows(): number {
+    return this.#view.pageRows?.() ?? Number.POSITIVE_INFINITY;
+  }
+
+  #columns(): number {
+    return columnsOf(this.#look.output) - 1;
+  }
+
+  #ways(): AskLook {
+    return { style: this.#look.style, columns: this.#columns() };
+  }
+
+  #whoOf({ sessionId }: Approval): string | null {
+    return sessionId === this.#scope.session().id
+      ? null
+      : (this.#scope.nameOf(sessionId) ?? this.#strangers.get(sessionId)?.title ?? sessionId);
+  }
+
+  /** Asked by the conversation itself, by a child, or further down the same tree. */
+  async #isOurs({ sessionId }: Approval): Promise<boolean> {
+    const { id, rootSessionId, depth } = this.#scope.session();
+    if (sessionId === id || this.#scope.nameOf(sessionId) !== undefined) return true;
+    if (!this.#strangers.has(sessionId)) {
+      const found = await this.#api
+        .call<{ session: Session }>(sessionPath(sessionId))
+        .catch(() => undefined);
+      this.#strangers.set(sessionId, found?.session ?? null);
+    }
+    const stranger = this.#strangers.get(sessionId);
+    return stranger?.rootSessionId === rootSessionId && stranger.depth > depth;
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * A conversation from a terminal, or from lines that a program writes: what typed lines do, which
+ * session they go to, and what waits for an answer. It shows through a view and decides nothing that
+ * the server decides; leaving it changes nothing but that nobody looks.
+ */
+import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
+import { followHints, type Hinted } from "#surfaces/cli/client/follow-hints.ts";
+import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
+import type { Output } from "#surfaces/cli/kit/host.ts";
+import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
+import { columnsOf, type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { readTrees } from "../tree/read-tree.ts";
+import { drawTree, rowsOf } from "../tree/session-tree.ts";
+import { Asks } from "./asks.ts";
+import type { ChatView } from "./chat-view.ts";
+import { childName } from "./child-news.ts";
+import { Conversation } from "./conversation.ts";
+import { type CommandName, helpLines, readLine } from "./slash-commands.ts";
+import type { Status } from "./terminal/status-line.ts";
+
+/** Of prompts that tell a parent what became of its children. */
+const WAKE_CHANNEL = "wake";
+
+export interface ChatOptions {
+  api: Api;
+  view: ChatView;
+  me: string;
+  style: Style;
+  /** Where the tree must fit in. */
+  output: Output;
+  reasoning: boolean;
+  giveUpAfterMs?: number | undefined;
+}
+
+export class Chat {
+  conversation: Conversation;
+  readonly asks: Asks;
+  /** The person's prompts, for Up and Down. */
+  readonly history: string[] = [];
+  /** How many lines could not be carried out. */
+  mistakes = 0;
+  /** A command was carried out. */
+  hasActed = false;
+  readonly #sent = new Set<string>();
+  readonly #settled = new Map<string, Prompt>();
+  /** A prompt from here ended by waiting, and no turn since has said what came of it. */
+  #isHandedOn = false;
+  readonly #options: ChatOptions;
+  readonly #left = new AbortController();
+  #following = new AbortController();
+  #showsReasoning: boolean;
+  /** Where `/back` goes. */
+  readonly #came: Session[] = [];
+  #numbers: string[] = [];
+  #isStopping = false;
+  #failed: (error: unknown) => void = () => {};
+  readonly #failure: Promise<never>;
+
+  constructor(session: Session, options: ChatOptions) {
+    this.#options = options;
+    this.#showsReasoning = options.reasoning;
+    this.#failure = new Promise((_, reject) => {
+      this.#failed = reject;
+    });
+    this.#failure.catch(() => {});
+    this.conversation = this.#talkWith(session);
+    this.asks = new Asks(
+      options.api,
+      options.view,
+      options.me,
+      {
+        session: () => this.conversation.session,
+        nameOf: (id) => {
+          const child = this.conversation.childOf(id);
+          return child && childName(child);
+        },
+      },
+      { style: options.style, output: options.output },
+    );
+  }
+
+  /** Until `leave`, or until there is no hope. */
+  async follow(): Promise<void> {
+    const { api } = this.#options;
+    const hints = followHints(api, (hinted) => this.#hinted(hinted), this.#left.signal);
+    this.#begin();
+    const left = new Promise<void>((resolve) =>
+      this.#left.signal.addEventListener("abort", () => resolve()),
+    );
+    try {
+      await Promise.race([left, this.#failure]);
+    } finally {
+      this.leave();
+      await hints;
+    }
+  }
+
+  leave(): void {
+    this.#following.abort();
+    this.#left.abort();
+  }
+
+  get hasLeft(): boolean {
+    return this.#left.signal.aborted;
+  }
+
+  status(): Status {
+    const { session, family, queue, sending, isAway } = this.conversation;
+    const working = family.items.filter(({ activity }) => isWorking(activity)).length;
+    const waiting = family.items.filter(({ activity }) => activity === "needs_you").length;
+    return {
+      name: safeLine(session.title ?? session.id),
+      state: activityWords(session),
+      model: session.model === null ? session.runtime : safeLine(session.model),
+      working,
+      waiting,
+      cost: family.items.length > 0 ? family.treeCost : session.cost,
+      queued: queue.length + sending.size,
+      asks: this.asks.count,
+      isAway,
+    };
+  }
+
+  /** What waits to be worked on, in order. */
+  waiting(): string[] {
+    const { queue, sending } = this.conversation;
+    return [...queue.map(({ content }) => content), ...sending.values()];
+  }
+
+  /** What became of the prompts that were sent from here; undefined: it is not over. */
+  outcomes(): (Prompt | undefined)[] {
+    return [...this.#sent].map((id) => this.#outcomeOf(id));
+  }
+
+  /** The answer to something that was sent from here is still to come. */
+  get isHandedOn(): boolean {
+    return this.#isHandedOn && this.conversation.goesOn;
+  }
+
+  #outcomeOf(id: string): Prompt | undefined {
+    const prompt = this.#settled.get(id);
+    return prompt && prompt.mergedInto !== null ? this.#outcomeOf(prompt.mergedInto) : prompt;
+  }
+
+  /** A line as a person or a program has typed it. */
+  async say(text: string): Promise<void> {
+    const said = readLine(text);
+    try {
+      if (said.type === "prompt") await this.#send(said.text);
+      else if (said.type === "command") {
+        this.hasActed = true;
+        await this.#commands[said.name](said.rest);
+      } else if (said.type === "unknown")
+        this.#mistake(`There is no ${said.word}; /help lists what there is.`);
+    } catch (error) {
+      this.#mistake(messageOf(error));
+    }
+  }
+
+  /** A typed answer to what is asked. */
+  async answer(text: string): Promise<void> {
+    try {
+      await this.asks.answer(text);
+    } catch (error) {
+      this.#options.view.note(messageOf(error));
+    }
+  }
+
+  /** The first press ends the turn; true: it was the second, and it is time to leave. */
+  interrupt(): boolean {
+    if (this.#isStopping) return true;
+    this.#isStopping = true;
+    void this.#stop("; Ctrl-C again leaves");
+    return false;
+  }
+
+  /** Something else was done since the first press. */
+  calmDown(): void {
+    this.#isStopping = false;
+  }
+
+  readonly #commands: Record<CommandName, (rest: string) => Promise<void>> = {
+    help: async () => this.#options.view.print(helpLines()),
+    stop: async () => this.#stop(""),
+    steer: async (rest) =>
+      rest === ""
+        ? this.#mistake("Say what to do instead: /steer TEXT")
+        : this.#send(rest, "steer"),
+    clear: async () => this.#clear(),
+    tree: async () => this.#showTree(),
+    open: async (rest) => this.#open(rest),
+    back: async () => this.#back(),
+    approvals: async () => {
+      await this.asks.refresh();
+      this.asks.showAll();
+    },
+    allow: async (rest) => this.asks.decide(rest || undefined, "y"),
+    always: async (rest) => this.asks.decide(rest || undefined, "always"),
+    deny: async (rest) => {
+      const [, id, why = ""] = /^(apr_\S+)?\s*(.*)$/s.exec(rest) ?? [];
+      await this.asks.decide(id, `n ${why}`.trim());
+    },
+    later: async () => {
+      if (!this.asks.putAside()) this.#options.view.note("Nothing waits for you.");
+    },
+    reasoning: async () => {
+      this.#showsReasoning = !this.#showsReasoning;
+      this.#options.view.note(`Reasoning is ${this.#showsReasoning ? "shown" : "hidden"}.`);
+    },
+    quit: async () => this.leave(),
+  };
+
+  #mistake(text: string): void {
+    this.mistakes += 1;
+    this.#options.view.note(text);
+  }
+
+  #talkWith(session: Session): Conversation {
+    this.#following = new AbortController();
+    return new Conversation(session, {
+      ...this.#options,
+      showsReasoning: () => this.#showsReasoning,
+      gatesChanged: () => void this.asks.refresh().catch(this.#failed),
+      settled: (prompt, hasHandedOn) => {
+        this.#settled.set(prompt.id, prompt);
+        const goesOnWith = prompt.origin.channelType === WAKE_CHANNEL;
+        if (goesOnWith && this.#isHandedOn) this.#sent.add(prompt.id);
+        if (hasHandedOn && this.#sent.has(prompt.id)) this.#isHandedOn = true;
+        else if (goesOnWith) this.#isHandedOn = false;
+        this.#options.view.changed();
+      },
+      signal: this.#following.signal,
+    });
+  }
+
+  #begin(): void {
+    this.conversation.follow().catch(this.#failed);
+    this.asks.startOver().catch(this.#failed);
+  }
+
+  #hinted(hinted: Hinted): void {
+    if (hinted.type === "away") return;
+    if (hinted.type === "connected") {
+      void this.conversation.refresh().catch(this.#failed);
+      void this.asks.refresh().catch(this.#failed);
+    } else if (hinted.kind === "approval") void this.asks.refresh().catch(this.#failed);
+    else if (hinted.kind === "session") this.conversation.hinted(hinted.id);
+  }
+
+  async #send(text: string, mode?: "steer"): Promise<void> {
+    this.calmDown();
+    if (text.trim() !== "" && this.history.at(-1) !== text) this.history.push(text);
+    const prompt = await this.conversation.send(text, mode);
+    if (prompt) this.#sent.add(prompt.id);
+  }
+
+  async #stop(then: string): Promise<void> {
+    const { view } = this.#options;
+    try {
+      const what = await this.conversation.stop();
+      if (what === "stopping") view.note(`Stopping the turn${then}.`);
+      else if (what === "withdrawn")
+        view.note(`Your last prompt that waited is taken back${then}.`);
+      else view.note(`No turn runs${then}.`);
+    } catch (error) {
+      view.note(`It could not be stopped: ${messageOf(error)}`);
+    }
+  }
+
+  async #clear(): Promise<void> {
+    const path = `${sessionPath(this.conversation.session.id)}/clear`;
+    await this.#options.api.callAgain(path, { method: "POST", body: {} });
+    this.#options.view.note("A fresh context begins here. What was said stays readable.");
+  }
+
+  async #showTree(): Promise<void> {
+    const { api, view, style, output } = this.#options;
+    const [tree] = await readTrees(api, { rootId: this.conversation.session.id, all: false });
+    if (!tree) return;
+    this.#numbers = rowsOf(tree).map(({ node }) => node.id);
+    view.print(drawTree(tree, { columns: columnsOf(output) - 1, style, isNumbered: true }));
+  }
+
+  async #open(which: string): Promise<void> {
+    if (which === "") return this.#mistake("Say which: /open N, with a number of /tree, or an id.");
+    if (/^\d+$/.test(which) && this.#numbers.length === 0) await this.#showTree();
+    const id = /^\d+$/.test(which) ? this.#numbers[Number(which)] : which;
+    if (id === undefined || which === "0")
+      return this.#mistake(`There is no ${which} in the tree; /tree shows it.`);
+    const from = this.conversation.session;
+    await this.#goTo(id);
+    this.#came.push(from);
+  }
+
+  async #back(): Promise<void> {
+    const to = this.#came.pop()?.id ?? this.conversation.session.parentSessionId;
+    if (to === null) return this.#options.view.note("There is nowhere to go back to.");
+    await this.#goTo(to);
+  }
+
+  async #goTo(id: string): Promise<void> {
+    const { session } = await this.#options.api.callAgain<{ session: Session }>(sessionPath(id));
+    this.#following.abort();
+    this.#numbers = [];
+    this.conversation = this.#talkWith(session);
+    await this.welcome();
+    this.#begin();
+  }
+
+  /** Says whom one talks with, and what was said last. */
+  async welcome(): Promise<void> {
+    const { title, id } = this.conversation.session;
+    this.#options.view.begin();
+    this.#options.view.note(`${title === null ? "" : `${title} · `}${id} · /help`);
+    this.history.push(...(await this.conversation.showPast()));
+  }
+}
+
+function isWorking(activity: string): boolean {
+  return activity === "working" || activity === "recovering" || activity === "unknown";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

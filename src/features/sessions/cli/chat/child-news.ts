@@ -1,0 +1,21 @@
+/** What is worth a line about a child that has changed; pure. Its questions are shown as such. */
+import type { Child } from "#features/delegation/contract.ts";
+import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+
+export function newsOfChild(before: Child | undefined, now: Child): string | null {
+  const name = childName(now);
+  if (!before) return isOver(now) ? null : `${name}: started`;
+  if (isOver(now) && !isOver(before)) return `${name}: ${now.lifecycle}`;
+  if (!isOver(now) && isOver(before)) return `${name}: taken up again`;
+  if (now.activity === before.activity) return null;
+  if (now.activity === "failed" || now.activity === "recovering") return `${name}: ${now.activity}`;
+  return null;
+}
+
+export function childName({ title, sessionId }: Pick<Child, "title" | "sessionId">): string {
+  return safeLine(title ?? sessionId);
+}
+
+export function isOver({ lifecycle }: { lifecycle: string }): boolean {
+  return lifecycle === "archived" || lifecycle === "terminated";
+}

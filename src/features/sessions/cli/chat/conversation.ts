@@ -1,0 +1,284 @@
+/**
+ * One session that is talked with: its log from where it was joined, its queue and its children. What
+ * it knows comes from the log, which misses nothing, and from looking again at every hint.
+ */
+import { randomUUID } from "node:crypto";
+import { systemClock } from "#base/clock.ts";
+import type { Child, Family } from "#features/delegation/contract.ts";
+import type { SessionEvent } from "#protocol/events.ts";
+import type { Page } from "#protocol/page.ts";
+import type { Author, Entry, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
+import { type Api, isPassing } from "#surfaces/cli/client/api.ts";
+import { followSession } from "#surfaces/cli/client/follow-session.ts";
+import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
+import { promptPath } from "../turn/follow-turn.ts";
+import { textOf } from "../turn/turn-printer.ts";
+import type { ChatView } from "./chat-view.ts";
+import { childName, newsOfChild } from "./child-news.ts";
+import { beginsWait, wakeLines } from "./compact.ts";
+import { eventOfEntry } from "./past-entries.ts";
+import { createRefresh } from "./refresh.ts";
+
+export interface ConversationOptions {
+  api: Api;
+  view: ChatView;
+  /** Whose prompts are one's own. */
+  me: string;
+  showsReasoning(): boolean;
+  /** Something asks, or has been answered. */
+  gatesChanged(): void;
+  /** `hasHandedOn`: the turn ended by waiting, and its answer comes with a later one. */
+  settled(prompt: Prompt, hasHandedOn: boolean): void;
+  signal: AbortSignal;
+  /** Undefined: never. */
+  giveUpAfterMs?: number | undefined;
+}
+
+const HISTORY = 12;
+const RETRY_MS = 1_000;
+const BUSY: readonly string[] = ["working", "needs_you", "recovering", "unknown"];
+const NAMED = 3;
+const SAYS_LITTLE: ReadonlySet<SessionEvent["type"]> = new Set([
+  "gate_opened",
+  "gate_closed",
+  "model_call",
+]);
+
+export class Conversation {
+  session: Session;
+  family: Family = { items: [], more: 0, treeCost: null };
+  queue: Prompt[] = [];
+  /** Prompts that the server has not answered yet. */
+  readonly sending = new Map<string, string>();
+  isAway = false;
+  readonly refresh: () => Promise<void>;
+  readonly #options: ConversationOptions;
+  readonly #refreshQueue: () => Promise<void>;
+  /** Prompts whose turn has begun to wait. */
+  readonly #waiting = new Set<string>();
+  /** Prompts whose turn has begun and not ended, as far as the log has been read. */
+  readonly #running = new Set<string>();
+  /** How far the log has been read. */
+  #seen: number;
+  #knowsFamily = false;
+
+  constructor(session: Session, options: ConversationOptions) {
+    this.session = session;
+    this.#seen = session.lastSeq;
+    this.#options = options;
+    this.refresh = createRefresh(() => this.#look());
+    this.#refreshQueue = createRefresh(() => this.#lookAtQueue());
+  }
+
+  get isBusy(): boolean {
+    return BUSY.includes(this.session.activity);
+  }
+
+  /** Something comes of its children, or of what is in its queue, without anybody's doing. */
+  get goesOn(): boolean {
+    const isUp = ({ activity }: { activity: string }) =>
+      activity === "waiting" || BUSY.includes(activity);
+    // What was looked at may be ahead of the log, and the log is what has been shown.
+    const isBehind = this.#seen < this.session.lastSeq;
+    return isBehind || isUp(this.session) || this.queue.length > 0 || this.family.items.some(isUp);
+  }
+
+  childOf(id: string): Child | undefined {
+    return this.family.items.find(({ sessionId }) => sessionId === id);
+  }
+
+  /** What was said last before it was joined; the person's own prompts of it, oldest first. */
+  async showPast(): Promise<string[]> {
+    const { api, view } = this.#options;
+    const { items } = await api.callAgain<Page<Entry>>(
+      `${sessionPath(this.session.id)}/transcript`,
+      { query: { limit: HISTORY } },
+    );
+    const past = items.filter(({ seq }) => seq <= this.session.lastSeq);
+    for (const entry of past) this.#show(eventOfEntry(this.session.id, entry), view);
+    return past
+      .filter(({ kind, author }) => kind === "prompt" && author?.id === this.#options.me)
+      .map(({ text }) => text ?? "");
+  }
+
+  /** Resolves when the signal aborts; throws when there is no hope. */
+  async follow(): Promise<void> {
+    const { api, view, signal, giveUpAfterMs } = this.#options;
+    const { id: sessionId, lastSeq: after } = this.session;
+    void this.#refreshAll();
+    for await (const item of followSession(api, {
+      sessionId,
+      after,
+      signal,
+      giveUpAfterMs: giveUpAfterMs ?? Number.POSITIVE_INFINITY,
+    })) {
+      if (item.type === "event") this.#event(item.event);
+      else if (item.type === "delta") {
+        if (item.delta.kind !== "reasoning" || this.#options.showsReasoning())
+          view.delta(item.delta);
+      } else this.#lineIs(item.type);
+    }
+  }
+
+  hinted(sessionId: string): void {
+    if (sessionId === this.session.id || this.childOf(sessionId)) void this.refresh();
+  }
+
+  /** Goes on until the server has it: the same dispatch id is the same prompt. */
+  async send(content: string, mode?: QueueMode): Promise<Prompt | undefined> {
+    const { api, view, signal } = this.#options;
+    const dispatchId = randomUUID();
+    const path = `${sessionPath(this.session.id)}/prompts`;
+    this.sending.set(dispatchId, content);
+    view.changed();
+    try {
+      for (;;) {
+        try {
+          const body = { content, mode, dispatchId };
+          const sent = await api.callAgain<{ prompt: Prompt }>(path, { method: "POST", body });
+          await this.#refreshQueue();
+          return sent.prompt;
+        } catch (error) {
+          if (!isPassing(error) || this.#options.giveUpAfterMs !== undefined) throw error;
+          await systemClock.sleep(RETRY_MS, signal);
+          if (signal.aborted) return undefined;
+        }
+      }
+    } finally {
+      this.sending.delete(dispatchId);
+      view.changed();
+    }
+  }
+
+  /** Ends the turn that is shown; when none is, takes back the person's last prompt that waits. */
+  async stop(): Promise<"stopping" | "withdrawn" | "nothing"> {
+    const { api } = this.#options;
+    // Read before anything is asked: by the time of an answer the next turn may have begun.
+    const shown = [...this.#running];
+    await this.refresh();
+    if (this.isBusy) {
+      const path = `${sessionPath(this.session.id)}/stop`;
+      const bodies = shown.length > 0 ? shown.map((promptId) => ({ promptId })) : [{}];
+      for (const body of bodies) await api.callAgain(path, { method: "POST", body });
+      return "stopping";
+    }
+    const own = this.queue.findLast(({ author }) => author.id === this.#options.me);
+    if (!own) return "nothing";
+    await api.call(promptPath(own.id), { method: "DELETE" });
+    await this.#refreshQueue();
+    return "withdrawn";
+  }
+
+  #lineIs(state: "away" | "here"): void {
+    const wasAway = this.isAway;
+    this.isAway = state === "away";
+    if (this.isAway)
+      this.#options.view.note(
+        "The server does not answer. What it accepted is safe; trying again…",
+      );
+    else if (wasAway) {
+      this.#options.view.note("The server is back.");
+      void this.#refreshAll();
+      this.#options.gatesChanged();
+    }
+    this.#options.view.changed();
+  }
+
+  async #refreshAll(): Promise<void> {
+    await Promise.all([this.refresh(), this.#refreshQueue()]);
+  }
+
+  #event(event: SessionEvent): void {
+    const { view, gatesChanged } = this.#options;
+    view.raw?.(event);
+    this.#seen = event.seq;
+    this.#trackTurn(event);
+    if (event.promptId !== null && beginsWait(event)) this.#waiting.add(event.promptId);
+    this.#show(event, view);
+    if (event.type === "gate_opened" || event.type === "gate_closed") gatesChanged();
+    if (event.type.startsWith("prompt_") || event.type === "run_claimed") void this.#refreshQueue();
+    if (!event.entryId) void this.refresh();
+    if (event.type === "prompt_settled" && event.promptId !== null)
+      void this.#tellEnd(event.promptId);
+  }
+
+  #trackTurn({ type, promptId }: SessionEvent): void {
+    if (promptId === null) return;
+    if (type === "run_claimed") this.#running.add(promptId);
+    if (type === "prompt_settled") this.#running.delete(promptId);
+  }
+
+  #show(event: SessionEvent, view: ChatView): void {
+    if (event.kind === "reasoning" && !this.#options.showsReasoning()) return;
+    if (SAYS_LITTLE.has(event.type)) return;
+    if (event.kind === "prompt") this.#showPrompt(event, view);
+    else view.event(event);
+  }
+
+  #showPrompt(event: SessionEvent, view: ChatView): void {
+    const author = event.data?.author as Author | undefined;
+    const text = textOf(event);
+    const news = wakeLines(text);
+    if (author?.kind !== "user" && news) {
+      for (const line of news) view.note(line);
+      return;
+    }
+    view.prompt(author?.id === this.#options.me ? null : (author?.name ?? "?"), text);
+  }
+
+  async #tellEnd(promptId: string): Promise<void> {
+    try {
+      const { prompt } = await this.#options.api.callAgain<{ prompt: Prompt }>(
+        promptPath(promptId),
+      );
+      this.#options.view.end(prompt);
+      const hasHandedOn = prompt.outcome === "completed" && this.#waiting.delete(promptId);
+      if (hasHandedOn) await this.#tellWaiting();
+      this.#options.settled(prompt, hasHandedOn);
+    } catch (error) {
+      this.#options.view.note(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #tellWaiting(): Promise<void> {
+    await this.refresh();
+    const busy = this.family.items.filter(({ activity }) => BUSY.includes(activity));
+    const names = busy.slice(0, NAMED).map(childName).join(", ");
+    const more = busy.length > NAMED ? ` and ${busy.length - NAMED} more` : "";
+    if (busy.length > 0) this.#options.view.note(`Handed on · waits for ${names}${more}`);
+  }
+
+  async #look(): Promise<void> {
+    const { api, view } = this.#options;
+    const path = sessionPath(this.session.id);
+    const [{ session }, family] = await Promise.all([
+      api.call<{ session: Session }>(path),
+      api.call<Family>(`${path}/children`),
+    ]);
+    const news = this.#knowsFamily ? newsOfChildren(this.family.items, family.items) : [];
+    this.#knowsFamily = true;
+    this.session = session;
+    this.family = family;
+    for (const line of news) view.note(line);
+    view.changed();
+  }
+
+  async #lookAtQueue(): Promise<void> {
+    const { api, view } = this.#options;
+    const page = await api.call<Page<Prompt>>(`${sessionPath(this.session.id)}/prompts`, {
+      query: { state: "queued,collecting" },
+    });
+    this.queue = page.items;
+    view.changed();
+  }
+}
+
+function newsOfChildren(before: readonly Child[], now: readonly Child[]): string[] {
+  return now.flatMap((child) => {
+    const news = newsOfChild(
+      before.find(({ sessionId }) => sessionId === child.sessionId),
+      child,
+    );
+    return news === null ? [] : [news];
+  });
+}

@@ -1,0 +1,178 @@
+/**
+ * The line a person types on, as a value: each key makes a new one. It may have several lines (pasted,
+ * or made with Alt-Enter, Ctrl-J or a backslash before Enter); nothing is sent before Enter is pressed.
+ */
+import type { Key } from "node:readline";
+import { graphemesOf } from "#surfaces/cli/kit/text-width.ts";
+
+export interface Line {
+  readonly text: string;
+  /** Where the next letter goes, as an index of the text. */
+  readonly cursor: number;
+  /** Between the marks that a terminal puts around what is pasted. */
+  readonly isPasting: boolean;
+  /** What Up and Down go through, the oldest first; the last one is the line begun before. */
+  readonly place: number | null;
+  readonly begun: string;
+}
+
+export const EMPTY_LINE: Line = {
+  text: "",
+  cursor: 0,
+  isPasting: false,
+  place: null,
+  begun: "",
+};
+
+export type Typed =
+  | { type: "edited"; line: Line }
+  | { type: "submitted"; text: string }
+  | { type: "interrupted" }
+  | { type: "left" }
+  | { type: "redraw" };
+
+type Edit = (line: Line, history: readonly string[]) => Line | Exclude<Typed, { type: "edited" }>;
+
+export function pressKey(
+  line: Line,
+  letter: string | undefined,
+  key: Key,
+  history: readonly string[],
+): Typed {
+  if (line.isPasting) return edited(paste(line, letter, key));
+  const edit = EDITS[nameOf(key)];
+  if (edit) {
+    const result = edit(line, history);
+    return "type" in result ? result : edited(result);
+  }
+  const isText = letter !== undefined && !key.ctrl && !key.meta && isPrintable(letter);
+  return edited(isText ? insert(line, letter) : line);
+}
+
+const edited = (line: Line): Typed => ({ type: "edited", line });
+
+function nameOf({ name, ctrl, meta }: Key): string {
+  return `${ctrl ? "ctrl+" : ""}${meta ? "meta+" : ""}${name ?? ""}`;
+}
+
+function isPrintable(text: string): boolean {
+  return !/\p{Cc}/u.test(text);
+}
+
+function paste(line: Line, letter: string | undefined, { name }: Key): Line {
+  if (name === "paste-end") return { ...line, isPasting: false };
+  if (name === "return") return insert(line, "\n");
+  // The second half of a line end that was already taken.
+  if (name === "enter") return line.text[line.cursor - 1] === "\n" ? line : insert(line, "\n");
+  if (name === "tab") return insert(line, "  ");
+  return letter !== undefined && isPrintable(letter) ? insert(line, letter) : line;
+}
+
+function insert(line: Line, text: string): Line {
+  const { cursor } = line;
+  return {
+    ...line,
+    text: line.text.slice(0, cursor) + text + line.text.slice(cursor),
+    cursor: cursor + text.length,
+    place: null,
+  };
+}
+
+function cut(line: Line, from: number, to: number): Line {
+  return { ...line, text: line.text.slice(0, from) + line.text.slice(to), cursor: from };
+}
+
+const EDITS: Record<string, Edit> = {
+  return: submit,
+  enter: (line) => insert(line, "\n"),
+  "meta+return": (line) => insert(line, "\n"),
+  "meta+enter": (line) => insert(line, "\n"),
+  "paste-start": (line) => ({ ...line, isPasting: true }),
+  "ctrl+c": () => ({ type: "interrupted" }),
+  "ctrl+d": (line) =>
+    line.text === "" ? { type: "left" } : cut(line, line.cursor, after(line, line.cursor)),
+  "ctrl+l": () => ({ type: "redraw" }),
+  backspace: (line) => cut(line, before(line, line.cursor), line.cursor),
+  "ctrl+h": (line) => cut(line, before(line, line.cursor), line.cursor),
+  delete: (line) => cut(line, line.cursor, after(line, line.cursor)),
+  left: (line) => moved(line, before(line, line.cursor)),
+  "ctrl+b": (line) => moved(line, before(line, line.cursor)),
+  right: (line) => moved(line, after(line, line.cursor)),
+  "ctrl+f": (line) => moved(line, after(line, line.cursor)),
+  home: (line) => moved(line, lineStart(line)),
+  "ctrl+a": (line) => moved(line, lineStart(line)),
+  end: (line) => moved(line, lineEnd(line)),
+  "ctrl+e": (line) => moved(line, lineEnd(line)),
+  "ctrl+left": (line) => moved(line, wordStart(line)),
+  "meta+left": (line) => moved(line, wordStart(line)),
+  "meta+b": (line) => moved(line, wordStart(line)),
+  "ctrl+right": (line) => moved(line, wordEnd(line)),
+  "meta+right": (line) => moved(line, wordEnd(line)),
+  "meta+f": (line) => moved(line, wordEnd(line)),
+  "ctrl+w": (line) => cut(line, wordStart(line), line.cursor),
+  "meta+backspace": (line) => cut(line, wordStart(line), line.cursor),
+  "meta+d": (line) => cut(line, line.cursor, wordEnd(line)),
+  "ctrl+u": (line) => cut(line, lineStart(line), line.cursor),
+  "ctrl+k": (line) => cut(line, line.cursor, lineEnd(line)),
+  up: (line, history) => (lineStart(line) === 0 ? recall(line, history, -1) : moveRow(line, -1)),
+  down: (line, history) =>
+    lineEnd(line) === line.text.length ? recall(line, history, 1) : moveRow(line, 1),
+  "ctrl+p": (line, history) => recall(line, history, -1),
+  "ctrl+n": (line, history) => recall(line, history, 1),
+};
+
+function submit(line: Line): ReturnType<Edit> {
+  const { text, cursor } = line;
+  if (cursor === text.length && text.endsWith("\\"))
+    return insert(cut(line, cursor - 1, cursor), "\n");
+  return { type: "submitted", text };
+}
+
+const moved = (line: Line, cursor: number): Line => ({ ...line, cursor });
+
+/** The letter before the cursor, however many code units it has. */
+function before({ text }: Line, cursor: number): number {
+  return cursor - (graphemesOf(text.slice(0, cursor)).at(-1)?.length ?? 0);
+}
+
+function after({ text }: Line, cursor: number): number {
+  return cursor + (graphemesOf(text.slice(cursor)).at(0)?.length ?? 0);
+}
+
+function lineStart({ text, cursor }: Line): number {
+  return text.lastIndexOf("\n", cursor - 1) + 1;
+}
+
+function lineEnd({ text, cursor }: Line): number {
+  const end = text.indexOf("\n", cursor);
+  return end < 0 ? text.length : end;
+}
+
+function wordStart({ text, cursor }: Line): number {
+  return cursor - (/\S*\s*$/.exec(text.slice(0, cursor))?.[0].length ?? 0);
+}
+
+function wordEnd({ text, cursor }: Line): number {
+  return cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
+}
+
+function moveRow(line: Line, by: -1 | 1): Line {
+  const column = line.cursor - lineStart(line);
+  const edge = by < 0 ? lineStart(line) - 1 : lineEnd(line) + 1;
+  const target = moved(line, edge);
+  return moved(line, Math.min(lineStart(target) + column, lineEnd(target)));
+}
+
+function recall(line: Line, history: readonly string[], by: -1 | 1): Line {
+  const place = (line.place ?? history.length) + by;
+  if (place < 0 || place > history.length) return line;
+  const begun = line.place === null ? line.text : line.begun;
+  const text = place === history.length ? begun : (history[place] ?? "");
+  return {
+    ...line,
+    text,
+    cursor: text.length,
+    place: place === history.length ? null : place,
+    begun,
+  };
+}

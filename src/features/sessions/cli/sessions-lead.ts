@@ -1,0 +1,110 @@
+/** `muster sessions steer|detach|end`: what a person does to a node of the tree. */
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import type { Family } from "#features/delegation/contract.ts";
+import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
+import { confirm } from "#surfaces/cli/kit/confirm.ts";
+import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
+import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
+import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { isOver } from "./chat/child-news.ts";
+
+interface EndOptions {
+  yes?: boolean;
+  forGood?: boolean;
+}
+
+export function addSessionsLeadCommands(group: Command, host: CliHost): void {
+  group
+    .command("steer")
+    .description("Cuts the turn that runs and says this instead; its work is kept.")
+    .argument("<session>", SESSION_ARGUMENT)
+    .argument("<prompt...>", "what to say")
+    .action((which: string, words: string[], _options: object, command: Command) =>
+      perform(host, command, (invocation) => steer(invocation, which, words.join(" "))),
+    );
+  group
+    .command("detach")
+    .description("Takes a session out of its parent's hands; it goes on, and the parent is told.")
+    .argument("<session>", SESSION_ARGUMENT)
+    .action((which: string, _options: object, command: Command) =>
+      perform(host, command, (invocation) => detach(invocation, which)),
+    );
+  group
+    .command("end")
+    .description("Ends a session and its children; they are kept for 7 days.")
+    .argument("<session>", SESSION_ARGUMENT)
+    .option("--for-good", "do not keep them: they take no more prompts, and cannot be brought back")
+    .option("--yes", "do not ask")
+    .action((which: string, options: EndOptions, command: Command) =>
+      perform(host, command, (invocation) => end(invocation, which, options)),
+    );
+}
+
+async function steer(invocation: Invocation, which: string, content: string): Promise<Ending> {
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
+  const body = { content, mode: "steer", dispatchId: randomUUID() };
+  const path = `${sessionPath(id)}/prompts`;
+  const answer = await api.callAgain<{ prompt: Prompt }>(path, { method: "POST", body });
+  invocation.print(answer, [`${id} is told. See what it does with: muster chat ${id}`]);
+  return DONE;
+}
+
+async function detach(invocation: Invocation, which: string): Promise<Ending> {
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
+  const path = `${sessionPath(id)}/detach`;
+  const answer = await api.call<object>(path, { method: "POST", body: {} });
+  invocation.print(answer, [`You detached ${id}: it has no parent any more.`]);
+  return DONE;
+}
+
+async function end(
+  invocation: Invocation,
+  which: string,
+  { yes = false, forGood = false }: EndOptions,
+): Promise<Ending> {
+  const { host } = invocation;
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
+  if (!yes && host.stdin.isTTY !== true)
+    throw new Refusal(
+      "invalid",
+      "wrong_usage",
+      "Nobody can be asked here whether it shall end. Say so with --yes.",
+    );
+  if (!yes && !(await confirm(host, await endQuestion(api, id, forGood)))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const path = sessionPath(id);
+  const answer = forGood
+    ? await api.callAgain<object>(`${path}/terminate`, { method: "POST", body: {} })
+    : await api.call<object>(path, { method: "DELETE", query: { force: true } });
+  invocation.print(answer, [`${id} is ended${forGood ? " for good" : "; it is kept for 7 days"}.`]);
+  return DONE;
+}
+
+/** Says what goes with it, so that nobody ends ten for one. */
+async function endQuestion(api: Api, id: string, isForGood: boolean): Promise<string> {
+  const [{ session }, family] = await Promise.all([
+    api.call<{ session: Session }>(sessionPath(id)),
+    api.call<Family>(`${sessionPath(id)}/children`),
+  ]);
+  const count = family.items.filter((child) => !isOver(child)).length + family.more;
+  const children =
+    count === 0
+      ? ""
+      : count === 1
+        ? " and its 1 child session"
+        : ` and its ${count} child sessions`;
+  const who = session.isOrchestrator ? "your orchestrator" : safeLine(session.title ?? id);
+  const kept = isForGood ? " for good? Nothing brings it back." : "? It is kept for 7 days.";
+  return `End ${who}${children}${kept}`;
+}

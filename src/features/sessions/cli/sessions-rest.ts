@@ -1,0 +1,58 @@
+/** `muster sessions sleep|wake|relocate`: where a session rests, and where it goes on. */
+import type { Command } from "commander";
+import type { Session } from "#protocol/sessions.ts";
+import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
+import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
+
+interface RestCommand {
+  name: string;
+  /** The last part of the route. */
+  action: string;
+  description: string;
+  done: string;
+}
+
+const COMMANDS: readonly RestCommand[] = [
+  {
+    name: "sleep",
+    action: "hibernate",
+    description:
+      "Puts a session to sleep that has nothing to do, and ends what it runs in the background; the next prompt wakes it.",
+    done: "sleeps",
+  },
+  { name: "wake", action: "wake", description: "Wakes a session that sleeps.", done: "is awake" },
+  {
+    name: "relocate",
+    action: "relocate",
+    description:
+      "Continues a session on another machine, when the one that holds its files is gone.",
+    done: "continues elsewhere, with the changes that were recorded",
+  },
+];
+
+export function addSessionsRestCommands(group: Command, host: CliHost): void {
+  for (const wanted of COMMANDS)
+    group
+      .command(wanted.name)
+      .description(wanted.description)
+      .argument("<session>", SESSION_ARGUMENT)
+      .action((which: string, _options: object, command: Command) =>
+        perform(host, command, (invocation) => act(invocation, which, wanted)),
+      );
+}
+
+async function act(
+  invocation: Invocation,
+  which: string,
+  { action, done }: RestCommand,
+): Promise<Ending> {
+  const api = invocation.api();
+  const id = await findSessionId(api, which);
+  const path = `${sessionPath(id)}/${action}`;
+  const answer = await api.call<{ session: Session }>(path, { method: "POST", body: {} });
+  invocation.print(answer, [`${id} ${done}. It is ${activityWords(answer.session)}.`]);
+  return DONE;
+}

@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import type { Page } from "#protocol/page.ts";
+import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
+import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { perform } from "#surfaces/cli/kit/invocation.ts";
+import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
+import { showTurn } from "./turn/show-turn.ts";
+
+export function addSessionsRetryCommand(group: Command, host: CliHost): void {
+  group
+    .command("retry")
+    .description("Sends a prompt whose turn failed or was stopped again, and shows its turn.")
+    .argument("<session>", SESSION_ARGUMENT)
+    .argument("[prompt]", "the id of a prompt; else the last one that is over")
+    .action((which: string, promptId: string | undefined, _options: object, command: Command) =>
+      perform(host, command, (invocation) =>
+        showTurn(invocation, (api) => retry(api, which, promptId)),
+      ),
+    );
+}
+
+async function retry(api: Api, which: string, promptId: string | undefined) {
+  const path = sessionPath(await findSessionId(api, which));
+  const { session } = await api.callAgain<{ session: Session }>(path);
+  const wanted = promptId ?? (await findLast(api, path));
+  // The server makes one prompt of several requests.
+  const { prompt } = await api.callAgain<{ prompt: Prompt }>(
+    `/api/prompts/${encodeURIComponent(wanted)}/retry`,
+    { method: "POST", body: {} },
+  );
+  if (prompt.state === "settled")
+    throw new Refusal(
+      "conflict",
+      "already_retried",
+      `It was sent again before, as ${prompt.id}, and that turn is over (${prompt.outcome}). To send that one again: muster sessions retry ${session.id} ${prompt.id}`,
+    );
+  return { prompt, session };
+}
+
+async function findLast(api: Api, path: string): Promise<string> {
+  const { items } = await api.callAgain<Page<Prompt>>(`${path}/prompts`, {
+    query: { state: "settled", limit: 1 },
+  });
+  const [last] = items;
+  if (last) return last.id;
+  throw new Refusal(
+    "conflict",
+    "nothing_to_retry",
+    "No turn of this session is over yet, so nothing can be sent again.",
+  );
+}

@@ -1,0 +1,102 @@
+/** `muster storage`: what takes room in the database, what would go, and how long it is kept. */
+import { type Command, InvalidArgumentError } from "commander";
+import type { Retention, Storage } from "#features/storage/contract.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { formatBytes, formatTable } from "#surfaces/cli/kit/terminal.ts";
+
+const MAX_COUNTED = 10_000;
+
+export function addStorageCommands(program: Command, host: CliHost): void {
+  const group = program
+    .command("storage")
+    .description("Shows what takes room in the database, and what would go (admins).")
+    .action((_options: object, command: Command) => perform(host, command, show));
+  group
+    .command("keep")
+    .description("Sets how long a kind of row is kept (admins).")
+    .argument("<kind>", "as `muster storage` names it, such as audit")
+    .argument("<days>", "a number of days, `forever`, or `default`", daysOf)
+    .action((kind: string, days: Days, _options: object, command: Command) =>
+      perform(host, command, (invocation) => keep(invocation, kind, days)),
+    );
+}
+
+async function show(invocation: Invocation): Promise<Ending> {
+  const storage = await invocation.api().call<Storage>("/api/storage");
+  const { database, kinds, largestSessions, retention, heldUntil } = storage;
+  const free =
+    database.freeBytes === null
+      ? ""
+      : `, ${formatBytes(database.freeBytes)} of it free for new rows`;
+  invocation.print(storage, [
+    `Database: ${database.kind}, ${formatBytes(database.bytes)}${free}`,
+    "",
+    ...formatTable(
+      ["KIND", "SIZE", "ROWS", ""],
+      kinds.map(({ kind, bytes, rows, isEstimate, tables }) => [
+        kind,
+        formatBytes(bytes),
+        `${isEstimate ? "~" : ""}${rows}`,
+        tables
+          .slice(0, 3)
+          .map(({ table, bytes: size }) => `${table} ${formatBytes(size)}`)
+          .join(", "),
+      ]),
+    ),
+    "",
+    ...formatTable(
+      ["LONGEST LOGS", "EVENTS", "ABOUT", "STATE"],
+      largestSessions.map(({ sessionId, events, bytes, lifecycle }) => [
+        sessionId,
+        String(events),
+        formatBytes(bytes),
+        lifecycle,
+      ]),
+    ),
+    "",
+    ...retentionLines(retention),
+    ...(heldUntil === null
+      ? []
+      : ["", `The database was restored: nothing is removed before ${heldUntil}.`]),
+  ]);
+  return DONE;
+}
+
+async function keep(invocation: Invocation, kind: string, days: Days): Promise<Ending> {
+  const answer = await invocation
+    .api()
+    .call<{ items: Retention[] }>(`/api/retention/${encodeURIComponent(kind)}`, {
+      method: "PUT",
+      body: { days },
+    });
+  invocation.print(answer, retentionLines(answer.items));
+  return DONE;
+}
+
+type Days = number | null | "default";
+
+function daysOf(given: string): Days {
+  if (given === "default") return given;
+  if (given === "forever") return null;
+  if (/^\d{1,5}$/.test(given)) return Number(given);
+  throw new InvalidArgumentError("Write a number of days, forever, or default.");
+}
+
+function retentionLines(retention: readonly Retention[]): string[] {
+  const count = (n: number) => (n >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(n));
+  const lines = formatTable(
+    ["KEPT", "DAYS", "GO NOW", "WITHIN A WEEK", ""],
+    retention.map(({ kind, days, isSet, due, dueInWeek, summary }) => [
+      kind,
+      `${days === null ? "forever" : days}${isSet ? "" : " (default)"}`,
+      count(due),
+      count(dueInWeek),
+      summary,
+    ]),
+  );
+  const kept = retention.flatMap(({ kind, whyKept }) =>
+    whyKept === null ? [] : [`${kind}: ${whyKept}`],
+  );
+  return kept.length === 0 ? lines : [...lines, "", ...kept];
+}

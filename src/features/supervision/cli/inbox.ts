@@ -1,0 +1,75 @@
+import type { Command } from "commander";
+import type { InboxItem } from "#features/delegation/contract.ts";
+import { confirm } from "#surfaces/cli/kit/confirm.ts";
+import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
+import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { supervisorPath } from "./path.ts";
+
+const TEXT_WIDTH = 60;
+
+interface InboxOptions {
+  clear?: boolean;
+  yes?: boolean;
+}
+
+export function addOrchestrationInboxCommand(group: Command, host: CliHost): void {
+  group
+    .command("inbox")
+    .description("Shows what a supervisor was told and is to be told, newest first.")
+    .argument("<session>", "the supervisor")
+    .option("--clear", "wipe it instead, also what was not told yet")
+    .option("--yes", "do not ask")
+    .action((which: string, options: InboxOptions, command: Command) =>
+      perform(host, command, async (invocation) => {
+        const id = await findSessionId(invocation.api(), which);
+        return options.clear ? clearInbox(invocation, id, options) : listInbox(invocation, id);
+      }),
+    );
+}
+
+async function listInbox(invocation: Invocation, id: string): Promise<Ending> {
+  const path = `${supervisorPath(id)}/inbox`;
+  const { items } = await invocation.api().callAgain<{ items: InboxItem[] }>(path);
+  if (invocation.json) invocation.print({ items }, []);
+  else if (items.length === 0) invocation.print(null, ["The inbox is empty."]);
+  else
+    printTable(
+      invocation.host,
+      ["WHEN", "EVENT", "WORKER", "DELIVERED", "WHAT IT SAID"],
+      items.map(rowOf),
+    );
+  return DONE;
+}
+
+function rowOf({ at, type, workerName, delivered, payload }: InboxItem): string[] {
+  const { text, questions } = payload as { text?: unknown; questions?: unknown };
+  const said = Array.isArray(questions) ? questions.join(" ") : (text ?? "");
+  return [
+    timeAgo(at),
+    type,
+    workerName,
+    delivered ? "yes" : "no",
+    shorten(String(said).replaceAll(/\s+/g, " ") || "–", TEXT_WIDTH),
+  ];
+}
+
+async function clearInbox(
+  invocation: Invocation,
+  id: string,
+  { yes }: InboxOptions,
+): Promise<Ending> {
+  const { host } = invocation;
+  const mustAsk = host.stdin.isTTY === true && !yes;
+  if (mustAsk && !(await confirm(host, `Wipe the inbox of ${id}?`))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const answer = await invocation
+    .api()
+    .call<{ cleared: number }>(`${supervisorPath(id)}/inbox/clear`, { method: "POST", body: {} });
+  invocation.print(answer, [`${answer.cleared} events are gone.`]);
+  return DONE;
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import type { NewTask, Task } from "#features/tasks/contract.ts";
+import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { addFieldOptions, type FieldOptions, fieldsOf } from "./fields.ts";
+import { BOARD_OPTION, type BoardOptions, NONE, tasksPath } from "./path.ts";
+
+interface AddOptions extends BoardOptions, FieldOptions {
+  for?: string;
+}
+
+export function addTasksAddCommand(group: Command, host: CliHost): void {
+  addFieldOptions(group.command("add"), "")
+    .description("Puts a task on a board.")
+    .argument("<title...>", "what is to be done")
+    .option(...BOARD_OPTION)
+    .option("--for <session>", "the session that is to do it; it is told")
+    .action((title: string[], options: AddOptions, command: Command) =>
+      perform(host, command, (invocation) => addTask(invocation, title.join(" "), options)),
+    );
+}
+
+async function addTask(
+  invocation: Invocation,
+  title: string,
+  options: AddOptions,
+): Promise<Ending> {
+  const api = invocation.api();
+  const wanted = options.for;
+  const isFree = wanted === undefined || wanted === NONE;
+  const body: NewTask = {
+    title,
+    sessionId: isFree ? undefined : await findSessionId(api, wanted),
+    ...fieldsOf(options),
+  };
+  const answer = await api.callAgain<{ task: Task }>(await tasksPath(api, options), {
+    method: "POST",
+    body,
+    idempotencyKey: randomUUID(),
+  });
+  const { id, status } = answer.task;
+  invocation.print(answer, [`${id} is on the board, ${status}.`]);
+  return DONE;
+}

@@ -1,0 +1,61 @@
+/** What a task says, as options of `muster tasks add` and `edit`. */
+import { type Command, Option } from "commander";
+import { TASK_PRIORITIES, type TaskChange, type TaskPriority } from "#features/tasks/contract.ts";
+import { instantOf } from "#surfaces/cli/kit/instant.ts";
+import { repeatable } from "#surfaces/cli/kit/repeatable.ts";
+import { NONE } from "./path.ts";
+
+export interface FieldOptions {
+  description?: string;
+  after?: string[];
+  partOf?: string;
+  priority?: TaskPriority;
+  label?: string[];
+  due?: string;
+  check?: string;
+}
+
+/** `taking`: what is said of taking it away. */
+export function addFieldOptions(command: Command, taking: string): Command {
+  return command
+    .option("--description <text>", "what whoever takes it has to know; empty for nothing")
+    .option(
+      "--after <task>",
+      `a task that must be completed first; may be repeated${taking}`,
+      repeatable,
+    )
+    .option("--part-of <task>", `the task it is a part of${taking}`)
+    .addOption(new Option("--priority <priority>", "how urgent it is").choices(TASK_PRIORITIES))
+    .option("--label <label>", `a label to find it by; may be repeated${taking}`, repeatable)
+    .option(
+      "--due <when>",
+      `until when: 2030-01-31 is the end of that day here; or 2030-01-31T12:00${taking}`,
+    )
+    .option(
+      "--check <command>",
+      `what must pass in the session's workspace before it is completed${taking}`,
+    );
+}
+
+/** JSON leaves out what was not said. */
+export function fieldsOf(options: FieldOptions) {
+  const { description, after, partOf, priority, label, due, check } = options;
+  return {
+    description: description === "" ? null : description,
+    blockedBy: listOf(after?.flatMap((ids) => ids.split(","))),
+    parentTaskId: unlessNone(partOf, (id) => id),
+    priority,
+    labels: listOf(label),
+    dueAt: unlessNone(due, (text) => instantOf(text, "ends")),
+    check: unlessNone(check, (command) => ({ kind: "command" as const, command })),
+  } satisfies TaskChange;
+}
+
+function unlessNone<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
+  if (text === undefined) return;
+  return text === NONE ? null : read(text);
+}
+
+function listOf(words: string[] | undefined): string[] | undefined {
+  return words?.length === 1 && words[0] === NONE ? [] : words;
+}

@@ -1,0 +1,39 @@
+import type { Command } from "commander";
+import { confirm } from "#surfaces/cli/kit/confirm.ts";
+import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
+import type { CliHost } from "#surfaces/cli/kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { BOARD_OPTION, type BoardOptions, taskPath } from "./path.ts";
+
+interface RmOptions extends BoardOptions {
+  yes?: boolean;
+}
+
+export function addTasksRmCommand(group: Command, host: CliHost): void {
+  group
+    .command("rm")
+    .description("Deletes a task with all its parts; what waits for it is told.")
+    .argument("<task>", "its id")
+    .option(...BOARD_OPTION)
+    .option("--yes", "do not ask")
+    .action((id: string, options: RmOptions, command: Command) =>
+      perform(host, command, (invocation) => remove(invocation, id, options)),
+    );
+}
+
+async function remove(invocation: Invocation, id: string, options: RmOptions): Promise<Ending> {
+  const { host } = invocation;
+  const mustAsk = host.stdin.isTTY === true && options.yes !== true;
+  if (mustAsk && !(await confirm(host, `Delete ${id} and all its parts for good?`))) {
+    invocation.note("Nothing was changed.");
+    return EXIT.failed;
+  }
+  const api = invocation.api();
+  const path = await taskPath(api, options, id);
+  const answer = await api.call<{ deleted: string[] }>(path, { method: "DELETE" });
+  const more = answer.deleted.length - 1;
+  invocation.print(answer, [
+    more === 0 ? `${id} is deleted.` : `${id} is deleted, and what was part of it (${more}).`,
+  ]);
+  return DONE;
+}

@@ -1,0 +1,149 @@
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { Refusal } from "#base/refusal.ts";
+import { confirm } from "../kit/confirm.ts";
+import { EXIT } from "../kit/exit-codes.ts";
+import type { CliHost } from "../kit/host.ts";
+import { DONE, type Ending, type Invocation, perform } from "../kit/invocation.ts";
+import { isPostgres, quoted, withoutPassword } from "./postgres-address.ts";
+import type { Restored, RestoreRequest } from "./restore-database.ts";
+import { reportRestored } from "./restore-report.ts";
+
+interface Options {
+  yes?: boolean;
+  withoutSecrets?: boolean;
+  keepAccess?: boolean;
+  adopt?: boolean;
+}
+
+export function addRestoreCommand(program: Command, host: CliHost): void {
+  program
+    .command("restore")
+    .description(
+      "Goes back to a copy of the database, or takes one to PostgreSQL. The server must be stopped; the present database is kept.",
+    )
+    .argument("[file]", "a file written by muster backup")
+    .option("--yes", "do not ask")
+    .option(
+      "--without-secrets",
+      "the secret key of the copy is lost: remove what only it could open",
+    )
+    .option(
+      "--keep-access",
+      "nobody was removed and nothing was revoked since the copy was made: keep all ways in",
+    )
+    .option(
+      "--adopt",
+      "instead of a file: the database was put back by other means, such as pg_restore; make it safe",
+    )
+    .action((file: string | undefined, options: Options, command: Command) =>
+      perform(host, command, (invocation) => restore(invocation, file, options)),
+    );
+}
+
+async function restore(
+  invocation: Invocation,
+  file: string | undefined,
+  options: Options,
+): Promise<Ending> {
+  const { host } = invocation;
+  const config = invocation.config();
+  if ((file === undefined) !== (options.adopt === true)) throw wrongUsage();
+  const request: RestoreRequest = {
+    config,
+    migrations: host.kernelMigrations,
+    encrypted: host.encryptedColumns,
+    keepAccess: options.keepAccess === true,
+    withoutSecrets: options.withoutSecrets === true,
+    now: Date.now(),
+  };
+  const database = await import("./restore-database.ts");
+  const path = database.databaseFileOf(config);
+  const from = file === undefined ? undefined : resolve(file);
+  if (from !== undefined) {
+    if (isPostgres(config.databaseUrl)) refuseDump(config.databaseUrl, from);
+    database.checkRestorable(from, path, host.kernelMigrations);
+  }
+  // Onto PostgreSQL the server that is to be stopped is the one of the SQLite file, if there is one.
+  const mustLock = !isPostgres(config.databaseUrl) || existsSync(path);
+  const lock = mustLock ? await database.lockForRestore(path) : undefined;
+  try {
+    const forget = await database.checkSecretKey(request, from);
+    const name = isPostgres(config.databaseUrl) ? withoutPassword(config.databaseUrl) : path;
+    if (options.yes !== true && !(await isConfirmed(host, from, name))) {
+      invocation.note("Nothing was changed.");
+      return EXIT.failed;
+    }
+    const restored = await restoreInto(database, request, from, forget, name);
+    invocation.print(restored, reportRestored(restored));
+    return DONE;
+  } finally {
+    lock?.release();
+  }
+}
+
+type Database = typeof import("./restore-database.ts");
+
+function restoreInto(
+  database: Database,
+  request: RestoreRequest,
+  from: string | undefined,
+  forget: RestoreRequest["encrypted"],
+  name: string,
+): Promise<Restored> {
+  if (from === undefined) return database.adoptDatabase(request, forget, name);
+  return isPostgres(request.config.databaseUrl)
+    ? database.restoreOntoPostgres(request, from, forget, name)
+    : database.restoreSqlite(request, from, forget);
+}
+
+async function isConfirmed(
+  host: CliHost,
+  from: string | undefined,
+  name: string,
+): Promise<boolean> {
+  if (!host.stdin.isTTY) {
+    throw new Refusal(
+      "invalid",
+      "wrong_usage",
+      "Restoring replaces the database. Add --yes to do it without being asked.",
+    );
+  }
+  return confirm(
+    host,
+    from === undefined
+      ? `Make ${name} safe to start from? Tokens, browsers and other ways in are ended.`
+      : `Put ${from} in the place of ${name}? The present database is kept.`,
+  );
+}
+
+function wrongUsage(): Refusal {
+  return new Refusal(
+    "invalid",
+    "wrong_usage",
+    "Name the copy: muster restore FILE. For a database that was put back by other means: muster restore --adopt",
+  );
+}
+
+/** PostgreSQL's own dumps are for its own tool; only SQLite copies can be taken over. */
+function refuseDump(databaseUrl: string, file: string): void {
+  if (existsSync(file) && isSqlite(file)) return;
+  const command = `pg_restore --clean --if-exists --single-transaction --dbname=${quoted(withoutPassword(databaseUrl))} ${quoted(file)}`;
+  throw new Refusal(
+    "unsupported",
+    "use_pg_restore",
+    `This is no SQLite copy. A dump of PostgreSQL is put back by its own tool. Stop every server, then:\n  ${command}\n  npx muster restore --adopt`,
+  );
+}
+
+function isSqlite(file: string): boolean {
+  const start = Buffer.alloc(16);
+  const opened = openSync(file, "r");
+  try {
+    readSync(opened, start);
+  } finally {
+    closeSync(opened);
+  }
+  return start.toString("latin1").startsWith("SQLite format 3");
+}

@@ -1,0 +1,57 @@
+/** Errors as people and programs read them: what went wrong and what to do, never where in our code. */
+import { redactText } from "#base/log.ts";
+import { Refusal, type RefusalDetail } from "#base/refusal.ts";
+import { ServerRefusal } from "../client/server-refusal.ts";
+import type { CliHost } from "./host.ts";
+import { jsonText, safeText, styleFor } from "./terminal.ts";
+import { refusalLines } from "./validation-words.ts";
+
+/** Which command does what a refusal of the server advises. */
+const HINTS: Readonly<Record<string, string>> = {
+  task_blocked: "What it waits for: muster tasks edit TASK --after OTHER, or --after none",
+  dependency_cycle: "What a task waits for: muster tasks edit TASK --after OTHER, or --after none",
+  answers_missing: "muster approvals answer ID ANSWER, or muster approvals deny ID",
+  not_a_question: "muster approvals allow ID, or muster approvals deny ID",
+  not_a_plan: "muster approvals allow ID, or muster approvals deny ID",
+  question_needs_choice: "muster approvals show ID, then muster approvals answer ID ANSWER",
+};
+
+export function reportError(host: CliHost, error: unknown, json: boolean): void {
+  const { code, message, details } = describe(error);
+  if (json) {
+    const body = { code, message, ...(details.length > 0 ? { details } : {}) };
+    host.stderr.write(`${jsonText({ error: body })}\n`);
+  } else {
+    const style = styleFor(host.stderr, host.env);
+    const [first = "", ...lines] = refusalLines(message, details);
+    const said = `${first}${code === "failed" ? "" : ` [${code}]`}`;
+    const hint = HINTS[code];
+    if (hint !== undefined) lines.push(`  ${hint}`);
+    host.stderr.write(`${style.red("error:")} ${safeText([said, ...lines].join("\n"))}\n`);
+  }
+  if (host.env.MUSTER_LOG_LEVEL === "debug") host.stderr.write(`${redactText(traceOf(error))}\n`);
+}
+
+interface Description {
+  code: string;
+  message: string;
+  details: RefusalDetail[];
+}
+
+function describe(error: unknown): Description {
+  if (error instanceof ServerRefusal || error instanceof Refusal) {
+    return { code: error.code, message: redactText(error.message), details: error.details ?? [] };
+  }
+  const message = redactText(error instanceof Error ? error.message : String(error));
+  return {
+    code: "failed",
+    message: `${message} (set MUSTER_LOG_LEVEL=debug to see more)`,
+    details: [],
+  };
+}
+
+function traceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.stack ?? error.message;
+  return error.cause === undefined ? own : `${own}\ncaused by: ${traceOf(error.cause)}`;
+}
