@@ -31,3 +31,9 @@ it("reads the same events wherever the stream is cut", async () => {
     }),
   );
 });
+
+it("gives up on an event that never ends", async () => {
+  const megabyte = new TextEncoder().encode("x".repeat(1024 * 1024));
+  const endless = [new TextEncoder().encode("data: "), ...Array(65).fill(megabyte)];
+  await expect(read(endless)).rejects.toThrow("max buffer size");
+});
