@@ -12,6 +12,7 @@ import { type RunningRunner, startRunner } from "#main/runner.ts";
 import { type RunningServer, startServer } from "#main/server.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { TestDatabase } from "#test/services/postgres.ts";
 
 export interface Answer<T = Record<string, unknown>> {
   status: number;
@@ -51,6 +52,7 @@ export async function startPlatform({
   runner = true,
   logLines,
   home: given,
+  database = async () => undefined,
 }: {
   env?: Environment;
   runner?: boolean;
@@ -58,7 +60,10 @@ export async function startPlatform({
   logLines?: string[];
   /** A data folder that is kept when the platform stops. */
   home?: string;
+  /** Creates a PostgreSQL database that is dropped when the platform stops; undefined for SQLite. */
+  database?: () => Promise<TestDatabase | undefined>;
 } = {}): Promise<Platform> {
+  const postgres = await database();
   const home = given ?? mkdtempSync(join(tmpdir(), "muster-test-"));
   const config = loadConfig({
     MUSTER_HOME: home,
@@ -68,6 +73,7 @@ export async function startPlatform({
     MUSTER_MAX_ORG_SESSIONS: "10000",
     MUSTER_LOG_LEVEL: "error",
     MUSTER_RUNTIME: "echo",
+    ...(postgres ? { MUSTER_DATABASE_URL: postgres.url } : {}),
     ...env,
   });
   const log = createLog({
@@ -173,6 +179,7 @@ export async function startPlatform({
     async stop() {
       await running?.stop();
       await server.stop();
+      await postgres?.drop();
       if (given === undefined) rmSync(home, { recursive: true, force: true });
     },
   };

@@ -27,24 +27,21 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   describe(name, () => {
     let platform: Platform;
     let model: ModelServer;
-    let made: TestDatabase | undefined;
 
     beforeAll(async () => {
-      made = await database();
       model = await startModelServer();
       platform = await startPlatform({
+        database,
         env: {
           MUSTER_MODEL: "anthropic/claude-test",
           ANTHROPIC_API_KEY: "test-key",
           ANTHROPIC_BASE_URL: model.url,
-          ...(made ? { MUSTER_DATABASE_URL: made.url } : {}),
         },
       });
     });
     afterAll(async () => {
       await platform.stop();
       await model.close();
-      await made?.drop();
     });
 
     const open = () => platform.createSession({ runtime: "native" });

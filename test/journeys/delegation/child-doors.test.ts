@@ -11,16 +11,11 @@ const REPO = "https://example.org/a.git";
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let platform: Platform;
-    let made: TestDatabase | undefined;
 
     beforeAll(async () => {
-      made = await database();
-      platform = await startPlatform({ env: made ? { MUSTER_DATABASE_URL: made.url } : {} });
+      platform = await startPlatform({ database });
     });
-    afterAll(async () => {
-      await platform.stop();
-      await made?.drop();
-    });
+    afterAll(() => platform.stop());
 
     const doors = ["/api/sessions", "/api/runs"] as const;
     const bodyFor = (door: (typeof doors)[number], fields: object) =>

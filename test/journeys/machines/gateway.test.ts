@@ -13,19 +13,14 @@ const PATIENT = { timeout: 15_000, interval: 25 };
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let platform: Platform;
-    let made: TestDatabase | undefined;
     let model: ModelServer;
     let ann: Browser;
     let runnerToken: string;
     let runner: RawRunner;
     let orgId: string;
     beforeAll(async () => {
-      made = await database();
       model = await startModelServer();
-      platform = await startPlatform({
-        runner: false,
-        env: made ? { MUSTER_DATABASE_URL: made.url } : {},
-      });
+      platform = await startPlatform({ runner: false, database });
       ({ orgId } = await orgOf(platform));
       ann = await join(platform, "Ann");
       await platform.request("PUT", "/api/providers/lab", {
@@ -44,7 +39,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       runner.socket.terminate();
       await platform.stop();
       await model.close();
-      await made?.drop();
     });
 
     const ask = async (token: string, body: object, headers: Record<string, string> = {}) => {

@@ -51,19 +51,17 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   describe(name, { timeout: 60_000 }, () => {
     let platform: Platform;
     let model: ModelServer;
-    let made: TestDatabase | undefined;
     let member: Browser;
     const folder = makeRepository();
 
     beforeAll(async () => {
-      made = await database();
       model = await startModelServer();
       platform = await startPlatform({
+        database,
         env: {
           MUSTER_MODEL: "anthropic/test-1",
           ANTHROPIC_API_KEY: "key",
           ANTHROPIC_BASE_URL: model.url,
-          ...(made ? { MUSTER_DATABASE_URL: made.url } : {}),
         },
       });
       member = await join(platform, "Mel");
@@ -71,7 +69,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     afterAll(async () => {
       await platform.stop();
       await model.close();
-      await made?.drop();
       rmSync(folder, { recursive: true, force: true });
     });
 

@@ -22,14 +22,9 @@ const report = (freeBytes: number): DiskReport => ({
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let platform: Platform;
-    let made: TestDatabase | undefined;
     let runner: RawRunner;
     beforeAll(async () => {
-      made = await database();
-      platform = await startPlatform({
-        runner: false,
-        env: made ? { MUSTER_DATABASE_URL: made.url } : {},
-      });
+      platform = await startPlatform({ runner: false, database });
       const { body } = await platform.request<{ token: string }>("POST", "/api/runners/tokens", {
         name: "machine",
       });
@@ -40,7 +35,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     afterAll(async () => {
       runner.socket.terminate();
       await platform.stop();
-      await made?.drop();
     });
 
     const tell = (disk: DiskReport) => runner.ask({ op: "disk", disk });

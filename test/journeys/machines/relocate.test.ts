@@ -19,16 +19,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   describe(name, () => {
     let platform: Platform;
     let model: ModelServer;
-    let made: TestDatabase | undefined;
     let first: RunningRunner;
     let second: RunningRunner | undefined;
     beforeAll(async () => {
-      made = await database();
       model = await startModelServer();
       platform = await startPlatform({
+        database,
         runner: false,
         env: {
-          ...(made ? { MUSTER_DATABASE_URL: made.url } : {}),
           MUSTER_MODEL: "anthropic/test-1",
           ANTHROPIC_API_KEY: "key",
           ANTHROPIC_BASE_URL: model.url,
@@ -40,7 +38,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await second?.stop();
       await platform.stop();
       await model.close();
-      await made?.drop();
     });
 
     const bash = (command: string) => `CALL bash ${JSON.stringify({ command })}`;

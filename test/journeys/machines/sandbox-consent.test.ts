@@ -21,21 +21,19 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   describe(name, { timeout: LIMIT_MS }, () => {
     let platform: Platform;
     let model: ModelServer;
-    let made: TestDatabase | undefined;
     let path: string;
     let member: Browser;
 
     beforeAll(async () => {
-      made = await database();
       model = await startModelServer();
       path = makePathWithoutSandbox();
       platform = await startPlatform({
+        database,
         env: {
           PATH: path,
           MUSTER_MODEL: "anthropic/claude-test",
           ANTHROPIC_API_KEY: "test-key",
           ANTHROPIC_BASE_URL: model.url,
-          ...(made ? { MUSTER_DATABASE_URL: made.url } : {}),
         },
       });
       member = await join(platform, "Ann");
@@ -43,7 +41,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     afterAll(async () => {
       await platform.stop();
       await model.close();
-      await made?.drop();
       rmSync(path, { recursive: true, force: true });
     });
 

@@ -18,14 +18,13 @@ interface Approval {
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let platform: Platform;
-    let made: TestDatabase | undefined;
     let runner: HandRunner;
 
     beforeAll(async () => {
-      made = await database();
       platform = await startPlatform({
+        database,
         runner: false,
-        env: { MUSTER_RUNTIME: "native", ...(made ? { MUSTER_DATABASE_URL: made.url } : {}) },
+        env: { MUSTER_RUNTIME: "native" },
       });
       runner = await handRunner(platform);
       const rule = { tool: "notify_parent", pattern: "*", effect: "ask" };
@@ -35,7 +34,6 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     afterAll(async () => {
       runner.close();
       await platform.stop();
-      await made?.drop();
     });
 
     const approvalsOf = async (sessionId: string) => {

@@ -7,16 +7,11 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let platform: Platform;
-    let made: TestDatabase | undefined;
 
     beforeAll(async () => {
-      made = await database();
-      platform = await startPlatform({ env: made ? { MUSTER_DATABASE_URL: made.url } : {} });
+      platform = await startPlatform({ database });
     });
-    afterAll(async () => {
-      await platform.stop();
-      await made?.drop();
-    });
+    afterAll(() => platform.stop());
 
     const list = async <T>(path: string) =>
       (await platform.request<{ items: T[] }>("GET", path)).body.items;
