@@ -1,15 +1,10 @@
 /** What others rely on of letters: their shape, what may be asked of them, and the words they are in. */
 import * as z from "zod";
 import { cleanText } from "#base/text.ts";
+import { MESSAGE_TYPES } from "#protocol/notices.ts";
 import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page.ts";
 
-export const LETTER_TYPES = [
-  "message",
-  "notification",
-  "question",
-  "escalation",
-  "approval",
-] as const;
+export const LETTER_TYPES = MESSAGE_TYPES;
 export type LetterType = (typeof LETTER_TYPES)[number];
 
 /** They ask for nothing, so they may be read in one go. */

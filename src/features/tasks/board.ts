@@ -6,7 +6,7 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { findSession, MAIN_THREAD, treeTop } from "#engine/sessions/index.ts";
-import type { Cause, News } from "./notify.ts";
+import type { BoardNews, Cause } from "./notify.ts";
 import { findTask } from "./queries.ts";
 import type { TaskRow } from "./schema.ts";
 
@@ -27,7 +27,7 @@ export interface Doing {
   /** Locked, so that no two changes to a board cross. */
   board: SessionWriter;
   actor: Actor;
-  news: News[];
+  news: BoardNews[];
 }
 
 export function agentActor({ row }: SessionWriter, thread: string): Actor {

@@ -39,6 +39,7 @@ export function sampleEntry(fields: Partial<Entry> & Pick<Entry, "id" | "seq">):
     text: "text",
     tool: null,
     author: null,
+    notice: null,
     partial: false,
     at: AT,
     ...fields,
@@ -81,6 +82,7 @@ export function samplePrompt(fields: Partial<Prompt> = {}): Prompt {
     state: "queued",
     outcome: null,
     content: "do it",
+    notice: null,
     attachments: [],
     author: { kind: "user", id: "usr_1", name: "Ada" },
     origin: { channelType: "web", channelId: null, scopeKey: null, replyRef: null },
@@ -94,6 +96,7 @@ export function samplePrompt(fields: Partial<Prompt> = {}): Prompt {
     queuedAt: null,
     startedAt: null,
     settledAt: null,
+    endedWaitingFor: null,
     waitingFor: null,
     ...fields,
   };
