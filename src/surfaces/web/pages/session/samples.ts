@@ -1,5 +1,6 @@
 /** Builders for tests of this folder: complete wire shapes from the few fields a test is about. */
 import type { SessionEvent } from "#protocol/events.ts";
+import type { NoticeMessage } from "#protocol/notices.ts";
 import type { Entry, Prompt } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 
@@ -42,6 +43,19 @@ export function sampleEntry(fields: Partial<Entry> & Pick<Entry, "id" | "seq">):
     notice: null,
     partial: false,
     at: AT,
+    ...fields,
+  };
+}
+
+export function sampleMessage(fields: Partial<NoticeMessage> = {}): NoticeMessage {
+  return {
+    id: "ltr_1",
+    type: "message",
+    from: { kind: "user", id: "usr_2", name: "Bo", handle: null },
+    relation: "guest_person",
+    replyToId: null,
+    about: { sessionId: null, taskId: null, ref: null },
+    text: "Hi",
     ...fields,
   };
 }
