@@ -9,10 +9,11 @@ import type { ApiRoute, PathParams } from "#protocol/api-route.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import type { BindingLister } from "./binding-lister.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
+import type { NoticeRenderers } from "./notices/render-notice.ts";
 import type { Action, Principal } from "./principal.ts";
 import type { RepoAddressLister } from "./repo-addresses.ts";
 import type { RetentionRule } from "./retention.ts";
-import type { RunnerRow, SessionRow, TimerRow } from "./schema.ts";
+import type { PromptRow, RunnerRow, SessionRow, TimerRow } from "./schema.ts";
 import type { Judge, Tool } from "./tools/index.ts";
 import type { Engine, Listener, Work } from "./work.ts";
 
@@ -80,10 +81,8 @@ export interface Brief {
 export type Briefer = (
   reader: Reader,
   session: SessionRow,
-  /** The text of the prompt that is being worked on. */
-  asked: string,
-  /** The conversation it is worked on in. */
-  thread: string,
+  /** The prompt that is being worked on. */
+  prompt: PromptRow,
 ) => Promise<Brief | undefined>;
 
 /** What an agent must still know when its history was summed up; it is asked for only then. */
@@ -153,6 +152,8 @@ export interface Feature {
   /** Has a say in every tool call that asks to be judged. */
   judge?: Judge;
   brief?: Briefer;
+  /** The words for the model, for the kinds of notices that it sends. */
+  renderNotices?: Partial<NoticeRenderers>;
   register?: Registrar;
   openRepository?: RepositoryOpener;
   listBindings?: BindingLister;

@@ -15,6 +15,7 @@ import { GATE_TIMER, gateTimerDue } from "./gates/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { kernelRetention } from "./kernel-retention.ts";
 import { kernelMigrations } from "./migrations.ts";
+import { createNoticeRenderer, type RenderNotice } from "./notices/render-notice.ts";
 import { purgePerson } from "./purge-person.ts";
 import { Dispatcher } from "./runs/dispatcher.ts";
 import { LossEvidence } from "./runs/loss-evidence.ts";
@@ -23,14 +24,19 @@ import { createRunnerDesk } from "./runs/runner-desk.ts";
 import { createRuns } from "./runs/runs.ts";
 import type { Briefing } from "./runs/turn-material.ts";
 import { COLLECT_TIMER } from "./sessions/admit-prompt.ts";
-import { promptParentWhenDone } from "./sessions/callback.ts";
+import { callbackText, promptParentWhenDone } from "./sessions/callback.ts";
 import { collectTimerDue } from "./sessions/collect.ts";
 import { createPrompts } from "./sessions/prompts.ts";
 import type { SessionDefaults } from "./sessions/session-defaults.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { Sweeps } from "./sweeps.ts";
 import { createAgents } from "./tools/agents.ts";
-import { createDeferredCalls, DEFERRED_CALL, keepDeferredCall } from "./tools/deferred-calls.ts";
+import {
+  callText,
+  createDeferredCalls,
+  DEFERRED_CALL,
+  keepDeferredCall,
+} from "./tools/deferred-calls.ts";
 import { createBench, createCatalogue, createToolHost, type Tool } from "./tools/index.ts";
 import type { Engine } from "./work.ts";
 import { createWorkspaceReads } from "./workspaces/reads.ts";
@@ -95,15 +101,12 @@ export async function createKernel({
     ids,
     clock,
     announcer: createAnnouncer(bus, serverId),
-    listeners: [
-      promptParentWhenDone,
-      keepDeferredCall,
-      ...features.flatMap((feature) => feature.listeners ?? []),
-    ],
+    listeners: listenersOf(features),
     defaults,
     toolName: (name) => catalogue.find(name)?.name,
     findDenial: bench.findDenial,
     delivers: (kind) => kind in deliverers,
+    renderNotice: rendererOf(features),
     sessionTables,
     ...listersOf(features),
     serverId,
@@ -162,6 +165,16 @@ export async function createKernel({
       dispatcher.close();
     },
   };
+}
+
+function listenersOf(features: readonly Feature[]): Engine["listeners"] {
+  const all = features.flatMap((feature) => feature.listeners ?? []);
+  return [promptParentWhenDone, keepDeferredCall, ...all];
+}
+
+function rendererOf(features: readonly Feature[]): RenderNotice {
+  const own = { callback: callbackText, call: callText };
+  return createNoticeRenderer([own, ...features.map((feature) => feature.renderNotices)]);
 }
 
 /** Questions that the kernel asks of the one feature that knows. */

@@ -328,6 +328,18 @@ update sessions set last_error_code = (
 ) where last_outcome = 'failed';
 `;
 
+/**
+ * Notices as data, and the rights of guests from a column. Prompts of earlier versions say it only in
+ * their words: this is the last time that those are read.
+ */
+const noticeColumns = `
+alter table prompts add column notice text;
+alter table prompts add column is_guest integer not null default 0;
+alter table prompts add column ended_waiting_for text;
+update prompts set is_guest = 1
+  where author_kind = 'system' and content like '[mailbox, guest]%';
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -364,4 +376,5 @@ export const kernelMigrations: readonly Migration[] = [
     id: "0026-last-error-and-persona-version",
     statements: (dialect) => ddl(dialect, lastErrorAndPersonaVersion),
   },
+  { id: "0029-notices", statements: (dialect) => ddl(dialect, noticeColumns) },
 ];

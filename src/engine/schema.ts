@@ -4,22 +4,17 @@
  */
 import type { EventType } from "#protocol/events.ts";
 import type { ExecutionMode, RunState, RunType } from "#protocol/runs.ts";
-import type {
-  EntryKind,
-  Lifecycle,
-  Outcome,
-  PromptState,
-  QueueMode,
-  SessionKind,
-} from "#protocol/sessions.ts";
+import type { EntryKind, Lifecycle, Outcome, QueueMode, SessionKind } from "#protocol/sessions.ts";
 import type { PlanFate } from "./gates/decision.ts";
 import type { GateRow } from "./gates/schema.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
 import type { RetentionHoldRow, RetentionSettingRow } from "./retention-schema.ts";
+import type { PromptRow } from "./sessions/prompt-schema.ts";
 import type { TurnChangesRow, WorkspaceFileRow, WorkspaceRow } from "./workspace-schema.ts";
 
 export type { GateRow } from "./gates/schema.ts";
 export type { OutboxRow } from "./outbox/schema.ts";
+export type { PromptRow } from "./sessions/prompt-schema.ts";
 export type { WorkspaceRow } from "./workspace-schema.ts";
 
 export interface OrgRow {
@@ -166,41 +161,6 @@ export interface ThreadRow {
   summary_failures: number;
   summary_retry_at: number;
   created_at: number;
-}
-
-export interface PromptRow {
-  id: string;
-  org_id: string;
-  owner_id: string | null;
-  created_by: string;
-  session_id: string;
-  thread: string;
-  author_kind: "user" | "session" | "channel" | "system";
-  author_id: string;
-  author_name: string;
-  origin: string;
-  mode: QueueMode;
-  state: PromptState;
-  outcome: Outcome | null;
-  /** 0 goes before 1; within a rank, by position. */
-  rank: number;
-  position: number;
-  content: string;
-  attachments: string;
-  content_hash: string;
-  dispatch_id: string | null;
-  cause_key: string | null;
-  run_id: string;
-  run_options: string | null;
-  attempts: number;
-  superseded_by: string | null;
-  merged_into: string | null;
-  error_code: string | null;
-  error_message: string | null;
-  accepted_at: number;
-  queued_at: number | null;
-  started_at: number | null;
-  settled_at: number | null;
 }
 
 export interface RunRow {

@@ -23,6 +23,7 @@ import type {
   SettingChange,
   WakeAnswer,
 } from "./event-facts.ts";
+import type { RenderNotice } from "./notices/render-notice.ts";
 import type { Principal } from "./principal.ts";
 import type { RepoAddressLister } from "./repo-addresses.ts";
 import type { LossEvidence, LossReason } from "./runs/loss-evidence.ts";
@@ -143,6 +144,8 @@ export interface Engine {
    * the next attempt. Whoever lets it go on asks here first.
    */
   findDenial: FindDenial;
+  /** Words a notice for the model of the session that is told. */
+  renderNotice: RenderNotice;
   /** Whether somebody takes outbox rows of this kind where they are to go. */
   delivers(kind: string): boolean;
   /** Of features: their rows go with the session they hang on. */
@@ -197,6 +200,7 @@ export class Work {
   readonly toolName: Engine["toolName"];
   readonly #findDenial: FindDenial;
   readonly delivers: Engine["delivers"];
+  readonly renderNotice: RenderNotice;
   readonly sessionTables: readonly string[];
   /** Runs that this command has made and that nobody has claimed: at its end runners hear of them. */
   readonly begun: RunRow[] = [];
@@ -216,6 +220,7 @@ export class Work {
     this.toolName = engine.toolName;
     this.#findDenial = engine.findDenial;
     this.delivers = engine.delivers;
+    this.renderNotice = engine.renderNotice;
     this.sessionTables = engine.sessionTables;
     this.#listeners = engine.listeners;
   }
@@ -317,6 +322,17 @@ export class Work {
     this.#last.set(key, [...(this.#last.get(key) ?? []), act]);
   }
 
+  /** Does now what was put off until the end under keys that begin so. */
+  async doNow(prefix: string): Promise<void> {
+    for (;;) {
+      const [key] = [...this.#last.keys()].filter((one) => one.startsWith(prefix)).sort();
+      if (key === undefined) return;
+      const acts = this.#last.get(key) ?? [];
+      this.#last.delete(key);
+      for (const act of acts) await act();
+    }
+  }
+
   /** For rows that nobody reads in this command: all of one kind are inserted together at its end. */
   insertLater<R>(insert: (tx: Tx, rows: readonly R[]) => Promise<unknown>, row: R): void {
     const rows = this.#later.get(insert as InsertAll);
@@ -325,13 +341,7 @@ export class Work {
   }
 
   async flush(): Promise<void> {
-    for (;;) {
-      const [key] = [...this.#last.keys()].sort();
-      if (key === undefined) break;
-      const acts = this.#last.get(key) ?? [];
-      this.#last.delete(key);
-      for (const act of acts) await act();
-    }
+    await this.doNow("");
     for (const writer of this.#writers.values()) await this.#flushOne(writer);
     for (const [insert, rows] of this.#later)
       for (let from = 0; from < rows.length; from += ROWS_PER_INSERT)

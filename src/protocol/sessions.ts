@@ -1,5 +1,6 @@
 /** Sessions, prompts and transcripts as clients see them. Pure: loaded by every process and the browser. */
 import * as z from "zod";
+import { noticeSchema } from "./notices.ts";
 import { isoTime } from "./page.ts";
 
 export const SESSION_KINDS = ["task", "review", "orchestrator", "org_orchestrator"] as const;
@@ -212,6 +213,10 @@ export const WAIT_REASONS = [
 ] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
+/** Things that a turn can end by waiting for. */
+export const TURN_WAITS = ["children", "time"] as const;
+export type TurnWait = (typeof TURN_WAITS)[number];
+
 export const promptSchema = z
   .object({
     id: z.string(),
@@ -221,6 +226,8 @@ export const promptSchema = z
     state: z.enum(PROMPT_STATES),
     outcome: z.enum(OUTCOMES).nullable(),
     content: z.string(),
+    /** The typed news that `content` words for the model; null for what somebody said. */
+    notice: noticeSchema.nullable(),
     attachments: z.array(attachmentSchema),
     author: authorSchema,
     origin: originSchema,
@@ -234,6 +241,8 @@ export const promptSchema = z
     queuedAt: isoTime.nullable(),
     startedAt: isoTime.nullable(),
     settledAt: isoTime.nullable(),
+    /** Set when the turn ended by waiting: its answer comes with a later turn. */
+    endedWaitingFor: z.enum(TURN_WAITS).nullable(),
     waitingFor: z
       .object({
         reason: z.enum(WAIT_REASONS),
@@ -285,6 +294,8 @@ export const entrySchema = z
     text: z.string().nullable(),
     tool: toolUseSchema.nullable(),
     author: authorSchema.nullable(),
+    /** The typed news that the text of a prompt words for the model; null for everything else. */
+    notice: noticeSchema.nullable(),
     /** True when the turn was cut while this was being written. */
     partial: z.boolean(),
     at: isoTime,

@@ -229,7 +229,11 @@ function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run
     kind: "prompt",
     role: "user",
     content: [{ type: "text", text: prompt.content }],
-    data: { author: authorOf(prompt), attachments: JSON.parse(prompt.attachments) },
+    data: {
+      author: authorOf(prompt),
+      attachments: JSON.parse(prompt.attachments),
+      ...(prompt.notice === null ? {} : { notice: JSON.parse(prompt.notice) }),
+    },
   });
   run.first_seq = session.row.last_seq;
 }

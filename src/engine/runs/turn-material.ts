@@ -115,11 +115,11 @@ async function briefOf(
   reader: Reader,
   briefers: readonly Briefer[],
   session: SessionRow,
-  { content, thread }: Pick<PromptRow, "content" | "thread">,
+  prompt: PromptRow,
 ): Promise<BriefText> {
   const brief = nothingToRead();
   for (const give of briefers) {
-    const given = await give(reader, session, content, thread);
+    const given = await give(reader, session, prompt);
     brief.instructions.push(...(given?.instructions ?? []));
     brief.files.push(...(given?.files ?? []));
     brief.setup ??= given?.setup ?? null;

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
+import type { Notice } from "#protocol/notices.ts";
 import {
   type Attachment,
   type Author,
@@ -18,6 +19,7 @@ import type { GateDecision } from "../gates/decision.ts";
 import { decideGate } from "../gates/gates.ts";
 import { findOpenQuestion } from "../gates/queries.ts";
 import { answersInWords } from "../gates/question-words.ts";
+import { deliverNow } from "../notices/deliver-at-end.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { GateRow, PromptRow, RunRow, SessionRow } from "../schema.ts";
@@ -43,6 +45,8 @@ import { pump, settlePrompt } from "./turns.ts";
 
 export const COLLECT_TIMER = "collect";
 
+const QUEUE_FULL = `${MAX_WAITING} prompts are waiting in this thread. Wait for one to finish, or withdraw some.`;
+
 export interface BlobInput {
   name: string;
   mediaType: string;
@@ -66,6 +70,10 @@ export interface NewPrompt {
   isNew?: boolean;
   attachments: readonly BlobInput[];
   runOptions: RunOptions | null;
+  /** The news that `content` words; see `notices/`. */
+  notice?: Notice;
+  /** A guest's words began it. */
+  isGuest?: boolean;
   /** Sent by the person who may answer this session's questions: it answers one that is open. */
   mayAnswer?: boolean;
   /** How long ago it was written: it answers no question that was asked since. */
@@ -94,8 +102,10 @@ export async function admitPrompt(
       "This dispatchId was used for another content. Use a new dispatchId for a new prompt.",
     );
   }
-  await wakeOrRefuse(work, session, input.author.kind);
   const { row } = session;
+  const wasActive = row.lifecycle === "active";
+  await wakeOrRefuse(work, session, input.author.kind);
+  if (!wasActive) await deliverNow(work, row.id);
   endAwaiting(row);
   await ensureThread(work, row, input.thread);
   const question = await findQuestionFor(work, row, input);
@@ -104,14 +114,7 @@ export async function admitPrompt(
   const live = await standingInTheWay(work, row, input.thread);
   const decision = await decide(work, session, input, live);
   if (decision.kind === "refuse") {
-    throw new Refusal(
-      "limit",
-      "queue_full",
-      `${MAX_WAITING} prompts are waiting in this thread. Wait for one to finish, or withdraw some.`,
-      {
-        retryAfterMs: 5_000,
-      },
-    );
+    throw new Refusal("limit", "queue_full", QUEUE_FULL, { retryAfterMs: 5_000 });
   }
   const prompt = await newPrompt(work, row, input, contentHash, decision);
   await enter(work, session, prompt, input.author);
@@ -160,7 +163,7 @@ async function findQuestionFor(
   const gate = await findOpenQuestion(work.tx, { sessionId: row.id, thread, now: work.now });
   if (!gate || gate.asked_at > work.now - writtenMsAgo) return undefined;
   const asking = await findPrompt(work.tx, gate.prompt_id);
-  return asking && !isGuestTurn(gate.thread, asking.content) ? gate : undefined;
+  return asking && !isGuestTurn(gate.thread, asking) ? gate : undefined;
 }
 
 const NEXT_IN_LINE: QueueDecision = {
@@ -354,6 +357,8 @@ async function newPrompt(
     rank: decision.kind === "queue" ? decision.rank : RANK_NORMAL,
     position: session.next_position,
     content: cleanText(input.content),
+    notice: input.notice ? cleanJson(input.notice) : null,
+    is_guest: input.isGuest ? 1 : 0,
     attachments: cleanJson(await keepAttachments(work, session, input.attachments)),
     content_hash: contentHash,
     dispatch_id: input.dispatchId,
@@ -369,6 +374,7 @@ async function newPrompt(
     queued_at: held ? null : work.now,
     started_at: null,
     settled_at: null,
+    ended_waiting_for: null,
   };
 }
 

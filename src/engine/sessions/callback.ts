@@ -4,10 +4,11 @@
  * without one, the kernel prompts the parent itself.
  */
 import { quoteLines } from "#base/text/clean-text.ts";
+import type { NoticeOf } from "#protocol/notices.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
+import { admitNotice } from "../notices/admit-notice.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { KernelEvent, Work } from "../work.ts";
-import { admitPrompt } from "./admit-prompt.ts";
 
 const MAX_RESULT_CHARS = 16_000;
 
@@ -39,44 +40,38 @@ export async function promptParentWhenDone(work: Work, event: KernelEvent): Prom
     });
     return;
   }
-  await admitPrompt(work, parent, {
-    id: work.ids.mint("pmt"),
-    runId: work.ids.mint("run"),
-    content: callbackText(
-      session.row.title ?? session.row.id,
-      session.row.id,
-      prompt.outcome ?? "",
-      run?.result ?? null,
-      prompt.error_message,
-    ),
+  const { id: childId, title } = session.row;
+  const childName = title ?? childId;
+  await admitNotice(work, parent, {
     thread: MAIN_THREAD,
-    mode: "followup",
-    author: { kind: "system", id: session.row.id, name: session.row.title ?? session.row.id },
-    origin: {
-      channelType: "session",
-      channelId: session.row.id,
-      scopeKey: null,
-      replyRef: prompt.run_id,
+    notice: {
+      kind: "callback",
+      childId,
+      childName,
+      runId: prompt.run_id,
+      outcome: prompt.outcome ?? "",
+      text: run?.result ?? prompt.error_message ?? "(no text)",
     },
-    createdBy: `session:${session.row.id}`,
-    dispatchId: null,
+    sender: {
+      author: { kind: "system", id: childId, name: childName },
+      origin: {
+        channelType: "session",
+        channelId: childId,
+        scopeKey: null,
+        replyRef: prompt.run_id,
+      },
+      createdBy: `session:${childId}`,
+      mode: "followup",
+    },
     causeKey: `callback:${prompt.run_id}`,
-    attachments: [],
-    runOptions: null,
   });
 }
 
-function callbackText(
-  title: string,
-  sessionId: string,
-  outcome: string,
-  result: string | null,
-  error: string | null,
-): string {
-  const body = result ?? error ?? "(no text)";
+export function callbackText(notice: NoticeOf<"callback">): string {
+  const { childId, childName, outcome, text } = notice;
   const shown =
-    body.length <= MAX_RESULT_CHARS
-      ? body
-      : `${body.slice(0, MAX_RESULT_CHARS)}\n[cut: read the rest in session ${sessionId}]`;
-  return `Session ${JSON.stringify(title)} (${sessionId}) ended its run: ${outcome}.\n\n${quoteLines(shown)}`;
+    text.length <= MAX_RESULT_CHARS
+      ? text
+      : `${text.slice(0, MAX_RESULT_CHARS)}\n[cut: read the rest in session ${childId}]`;
+  return `Session ${JSON.stringify(childName)} (${childId}) ended its run: ${outcome}.\n\n${quoteLines(shown)}`;
 }

@@ -1,5 +1,6 @@
 /** What people may do to a prompt that still waits: withdraw it, edit it, send it now. */
-import { cleanText } from "#base/text/clean-text.ts";
+import { cleanJson, cleanText } from "#base/text/clean-text.ts";
+import type { Notice } from "#protocol/notices.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
 import type { PromptRow, RunRow } from "../schema.ts";
 import { clearTimer } from "../timers.ts";
@@ -37,9 +38,12 @@ export async function editPrompt(
   session: SessionWriter,
   prompt: PromptRow,
   content: string,
+  /** The news that the new content words; none: the content is somebody's own words. */
+  notice?: Notice,
 ): Promise<void> {
   refuseUnlessWaiting(prompt);
   prompt.content = cleanText(content);
+  prompt.notice = notice ? cleanJson(notice) : null;
   await savePrompt(work.tx, prompt);
   session.record({ type: "prompt_edited", thread: prompt.thread, promptId: prompt.id });
 }

@@ -75,6 +75,9 @@ function mergedPrompt(
     content: mergeCollected(
       held.map(({ author_name, content }) => ({ authorName: author_name, content })),
     ),
+    // The merged text quotes each prompt, so it is no longer the wording of one notice.
+    notice: null,
+    is_guest: Math.max(...held.map(({ is_guest }) => is_guest)),
     attachments: JSON.stringify(
       held.flatMap((prompt) => JSON.parse(prompt.attachments) as unknown[]),
     ),

@@ -1,5 +1,6 @@
 /** Rows of the log as clients see them: whole events, and the entries of a transcript. */
 import type { SessionEvent } from "#protocol/events.ts";
+import type { Notice } from "#protocol/notices.ts";
 import type { Author, Entry, Verdict } from "#protocol/sessions.ts";
 import type { EventRow } from "../schema.ts";
 
@@ -64,6 +65,7 @@ export function entryView(row: EventRow): Entry {
         }
       : null,
     author: (data.author as Author | undefined) ?? null,
+    notice: (data.notice as Notice | undefined) ?? null,
     partial: data.partial === true,
     at: event.at,
   };

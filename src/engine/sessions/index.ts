@@ -13,7 +13,7 @@ export { entryView, isoTime } from "./event-view.ts";
 export { fallAsleep } from "./fall-asleep.ts";
 export { changeLifecycle, endSession, revive, stopTurns, terminateTree } from "./lifecycle.ts";
 export { listOverseen, openSession } from "./oversee.ts";
-export { findPrompt } from "./prompt-queries.ts";
+export { findPrompt, markWaiting } from "./prompt-queries.ts";
 export { admitFrom, isRetryable } from "./prompts.ts";
 export { purgeEnded } from "./purge.ts";
 export { findSession, listActiveOwners, listChildren } from "./queries.ts";

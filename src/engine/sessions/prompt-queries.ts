@@ -1,5 +1,6 @@
 /** The only SQL on prompts. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { TurnWait } from "#protocol/sessions.ts";
 import type { KernelTables, PromptRow } from "../schema.ts";
 
 const prepare = statements<KernelTables>();
@@ -21,6 +22,8 @@ const PROMPT_COLUMNS = [
   "rank",
   "position",
   "content",
+  "notice",
+  "is_guest",
   "attachments",
   "content_hash",
   "dispatch_id",
@@ -36,6 +39,7 @@ const PROMPT_COLUMNS = [
   "queued_at",
   "started_at",
   "settled_at",
+  "ended_waiting_for",
 ] as const satisfies readonly (keyof PromptRow)[];
 
 const insertPromptRow = inserter<PromptRow>("prompts", PROMPT_COLUMNS);
@@ -53,6 +57,7 @@ const updatePrompt = prepare<PromptRow, unknown>((db, p) =>
       rank: p("rank"),
       position: p("position"),
       content: p("content"),
+      notice: p("notice"),
       content_hash: p("content_hash"),
       attempts: p("attempts"),
       superseded_by: p("superseded_by"),
@@ -62,11 +67,25 @@ const updatePrompt = prepare<PromptRow, unknown>((db, p) =>
       queued_at: p("queued_at"),
       started_at: p("started_at"),
       settled_at: p("settled_at"),
+      ended_waiting_for: p("ended_waiting_for"),
     })
     .where("id", "=", p("id")),
 );
 export function savePrompt(tx: Tx, row: PromptRow): Promise<number> {
   return tx.run(updatePrompt, row);
+}
+
+const setWaiting = prepare<{ id: string; kind: TurnWait }, unknown>((db, p) =>
+  db
+    .updateTable("prompts")
+    .set({ ended_waiting_for: p("kind") })
+    .where("id", "=", p("id"))
+    // A call that is performed after its turn has ended says nothing about how that ended.
+    .where("state", "<>", "settled"),
+);
+/** The turn of a prompt has said that it ends by waiting; the session is locked. */
+export function markWaiting(tx: Tx, id: string, kind: TurnWait): Promise<number> {
+  return tx.run(setWaiting, { id, kind });
 }
 
 interface RedactedPrompt {
@@ -77,7 +96,7 @@ interface RedactedPrompt {
 const updateRedactedPrompt = prepare<RedactedPrompt, unknown>((db, p) =>
   db
     .updateTable("prompts")
-    .set({ content: p("text"), attachments: "[]", content_hash: "" })
+    .set({ content: p("text"), notice: null, attachments: "[]", content_hash: "" })
     .where("session_id", "=", p("sessionId"))
     .where((eb) => eb.or([eb("id", "=", p("id")), eb("merged_into", "=", p("id"))]))
     .where("state", "=", "settled"),

@@ -241,6 +241,7 @@ export async function settlePrompt(
   prompt.error_code = clean(ending.error?.code);
   prompt.error_message = clean(ending.error?.message);
   prompt.settled_at = work.now;
+  if (ending.outcome !== "completed") prompt.ended_waiting_for = null;
   await savePrompt(work.tx, prompt);
   session.record({
     type: "prompt_settled",

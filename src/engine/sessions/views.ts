@@ -1,4 +1,5 @@
 /** Sessions and prompts as clients see them. */
+import type { Notice } from "#protocol/notices.ts";
 import type { Attachment, Origin, Prompt, Session } from "#protocol/sessions.ts";
 import { sessionDemands } from "../runs/fit.ts";
 import type { PromptRow, SessionRow } from "../schema.ts";
@@ -93,6 +94,7 @@ export function promptView(
     state: row.state,
     outcome: row.outcome,
     content: row.content,
+    notice: row.notice === null ? null : (JSON.parse(row.notice) as Notice),
     attachments: JSON.parse(row.attachments) as Attachment[],
     author: { kind: row.author_kind, id: row.author_id, name: row.author_name },
     origin: JSON.parse(row.origin) as Origin,
@@ -107,6 +109,7 @@ export function promptView(
     queuedAt: optionalTime(row.queued_at),
     startedAt: optionalTime(row.started_at),
     settledAt: optionalTime(row.settled_at),
+    endedWaitingFor: row.outcome === "completed" ? row.ended_waiting_for : null,
     waitingFor: promptWait(row, around),
   };
 }

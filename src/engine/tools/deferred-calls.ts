@@ -4,13 +4,14 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
+import type { NoticeOf } from "#protocol/notices.ts";
 import type { Deliverer } from "../feature.ts";
 import { decisionOf, overruleGate } from "../gates/gates.ts";
 import { findGate } from "../gates/queries.ts";
+import { admitNotice, platformSender } from "../notices/admit-notice.ts";
 import { sendLater } from "../outbox/index.ts";
 import { findRun } from "../runs/queries.ts";
 import type { GateRow } from "../schema.ts";
-import { admitPrompt } from "../sessions/admit-prompt.ts";
 import { command, type Engine, type Listener, type SessionWriter, type Work } from "../work.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { ToolResult } from "./tool.ts";
@@ -57,7 +58,12 @@ async function carryOut(
   const result = allowed ? (known ?? (await performGate(work, catalogue, session, gate))) : null;
   // It said that nothing more is to be done: waiting, or the end of the session.
   if (result?.endsTurn && result.error === null) return;
-  await wake(work, session, gate, result ? resultText(gate, result) : denialText(gate, reason));
+  await admitNotice(work, session, {
+    thread: gate.thread,
+    notice: noticeOf(gate, result, reason),
+    sender: platformSender("approvals", "system", gate.id),
+    causeKey: `${DEFERRED_CALL}:${gate.id}`,
+  });
 }
 
 async function performGate(
@@ -82,37 +88,27 @@ function shownInput({ shown }: GateRow): unknown {
   return (JSON.parse(shown) as { input: unknown }).input;
 }
 
-function resultText({ id, tool }: GateRow, { output, error }: ToolResult): string {
-  if (error !== null)
-    return `[approval] Your call of ${tool} (${id}) was allowed, but it failed:\n${quoteLines(error)}`;
+function noticeOf(
+  { id: gateId, kind: gateKind, tool }: GateRow,
+  result: ToolResult | null,
+  reason: string | null,
+): NoticeOf<"call"> {
+  const about = { kind: "call", gateId, gateKind, tool } as const;
+  if (result === null) return { ...about, outcome: "refused", text: reason ?? "" };
+  const { output, error } = result;
+  if (error !== null) return { ...about, outcome: "failed", text: error };
   const text = typeof output === "string" ? output : JSON.stringify(output);
+  return { ...about, outcome: "done", text };
+}
+
+export function callText({ gateId, gateKind, tool, outcome, text }: NoticeOf<"call">): string {
+  const call = `Your call of ${tool} (${gateId})`;
+  if (outcome === "failed")
+    return `[approval] ${call} was allowed, but it failed:\n${quoteLines(text)}`;
+  if (outcome === "refused") {
+    const head = gateKind === "plan" ? `Of your plan (${gateId}):` : `${call} was not done.`;
+    return `[approval] ${head} ${text}`.trim();
+  }
   const cut = text.length > MAX_RESULT_CHARS ? `${text.slice(0, MAX_RESULT_CHARS)}\n[cut]` : text;
-  return `[approval] Your call of ${tool} (${id}) was allowed and has been done; do not make it again. Its result:\n${quoteLines(cut)}`;
-}
-
-function denialText({ id, tool, kind }: GateRow, reason: string | null): string {
-  if (kind === "plan") return `[approval] Of your plan (${id}): ${reason ?? ""}`.trim();
-  return `[approval] Your call of ${tool} (${id}) was not done. ${reason ?? ""}`.trim();
-}
-
-async function wake(
-  work: Work,
-  session: SessionWriter,
-  { id, thread }: GateRow,
-  content: string,
-): Promise<void> {
-  await admitPrompt(work, session, {
-    id: work.ids.mint("pmt"),
-    runId: work.ids.mint("run"),
-    content,
-    thread,
-    mode: "followup",
-    author: { kind: "system", id: "approvals", name: "Muster" },
-    origin: { channelType: "system", channelId: null, scopeKey: null, replyRef: id },
-    createdBy: "system",
-    dispatchId: null,
-    causeKey: `${DEFERRED_CALL}:${id}`,
-    attachments: [],
-    runOptions: null,
-  });
+  return `[approval] ${call} was allowed and has been done; do not make it again. Its result:\n${quoteLines(cut)}`;
 }

@@ -84,7 +84,7 @@ async function isAnswerable({ tx, now }: Work, gate: GateRow): Promise<boolean> 
   const { state, kind, expires_at, thread, prompt_id } = gate;
   if (state !== "pending" || kind !== "approval" || expires_at <= now) return false;
   const prompt = await findPrompt(tx, prompt_id);
-  return prompt !== undefined && !isGuestTurn(thread, prompt.content);
+  return prompt !== undefined && !isGuestTurn(thread, prompt);
 }
 
 function isSameCall(one: GateRow, other: GateRow): boolean {

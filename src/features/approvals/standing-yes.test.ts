@@ -237,7 +237,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await at.prompt(await at.world.createSession()),
       ] as [Turn, Turn, Turn];
       const guest = await at.prompt(await at.parent(), "go", "mail:usr_2");
-      const replied = await at.prompt(await at.parent(), "[mailbox, guest] 1 letter for you.");
+      const replied = await at.prompt(await at.parent());
+      await at.markGuest(replied);
       const asked = await park(one, "bash", command);
       const same = await park(two, "bash", command);
       const other = await park(three, "bash", { ...command, background: true });

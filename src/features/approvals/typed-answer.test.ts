@@ -147,7 +147,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("is nothing that somebody else's turn asked for: it would be told to them", async () => {
       const sessionId = await at.world.createSession();
-      const turn = await at.prompt(sessionId, "[mailbox, guest] Ask what they do next.");
+      const turn = await at.prompt(sessionId, "Ask what they do next.");
+      await at.markGuest(turn);
       await askAll(turn, [{ question: "What do you do next?" }]);
       expect(await say(sessionId, "a private plan")).toMatchObject({ outcome: null });
       expect(await pending(sessionId)).toHaveLength(1);

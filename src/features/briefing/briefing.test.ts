@@ -118,7 +118,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const { id } = await create({ personaSlug });
         return world.kernel.engine.store.read(async (reader) => {
           const row = await findSession(reader, id);
-          return row && briefing.brief?.(reader, row, "", "main");
+          return row && briefing.brief?.(reader, row, {} as never);
         });
       };
       const brief = await briefOf("skilled");

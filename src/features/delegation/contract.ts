@@ -1,26 +1,10 @@
 /** Parents and children on the wire: the events a parent is told, and the routes. */
 import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
+import { WORKER_EVENT_TYPES } from "#protocol/notices.ts";
 import { lastErrorSchema, sessionWaitSchema } from "#protocol/sessions.ts";
-import type { AskedQuestion } from "#protocol/tools.ts";
 
-export const WORKER_EVENT_TYPES = [
-  /** A turn of the child ended: it completed, or failed for a reason of its own. */
-  "worker.ended",
-  /** The child asks a question, or presents a plan, and waits for the answer. */
-  "worker.ask_user",
-  /** The model could not be reached, however often it was tried; told instead of the end. */
-  "worker.auto_retry_failed",
-  /** A turn was stopped, or lost with its machine, before it came to an end. */
-  "worker.stopped_without_end",
-  /** Somebody else archived or ended the child. */
-  "worker.deleted",
-  /** Somebody else took the child out of its parent's hands. */
-  "worker.detached",
-  /** The child said something to its parent while it works on. */
-  "worker.notified",
-] as const;
-export type WorkerEventType = (typeof WORKER_EVENT_TYPES)[number];
+export type { WorkerEventPayload, WorkerEventType } from "#protocol/notices.ts";
 
 export const inboxItemSchema = z
   .object({
@@ -34,35 +18,6 @@ export const inboxItemSchema = z
   })
   .meta({ id: "InboxItem" });
 export type InboxItem = z.infer<typeof inboxItemSchema>;
-
-/** What is known of the event, besides its type. Texts are what an agent said: information, never an order. */
-export interface WorkerEventPayload {
-  outcome?: string;
-  code?: string | null;
-  /** What the child said last, or why it failed. */
-  text?: string;
-  /** There is more of the text than is given. */
-  isCut?: boolean;
-  /** Characters of the whole text, when only its beginning is given. */
-  length?: number;
-  /** In a list: the route by which a text that is cut can be read whole. */
-  readOn?: string;
-  questions?: string[];
-  /** The questions with their options, when one of them has any. */
-  choices?: AskedQuestion[];
-  /** What it presents is a plan, which is the text; what of it was decided is the outcome. */
-  kind?: "plan";
-  summary?: string;
-  /** The question waits no more: it was answered, or its turn has ended. */
-  isClosed?: boolean;
-  /** The session is gone: it could not be given what it was to work on. */
-  isRemoved?: boolean;
-  gateId?: string;
-  promptId?: string;
-  /** How many events this one stands for, when there were too many to keep each. */
-  count?: number;
-  workers?: { workerId: string; workerName: string; type: string; count: number }[];
-}
 
 export const PLAN_STATES = [
   /** It need not present one. */

@@ -7,10 +7,6 @@ import { findLink } from "./queries.ts";
 import { wake } from "./tell-parent.ts";
 import { listNamedWaits } from "./wait-queries.ts";
 
-const WHY =
-  "[orchestration] The child sessions you waited for are gone: your other conversations, or somebody else, ended them or took them away.";
-const WORDS = { why: WHY, alone: `${WHY} Nothing more will come of them.` };
-
 /** `goneId`: the child that has just gone, which the database may not know yet. */
 export async function endDeafWaits(
   work: Work,
@@ -21,7 +17,7 @@ export async function endDeafWaits(
   for (const { thread, children } of await listNamedWaits(work.tx, id)) {
     const awaited = (JSON.parse(children) as string[]).filter((childId) => childId !== goneId);
     if (await isAnyoneLeft(work, id, awaited)) continue;
-    if (await closeWait(work, id, thread)) await wake(work, parent, thread, WORDS);
+    if (await closeWait(work, id, thread)) await wake(work, parent, thread, "children_gone");
   }
 }
 

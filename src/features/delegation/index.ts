@@ -16,6 +16,7 @@ import { relocateTool } from "./relocate-tool.ts";
 import { delegationRoutes } from "./routes.ts";
 import { delegationMigrations } from "./schema.ts";
 import { waitIsOver } from "./wait.ts";
+import { childrenText } from "./wake-text.ts";
 
 export function createDelegation(limits: Partial<DelegationLimits> = {}): Feature {
   return {
@@ -26,6 +27,7 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
     tools: [...childTools, ...planTools, relocateTool],
     judge: judgePlan,
     brief: async (_reader, session) => planBrief(session),
+    renderNotices: { children: childrenText },
     routes: delegationRoutes,
     register: childRegister,
     sessionTables: [
@@ -64,7 +66,7 @@ export { askedOf, planOf } from "./question.ts";
 export { answerAdvice } from "./question-text.ts";
 export type { LinkRow } from "./schema.ts";
 export { type SpawnRequest, spawnChild } from "./spawn.ts";
-export { readUntold, toldOf } from "./tell-parent.ts";
+export { childEventOf, readUntold } from "./tell-parent.ts";
 export {
   forwardMessages,
   NOTHING_SAID,

@@ -80,7 +80,8 @@ async function lifecycleChanged(
 ): Promise<void> {
   if (session.row.lifecycle === "active") {
     if (from === "archived") await cameBack(work, session);
-    return tellWhatWaits(work, session);
+    tellWhatWaits(work, session);
+    return;
   }
   if (isGone(session.row) && from !== "archived") await wentAway(work, session);
 }
@@ -135,7 +136,7 @@ async function promptAdmitted(
 async function personSpoke(work: Work, { row }: SessionWriter): Promise<void> {
   if (!(await attend(work, row.root_session_id))) return;
   const root = await work.session(row.root_session_id);
-  if (root) await tellWhatWaits(work, root);
+  if (root) tellWhatWaits(work, root);
 }
 
 async function promptStarted(

@@ -361,7 +361,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           const row = await at.row(childId);
           const { store } = at.world.kernel.engine;
           return store.read(
-            async (reader) => row && createDelegation().brief?.(reader, row, "", "main"),
+            async (reader) => row && createDelegation().brief?.(reader, row, {} as never),
           );
         };
         expect(turn.assignment.hasBrief).toBe(true);

@@ -1,12 +1,20 @@
 /**
- * What becomes of a child reaches its parent, exactly once. The event is a row, written in the
- * transaction that makes it true, and one prompt tells all rows that nobody has been told of: a
- * parent at work finds it next in its queue, one that sleeps is woken, one that is archived or ended
- * has them when it comes back. A row counts as told when that prompt has begun, or when the parent
- * read it by itself; until then more rows join the same prompt.
+ * News of a child reach its parent, exactly once. The event is a row, written in the transaction that
+ * makes it true, and `engine/notices` delivers the rows: a parent at work finds the notice next in its
+ * queue, one that sleeps is woken, one that is archived or ended has it when it comes back. A row counts
+ * as told when that prompt has begun, or when the parent read it by itself.
  */
-import type { PromptRow, SessionWriter, Work } from "#engine/index.ts";
-import { editPrompt, findPrompt, withdrawPrompt } from "#engine/sessions/index.ts";
+import type { SessionWriter, Work } from "#engine/index.ts";
+import {
+  admitNotice,
+  deliverAtEnd,
+  deliverNotice,
+  findOpenPrompt,
+  type NoticeSource,
+  platformSender,
+  refreshNotice,
+} from "#engine/notices/index.ts";
+import type { ChildEvent, NoticeOf } from "#protocol/notices.ts";
 import { closeWait } from "./close-wait.ts";
 import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
 import { foldedOf } from "./fold.ts";
@@ -21,11 +29,14 @@ import {
 } from "./inbox-queries.ts";
 import { isGone } from "./lives.ts";
 import { hintInbox, note } from "./note.ts";
-import { sayAsPlatform } from "./say.ts";
 import type { LinkRow, WaitRow, WorkerEventRow } from "./schema.ts";
-import { isHeldBack } from "./unattended.ts";
+import { isHeldBack, WAKE_CHANNEL } from "./unattended.ts";
 import { findWait } from "./wait-queries.ts";
-import { readCallOf, wakeText } from "./wake-text.ts";
+
+const SENDER = platformSender("orchestration", WAKE_CHANNEL);
+
+/** The reason why a wait is over, besides what happened to children. */
+type WaitEnded = NoticeOf<"children">["waitEnded"];
 
 export interface News {
   type: WorkerEventType;
@@ -75,37 +86,47 @@ export async function announce(
   work: Work,
   parent: SessionWriter,
   thread: string,
-  preface?: string,
+  waitEnded: WaitEnded = null,
 ): Promise<boolean> {
   const { row } = parent;
   if (isGone(row)) return false;
   const untold = await listUntold(work.tx, row.id, thread);
-  if (untold.length === 0) return false;
-  const wait = await findWait(work.tx, row.id, thread);
+  const wait = untold.length === 0 ? undefined : await findWait(work.tx, row.id, thread);
   if (wait && !endsWait(wait, untold)) return false;
-  const waiting = await findWaitingPrompt(work, untold);
-  if (!waiting && (await isHeldBack(work, parent, thread))) return false;
+  const source = sourceOf(work, parent, thread, untold, waitEnded);
+  if ((await deliverNotice(work, parent, source)) !== "queued") return false;
   if (wait) await closeWait(work, row.id, thread);
-  const text = wakeText(untold.map(toldOf), readCallOf(row));
-  const content = preface === undefined ? text : `${preface}\n\n${text}`;
-  const id = waiting?.id ?? work.ids.mint("pmt");
-  // Marked first: a parent that sleeps is told what there is in waking, and must not be told twice.
-  await markAnnounced(work.tx, untold, id);
-  if (waiting) await editPrompt(work, parent, waiting, content);
-  else await sayAsPlatform(work, parent, id, { thread, content });
   return true;
 }
 
-/** Its wait is over: it is told why, with all that is untold, or with nothing else. */
+function sourceOf(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  pending: readonly WorkerEventRow[],
+  waitEnded: WaitEnded = null,
+): NoticeSource<WorkerEventRow> {
+  return {
+    thread,
+    sender: SENDER,
+    pending,
+    compose: (rows) => ({ kind: "children", waitEnded, items: rows.map(childEventOf) }),
+    assign: (rows, promptId) => markAnnounced(work.tx, rows, promptId),
+    isHeld: () => isHeldBack(work, parent, thread),
+  };
+}
+
+/** Tells a parent why its wait is over, with all that is untold, or with nothing else. */
 export async function wake(
   work: Work,
   parent: SessionWriter,
   thread: string,
-  { why, alone }: { why: string; alone: string },
+  waitEnded: NonNullable<WaitEnded>,
 ): Promise<void> {
-  if (isGone(parent.row) || (await announce(work, parent, thread, why))) return;
+  if (isGone(parent.row) || (await announce(work, parent, thread, waitEnded))) return;
   if (await isHeldBack(work, parent, thread)) return;
-  await sayAsPlatform(work, parent, work.ids.mint("pmt"), { thread, content: alone });
+  const notice: NoticeOf<"children"> = { kind: "children", waitEnded, items: [] };
+  await admitNotice(work, parent, { thread, sender: SENDER, notice });
 }
 
 /** A parent may wait for some of its children only; a question is never held back. */
@@ -117,24 +138,20 @@ function endsWait({ children }: WaitRow, untold: readonly WorkerEventRow[]): boo
     .some(({ type, workerId }) => type === "worker.ask_user" || awaited.has(workerId));
 }
 
-async function findWaitingPrompt(
-  work: Work,
-  rows: readonly WorkerEventRow[],
-): Promise<PromptRow | undefined> {
-  const id = rows.find(({ prompt_id }) => prompt_id !== null)?.prompt_id;
-  const prompt = id == null ? undefined : await findPrompt(work.tx, id);
-  return prompt?.state === "queued" ? prompt : undefined;
+/** The parent is back, or a person is: it is told what there is, when the command is done. */
+export function tellWhatWaits(work: Work, parent: SessionWriter): void {
+  deliverAtEnd(work, { sessionId: parent.row.id, source: "children" }, async () => {
+    for (const thread of await listUntoldThreads(work.tx, parent.row.id))
+      await announce(work, parent, thread);
+  });
 }
 
-/** It is back, or a person is: it is told what there is. */
-export async function tellWhatWaits(work: Work, parent: SessionWriter): Promise<void> {
-  for (const thread of await listUntoldThreads(work.tx, parent.row.id))
-    await announce(work, parent, thread);
-}
-
-/** Something came that the thread was not waiting for; it has the rest with it. */
+/** Something came that the thread was not waiting for; the rest is told after it. */
 export async function endWait(work: Work, session: SessionWriter, thread: string): Promise<void> {
-  if (await closeWait(work, session.row.id, thread)) await announce(work, session, thread);
+  if (!(await closeWait(work, session.row.id, thread))) return;
+  deliverAtEnd(work, { sessionId: session.row.id, source: "children" }, async () => {
+    await announce(work, session, thread);
+  });
 }
 
 /** Hands over all that is untold, now and for good: the prompt that was to tell it is taken back. */
@@ -156,15 +173,14 @@ export async function retell(
   parent: SessionWriter,
   changed: readonly WorkerEventRow[],
 ): Promise<void> {
-  const waiting = await findWaitingPrompt(work, changed);
+  const waiting = await findOpenPrompt(work, SENDER, changed);
   if (!waiting) return;
-  const untold = await listUntold(work.tx, parent.row.id, waiting.thread);
-  if (untold.length === 0) return withdrawPrompt(work, parent, waiting);
-  await markAnnounced(work.tx, untold, waiting.id);
-  await editPrompt(work, parent, waiting, wakeText(untold.map(toldOf), readCallOf(parent.row)));
+  const { thread } = waiting;
+  const untold = await listUntold(work.tx, parent.row.id, thread);
+  await refreshNotice(work, parent, waiting, sourceOf(work, parent, thread, untold));
 }
 
-export function toldOf({ type, child_id, child_name, payload }: WorkerEventRow) {
+export function childEventOf({ type, child_id, child_name, payload }: WorkerEventRow): ChildEvent {
   return {
     type,
     childId: child_id,

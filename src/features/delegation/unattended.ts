@@ -6,9 +6,11 @@
 import { Refusal } from "#base/refusal.ts";
 import type { PromptRow, SessionWriter, Work } from "#engine/index.ts";
 import { hintInbox, note } from "./note.ts";
-import { WAKE_CHANNEL } from "./say.ts";
 import type { UnattendedRow } from "./schema.ts";
 import { findUnattended, insertUnattended, saveUnattended } from "./wait-queries.ts";
+
+/** The channel of prompts that tell parents of their children. */
+export const WAKE_CHANNEL = "wake";
 
 export function isWake({ origin }: Pick<PromptRow, "origin">): boolean {
   return (JSON.parse(origin) as { channelType?: string }).channelType === WAKE_CHANNEL;

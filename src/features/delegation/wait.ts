@@ -3,13 +3,15 @@
  * of the children, what a person says, or the time wakes the session; a restart changes nothing.
  */
 import { type SessionWriter, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
-import { showAwaiting } from "#engine/sessions/index.ts";
+import { markWaiting, showAwaiting } from "#engine/sessions/index.ts";
 import { closeWait, WAIT_TIMER, waitOf, waitSubject } from "./close-wait.ts";
 import { wake } from "./tell-parent.ts";
 import { insertWait, listWaits } from "./wait-queries.ts";
 
 export interface Wait {
   thread: string;
+  /** The prompt whose turn ends by it. */
+  promptId: string;
   /** The children whose news end it; null: any. */
   children: readonly string[] | null;
   /** Null: however long it takes. */
@@ -21,7 +23,7 @@ export interface Wait {
 export async function beginWait(
   work: Work,
   session: SessionWriter,
-  { thread, children, timeoutMs, kind = "children" }: Wait,
+  { thread, promptId, children, timeoutMs, kind = "children" }: Wait,
 ): Promise<void> {
   const { id, org_id } = session.row;
   await closeWait(work, id, thread);
@@ -34,18 +36,16 @@ export async function beginWait(
     until: timeoutMs === null ? null : work.now + timeoutMs,
     created_at: work.now,
   });
+  await markWaiting(work.tx, promptId, kind);
   showAwaiting(session.row, await listWaits(work.tx, id));
   if (timeoutMs !== null)
     await setTimer(work, WAIT_TIMER, waitSubject(id, thread), org_id, work.now + timeoutMs);
 }
-
-const TIME_IS_OVER = "[orchestration] The time you set to wait is over.";
-const NOTHING_HAPPENED = `${TIME_IS_OVER} Nothing that you waited for has happened.`;
 
 /** What it was not waiting for is told with it. */
 export const waitIsOver: TimerHandler = async (work, timer) => {
   const { sessionId, thread } = waitOf(timer.subject);
   const session = await work.session(sessionId);
   if (!session || !(await closeWait(work, sessionId, thread))) return;
-  await wake(work, session, thread, { why: TIME_IS_OVER, alone: NOTHING_HAPPENED });
+  await wake(work, session, thread, "time");
 };

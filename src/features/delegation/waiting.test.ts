@@ -6,11 +6,11 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import { INBOX_KEPT } from "./inbox.ts";
 import {
   beginWait,
+  childEventOf,
   createDelegation,
   messageChild,
   readUntold,
   requireChild,
-  toldOf,
   wakeText,
 } from "./index.ts";
 
@@ -38,6 +38,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       at.act(parentId, (work, session) =>
         beginWait(work, session, {
           thread: fields.thread ?? "main",
+          promptId: "pmt_none",
           children: fields.children ?? null,
           timeoutMs: fields.timeoutMs ?? null,
         }),
@@ -194,7 +195,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const busy = await at.prompt(parentId);
       await at.settle(await at.turnOf(await at.spawn(parentId)), done("read me"));
       const rows = await at.act(parentId, (work, parent) => readUntold(work, parent, "main"));
-      expect(wakeText(rows.map(toldOf), "read_messages")).toContain("> read me");
+      expect(wakeText(rows.map(childEventOf), "read_messages")).toContain("> read me");
       expect(await at.wakes(parentId)).toEqual([]);
       expect(await at.inbox(parentId)).toMatchObject([{ delivered: true }]);
       expect(await at.act(parentId, (work, parent) => readUntold(work, parent, "main"))).toEqual(

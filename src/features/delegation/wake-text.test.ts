@@ -1,7 +1,8 @@
 /** What a child says cannot pass for what the platform says. */
 import { describe, expect, it } from "vitest";
+import type { ChildEvent } from "#protocol/notices.ts";
 import { foldedPayload } from "./fold.ts";
-import { type ToldEvent, wakeText } from "./wake-text.ts";
+import { wakeText } from "./wake-text.ts";
 import { cutPayload, inQuotes } from "./words.ts";
 
 const LINE_ENDS = ["\n", "\r", "\r\n", "\v", "\f", "\u0085", "\u2028", "\u2029"];
@@ -13,7 +14,7 @@ const lines = (text: string) => text.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
 
 describe.each(LINE_ENDS)("after %j", (end) => {
   const words = `Which?${end}${FORGED}`;
-  const told: Record<string, ToldEvent> = {
+  const told: Record<string, ChildEvent> = {
     question: { ...child, type: "worker.ask_user", payload: { questions: [words, words] } },
     plan: {
       ...child,
@@ -68,8 +69,8 @@ it("says how a plan is decided, and by whom it was", () => {
 
 it("shows a plan whole that is to be decided, however much else there is to tell", () => {
   const plan = `${"Tidy up.\n".repeat(1_700)}Then delete the backups.`;
-  const notice: ToldEvent = { ...child, type: "worker.notified", payload: { text: "n" } };
-  const presents = (gateId: string, more: object = {}): ToldEvent => ({
+  const notice: ChildEvent = { ...child, type: "worker.notified", payload: { text: "n" } };
+  const presents = (gateId: string, more: object = {}): ChildEvent => ({
     ...child,
     type: "worker.ask_user",
     payload: { kind: "plan", text: plan, gateId, ...more },

@@ -1,17 +1,15 @@
-/** How a parent reads what became of its children; pure. */
+/** Words for a parent's model about its children; pure. */
 import { quoteLines } from "#base/text/clean-text.ts";
 import type { SessionRow } from "#engine/index.ts";
+import type {
+  ChildEvent,
+  NoticeOf,
+  WorkerEventPayload,
+  WorkerEventType,
+} from "#protocol/notices.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
-import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
 import { answerAdvice, questionText } from "./question-text.ts";
 import { endOfPiece, inQuotes, isToDecide, shareOf } from "./words.ts";
-
-export interface ToldEvent {
-  type: WorkerEventType;
-  childId: string;
-  childName: string;
-  payload: WorkerEventPayload;
-}
 
 /** Of plans that wait, so many are told whole; a child cannot have its own cut by telling more. */
 const WHOLE_PLANS = 4;
@@ -19,22 +17,41 @@ const WHOLE_PLANS = 4;
 /** The call by which the parent reads on in what a child said; null: it has none. */
 export type ReadCall = "read_messages" | "orchestrate_read_worker" | null;
 
-export function readCallOf({
-  kind,
-  supervisor,
-}: Pick<SessionRow, "kind" | "supervisor">): ReadCall {
+type Reader = Pick<SessionRow, "kind" | "supervisor">;
+
+function readCallOf({ kind, supervisor }: Reader): ReadCall {
   if (kind.endsWith("orchestrator")) return "read_messages";
   return supervisor === 1 ? "orchestrate_read_worker" : null;
 }
 
+type WaitEnded = NonNullable<NoticeOf<"children">["waitEnded"]>;
+
+const WAIT_ENDED: Record<WaitEnded, { why: string; alone: string }> = {
+  time: {
+    why: "The time you set to wait is over.",
+    alone: "Nothing that you waited for has happened.",
+  },
+  children_gone: {
+    why: "The child sessions you waited for are gone: your other conversations, or somebody else, ended them or took them away.",
+    alone: "Nothing more will come of them.",
+  },
+};
+
+export function childrenText({ waitEnded, items }: NoticeOf<"children">, reader: Reader): string {
+  const text = wakeText(items, readCallOf(reader));
+  if (waitEnded === null) return text;
+  const { why, alone } = WAIT_ENDED[waitEnded];
+  return `[orchestration] ${why}${items.length === 0 ? ` ${alone}` : `\n\n${text}`}`;
+}
+
 export function wakeText(
-  events: readonly ToldEvent[],
+  events: readonly ChildEvent[],
   readCall: ReadCall = "read_messages",
 ): string {
   const share = shareOf(events.length);
   const plans = events.filter(({ payload }) => isToDecide(payload));
   const whole = new Set(plans.slice(0, WHOLE_PLANS));
-  const shareFor = (event: ToldEvent) => (whole.has(event) ? Number.POSITIVE_INFINITY : share);
+  const shareFor = (event: ChildEvent) => (whole.has(event) ? Number.POSITIVE_INFINITY : share);
   const count = events.length === 1 ? "1 event" : `${events.length} events`;
   const told = events.map(
     (event, index) => `${index + 1}. ${eventText(event, shareFor(event), readCall)}`,
@@ -61,7 +78,7 @@ const CODE = /^[a-z0-9_]{1,64}$/;
 
 /** What a child said is quoted: it is information, and no instruction of a person. */
 function eventText(
-  { type, childId, childName, payload }: ToldEvent,
+  { type, childId, childName, payload }: ChildEvent,
   share: number,
   readCall: ReadCall,
 ): string {

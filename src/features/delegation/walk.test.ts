@@ -9,13 +9,13 @@ import { owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import {
   beginWait,
+  childEventOf,
   createDelegation,
   endChild,
   interruptChild,
   messageChild,
   readUntold,
   requireChild,
-  toldOf,
   wakeText,
 } from "./index.ts";
 
@@ -295,7 +295,7 @@ class Walk {
     const rows = await this.#at.act(this.#parentId, (work, parent) =>
       readUntold(work, parent, thread),
     );
-    this.#told += `${wakeText(rows.map(toldOf))}\n`;
+    this.#told += `${wakeText(rows.map(childEventOf))}\n`;
   }
 
   async #wait(): Promise<void> {
@@ -305,7 +305,12 @@ class Walk {
     const children = some && this.#random() < 0.5 ? [some.id] : null;
     await this.#readAll(thread);
     await this.#at.act(this.#parentId, (work, parent) =>
-      beginWait(work, parent, { thread, children, timeoutMs: null }),
+      beginWait(work, parent, {
+        thread,
+        promptId: turn.assignment.promptId,
+        children,
+        timeoutMs: null,
+      }),
     );
     this.#parentTurns.delete(thread);
     await this.#at.settle(turn, { outcome: "completed", result: "waiting" });

@@ -106,6 +106,12 @@ export class FakeFamily {
     return this.turnOf(sessionId);
   }
 
+  /** From here on the turn has a guest's rights. */
+  markGuest({ assignment }: Turn): Promise<number> {
+    const sql = `update prompts set is_guest = 1 where id = '${assignment.promptId}'`;
+    return this.world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
+  }
+
   say(sessionId: string, content = "go", thread = "main", mode: "followup" | "steer" = "followup") {
     const request = { content, mode, thread, attachments: [] };
     return this.world.kernel.prompts.admit(owner, sessionId, request);

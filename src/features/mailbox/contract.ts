@@ -3,16 +3,11 @@ import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { prose } from "#base/text/text-schemas.ts";
 import { apiRoute } from "#protocol/api-route.ts";
+import { MESSAGE_TYPES } from "#protocol/notices.ts";
 import { isoTime, PAGE_LIMIT_MAX, pageOf, pageQuery } from "#protocol/page.ts";
 import { promptSchema } from "#protocol/sessions.ts";
 
-export const LETTER_TYPES = [
-  "message",
-  "notification",
-  "question",
-  "escalation",
-  "approval",
-] as const;
+export const LETTER_TYPES = MESSAGE_TYPES;
 export type LetterType = (typeof LETTER_TYPES)[number];
 
 /** They ask for nothing, so they may be read in one go. */

@@ -1,20 +1,24 @@
 /**
- * A letter reaches its agent once. The row is written in the sender's transaction, and one prompt
- * tells all letters of a conversation that nobody has told yet: an agent at work finds it next in its
- * queue, one that sleeps has them when it is awake again, or is woken by what cannot wait. A letter is
- * delivered when that prompt has begun, or when its agent read it by itself; until then more letters
- * join the prompt. What its person, their own sessions and guests write is never told together.
+ * A letter reaches its agent once. The row is written in the sender's transaction, and `engine/notices`
+ * delivers it: an agent at work finds the notice next in its queue, one that sleeps has it when it is
+ * awake again, or is woken by what cannot wait. A letter is delivered when that prompt has begun, or
+ * when its agent read it by itself. Letters of its person, of their own sessions and of each guest are
+ * never delivered together.
  */
 import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import {
-  admitPrompt,
-  editPrompt,
-  findPrompt,
-  findSession,
-  withdrawPrompt,
-} from "#engine/sessions/index.ts";
+  deliverAtEnd,
+  deliverNotice,
+  isOpen,
+  type NoticeSender,
+  type NoticeSource,
+  platformSender,
+  refreshNotice,
+} from "#engine/notices/index.ts";
+import { findPrompt, findSession } from "#engine/sessions/index.ts";
 import { isGone, isHeldBack } from "#features/delegation/index.ts";
 import { isGuestThread } from "#protocol/guests.ts";
+import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import {
   listByPrompt,
@@ -27,12 +31,12 @@ import {
 } from "./agent-queries.ts";
 import type { LetterType } from "./contract.ts";
 import { guestOf, isGuestLetter } from "./guest.ts";
-import { type Audience, mailText, type Relation, type ToldLetter } from "./letter-text.ts";
 import { findLetter } from "./queries.ts";
 import type { LetterRow } from "./schema.ts";
 import { hintLetter } from "./write-letter.ts";
 
 const MAIL_CHANNEL = "mail";
+const PLATFORM = platformSender("mailbox", MAIL_CHANNEL);
 /** In one prompt; the rest is told by the next. Of one person no more than that can wait. */
 const MAX_TOLD = 200;
 
@@ -58,10 +62,12 @@ async function wakes(work: Work, row: SessionRow, letter: LetterRow): Promise<bo
   return asked?.message_type === "question" && asked.from_session_id === row.id;
 }
 
-/** It is awake again: it is told what there is, in each of its conversations. */
-export async function announceAll(work: Work, session: SessionWriter): Promise<void> {
-  for (const thread of await listUntoldThreads(work.tx, session.row.id))
-    await announce(work, session, thread);
+/** An agent is awake again: all its conversations are told what there is, when the command is done. */
+export function announceAll(work: Work, session: SessionWriter): void {
+  deliverAtEnd(work, { sessionId: session.row.id, source: "mailbox" }, async () => {
+    for (const thread of await listUntoldThreads(work.tx, session.row.id))
+      await announce(work, session, thread);
+  });
 }
 
 /** `cause`: whose letter it is for. */
@@ -81,7 +87,8 @@ export async function announce(
     // is woken all the same, it is told everything.
     const isOthers = group === PERSON && cause !== PERSON;
     if (isOthers && session.row.lifecycle === "hibernated") continue;
-    await tellGroup(work, session, thread, group);
+    const pending = untold.filter((letter) => groupOf(letter) === group);
+    await deliverNotice(work, session, sourceOf(work, session, thread, pending));
   }
 }
 
@@ -93,125 +100,99 @@ function groupOf(letter: LetterRow): string {
   return letter.from_user_id === null ? "own" : PERSON;
 }
 
-function audienceOf(group: string): Audience {
-  return group.startsWith("guest:") ? "guest" : (group as Audience);
+function audienceOf(group: string): NoticeOf<"messages">["from"] {
+  return group.startsWith("guest:") ? "guest" : group === PERSON ? "person" : "own";
 }
 
-async function tellGroup(
+/** `pending`: letters of one group. */
+function sourceOf(
   work: Work,
   session: SessionWriter,
   thread: string,
-  group: string,
-): Promise<void> {
-  // Read again: telling one group may have woken it, and in waking it is told what there is.
-  const all = (await listUntold(work.tx, session.row.id, thread)).filter(
-    (letter) => groupOf(letter) === group,
-  );
-  const fresh = all.filter(({ prompt_id }) => prompt_id === null);
-  if (fresh.length === 0) return;
-  const waiting = await findWaiting(work, all);
-  if (waiting === "coming") return;
-  if (waiting) return join(work, session, waiting, all);
-  if (group !== PERSON && (await isHeldBack(work, session, thread)))
-    return markHeld(work.tx, fresh);
-  const told = fresh.slice(0, MAX_TOLD);
-  const id = work.ids.mint("pmt");
-  // Marked first, for the same reason.
-  await markAnnounced(work.tx, told, id);
-  await admit(work, session, { id, thread, group, letters: told });
-}
-
-/** The prompt that tells some of them already and has not begun; `coming`: it is being admitted now. */
-async function findWaiting(
-  work: Work,
-  letters: readonly LetterRow[],
-): Promise<PromptRow | "coming" | undefined> {
-  for (const id of promptsOf(letters)) {
-    const prompt = await findPrompt(work.tx, id);
-    if (!prompt) return "coming";
-    if (isOpen(prompt)) return prompt;
-  }
-  return undefined;
-}
-
-function promptsOf(letters: readonly LetterRow[]): Set<string> {
-  return new Set(letters.flatMap(({ prompt_id }) => prompt_id ?? []));
-}
-
-/** What it says can still be changed, and is nothing but letters. */
-function isOpen({ state, cause_key }: PromptRow): boolean {
-  const isWaiting = state === "queued" || state === "collecting";
-  return isWaiting && cause_key?.startsWith(`${MAIL_CHANNEL}:`) === true;
-}
-
-async function join(
-  work: Work,
-  session: SessionWriter,
-  waiting: PromptRow,
-  all: readonly LetterRow[],
-): Promise<void> {
-  const joining = all.filter(({ prompt_id }) => prompt_id === null || prompt_id === waiting.id);
-  const told = joining.slice(0, MAX_TOLD);
-  if (told.every(({ prompt_id }) => prompt_id !== null)) return;
-  await markAnnounced(work.tx, told, waiting.id);
-  await editPrompt(work, session, waiting, await textOf(work, session.row, told));
-}
-
-interface Telling {
-  id: string;
-  thread: string;
-  group: string;
-  letters: readonly LetterRow[];
-}
-
-async function admit(work: Work, session: SessionWriter, telling: Telling): Promise<void> {
-  const { id, thread, group, letters } = telling;
-  const [first] = letters as [LetterRow];
-  const isPerson = group === PERSON;
-  await admitPrompt(work, session, {
-    id,
-    runId: work.ids.mint("run"),
-    content: await textOf(work, session.row, letters),
+  pending: readonly LetterRow[],
+): NoticeSource<LetterRow> {
+  const [first] = pending;
+  const isPerson = first !== undefined && groupOf(first) === PERSON;
+  return {
     thread,
-    // Nobody but its person cuts what it is doing, or has their words put together with others.
-    mode: isPerson ? undefined : "followup",
-    author: isPerson
-      ? { kind: "user", id: first.from_user_id as string, name: first.from_name }
-      : { kind: "system", id: "mailbox", name: "Muster" },
-    origin: { channelType: MAIL_CHANNEL, channelId: null, scopeKey: null, replyRef: first.id },
-    createdBy: isPerson ? `user:${first.from_user_id}` : "system",
-    dispatchId: null,
-    causeKey: `${MAIL_CHANNEL}:${id}`,
-    attachments: [],
-    runOptions: null,
-  });
+    sender: senderOf(first, isPerson),
+    pending,
+    limit: MAX_TOLD,
+    compose: (letters) => noticeOf(work, session.row, letters),
+    assign: (letters, promptId) => markAnnounced(work.tx, letters, promptId),
+    isHeld: async () => !isPerson && (await isHeldBack(work, session, thread)),
+    hold: (letters) => markHeld(work.tx, letters),
+  };
 }
 
-async function textOf(
+/** A person's letter comes under their name, and queues as the session is set. */
+function senderOf(first: LetterRow | undefined, isPerson: boolean): NoticeSender {
+  const origin = { ...PLATFORM.origin, replyRef: first?.id ?? null };
+  // Nobody but its person cuts what an agent is doing, or has their words put together with others.
+  if (!first || !isPerson) return { ...PLATFORM, origin };
+  const userId = first.from_user_id as string;
+  return {
+    author: { kind: "user", id: userId, name: first.from_name },
+    origin,
+    createdBy: `user:${userId}`,
+    mode: undefined,
+  };
+}
+
+async function noticeOf(
   work: Work,
   reader: SessionRow,
   letters: readonly LetterRow[],
-): Promise<string> {
+): Promise<NoticeOf<"messages">> {
   const [first] = letters as [LetterRow];
-  const audience = audienceOf(groupOf(first));
-  const isGuests =
+  const from = audienceOf(groupOf(first));
+  const isInGuestsPlace =
     reader.kind.endsWith("orchestrator") && isGuestThread(first.to_thread ?? MAIN_THREAD);
-  return mailText(await relate(work, reader, letters), audience, { isGuests });
+  return {
+    kind: "messages",
+    from,
+    isGuest: from === "guest" || isInGuestsPlace,
+    toHandle: from === "guest" ? first.to_handle : null,
+    items: await relate(work, reader, letters),
+  };
 }
 
-/** With what each sender is to the reader. */
+/** Letters as a notice lists them, with the relation of each sender to the reader. */
 export async function relate(
   work: Work,
   reader: SessionRow,
   letters: readonly LetterRow[],
-): Promise<ToldLetter[]> {
-  const told: ToldLetter[] = [];
-  for (const letter of letters)
-    told.push({ letter, relation: await relationOf(work, reader, letter) });
-  return told;
+): Promise<NoticeMessage[]> {
+  const messages: NoticeMessage[] = [];
+  for (const letter of letters) {
+    const isSession = letter.from_session_id !== null;
+    messages.push({
+      id: letter.id,
+      type: letter.message_type,
+      from: {
+        kind: isSession ? "session" : "user",
+        id: letter.from_session_id ?? letter.from_user_id ?? "",
+        name: letter.from_name,
+        handle: letter.from_handle,
+      },
+      relation: await relationOf(work, reader, letter),
+      replyToId: letter.reply_to_id,
+      about: {
+        sessionId: letter.context_session_id,
+        taskId: letter.context_task_id,
+        ref: letter.context_ref,
+      },
+      text: letter.content,
+    });
+  }
+  return messages;
 }
 
-async function relationOf(work: Work, reader: SessionRow, letter: LetterRow): Promise<Relation> {
+async function relationOf(
+  work: Work,
+  reader: SessionRow,
+  letter: LetterRow,
+): Promise<MessageRelation> {
   const { from_session_id: fromId } = letter;
   if (isGuestLetter(letter)) {
     if (letter.from_owner_id === null) return "org";
@@ -228,42 +209,53 @@ async function relationOf(work: Work, reader: SessionRow, letter: LetterRow): Pr
   return isSibling ? "sibling" : "own";
 }
 
-/** Those that can still be taken from the prompt that is to tell them. */
+/** Letters that can still be taken from the prompt that is to deliver them. */
 export async function takeable(work: Work, letters: readonly LetterRow[]): Promise<LetterRow[]> {
-  const closed = new Set<string>();
-  for (const id of promptsOf(letters)) {
-    const prompt = await findPrompt(work.tx, id);
-    if (!prompt || !isOpen(prompt)) closed.add(id);
-  }
+  const prompts = await promptsOf(work, letters);
+  const closed = new Set([...prompts].flatMap(([id, one]) => (one && isMailOpen(one) ? [] : id)));
   return letters.filter(({ prompt_id }) => prompt_id === null || !closed.has(prompt_id));
 }
 
-/** These were taken: the prompts that were to tell them say what is left, or go. */
+const isMailOpen = (prompt: PromptRow) => isOpen(prompt, PLATFORM);
+
+async function promptsOf(
+  work: Work,
+  letters: readonly LetterRow[],
+): Promise<Map<string, PromptRow | undefined>> {
+  const prompts = new Map<string, PromptRow | undefined>();
+  for (const id of new Set(letters.flatMap(({ prompt_id }) => prompt_id ?? [])))
+    prompts.set(id, await findPrompt(work.tx, id));
+  return prompts;
+}
+
+/** Letters were taken: the prompts that were to deliver them say what is left, or go. */
 export async function retell(
   work: Work,
   session: SessionWriter,
   taken: readonly LetterRow[],
 ): Promise<void> {
-  for (const promptId of promptsOf(taken)) {
-    const prompt = await findPrompt(work.tx, promptId);
+  for (const [promptId, prompt] of await promptsOf(work, taken)) {
     if (!prompt) continue;
     const left = (await listByPrompt(work.tx, promptId)).filter(({ fate }) => fate === "waiting");
-    if (left.length === 0) await withdrawPrompt(work, session, prompt);
-    else await editPrompt(work, session, prompt, await textOf(work, session.row, left));
+    await refreshNotice(work, session, prompt, sourceOf(work, session, prompt.thread, left));
   }
 }
 
-/** A person has spoken in the tree: what was held back goes out, to who sleeps only if it wakes. */
+/** A person has spoken in the tree: what was held goes out, to who sleeps only if it wakes. */
 export async function release(work: Work, { row }: SessionWriter): Promise<void> {
   for (const id of await listHeldSessions(work.tx, row.org_id, row.root_session_id)) {
     const session = await work.session(id);
     if (!session) continue;
     await releaseHeld(work.tx, id);
-    for (const thread of await listUntoldThreads(work.tx, id)) {
-      const isDue =
-        session.row.lifecycle !== "hibernated" || (await isAnyWaking(work, session.row, thread));
-      if (isDue) await announce(work, session, thread);
-    }
+    deliverAtEnd(work, { sessionId: id, source: "mailbox" }, () => announceDue(work, session));
+  }
+}
+
+async function announceDue(work: Work, session: SessionWriter): Promise<void> {
+  for (const thread of await listUntoldThreads(work.tx, session.row.id)) {
+    const isDue =
+      session.row.lifecycle !== "hibernated" || (await isAnyWaking(work, session.row, thread));
+    if (isDue) await announce(work, session, thread);
   }
 }
 

@@ -6,6 +6,7 @@ import type { Feature } from "#engine/index.ts";
 import { SNOOZE_TIMER } from "./change-letter.ts";
 import { judgeGuest } from "./guest.ts";
 import { inboxRoutes } from "./inbox-routes.ts";
+import { mailText } from "./letter-text.ts";
 import { listenForAgents } from "./listen-agents.ts";
 import { listenForPeople } from "./listen-people.ts";
 import { purgeLettersOf } from "./purge.ts";
@@ -33,6 +34,7 @@ export function createMailbox(): Feature {
     routes: [...sendRoutes, ...inboxRoutes],
     tools: mailboxTools,
     judge: judgeGuest,
+    renderNotices: { messages: mailText },
     searchable: [lettersToFind],
     // A letter from a session that is gone stays with who got it.
     sessionTables: ["letters.to_session_id", "letters.context_session_id=null"],

@@ -1,26 +1,16 @@
 /**
- * How an agent reads its letters; pure. Only lines of ours stand unquoted: whatever somebody wrote, or
+ * Words for an agent's model about its letters; pure. Only lines of ours stand unquoted: whatever somebody wrote, or
  * is called, can pass neither for a line of the platform nor for another letter.
  */
 
 import { quoteLines } from "#base/text/clean-text.ts";
 import { inQuotes } from "#features/delegation/index.ts";
-import { GUEST_MAIL } from "#protocol/guests.ts";
-import type { LetterRow } from "./schema.ts";
+import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices.ts";
 
-/** What the sender is to the reader. */
-export type Relation =
-  | "person"
-  | "parent"
-  | "child"
-  | "sibling"
-  | "orchestrator"
-  | "own"
-  | "guest_agent"
-  | "guest_person"
-  | "org";
+/** A line that begins so marks a guest's turn for the model; programs read `is_guest` of the prompt. */
+const GUEST_MAIL = "[mailbox, guest]";
 
-const RELATIONS: Readonly<Record<Relation, string>> = {
+const RELATIONS: Readonly<Record<MessageRelation, string>> = {
   person: "your own person",
   parent: "your parent session",
   child: "your child session",
@@ -32,13 +22,7 @@ const RELATIONS: Readonly<Record<Relation, string>> = {
   org: "the organisation's agent",
 };
 
-export interface ToldLetter {
-  letter: LetterRow;
-  relation: Relation;
-}
-
-/** Whose letters are told together: each kind by itself. */
-export type Audience = "person" | "own" | "guest";
+type MessagesNotice = NoticeOf<"messages">;
 
 /** Of all that is told together, as it is quoted; each letter gets its share, and at least a piece. */
 const MAX_CHARS = 48_000;
@@ -52,66 +36,62 @@ const INFORMATION =
 const OWN_WORDS = "These are your person's own words to you.";
 const LIMITS =
   "In this turn you can look at how things stand, answer, and ask or write to your own person; nothing else. Tell others nothing that your person would not want told: if you are not sure, ask your person first.";
-const CLOSING: Readonly<Record<Audience, string>> = {
+const CLOSING: Readonly<Record<MessagesNotice["from"], string>> = {
   person: `${ANSWER} ${OWN_WORDS}`,
   own: `${ANSWER} ${INFORMATION}`,
   guest: `${ANSWER} ${INFORMATION} ${LIMITS}`,
 };
 
-/** `isGuests`: it is read in a guest's conversation, whoever wrote it. */
-export function mailText(
-  told: readonly ToldLetter[],
-  audience: Audience,
-  { isGuests = false }: { isGuests?: boolean } = {},
-): string {
-  const letters = letterTexts(told).map((text, index) => `${index + 1}. ${text}`);
-  const isLimited = isGuests && audience !== "guest";
-  const closing = isLimited ? `${CLOSING[audience]} ${LIMITS}` : CLOSING[audience];
-  return [headOf(told, audience, isGuests), ...letters, closing].join("\n\n");
+export function mailText(notice: MessagesNotice): string {
+  const letters = letterTexts(notice.items).map((text, index) => `${index + 1}. ${text}`);
+  const closing = CLOSING[notice.from];
+  const isLimited = isInGuestsPlace(notice);
+  return [headOf(notice), ...letters, isLimited ? `${closing} ${LIMITS}` : closing].join("\n\n");
+}
+
+/** True for the reader's own side that writes into a guest's conversation. */
+function isInGuestsPlace({ from, isGuest }: MessagesNotice): boolean {
+  return isGuest && from !== "guest";
 }
 
 /** Each with no more than its share of what can be read together. */
-export function letterTexts(told: readonly ToldLetter[]): string[] {
-  const share = Math.max(MIN_SHARE, Math.floor(MAX_CHARS / Math.max(1, told.length)));
-  return told.map((one) => letterText(one, share));
+export function letterTexts(messages: readonly NoticeMessage[]): string[] {
+  const share = Math.max(MIN_SHARE, Math.floor(MAX_CHARS / Math.max(1, messages.length)));
+  return messages.map((message) => letterText(message, share));
 }
 
-function headOf(told: readonly ToldLetter[], audience: Audience, isGuests: boolean): string {
-  const count = told.length === 1 ? "1 letter" : `${told.length} letters`;
-  if (audience !== "guest")
-    return isGuests
-      ? `${GUEST_MAIL} ${count} for you, in a guest's conversation.`
-      : `[mailbox] ${count} for you.`;
-  const handle = told[0]?.letter.to_handle;
-  const you = handle == null ? "you" : `you (@${handle})`;
+function headOf(notice: MessagesNotice): string {
+  const { items, from, toHandle } = notice;
+  const count = items.length === 1 ? "1 letter" : `${items.length} letters`;
+  if (isInGuestsPlace(notice)) return `${GUEST_MAIL} ${count} for you, in a guest's conversation.`;
+  if (from !== "guest") return `[mailbox] ${count} for you.`;
+  const you = toHandle === null ? "you" : `you (@${toHandle})`;
   return `${GUEST_MAIL} ${count} for ${you}, from outside your person's own sessions.`;
 }
 
 /** `share`: how much of it is shown; null: all of it. */
-export function letterText({ letter, relation }: ToldLetter, share: number | null): string {
-  const quoted = quoteLines(letter.content);
+export function letterText(message: NoticeMessage, share: number | null): string {
+  const quoted = quoteLines(message.text);
   const isCut = share !== null && quoted.length > share;
-  const lines = [`${senderText(letter)}, ${RELATIONS[relation]}.`, aboutText(letter)];
+  const lines = [`${senderText(message)}, ${RELATIONS[message.relation]}.`, aboutText(message)];
   lines.push(isCut ? quoted.slice(0, share).toWellFormed() : quoted);
-  if (isCut) lines.push(`The letter goes on: mailbox_check with letterId ${letter.id} shows it.`);
+  if (isCut) lines.push(`The letter goes on: mailbox_check with letterId ${message.id} shows it.`);
   return lines.filter((line) => line !== "").join("\n");
 }
 
-function senderText(letter: LetterRow): string {
-  const { message_type, from_name, from_handle, from_session_id, from_user_id } = letter;
-  const handle = from_handle === null ? "" : `@${from_handle}, `;
-  const id = from_session_id ?? from_user_id ?? "";
-  return `${message_type} ${letter.id} from ${bounded(from_name)} (${handle}${id})`;
+function senderText({ id, type, from }: NoticeMessage): string {
+  const handle = from.handle === null ? "" : `@${from.handle}, `;
+  return `${type} ${id} from ${bounded(from.name)} (${handle}${from.id})`;
 }
 
-function aboutText(letter: LetterRow): string {
-  const about = [
-    letter.reply_to_id === null ? "" : `answers ${letter.reply_to_id}`,
-    named("session", letter.context_session_id),
-    named("task", letter.context_task_id),
-    named("reference", letter.context_ref),
+function aboutText({ replyToId, about }: NoticeMessage): string {
+  const parts = [
+    replyToId === null ? "" : `answers ${replyToId}`,
+    named("session", about.sessionId),
+    named("task", about.taskId),
+    named("reference", about.ref),
   ].filter((part) => part !== "");
-  return about.length === 0 ? "" : `It is about: ${about.join("; ")}.`;
+  return parts.length === 0 ? "" : `It is about: ${parts.join("; ")}.`;
 }
 
 const named = (what: string, value: string | null) =>

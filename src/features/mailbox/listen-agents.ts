@@ -30,7 +30,7 @@ async function lifecycleChanged(
   { session }: EventOf<"session_lifecycle">,
 ): Promise<void> {
   const { id, lifecycle, kind } = session.row;
-  if (lifecycle === "active") return announceAll(work, session);
+  if (lifecycle === "active") announceAll(work, session);
   // An orchestrator comes back, and has its letters then.
   if (lifecycle === "terminated" && !kind.endsWith("orchestrator"))
     await failWaiting(work.tx, id, "recipient_ended", work.now);

@@ -1,10 +1,11 @@
 /** An agent reads its letters by itself, before it is told of them; nothing is told twice. */
 import { Refusal } from "#base/refusal.ts";
 import type { RunRow, SessionWriter, Work } from "#engine/index.ts";
+import type { NoticeMessage } from "#protocol/notices.ts";
 import { countElsewhere, listUntold, markReadBy } from "./agent-queries.ts";
 import { hintOwners, relate, retell, takeable } from "./deliver.ts";
 import { findGuest, guestOf, isGuestLetter } from "./guest.ts";
-import { letterText, type ToldLetter } from "./letter-text.ts";
+import { letterText } from "./letter-text.ts";
 import { findLetter } from "./queries.ts";
 import type { LetterRow } from "./schema.ts";
 
@@ -13,7 +14,7 @@ const READ_AT_ONCE = 20;
 type Place = Pick<RunRow, "thread" | "prompt_id">;
 
 export interface ReadLetters {
-  letters: ToldLetter[];
+  letters: NoticeMessage[];
   /** Of this conversation, that were not given. */
   more: number;
   /** From guests, each told in a turn of its own. */
@@ -69,6 +70,6 @@ export async function readLetter(
       `You have no letter ${JSON.stringify(id)} in this conversation. Call mailbox_check without letterId for what is new.`,
     );
   }
-  const [told] = (await relate(work, row, [letter])) as [ToldLetter];
+  const [told] = (await relate(work, row, [letter])) as [NoticeMessage];
   return { text: letterText(told, null), letter, isSent };
 }

@@ -22,8 +22,8 @@ export const memory: Feature = {
   tools: memoryTools,
   searchable: [memoriesToFind],
   sweeps: [{ name: "memories that faded", everyMs: SWEEP_EVERY_MS, run: pruneFaded }],
-  async brief(reader, session, asked, thread) {
-    const lines = await recall(reader, session, asked, thread);
+  async brief(reader, session, prompt) {
+    const lines = await recall(reader, session, prompt);
     return lines.length === 0
       ? undefined
       : { instructions: [], files: [], setup: null, recall: lines };

@@ -416,16 +416,18 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
       await write(ann, { content: "Prefers short answers" });
       const session = { kind: "orchestrator", org_id: ann.orgId, owner_id: ann.userId, repo: null };
-      const brief = (asked: string, kind = "orchestrator", thread = "main") =>
-        world.kernel.engine.store.read(
+      const brief = (content: string, kind = "orchestrator", thread = "main", is_guest = 0) => {
+        const prompt = { content, thread, is_guest };
+        return world.kernel.engine.store.read(
           (reader) =>
-            memory.brief?.(reader, { ...session, kind } as never, asked, thread) as Promise<
+            memory.brief?.(reader, { ...session, kind } as never, prompt as never) as Promise<
               { recall: string[] } | undefined
             >,
         );
+      };
       // What a guest could have told is not called up, whoever speaks there.
       expect(await brief("The checkout?", "orchestrator", "mail:usr_2")).toBeUndefined();
-      expect(await brief("[mailbox, guest] The checkout?")).toBeUndefined();
+      expect(await brief("The checkout?", "orchestrator", "main", 1)).toBeUndefined();
       const told = await brief("Please look at the checkout, it is slow");
       expect(told?.recall).toHaveLength(1);
       expect(told?.recall[0]).toMatch(

@@ -3,7 +3,7 @@
  * asked, as many as fit. Being offered is not being read, so nothing changes by it.
  */
 import type { Reader } from "#base/store/index.ts";
-import type { SessionRow } from "#engine/index.ts";
+import type { PromptRow, SessionRow } from "#engine/index.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
 import { findShelf } from "./queries.ts";
 import type { MemoryRow } from "./schema.ts";
@@ -22,13 +22,12 @@ const MAX_SHOWN_CHARS = 600;
 export async function recall(
   reader: Reader,
   session: SessionRow,
-  asked: string,
-  thread: string,
+  prompt: Pick<PromptRow, "content" | "thread" | "is_guest">,
 ): Promise<string[]> {
   if (!session.kind.endsWith("orchestrator")) return [];
   // Somebody else's words must not call up what its person told it.
-  if (isGuestTurn(thread, asked)) return [];
-  const terms = tellingTerms(termsOf(asked.slice(0, MAX_ASKED_CHARS)));
+  if (isGuestTurn(prompt.thread, prompt)) return [];
+  const terms = tellingTerms(termsOf(prompt.content.slice(0, MAX_ASKED_CHARS)));
   const shelf = terms.length > 0 ? await findShelf(reader, shelfOf(session)) : undefined;
   if (!shelf || shelf.memories === 0) return [];
   const found = await searchMemories(reader, [shelf], terms, { limit: MAX_RECALLED });

@@ -425,7 +425,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           org_id: "org_1",
           owner_id: kit.userId,
         };
-        return (await brief?.(reader, session as never, "", "main")) as never as {
+        return (await brief?.(reader, session as never, {} as never)) as never as {
           instructions: { name: string; content: string }[];
           files: { path: string; content: string }[];
         };

@@ -2,7 +2,13 @@
 import * as z from "zod";
 import { isoTime } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
-import { cutPayload, readUntold, shareOf, toldOf, trace } from "#features/delegation/index.ts";
+import {
+  childEventOf,
+  cutPayload,
+  readUntold,
+  shareOf,
+  trace,
+} from "#features/delegation/index.ts";
 import { requireLeads } from "./caller.ts";
 
 export const readInboxTool = defineTool({
@@ -19,7 +25,7 @@ export const readInboxTool = defineTool({
     await trace(work, session, "inbox_read");
     const share = shareOf(rows.length);
     const items = rows.map((row) => {
-      const { payload, childId, childName, type } = toldOf(row);
+      const { payload, childId, childName, type } = childEventOf(row);
       const at = isoTime(row.at);
       const shown = cutPayload(payload, share);
       const worker = { workerId: childId, workerName: childName };

@@ -7,7 +7,7 @@ import type { Reader } from "#base/store/index.ts";
 import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { findSession, treeTop } from "#engine/sessions/index.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import type { Cause, News } from "./notify.ts";
+import type { BoardNews, Cause } from "./notify.ts";
 import { findTask } from "./queries.ts";
 import type { TaskRow } from "./schema.ts";
 
@@ -28,7 +28,7 @@ export interface Doing {
   /** Locked, so that no two changes to a board cross. */
   board: SessionWriter;
   actor: Actor;
-  news: News[];
+  news: BoardNews[];
 }
 
 export function agentActor({ row }: SessionWriter, thread: string): Actor {

@@ -6,10 +6,11 @@ import type { SessionRow, Work } from "#engine/index.ts";
 import { findUser } from "#features/auth/index.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { causeOf, type Doing, hint, requireAssignee } from "./board.ts";
+import { namedTask, nameOf } from "./board-text.ts";
 import { requireCheckable } from "./check-task.ts";
 import { type NewTask, TASK_PRIORITIES, type TaskPriority } from "./contract.ts";
 import { requireBlockers, requireParent } from "./graph.ts";
-import { nameOf, newsForHolder, sendNews } from "./notify.ts";
+import { newsForHolder, sendNews } from "./notify.ts";
 import { countTasks, insertTask, lastPosition, saveBlockers } from "./queries.ts";
 import { watchDue } from "./record-changes.ts";
 import { insertChanges } from "./record-queries.ts";
@@ -95,10 +96,7 @@ async function recordCreation({ work, actor }: Doing, row: TaskRow): Promise<voi
 
 /** A person has given it away: whoever gets it begins, as if asked. */
 export function givenTo(row: TaskRow) {
-  return newsForHolder(
-    row,
-    `Task ${nameOf(row)} was given to you. Read it with my_tasks, set it to in_progress with task_update, and do it.`,
-  );
+  return newsForHolder(row, { event: "assigned", task: namedTask(row) });
 }
 
 export function cleaned(text: string | null | undefined): string | null {

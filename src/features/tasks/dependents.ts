@@ -1,6 +1,7 @@
 /** What the end of one task means for those that wait for it, in the transaction that ends it. */
 import type { Doing } from "./board.ts";
-import { nameOf, newsForBoard, newsForHolder } from "./notify.ts";
+import { namedTask, nameOf } from "./board-text.ts";
+import { newsForBoard, newsForHolder } from "./notify.ts";
 import { listBlockers, listDependents } from "./queries.ts";
 import { saveChanged } from "./record-changes.ts";
 import type { TaskRow } from "./schema.ts";
@@ -42,20 +43,18 @@ export async function blockersDeleted(
   const gone = new Map(
     waited.map(({ task, for: ids }) => [
       task.id,
-      ids.map((id) => nameOf(deleted.get(id) as TaskRow)),
+      ids.map((id) => namedTask(deleted.get(id) as TaskRow)),
     ]),
   );
   return lookAgain(
     doing,
     waited.map(({ task }) => task).filter(({ status }) => !isSettled(status)),
     (before, row) => {
-      row.note = `What it depended on was deleted: ${gone.get(row.id)?.join(", ")}.`;
-      const next =
-        row.status === "pending" && before.status === "blocked"
-          ? "Nothing blocks it any more: see whether it is still to be done."
-          : "See whether it is still to be done as it is.";
-      const line = `Task ${nameOf(row)} depended on ${gone.get(row.id)?.join(", ")}, which was deleted. ${next}`;
-      doing.news.push(newsForHolder(row, line), newsForBoard(row, line));
+      const blockers = gone.get(row.id) ?? [];
+      row.note = `What it depended on was deleted: ${blockers.map(nameOf).join(", ")}.`;
+      const isFree = row.status === "pending" && before.status === "blocked";
+      const event = { event: "blocker_deleted", task: namedTask(row), blockers, isFree } as const;
+      doing.news.push(newsForHolder(row, event), newsForBoard(row, event));
     },
   );
 }
@@ -87,12 +86,9 @@ function freed(doing: Doing, blocker: TaskRow): Look {
   return (before, row) => {
     if (before.status !== "blocked" || row.status !== "pending") return;
     row.note = null;
-    const what =
-      row.assignee_id === null
-        ? "Nobody has it: give it to a session, or do it."
-        : "It can begin: set it to in_progress with task_update when you do. my_tasks shows it.";
-    const line = `Task ${nameOf(row)} is not blocked any more: ${nameOf(blocker)} is completed. ${what}`;
-    doing.news.push(newsForHolder(row, line));
+    const [task, by] = [namedTask(row), namedTask(blocker)];
+    const isAssigned = row.assignee_id !== null;
+    doing.news.push(newsForHolder(row, { event: "unblocked", task, by, isAssigned }));
   };
 }
 
@@ -111,8 +107,9 @@ async function blockerFailed(
     const row = { ...before, note: `${nameOf(blocker)}, which it depends on, has failed.` };
     await saveChanged(doing, before, row);
     Object.assign(before, row);
-    const line = `Task ${nameOf(row)} waits for ${nameOf(blocker)}, which has failed. Have that done in another way, or change what the task waits for.`;
-    doing.news.push(newsForHolder(row, line), newsForBoard(row, line));
+    const [task, failed] = [namedTask(row), namedTask(blocker)];
+    const event = { event: "blocker_failed", task, blocker: failed } as const;
+    doing.news.push(newsForHolder(row, event), newsForBoard(row, event));
   }
 }
 

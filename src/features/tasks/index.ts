@@ -3,6 +3,7 @@
  * person. What waits for what, who has what, and what must be shown before something is done.
  */
 import type { Feature } from "#engine/index.ts";
+import { boardText } from "./board-text.ts";
 import { listen } from "./listen.ts";
 import { taskIsDue } from "./overdue.ts";
 import { DUE_TIMER } from "./record-changes.ts";
@@ -21,6 +22,7 @@ export const tasks: Feature = {
   tools: taskTools,
   searchable: [tasksToFind],
   register: taskRegister,
+  renderNotices: { board: boardText },
   sessionTables: [
     "tasks",
     // Settled tasks stay with their board; open ones were given back when the session ended.

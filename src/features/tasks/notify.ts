@@ -1,39 +1,44 @@
 /**
- * Telling agents of their tasks: a prompt in the transaction that makes the news, which wakes who
- * sleeps and ends a wait. As long as it waits in the queue, more news join it. Nobody is told what
- * they did themselves. When agents have been alone for too long, news wait for a person. Titles are what somebody typed: they stand in quotes, on one line.
+ * Telling agents of their tasks: a notice in the transaction that makes the news, which wakes who
+ * sleeps and ends a wait. As long as its prompt waits in the queue, more news join it. Nobody is told
+ * of their own doing. When agents have been alone for too long, news wait for a person.
  */
-import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
-import { admitPrompt, editPrompt, findPrompt, treeTop } from "#engine/sessions/index.ts";
-import { inQuotes, isHeldBack } from "#features/delegation/index.ts";
+import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import {
+  deliverAtEnd,
+  deliverNotice,
+  findOpenPrompt,
+  type NoticeSource,
+  platformSender,
+} from "#engine/notices/index.ts";
+import { treeTop } from "#engine/sessions/index.ts";
+import { isHeldBack } from "#features/delegation/index.ts";
+import type { BoardEvent, NoticeOf } from "#protocol/notices.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { findNotice, listHeld, saveNotice } from "./record-queries.ts";
-import type { TaskRow } from "./schema.ts";
+import type { TaskNoticeRow, TaskRow } from "./schema.ts";
 
-const TASK_CHANNEL = "tasks";
-const MAX_LINES = 40;
-const HEAD = "[tasks] News from the task board:";
-const MORE = "- There is more: task_list shows the board.";
+const SENDER = platformSender("tasks", "tasks");
+/** In one notice; the board shows the rest. */
+const MAX_EVENTS = 39;
+const MAX_HELD = 40;
 
-export interface News {
+/** An event for one conversation of a session. */
+export interface BoardNews {
   sessionId: string;
   thread: string;
-  line: string;
+  event: BoardEvent;
 }
 
-export function nameOf({ id, title }: Pick<TaskRow, "id" | "title">): string {
-  return `${inQuotes(title)} (${id})`;
-}
-
-/** For who has the task, or, when nobody has, for the agent whose board it is. */
-export function newsForHolder(task: TaskRow, line: string): News {
+/** For the session that has the task, or, when none has, for the agent whose board it is. */
+export function newsForHolder(task: TaskRow, event: BoardEvent): BoardNews {
   return task.assignee_id === null || task.assignee_id === task.session_id
-    ? newsForBoard(task, line)
-    : { sessionId: task.assignee_id, thread: MAIN_THREAD, line };
+    ? newsForBoard(task, event)
+    : { sessionId: task.assignee_id, thread: MAIN_THREAD, event };
 }
 
-export function newsForBoard(task: TaskRow, line: string): News {
-  return { sessionId: task.session_id, thread: task.thread, line };
+export function newsForBoard(task: TaskRow, event: BoardEvent): BoardNews {
+  return { sessionId: task.session_id, thread: task.thread, event };
 }
 
 export interface Cause {
@@ -43,8 +48,12 @@ export interface Cause {
   isPerson: boolean;
 }
 
-export async function sendNews(work: Work, news: readonly News[], cause: Cause): Promise<void> {
-  const byPlace = new Map<string, News[]>();
+export async function sendNews(
+  work: Work,
+  news: readonly BoardNews[],
+  cause: Cause,
+): Promise<void> {
+  const byPlace = new Map<string, BoardNews[]>();
   for (const one of news) {
     if (one.sessionId === cause.sessionId) continue;
     const place = JSON.stringify([one.sessionId, one.thread]);
@@ -52,74 +61,82 @@ export async function sendNews(work: Work, news: readonly News[], cause: Cause):
   }
   // In the order of their ids, as sessions are locked.
   for (const place of [...byPlace.keys()].sort()) {
-    const some = byPlace.get(place) as News[];
-    await tell(work, some[0] as News, [...new Set(some.map(({ line }) => `- ${line}`))], cause);
+    const some = byPlace.get(place) as [BoardNews, ...BoardNews[]];
+    const session = await work.session(some[0].sessionId);
+    const events = distinct(some.map(({ event }) => event));
+    if (session) await deliver(work, session, some[0].thread, events, cause);
   }
 }
 
-/** A person has said something in the tree: what was held back goes out. */
+function distinct(events: readonly BoardEvent[]): BoardEvent[] {
+  return [...new Map(events.map((event) => [JSON.stringify(event), event])).values()];
+}
+
+/** A person has said something in the tree: news that were held go out when the command is done. */
 export async function releaseNews(work: Work, boardId: string): Promise<void> {
-  for (const { session_id: sessionId, thread, held } of await listHeld(work.tx, boardId)) {
-    const lines = JSON.parse(held ?? "[]") as string[];
-    await tell(work, { sessionId, thread }, lines, { sessionId: null, isPerson: true });
+  for (const { session_id: sessionId, thread } of await listHeld(work.tx, boardId)) {
+    const session = await work.session(sessionId);
+    if (!session) continue;
+    deliverAtEnd(work, { sessionId, source: "tasks" }, () =>
+      deliver(work, session, thread, [], { sessionId: null, isPerson: true }),
+    );
   }
 }
 
-async function tell(
-  work: Work,
-  { sessionId, thread }: Omit<News, "line">,
-  lines: readonly string[],
-  { isPerson }: Cause,
-): Promise<void> {
-  const session = await work.session(sessionId);
-  // Who is away finds it on the board when it is back.
-  if (!session || !isThere(session.row)) return;
-  const known = await findNotice(work.tx, sessionId, thread);
-  const board_id = treeTop(session.row);
-  const row = known ?? { session_id: sessionId, thread, board_id, prompt_id: null, held: null };
-  if (!isPerson && (await isHeldBack(work, session, thread))) {
-    const held = [...(JSON.parse(row.held ?? "[]") as string[]), ...lines].slice(0, MAX_LINES);
-    await saveNotice(work.tx, { ...row, board_id, held: JSON.stringify(held) });
-    return;
-  }
-  const waiting = row.prompt_id === null ? undefined : await findPrompt(work.tx, row.prompt_id);
-  const isWaiting = waiting?.state === "queued";
-  const id = isWaiting ? waiting.id : work.ids.mint("pmt");
-  await saveNotice(work.tx, { ...row, board_id, prompt_id: id, held: null });
-  if (isWaiting) await editPrompt(work, session, waiting, joined(waiting.content, lines));
-  else await admit(work, session, thread, id, joined(HEAD, lines));
+/** An event, and the prompt that delivers it. */
+interface PendingEvent {
+  prompt_id: string | null;
+  event: BoardEvent;
 }
 
-async function admit(
+async function deliver(
   work: Work,
   session: SessionWriter,
   thread: string,
-  id: string,
-  content: string,
+  events: readonly BoardEvent[],
+  { isPerson }: Cause,
 ): Promise<void> {
-  await admitPrompt(work, session, {
-    id,
-    runId: work.ids.mint("run"),
-    content,
+  // Who is away finds it on the board when it is back.
+  if (!isThere(session.row)) return;
+  const { id: session_id } = session.row;
+  const board_id = treeTop(session.row);
+  const known = await findNotice(work.tx, session_id, thread);
+  const row = { session_id, thread, prompt_id: null, held: null, ...known, board_id };
+  const open = await findOpenPrompt(work, SENDER, [row]);
+  const queued = open && boardNoticeOf(open);
+  const fresh = distinct([...heldIn(row), ...events]);
+  const source: NoticeSource<PendingEvent> = {
     thread,
-    mode: "followup",
-    author: { kind: "system", id: "tasks", name: "Muster" },
-    origin: { channelType: TASK_CHANNEL, channelId: null, scopeKey: null, replyRef: null },
-    createdBy: "system",
-    dispatchId: null,
-    causeKey: `tasks:${id}`,
-    attachments: [],
-    runOptions: null,
-  });
+    sender: SENDER,
+    pending: [
+      ...(queued?.items ?? []).map((event) => ({ prompt_id: row.prompt_id, event })),
+      ...fresh.map((event) => ({ prompt_id: null, event })),
+    ],
+    compose: (rows) => ({
+      kind: "board",
+      items: rows.slice(0, MAX_EVENTS).map(({ event }) => event),
+      hasMore: rows.length > MAX_EVENTS || queued?.hasMore === true,
+    }),
+    assign: (_rows, prompt_id) => saveNotice(work.tx, { ...row, prompt_id, held: null }),
+    isHeld: async () => !isPerson && (await isHeldBack(work, session, thread)),
+    hold: () => saveNotice(work.tx, { ...row, held: JSON.stringify(fresh.slice(0, MAX_HELD)) }),
+  };
+  await deliverNotice(work, session, source);
+}
+
+/** Null for a prompt of an earlier version, which nothing can join. */
+function boardNoticeOf({ notice }: PromptRow): NoticeOf<"board"> | null {
+  return notice === null ? null : (JSON.parse(notice) as NoticeOf<"board">);
+}
+
+/** Earlier versions held sentences. */
+function heldIn({ held }: TaskNoticeRow): BoardEvent[] {
+  const events = JSON.parse(held ?? "[]") as (BoardEvent | string)[];
+  return events.map((event) =>
+    typeof event === "string" ? { event: "note", text: event.replace(/^- /, "") } : event,
+  );
 }
 
 function isThere({ lifecycle }: SessionRow): boolean {
   return lifecycle === "active" || lifecycle === "hibernated";
-}
-
-function joined(before: string, lines: readonly string[]): string {
-  if (before.endsWith(MORE)) return before;
-  const room = MAX_LINES - before.split("\n").length;
-  const shown = lines.length <= room ? lines : [...lines.slice(0, Math.max(0, room)), MORE];
-  return [before, ...shown].join("\n");
 }

@@ -2,8 +2,9 @@
 import { localTimeText } from "#base/zoned-time.ts";
 import type { TimerHandler } from "#engine/index.ts";
 import { causeOf, openBoard, SYSTEM } from "./board.ts";
+import { namedTask } from "./board-text.ts";
 import { placeOf } from "./create-task.ts";
-import { nameOf, newsForHolder, sendNews } from "./notify.ts";
+import { newsForHolder, sendNews } from "./notify.ts";
 import { findTask } from "./queries.ts";
 import { saveChanged } from "./record-changes.ts";
 import { isSettled } from "./status.ts";
@@ -21,6 +22,6 @@ export const taskIsDue: TimerHandler = async (work, { subject }) => {
   const row = { ...task, overdue_told_at: work.now };
   await saveChanged(doing, task, row, [{ field: "overdue", from: "", to: due }]);
   const told = localTimeText(task.due_at, await placeOf(work, session.row));
-  const line = `Task ${nameOf(row)} was due ${told} and is ${row.status}. Finish it, set another dueAt, or say what holds it up.`;
-  await sendNews(work, [newsForHolder(row, line)], causeOf(SYSTEM));
+  const event = { event: "overdue", task: namedTask(row), status: row.status, due: told } as const;
+  await sendNews(work, [newsForHolder(row, event)], causeOf(SYSTEM));
 };

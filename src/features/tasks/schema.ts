@@ -83,7 +83,7 @@ export interface TaskNoticeRow {
   thread: string;
   board_id: string;
   prompt_id: string | null;
-  /** Lines that go out when a person says something, as JSON; null: none. */
+  /** Events that go out when a person says something, as JSON; null: none. */
   held: string | null;
 }
 

@@ -12,7 +12,7 @@ import {
   type Session,
 } from "#protocol/sessions.ts";
 import { requireId } from "#surfaces/http/input.ts";
-import { hasHandedOn, namesOf, waitForNext } from "./handed-on.ts";
+import { namesOf, waitForNext } from "./handed-on.ts";
 import { meantSession, type PersonCall, type PersonTool, personTool } from "./person-tool.ts";
 import { failed, succeeded } from "./toolbox.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
@@ -152,7 +152,7 @@ async function followOn(call: PersonCall, first: Prompt, until: number): Promise
     const run =
       prompt.runId === null ? undefined : await parts.kernel.runs.get(person, prompt.runId);
     said.push(run?.result ?? "");
-    if (!(await hasHandedOn(call, prompt))) return { prompt, said };
+    if (prompt.endedWaitingFor === null) return { prompt, said };
     const left = () => Math.max(0, until - parts.clock.now());
     const next = await waitForNext(call, prompt, left());
     if (next === null) return { prompt, said };

@@ -1,15 +1,14 @@
 /**
- * A turn may end by waiting for children: it has handed its work on, and its answer comes with a later
- * turn, which the news of the children begins. All of it is read from the record, so it is found as
- * well by whoever asks long afterwards.
+ * A turn may end by waiting (`endedWaitingFor` of its prompt): it has handed its work on, and its answer
+ * comes with a later turn, which the news of the children begins. All of it is read from rows, so it is
+ * found as well by whoever asks long afterwards.
  */
-import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
+import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { PersonCall } from "./person-tool.ts";
 import { lookAndWait } from "./wait-for-prompt.ts";
 
 /** Of prompts that tell a parent what became of its children. */
 const WAKE_CHANNEL = "wake";
-const WAITING_TOOLS: ReadonlySet<string> = new Set(["wait_for_event", "sleep"]);
 const PAGE = 100;
 /** How far back the record is searched. */
 const MAX_PAGES = 10;
@@ -22,42 +21,6 @@ const NEWS: ReadonlySet<string> = new Set([
 const BUSY = ["working", "needs_you", "waiting", "recovering"] as const;
 const isBusy = ({ activity }: Session) => (BUSY as readonly string[]).includes(activity);
 const NAMED = 5;
-
-/** Whether the turn of a settled prompt ended by waiting. */
-export async function hasHandedOn({ parts, person }: PersonCall, prompt: Prompt): Promise<boolean> {
-  let before: number | undefined;
-  let isFound = false;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { items, next } = await parts.kernel.sessions.transcript(person, prompt.sessionId, {
-      thread: prompt.thread,
-      limit: PAGE,
-      before,
-    });
-    const own = items.filter(({ promptId }) => promptId === prompt.id);
-    const last = own.findLast(({ kind }) => kind === "tool_result");
-    if (last) return isWaiting(last);
-    if (next === null || (isFound && own.length === 0)) return false;
-    isFound ||= own.length > 0;
-    before = Number(next);
-  }
-  return false;
-}
-
-function isWaiting({ tool }: Entry): boolean {
-  if (!tool || tool.error !== null || !WAITING_TOOLS.has(tool.name)) return false;
-  const { waiting } = fieldsOf(tool.output);
-  return waiting === true;
-}
-
-/** An agent program hands the answer of a tool on as its text. */
-function fieldsOf(output: unknown): { waiting?: unknown } {
-  try {
-    const value: unknown = typeof output === "string" ? JSON.parse(output) : output;
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
 
 /** `children`: who is still at work for it. Null: nothing more comes. */
 export type Next = { prompt: Prompt } | { children: Session[] } | null;

@@ -77,8 +77,8 @@ export const listSessions = defineTool({
       ),
   }),
   async handle(work, { session, run }, { status, repo }) {
-    const asked = (await findPrompt(work.tx, run.prompt_id))?.content ?? "";
-    const isForGuest = isGuestTurn(run.thread, asked);
+    const prompt = await findPrompt(work.tx, run.prompt_id);
+    const isForGuest = prompt === undefined || isGuestTurn(run.thread, prompt);
     const seen = await listChildSessions(work.tx, session.row.id, MAX_SEEN);
     const repos =
       repo === undefined ? undefined : await listRepoAddresses(work.tx, session.row.org_id, repo);

@@ -5,12 +5,12 @@ import type { Work } from "#engine/index.ts";
 import { defineTool, type ToolCaller, type ToolResult } from "#engine/tools/index.ts";
 import {
   beginWait,
+  childEventOf,
   findLink,
   hasLiveChild,
   isLive,
   readUntold,
   requireChildRow,
-  toldOf,
   wakeText,
 } from "#features/delegation/index.ts";
 import { ORCHESTRATORS, sessionIdInput } from "./own-child.ts";
@@ -77,7 +77,7 @@ async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolRes
   const untold = await readUntold(work, session, thread);
   if (untold.length > 0)
     return {
-      output: { events: wakeText(untold.map(toldOf), "read_messages"), next: GO_ON },
+      output: { events: wakeText(untold.map(childEventOf), "read_messages"), next: GO_ON },
       error: null,
     };
   const { kind, children, seconds } = wish;
@@ -85,6 +85,7 @@ async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolRes
   else if (seconds === null) await requireAnyone(work, caller);
   await beginWait(work, session, {
     thread,
+    promptId: run.prompt_id,
     kind,
     children,
     timeoutMs: seconds === null ? null : seconds * 1_000,

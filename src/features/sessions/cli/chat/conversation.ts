@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "#base/clock.ts";
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { SessionEvent } from "#protocol/events.ts";
+import type { Notice } from "#protocol/notices.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Author, Entry, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
 import { type Api, isPassing } from "#surfaces/cli/client/api.ts";
@@ -15,7 +16,7 @@ import { promptPath } from "../turn/follow-turn.ts";
 import { textOf } from "../turn/turn-printer.ts";
 import type { ChatView } from "./chat-view.ts";
 import { childName, newsOfChild } from "./child-news.ts";
-import { beginsWait, wakeLines } from "./compact.ts";
+import { wakeLines } from "./compact.ts";
 import { eventOfEntry } from "./past-entries.ts";
 import { createRefresh } from "./refresh.ts";
 
@@ -54,8 +55,6 @@ export class Conversation {
   readonly refresh: () => Promise<void>;
   readonly #options: ConversationOptions;
   readonly #refreshQueue: () => Promise<void>;
-  /** Prompts whose turn has begun to wait. */
-  readonly #waiting = new Set<string>();
   /** Prompts whose turn has begun and not ended, as far as the log has been read. */
   readonly #running = new Set<string>();
   /** How far the log has been read. */
@@ -193,7 +192,6 @@ export class Conversation {
     view.raw?.(event);
     this.#seen = event.seq;
     this.#trackTurn(event);
-    if (event.promptId !== null && beginsWait(event)) this.#waiting.add(event.promptId);
     this.#show(event, view);
     if (event.type === "gate_opened" || event.type === "gate_closed") gatesChanged();
     if (event.type.startsWith("prompt_") || event.type === "run_claimed") void this.#refreshQueue();
@@ -217,13 +215,9 @@ export class Conversation {
 
   #showPrompt(event: SessionEvent, view: ChatView): void {
     const author = event.data?.author as Author | undefined;
-    const text = textOf(event);
-    const news = wakeLines(text);
-    if (author?.kind !== "user" && news) {
-      for (const line of news) view.note(line);
-      return;
-    }
-    view.prompt(author?.id === this.#options.me ? null : (author?.name ?? "?"), text);
+    const news = wakeLines((event.data?.notice as Notice | null | undefined) ?? null);
+    if (news) for (const line of news) view.note(line);
+    else view.prompt(author?.id === this.#options.me ? null : (author?.name ?? "?"), textOf(event));
   }
 
   async #tellEnd(promptId: string): Promise<void> {
@@ -232,7 +226,7 @@ export class Conversation {
         promptPath(promptId),
       );
       this.#options.view.end(prompt);
-      const hasHandedOn = prompt.outcome === "completed" && this.#waiting.delete(promptId);
+      const hasHandedOn = prompt.endedWaitingFor !== null;
       if (hasHandedOn) await this.#tellWaiting();
       this.#options.settled(prompt, hasHandedOn);
     } catch (error) {

@@ -32,6 +32,11 @@ export function eventOfEntry(sessionId: string, entry: Entry): SessionEvent {
     error: tool?.error ?? null,
     exitCode: tool?.exitCode ?? null,
     reason: null,
-    data: { author: entry.author, callId: tool?.callId ?? null, partial: entry.partial },
+    data: {
+      author: entry.author,
+      notice: entry.notice,
+      callId: tool?.callId ?? null,
+      partial: entry.partial,
+    },
   };
 }

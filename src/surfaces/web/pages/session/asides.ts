@@ -1,11 +1,16 @@
 /** Turns in which an agent answers somebody other than its person, each put together where it began. Pure. */
+import { isGuestThread } from "#protocol/guests.ts";
 import type { Entry } from "#protocol/sessions.ts";
-import { isAside } from "./wake.ts";
 
 /** One entry; or, with `rest`, what was said in a whole turn that is no part of the conversation. */
 interface Turn {
   first: Entry;
   rest: Entry[] | null;
+}
+
+/** Part of what an agent says to somebody other than its person: no part of their conversation. */
+export function isAside({ thread }: Pick<Entry, "thread">): boolean {
+  return isGuestThread(thread);
 }
 
 export function foldAsides(entries: readonly Entry[]): Turn[] {

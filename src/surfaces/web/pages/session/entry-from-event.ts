@@ -1,5 +1,6 @@
 /** The transcript entry that a durable event stands for, or undefined when it stands for none. */
 import type { SessionEvent } from "#protocol/events.ts";
+import type { Notice } from "#protocol/notices.ts";
 import type { Author, Entry, Verdict } from "#protocol/sessions.ts";
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
 
@@ -11,6 +12,7 @@ export function entryFromEvent(event: SessionEvent): Entry | undefined {
     thread: event.thread ?? "main",
     promptId: event.promptId,
     author: authorOf(event),
+    notice: isRecord(event.data?.notice) ? (event.data.notice as unknown as Notice) : null,
     partial: event.data?.partial === true,
     at: event.at,
     text: null,

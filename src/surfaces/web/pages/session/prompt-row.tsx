@@ -7,16 +7,15 @@ import { sizeWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import type { HandedOn } from "./handed-on.ts";
 import { ReceiptLine } from "./receipt-line.tsx";
 import { SessionLink } from "./session-link.tsx";
 
 interface PromptRowProps {
   entry: Entry;
-  handedOn: HandedOn | undefined;
+  isFollowed: boolean;
 }
 
-export function PromptRow({ entry, handedOn }: PromptRowProps) {
+export function PromptRow({ entry, isFollowed }: PromptRowProps) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
   const isMine = entry.author !== null && entry.author.id === me.data?.user.id;
   const name = isMine ? "You" : (entry.author?.name ?? "You");
@@ -40,7 +39,7 @@ export function PromptRow({ entry, handedOn }: PromptRowProps) {
         {entry.text}
       </div>
       {entry.promptId !== null && <Attachments promptId={entry.promptId} />}
-      {entry.promptId !== null && <ReceiptLine promptId={entry.promptId} handedOn={handedOn} />}
+      {entry.promptId !== null && <ReceiptLine promptId={entry.promptId} isFollowed={isFollowed} />}
     </article>
   );
 }

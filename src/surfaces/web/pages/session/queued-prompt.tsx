@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ArrowUpToLine, Bell, Pencil, X } from "lucide-react";
 import { useState } from "react";
+import { noticeLine, type ShownNotice, shownNotice } from "#protocol/notice-words.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api.ts";
@@ -11,20 +12,19 @@ import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { placePrompt } from "./queue.ts";
 import { receiptOf } from "./receipt.ts";
-import { type Told, toldIn, toldLine } from "./wake.ts";
 
 /** What the platform has to say is neither edited nor taken back: the session would never learn of it. */
 export function QueuedPrompt({ prompt }: { prompt: Prompt }) {
-  const told = toldIn({ author: prompt.author, text: prompt.content });
-  return told ? <QueuedNews prompt={prompt} told={told} /> : <QueuedWords prompt={prompt} />;
+  const notice = shownNotice(prompt.notice);
+  return notice ? <QueuedNews prompt={prompt} notice={notice} /> : <QueuedWords prompt={prompt} />;
 }
 
-function QueuedNews({ prompt, told }: { prompt: Prompt; told: Told }) {
+function QueuedNews({ prompt, notice }: { prompt: Prompt; notice: ShownNotice }) {
   return (
     <li className="flex items-start gap-2 py-1.5 pr-3 pl-3">
       <Bell size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
       <div className="min-w-0 flex-1">
-        <p className="line-clamp-2 break-words">{revealLine(toldLine(told, prompt.content))}</p>
+        <p className="line-clamp-2 break-words">{revealLine(noticeLine(notice))}</p>
         <p className="text-2xs text-ink-faint">{receiptOf(prompt).summary}</p>
       </div>
     </li>

@@ -15,7 +15,12 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async (url: string) => {
     asked.push(url);
     const isPrompt = url.includes("/prompts/");
-    const body = isPrompt ? { prompt: samplePrompt({ state: "settled" }) } : { items: [], more: 0 };
+    const prompt = samplePrompt({
+      state: "settled",
+      outcome: "completed",
+      endedWaitingFor: "children",
+    });
+    const body = isPrompt ? { prompt } : { items: [], more: 0 };
     return new Response(JSON.stringify(body), { status: 200 });
   });
   asked.length = 0;
@@ -32,7 +37,7 @@ test("a prompt that was handed on asks for the children of its own session only"
   act(() =>
     root.render(
       <QueryClientProvider client={client}>
-        <ReceiptLine promptId="pmt_1" handedOn="waits" />
+        <ReceiptLine promptId="pmt_1" isFollowed={false} />
       </QueryClientProvider>,
     ),
   );

@@ -6,7 +6,6 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
 import { isAtWork } from "./family-words.ts";
-import type { HandedOn } from "./handed-on.ts";
 import { type Receipt, receiptOf, type Tone } from "./receipt.ts";
 
 /** Rows that only fly by while scrolling ask for nothing. */
@@ -22,10 +21,11 @@ const TONES: Record<Tone, string> = {
 
 interface ReceiptLineProps {
   promptId: string;
-  handedOn?: HandedOn | undefined;
+  /** News of children have come to its thread since. */
+  isFollowed: boolean;
 }
 
-export function ReceiptLine({ promptId, handedOn }: ReceiptLineProps) {
+export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
   const [isOpen, setIsOpen] = useState(false);
   const [isStill, setIsStill] = useState(false);
   useEffect(() => {
@@ -39,11 +39,12 @@ export function ReceiptLine({ promptId, handedOn }: ReceiptLineProps) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const sessionId = found.data?.prompt.sessionId;
-  const family = useFamily(sessionId ?? "", handedOn === "waits" && sessionId !== undefined);
+  const isWaiting = found.data !== undefined && found.data.prompt.endedWaitingFor !== null;
+  const family = useFamily(sessionId ?? "", isWaiting && !isFollowed);
   // The line keeps its place while the receipt is on its way, so that nothing jumps.
   if (found.data === undefined) return <div aria-hidden className="h-5" />;
   const receipt = receiptOf(found.data.prompt, {
-    handedOn,
+    isFollowed,
     children: family === undefined ? null : family.items.filter(isAtWork).length,
   });
   return (

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Prompt } from "#protocol/sessions.ts";
 import { receiptOf } from "./receipt.ts";
 import { samplePrompt } from "./samples.ts";
 
@@ -56,12 +57,13 @@ test("says how a prompt ended, after how long", () => {
 
 test("says of a turn that ended by waiting that its work was handed on", () => {
   const settled = samplePrompt({ state: "settled", outcome: "completed", ...ran });
-  const summary = (handedOn: "waits" | "over" | undefined, children: number | null) =>
-    receiptOf(settled, { handedOn, children }).summary;
-  expect(summary("waits", 2)).toBe("Handed on · waits for 2 children");
-  expect(summary("waits", null)).toBe("Handed on · waits for its children");
-  expect(summary("over", 0)).toBe("Handed on after 12 s");
-  expect(summary(undefined, 2)).toBe("Completed in 12 s");
+  const waited = { ...settled, endedWaitingFor: "children" } as const;
+  const summary = (isFollowed: boolean, children: number | null, prompt: Prompt = waited) =>
+    receiptOf(prompt, { isFollowed, children }).summary;
+  expect(summary(false, 2)).toBe("Handed on · waits for 2 children");
+  expect(summary(false, null)).toBe("Handed on · waits for its children");
+  expect(summary(true, 0)).toBe("Handed on after 12 s");
+  expect(summary(false, 2, settled)).toBe("Completed in 12 s");
 });
 
 test("lists only the steps that were taken", () => {

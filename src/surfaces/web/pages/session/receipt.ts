@@ -2,7 +2,6 @@
 import type { Outcome, Prompt, WaitReason } from "#protocol/sessions.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { clockTime, duration } from "#surfaces/web/kit/time-words.ts";
-import type { HandedOn } from "./handed-on.ts";
 
 export type Tone = "quiet" | "busy" | "good" | "warn" | "bad";
 
@@ -28,13 +27,14 @@ const OUTCOME_WORDS: Record<Outcome, { word: string; tone: Tone }> = {
 };
 
 export interface Waiting {
-  handedOn: HandedOn | undefined;
+  /** News of children have come since. */
+  isFollowed: boolean;
   /** How many children are at work; null: not known. */
   children: number | null;
 }
 
 export function receiptOf(prompt: Prompt, waiting?: Waiting): Receipt {
-  const isHandedOn = prompt.outcome === "completed" && waiting?.handedOn !== undefined;
+  const isHandedOn = waiting !== undefined && prompt.endedWaitingFor !== null;
   return {
     tone: toneOf(prompt),
     summary: isHandedOn ? handedOnWords(prompt, waiting) : summaryOf(prompt),
@@ -43,8 +43,8 @@ export function receiptOf(prompt: Prompt, waiting?: Waiting): Receipt {
 }
 
 /** Its turn is over, and what was asked for is not. */
-function handedOnWords(prompt: Prompt, { handedOn, children }: Waiting): string {
-  if (handedOn === "over") return headline(prompt).replace(/^Completed in/, "Handed on after");
+function handedOnWords(prompt: Prompt, { isFollowed, children }: Waiting): string {
+  if (isFollowed) return headline(prompt).replace(/^Completed in/, "Handed on after");
   const whom = children ? plural(children, "child", "children") : "its children";
   return `Handed on · waits for ${whom}`;
 }

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { Notice } from "#protocol/notices.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import { NO_DRAFTS } from "./drafts.ts";
 import { buildRows, type Row } from "./rows.ts";
-import { sampleApproval, sampleEntry } from "./samples.ts";
+import { sampleApproval, sampleEntry, sampleMessage } from "./samples.ts";
 
 const tool = (fields: Partial<NonNullable<Entry["tool"]>> = {}) => ({
   name: "bash",
@@ -109,9 +110,10 @@ test("each new day is named once", () => {
 test("tells a wake-up from a prompt, and what a child said from a notice", () => {
   const system = { kind: "system", id: "orchestration", name: "Muster" } as const;
   const child = { kind: "session", id: "ses_2", name: "Research" } as const;
-  const text = "[orchestration] 1 event from your child sessions.";
+  const notice = { kind: "children", waitEnded: "time", items: [] } as const;
+  const told = { author: system, notice: { ...notice, items: [] } };
   const entries = [
-    sampleEntry({ id: "ent_1", seq: 1, kind: "prompt", role: "user", author: system, text }),
+    sampleEntry({ id: "ent_1", seq: 1, kind: "prompt", role: "user", ...told }),
     sampleEntry({ id: "ent_2", seq: 2, text: "answer" }),
     sampleEntry({ id: "ent_3", seq: 3, kind: "notice", role: "system", author: child }),
     sampleEntry({ id: "ent_4", seq: 4, kind: "notice", role: "system" }),
@@ -130,9 +132,15 @@ test("tells a wake-up from a prompt, and what a child said from a notice", () =>
 test("a turn that answers somebody else is one row, where it began, with all of it inside", () => {
   const system = { kind: "system", id: "mailbox", name: "Muster" } as const;
   const aside = { thread: "mail:usr_2", promptId: "pmt_2" };
-  const letter =
-    '[mailbox, guest] 1 letter for you.\n\n1. message ltr_1 from "Bo" (usr_2), x.\n> Hi';
-  const asked = { kind: "prompt", role: "user", author: system, text: letter } as const;
+  const notice: Notice = {
+    kind: "messages",
+    from: "guest",
+    isGuest: true,
+    toHandle: null,
+    items: [sampleMessage({ text: "Hi" })],
+  };
+  const text = "1 letter for you.";
+  const asked = { kind: "prompt", role: "user", author: system, text, notice } as const;
   const entries = [
     prompt,
     sampleEntry({ id: "g1", seq: 2, ...aside, ...asked }),
@@ -143,7 +151,7 @@ test("a turn that answers somebody else is one row, where it began, with all of 
   ];
   const rows = build(entries);
   expect(types(rows)).toEqual(["day", "prompt", "aside", "agent", "text"]);
-  expect(rows[2]).toMatchObject({ key: "g1", text: letter, needsYou: false });
+  expect(rows[2]).toMatchObject({ key: "g1", text, notice, needsYou: false });
   expect(types(rows[2]?.type === "aside" ? rows[2].rows : [])).toEqual(["tool", "text"]);
   const cut = build(entries.slice(5));
   expect(cut[1]).toMatchObject({ type: "aside", text: "", rows: [{ type: "text", key: "g4" }] });
@@ -158,7 +166,18 @@ test("an aside in which something waits for the reader says so", () => {
 
 test("letters and news of the board are told, not said", () => {
   const system = { kind: "system", id: "tasks", name: "Muster" } as const;
-  const text = "[tasks] News from the task board:\n- x";
-  const rows = build([{ ...prompt, author: system, text }]);
-  expect(rows.at(-1)).toMatchObject({ type: "wake", told: "board", writer: null });
+  const notice: Notice = { kind: "board", items: [], hasMore: false };
+  const rows = build([{ ...prompt, author: system, notice }]);
+  expect(rows.at(-1)).toMatchObject({ type: "wake", notice, writer: null });
+  const old = build([{ ...prompt, author: system, text: "[tasks] News from the task board:" }]);
+  expect(old.at(-1)).toMatchObject({ type: "prompt" });
+});
+
+test("a turn that waited is followed by news of children to its own thread", () => {
+  const notice: Notice = { kind: "children", waitEnded: null, items: [] };
+  const news = { kind: "prompt", role: "user", notice } as const;
+  const isFollowed = (thread: string) =>
+    build([prompt, sampleEntry({ id: "n", seq: 9, ...news, thread })])[1];
+  expect(isFollowed("main")).toMatchObject({ type: "prompt", isFollowed: true });
+  expect(isFollowed("other")).toMatchObject({ type: "prompt", isFollowed: false });
 });

@@ -1,32 +1,40 @@
 /** What the transcript shows, line by line, made from entries and drafts. Pure. */
+import { type ShownNotice, shownNotice } from "#protocol/notice-words.ts";
 import type { Author, Entry } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { startOfDay } from "#surfaces/web/kit/time-words.ts";
-import { foldAsides } from "./asides.ts";
+import { foldAsides, isAside } from "./asides.ts";
 import type { Drafts } from "./drafts.ts";
 import type { ToolUse } from "./entry-from-event.ts";
 import { type GatePlaces, gateKey, placeGates } from "./gate-places.ts";
-import { type HandedOn, handedOnIn } from "./handed-on.ts";
-import { isAside, type Told, toldIn } from "./wake.ts";
 
 export type Row =
   | { type: "welcome"; key: string }
   | { type: "day"; key: string; at: string }
-  | { type: "prompt"; key: string; entry: Entry; handedOn?: HandedOn | undefined }
+  /** `isFollowed`: news of children have come to its thread since. */
+  | { type: "prompt"; key: string; entry: Entry; isFollowed: boolean }
   /** The platform tells it what became of its children, what was written to it, or of its tasks. */
   | {
       type: "wake";
       key: string;
-      told: Told;
+      notice: ShownNotice;
       text: string;
       /** The person whose letter it is; null: the platform's own words say whose. */
       writer: Author | null;
       promptId: string | null;
       at: string;
-      handedOn?: HandedOn | undefined;
+      isFollowed: boolean;
     }
   /** What it was written by somebody else and answered them: one turn, all of it. */
-  | { type: "aside"; key: string; text: string; at: string; rows: Row[]; needsYou: boolean }
+  | {
+      type: "aside";
+      key: string;
+      notice: ShownNotice | null;
+      text: string;
+      at: string;
+      rows: Row[];
+      needsYou: boolean;
+    }
   /** What another session said, word for word. */
   | { type: "forwarded"; key: string; text: string; author: Author; at: string }
   | { type: "agent"; key: string; at: string }
@@ -117,13 +125,13 @@ function entryRows(
   gates: GatePlaces,
 ): Row[] {
   const results = resultsByCall(entries);
-  const handedOn = handedOnIn(entries);
+  const wokenAt = lastWakes(entries);
   const calls = new Set(entries.filter((entry) => entry.kind === "tool_call").map(callKey));
   const lastPrompt = entries.at(-1)?.promptId ?? null;
   const toRow = (entry: Entry) => {
     const gate = gates.byCall.get(callKey(entry));
     const phase = entry.promptId === lastPrompt ? unanswered : "cut";
-    return withGate(rowOf(entry, { results, phase, gate, handedOn }), gate);
+    return withGate(rowOf(entry, { results, phase, gate, wokenAt }), gate);
   };
   const isShownByCall = (entry: Entry) => entry.kind === "tool_result" && calls.has(callKey(entry));
   const rows: Row[] = [];
@@ -151,10 +159,10 @@ function entryRows(
   return rows;
 }
 
-function asideRow({ id, kind, text, at }: Entry, rows: Row[]): Row {
+function asideRow({ id, kind, text, at, notice }: Entry, rows: Row[]): Row {
   const needsYou = rows.some((row) => row.type === "gate" && row.approval.state === "pending");
   const told = kind === "prompt" ? (text ?? "") : "";
-  return { type: "aside", key: id, text: told, at, rows, needsYou };
+  return { type: "aside", key: id, notice: shownNotice(notice), text: told, at, rows, needsYou };
 }
 
 /** A question, and a plan that waits, is shown whole by its gate; the call would only repeat it. */
@@ -169,7 +177,8 @@ interface CallContext {
   /** Of a call without a result. */
   phase: ToolPhase;
   gate: Approval | undefined;
-  handedOn: ReadonlyMap<string, HandedOn>;
+  /** By thread: the place of the last news of children. */
+  wokenAt: ReadonlyMap<string, number>;
 }
 
 type Speaker = "person" | "agent";
@@ -189,7 +198,7 @@ function isAgentSpeaking(rows: readonly Row[]): boolean {
 
 function rowOf(entry: Entry, context: CallContext): Row {
   const text = entry.text ?? "";
-  if (entry.kind === "prompt" || entry.role === "user") return promptRow(entry, context.handedOn);
+  if (entry.kind === "prompt" || entry.role === "user") return promptRow(entry, context.wokenAt);
   if (entry.kind === "notice") return noticeRow(entry);
   if (entry.kind === "reasoning") {
     return { type: "reasoning", key: entry.id, text, isWriting: false, isPartial: entry.partial };
@@ -207,16 +216,19 @@ function rowOf(entry: Entry, context: CallContext): Row {
   return toolRow(entry, entry.tool, context);
 }
 
-function promptRow(entry: Entry, turns: ReadonlyMap<string, HandedOn>): Row {
-  const { id: key, text, promptId, at } = entry;
-  const handedOn = promptId === null ? undefined : turns.get(promptId);
-  const more = handedOn === undefined ? {} : { handedOn };
-  const told = toldIn(entry);
-  if (told !== undefined) {
-    const writer = entry.author?.kind === "user" ? entry.author : null;
-    return { type: "wake", key, told, text: text ?? "", writer, promptId, at, ...more };
-  }
-  return { type: "prompt", key, entry, ...more };
+function promptRow(entry: Entry, wokenAt: ReadonlyMap<string, number>): Row {
+  const { id: key, text, promptId, at, author } = entry;
+  const isFollowed = (wokenAt.get(entry.thread) ?? 0) > entry.seq;
+  const notice = shownNotice(entry.notice);
+  if (notice === null) return { type: "prompt", key, entry, isFollowed };
+  const writer = author?.kind === "user" ? author : null;
+  return { type: "wake", key, notice, text: text ?? "", writer, promptId, at, isFollowed };
+}
+
+/** What a prompt of a thread waited for has come when news of children enter that thread. */
+function lastWakes(entries: readonly Entry[]): Map<string, number> {
+  const wakes = entries.filter(({ notice }) => notice?.kind === "children");
+  return new Map(wakes.map(({ thread, seq }) => [thread, seq]));
 }
 
 function noticeRow({ id: key, text, author, at }: Entry): Row {

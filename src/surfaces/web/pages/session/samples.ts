@@ -1,5 +1,6 @@
 /** Builders for tests of this folder: complete wire shapes from the few fields a test is about. */
 import type { SessionEvent } from "#protocol/events.ts";
+import type { NoticeMessage } from "#protocol/notices.ts";
 import type { Entry, Prompt } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 
@@ -39,8 +40,22 @@ export function sampleEntry(fields: Partial<Entry> & Pick<Entry, "id" | "seq">):
     text: "text",
     tool: null,
     author: null,
+    notice: null,
     partial: false,
     at: AT,
+    ...fields,
+  };
+}
+
+export function sampleMessage(fields: Partial<NoticeMessage> = {}): NoticeMessage {
+  return {
+    id: "ltr_1",
+    type: "message",
+    from: { kind: "user", id: "usr_2", name: "Bo", handle: null },
+    relation: "guest_person",
+    replyToId: null,
+    about: { sessionId: null, taskId: null, ref: null },
+    text: "Hi",
     ...fields,
   };
 }
@@ -81,6 +96,7 @@ export function samplePrompt(fields: Partial<Prompt> = {}): Prompt {
     state: "queued",
     outcome: null,
     content: "do it",
+    notice: null,
     attachments: [],
     author: { kind: "user", id: "usr_1", name: "Ada" },
     origin: { channelType: "web", channelId: null, scopeKey: null, replyRef: null },
@@ -94,6 +110,7 @@ export function samplePrompt(fields: Partial<Prompt> = {}): Prompt {
     queuedAt: null,
     startedAt: null,
     settledAt: null,
+    endedWaitingFor: null,
     waitingFor: null,
     ...fields,
   };

@@ -2,7 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Bell, ChevronRight, Mail, SquareKanban } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { newsIn } from "#protocol/worker-news.ts";
+import {
+  childEventWords,
+  foldedWords,
+  messageLine,
+  messageWords,
+  type ShownNotice,
+  taskNews,
+  waitEndedWords,
+} from "#protocol/notice-words.ts";
+import type { NoticeOf } from "#protocol/notices.ts";
 import type { Me } from "#surfaces/web/kit/api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
@@ -10,26 +19,25 @@ import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { ReceiptLine } from "./receipt-line.tsx";
 import type { Row } from "./rows.ts";
 import { SessionLink } from "./session-link.tsx";
-import { boardNewsIn, lettersIn, type Told, wakeLine } from "./wake.ts";
 
 type WakeRowData = Extract<Row, { type: "wake" }>;
 type AsideRowData = Extract<Row, { type: "aside" }>;
 
 export const BOX = "rounded-xl border border-line bg-panel px-3 py-2 text-[0.8125rem]";
-const LABELS: Record<Told, string> = {
+const LABELS: Record<ShownNotice["kind"], string> = {
   children: "News from child sessions",
-  letters: "Letters",
+  messages: "Letters",
   board: "News from the board",
 };
-const ICONS = { children: Bell, letters: Mail, board: SquareKanban } as const;
+const ICONS = { children: Bell, messages: Mail, board: SquareKanban } as const;
 
 /** The platform woke this session: why, in a line; the words it was told are one click away. */
 export function WakeRow({ row }: { row: WakeRowData }) {
   const [isOpen, setIsOpen] = useState(false);
-  const { told, text, promptId } = row;
-  const Icon = ICONS[told];
+  const { notice, text, promptId } = row;
+  const Icon = ICONS[notice.kind];
   return (
-    <article aria-label={LABELS[told]} className="pt-4 pb-2">
+    <article aria-label={LABELS[notice.kind]} className="pt-4 pb-2">
       <div className={BOX}>
         <div className="flex items-start gap-2">
           <Icon size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
@@ -42,7 +50,7 @@ export function WakeRow({ row }: { row: WakeRowData }) {
           <Fold isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)}>
             What it was told
           </Fold>
-          {promptId !== null && <ReceiptLine promptId={promptId} handedOn={row.handedOn} />}
+          {promptId !== null && <ReceiptLine promptId={promptId} isFollowed={row.isFollowed} />}
         </div>
         {isOpen && <Words text={text} />}
       </div>
@@ -50,30 +58,32 @@ export function WakeRow({ row }: { row: WakeRowData }) {
   );
 }
 
-function Head({ row: { told, text, writer } }: { row: WakeRowData }) {
-  if (told === "letters") return <Letters text={text} writer={writer} />;
-  return told === "board" ? <BoardNews text={text} /> : <ChildNews text={text} />;
+function Head({ row: { notice, writer } }: { row: WakeRowData }) {
+  if (notice.kind === "messages") return <Letters notice={notice} writer={writer} />;
+  return notice.kind === "board" ? <BoardNews notice={notice} /> : <ChildNews notice={notice} />;
 }
 
-function ChildNews({ text }: { text: string }) {
-  const events = newsIn(text);
-  if (events.length === 0) return <p>{revealLine(wakeLine(text))}</p>;
-  return events.map((event) => (
-    <p key={`${event.childId}:${event.type}`} className="break-words">
-      <SessionLink sessionId={event.childId} name={event.childName} />{" "}
-      <span className="text-ink-soft">{event.what}</span>
+function ChildNews({ notice }: { notice: NoticeOf<"children"> }) {
+  if (notice.items.length === 0) return <p>{waitEndedWords(notice)}</p>;
+  return notice.items.map((item) => (
+    <p key={`${item.childId}:${item.type}`} className="break-words">
+      {foldedWords(item) ?? (
+        <>
+          <SessionLink sessionId={item.childId} name={item.childName} />{" "}
+          <span className="text-ink-soft">{childEventWords(item)}</span>
+        </>
+      )}
     </p>
   ));
 }
 
-function BoardNews({ text }: { text: string }) {
-  const news = boardNewsIn(text);
+function BoardNews({ notice }: { notice: NoticeOf<"board"> }) {
   return (
     <>
       <p className="font-medium">News from the board</p>
-      {news.map(({ id, title, what }) => (
-        <p key={`${id}:${what}`} className="break-words">
-          {revealLine(title)} <span className="text-ink-soft">{what}</span>
+      {taskNews(notice).map(({ id, title, words }) => (
+        <p key={`${id}:${words}`} className="break-words">
+          {revealLine(title)} <span className="text-ink-soft">{words}</span>
         </p>
       ))}
     </>
@@ -81,27 +91,36 @@ function BoardNews({ text }: { text: string }) {
 }
 
 interface LettersProps {
-  text: string;
+  notice: NoticeOf<"messages">;
   writer?: WakeRowData["writer"];
 }
 
 /** A person's letter is theirs whatever its words say: they are named by who they are. */
-function Letters({ text, writer = null }: LettersProps) {
+function Letters({ notice, writer = null }: LettersProps) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
-  const letters = lettersIn(text);
-  if (letters.length === 0) return <p>{text === "" ? "A letter" : revealLine(wakeLine(text))}</p>;
   const named = writer?.id === me.data?.user.id ? "you" : (writer?.name ?? "");
-  return letters.map(({ id, kind, from, handle, line }) => (
-    <p key={id} className="break-words">
-      {kind} from <span className="font-medium">{revealLine(writer === null ? from : named)}</span>
-      {handle !== null && <span className="text-ink-faint"> @{revealLine(handle)}</span>}
-      {line !== "" && (
-        <span className="line-clamp-2 text-ink-soft [overflow-wrap:anywhere]">
-          {revealLine(line)}
-        </span>
-      )}
-    </p>
-  ));
+  return notice.items.map((item) => {
+    const { handle, name } = item.from;
+    const line = messageLine(item);
+    return (
+      <p key={item.id} className="break-words">
+        {messageWords(item)} from{" "}
+        <span className="font-medium">{revealLine(writer === null ? name : named)}</span>
+        {handle !== null && <span className="text-ink-faint"> @{revealLine(handle)}</span>}
+        {line !== "" && (
+          <span className="line-clamp-2 text-ink-soft [overflow-wrap:anywhere]">
+            {revealLine(line)}
+          </span>
+        )}
+      </p>
+    );
+  });
+}
+
+/** Without a notice it is a turn whose beginning was not read, or one of an earlier version. */
+function AsideHead({ row: { notice, text } }: { row: AsideRowData }) {
+  if (notice?.kind === "messages") return <Letters notice={notice} />;
+  return <p>{text === "" ? "A letter" : revealLine(text.split("\n", 1)[0] ?? "")}</p>;
 }
 
 /** Somebody else's letter and what became of it: folded, because it is no part of the conversation. */
@@ -114,7 +133,7 @@ export function AsideRow({ row, children }: { row: AsideRowData; children: React
         <div className="flex items-start gap-2">
           <Mail size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
           <div className="min-w-0 flex-1">
-            <Letters text={row.text} />
+            <AsideHead row={row} />
           </div>
           <Time at={row.at} />
         </div>

@@ -37,7 +37,7 @@ function RowBody({ row, speaker }: TranscriptRowProps) {
     case "day":
       return <DayLine at={row.at} />;
     case "prompt":
-      return <PromptRow entry={row.entry} handedOn={row.handedOn} />;
+      return <PromptRow entry={row.entry} isFollowed={row.isFollowed} />;
     case "wake":
       return <WakeRow row={row} />;
     case "aside":

@@ -1,0 +1,69 @@
+/** Admission of notices: the prompt gets the rendered text for the model and the notice for programs. */
+import type { Notice } from "#protocol/notices.ts";
+import type { PromptRow } from "../schema.ts";
+import { admitPrompt, type NewPrompt } from "../sessions/admit-prompt.ts";
+import { editPrompt } from "../sessions/change-queue.ts";
+import type { SessionWriter, Work } from "../work.ts";
+import { shortenNotice } from "./shorten-notice.ts";
+
+/** The author of the prompt, and the way its kind of news comes. */
+export type NoticeSender = Pick<NewPrompt, "author" | "origin" | "createdBy" | "mode">;
+
+/** The platform itself. `channel` names the kind of news, `replyRef` the one thing it is about. */
+export function platformSender(
+  authorId: string,
+  channel: string,
+  replyRef: string | null = null,
+): NoticeSender {
+  return {
+    author: { kind: "system", id: authorId, name: "Muster" },
+    origin: { channelType: channel, channelId: null, scopeKey: null, replyRef },
+    createdBy: "system",
+    mode: "followup",
+  };
+}
+
+export interface NewNotice {
+  thread: string;
+  notice: Notice;
+  sender: NoticeSender;
+  /** The same cause is told once; undefined: the cause came about in this very command. */
+  causeKey?: string;
+  /** Of the prompt, just minted for it. */
+  id?: string;
+}
+
+/** Admits into a locked session, awake or not. */
+export async function admitNotice(
+  work: Work,
+  session: SessionWriter,
+  { thread, notice, sender, causeKey, id = work.ids.mint("pmt") }: NewNotice,
+): Promise<PromptRow> {
+  const { prompt } = await admitPrompt(work, session, {
+    ...sender,
+    id,
+    runId: work.ids.mint("run"),
+    content: work.renderNotice(notice, session.row),
+    notice: shortenNotice(notice),
+    isGuest: notice.kind === "messages" && notice.isGuest,
+    thread,
+    dispatchId: null,
+    causeKey: causeKey ?? `${sender.origin.channelType}:${id}`,
+    isNew: causeKey === undefined,
+    attachments: [],
+    runOptions: null,
+  });
+  return prompt;
+}
+
+/** Rewrites a prompt that waits, unless it says the same already. */
+export async function editNotice(
+  work: Work,
+  session: SessionWriter,
+  prompt: PromptRow,
+  notice: Notice,
+): Promise<void> {
+  const content = work.renderNotice(notice, session.row);
+  if (content === prompt.content && prompt.notice !== null) return;
+  await editPrompt(work, session, prompt, content, shortenNotice(notice));
+}

@@ -1,0 +1,22 @@
+/** Delivery that listeners ask for. */
+import type { Work } from "../work.ts";
+
+const keyOf = (sessionId: string, source: string) => `deliver:${sessionId}:${source}`;
+
+/**
+ * Delivers when the command is otherwise done, in its transaction. A listener may run in the middle of
+ * an admission; a prompt that it admitted there would be admitted inside another. The session must be
+ * locked by then: these run before whatever locks the inboxes of people, which come after all sessions.
+ */
+export function deliverAtEnd(
+  work: Work,
+  { sessionId, source }: { sessionId: string; source: string },
+  deliver: () => Promise<void>,
+): void {
+  work.atEnd(keyOf(sessionId, source), deliver);
+}
+
+/** Delivers now what waits for the end: what a session missed while it slept goes before what woke it. */
+export function deliverNow(work: Work, sessionId: string): Promise<void> {
+  return work.doNow(keyOf(sessionId, ""));
+}

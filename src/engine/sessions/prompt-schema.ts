@@ -1,0 +1,44 @@
+/** The table of prompts. */
+import type { Outcome, PromptState, QueueMode, TurnWait } from "#protocol/sessions.ts";
+
+export interface PromptRow {
+  id: string;
+  org_id: string;
+  owner_id: string | null;
+  created_by: string;
+  session_id: string;
+  thread: string;
+  author_kind: "user" | "session" | "channel" | "system";
+  author_id: string;
+  author_name: string;
+  origin: string;
+  mode: QueueMode;
+  state: PromptState;
+  outcome: Outcome | null;
+  /** 0 goes before 1; within a rank, by position. */
+  rank: number;
+  position: number;
+  /** The words for the model; of a notice, its rendering. */
+  content: string;
+  /** JSON of the notice that the platform delivers by this prompt, texts shortened; null: none. */
+  notice: string | null;
+  /** 1: a guest's words began it, so its turn has a guest's rights. */
+  is_guest: number;
+  attachments: string;
+  content_hash: string;
+  dispatch_id: string | null;
+  cause_key: string | null;
+  run_id: string;
+  run_options: string | null;
+  attempts: number;
+  superseded_by: string | null;
+  merged_into: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  accepted_at: number;
+  queued_at: number | null;
+  started_at: number | null;
+  settled_at: number | null;
+  /** Set when the turn said that it waits; it holds once the turn has completed. */
+  ended_waiting_for: TurnWait | null;
+}

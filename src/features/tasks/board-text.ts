@@ -1,0 +1,50 @@
+/**
+ * Words for an agent's model about its tasks; pure. Titles are what somebody typed: they stand in
+ * quotes, on one line.
+ */
+import { inQuotes } from "#features/delegation/index.ts";
+import type { BoardEvent, NamedTask, NoticeOf } from "#protocol/notices.ts";
+
+const HEAD = "[tasks] News from the task board:";
+const MORE = "There is more: task_list shows the board.";
+
+export function boardText({ items, hasMore }: NoticeOf<"board">): string {
+  const lines = [...items.map(eventText), ...(hasMore ? [MORE] : [])];
+  return [HEAD, ...lines.map((line) => `- ${line}`)].join("\n");
+}
+
+/** A task as a notice names it. */
+export function namedTask({ id, title }: NamedTask): NamedTask {
+  return { id, title };
+}
+
+export function nameOf({ id, title }: NamedTask): string {
+  return `${inQuotes(title)} (${id})`;
+}
+
+function eventText(event: BoardEvent): string {
+  return event.event === "note" ? event.text : `Task ${nameOf(event.task)} ${newsText(event)}`;
+}
+
+function newsText(event: Exclude<BoardEvent, { event: "note" }>): string {
+  switch (event.event) {
+    case "assigned":
+      return "was given to you. Read it with my_tasks, set it to in_progress with task_update, and do it.";
+    case "overdue":
+      return `was due ${event.due} and is ${event.status}. Finish it, set another dueAt, or say what holds it up.`;
+    case "unblocked":
+      return `is not blocked any more: ${nameOf(event.by)} is completed. ${
+        event.isAssigned
+          ? "It can begin: set it to in_progress with task_update when you do. my_tasks shows it."
+          : "Nobody has it: give it to a session, or do it."
+      }`;
+    case "blocker_failed":
+      return `waits for ${nameOf(event.blocker)}, which has failed. Have that done in another way, or change what the task waits for.`;
+    case "blocker_deleted":
+      return `depended on ${event.blockers.map(nameOf).join(", ")}, which was deleted. ${
+        event.isFree
+          ? "Nothing blocks it any more: see whether it is still to be done."
+          : "See whether it is still to be done as it is."
+      }`;
+  }
+}
