@@ -6,7 +6,7 @@
 import type { Assignment, TurnLimits } from "#protocol/frames.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import { addressText, storedRepositoryAddress } from "#protocol/repository-address.ts";
-import type { Attachment, Author } from "#protocol/sessions.ts";
+import { type Attachment, type Author, isOrchestrator } from "#protocol/sessions.ts";
 import { tellDecisions } from "../gates/gates.ts";
 import type { PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
@@ -324,7 +324,7 @@ function repositoryOf({ repo, may_use_path }: SessionRow) {
 /** Whether some feature may have something for it to read. */
 function hasBrief(session: SessionRow): boolean {
   const { persona_slug, repo, kind, supervisor, plan_required } = session;
-  const leads = kind.endsWith("orchestrator") || supervisor === 1;
+  const leads = isOrchestrator({ kind }) || supervisor === 1;
   return persona_slug !== null || repo !== null || leads || plan_required === 1;
 }
 

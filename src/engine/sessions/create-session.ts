@@ -2,7 +2,7 @@
 import { cleanText } from "#base/text.ts";
 import { addressText, type RepositoryAddress } from "#protocol/repository-address.ts";
 import type { Demands } from "#protocol/runs.ts";
-import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
+import { isOrchestrator, type QueueMode, type SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
 import { findRoom } from "./ceilings.ts";
@@ -41,7 +41,7 @@ export interface NewSession {
 export async function createSession(work: Work, input: NewSession): Promise<SessionWriter> {
   await requireRoom(work, input);
   // Only the ids of orchestrators come back. Nothing of an earlier one may be part of the new one.
-  if (input.kind.endsWith("orchestrator")) await finishPurge(work, input.id);
+  if (isOrchestrator(input)) await finishPurge(work, input.id);
   const session = work.create(sessionRow(input, work.now));
   const { row } = session;
   await work.emit({ type: "session_making", session, asked: input.asked });
@@ -70,7 +70,7 @@ async function requireRoom(work: Work, input: NewSession): Promise<void> {
 
 /** Threads run side by side only in an orchestrator that the built-in loop serves. */
 function isExclusive({ kind, runtime, repo }: SessionRow): boolean {
-  return !(kind.endsWith("orchestrator") && runtime === "native" && repo === null);
+  return !(isOrchestrator({ kind }) && runtime === "native" && repo === null);
 }
 
 function demandsText(demands: Demands | null | undefined): string | null {

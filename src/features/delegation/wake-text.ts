@@ -1,6 +1,8 @@
 /** How a parent reads what became of its children; pure. */
+
 import { quoteLines } from "#base/text.ts";
 import type { SessionRow } from "#engine/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import type { WorkerEventPayload, WorkerEventType } from "./contract.ts";
 import { answerAdvice, questionText } from "./question-text.ts";
@@ -23,7 +25,7 @@ export function readCallOf({
   kind,
   supervisor,
 }: Pick<SessionRow, "kind" | "supervisor">): ReadCall {
-  if (kind.endsWith("orchestrator")) return "read_messages";
+  if (isOrchestrator({ kind })) return "read_messages";
   return supervisor === 1 ? "orchestrate_read_worker" : null;
 }
 

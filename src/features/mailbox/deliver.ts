@@ -5,6 +5,7 @@
  * delivered when that prompt has begun, or when its agent read it by itself; until then more letters
  * join the prompt. What its person, their own sessions and guests write is never told together.
  */
+
 import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import {
   admitPrompt,
@@ -16,6 +17,7 @@ import {
 } from "#engine/sessions/index.ts";
 import { isGone, isHeldBack } from "#features/delegation/index.ts";
 import { isGuestThread } from "#protocol/guests.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import {
   listByPrompt,
   listHeldSessions,
@@ -194,8 +196,7 @@ async function textOf(
 ): Promise<string> {
   const [first] = letters as [LetterRow];
   const audience = audienceOf(groupOf(first));
-  const isGuests =
-    reader.kind.endsWith("orchestrator") && isGuestThread(first.to_thread ?? MAIN_THREAD);
+  const isGuests = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
   return mailText(await relate(work, reader, letters), audience, { isGuests });
 }
 
@@ -222,7 +223,7 @@ async function relationOf(work: Work, reader: SessionRow, letter: LetterRow): Pr
   const from = await findSession(work.tx, fromId);
   if (!from) return "own";
   if (from.parent_session_id === reader.id) return "child";
-  if (from.kind.endsWith("orchestrator")) return "orchestrator";
+  if (isOrchestrator(from)) return "orchestrator";
   const isSibling =
     from.parent_session_id !== null && from.parent_session_id === reader.parent_session_id;
   return isSibling ? "sibling" : "own";
