@@ -4,7 +4,6 @@
  */
 
 import type { Assignment, TurnLimits } from "#protocol/frames.ts";
-import { LEASE_MS } from "#protocol/frames.ts";
 import { addressText, storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { type Attachment, type Author, isOrchestrator } from "#protocol/sessions.ts";
 import { tellDecisions } from "../gates/gates.ts";
@@ -12,6 +11,9 @@ import type { PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { listTurnEntries } from "../sessions/turn-entries.ts";
 import { type Catalogue, roleOf } from "../tools/index.ts";
+import { transitionPrompt } from "../transitions/prompt-transitions.ts";
+import { mayTransitionRun, transitionRun } from "../transitions/run-transitions.ts";
+import { showMovedRun } from "../transitions/session-transitions.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { findWorkspace } from "../workspaces/queries.ts";
 import { recordedOf } from "../workspaces/relocate.ts";
@@ -146,20 +148,14 @@ export async function claimOne(
   const session = await work.session(sessionId);
   const run = await findRun(work.tx, runId);
   const prompt = run && (await findPrompt(work.tx, run.prompt_id));
-  if (!session || !run || !prompt || run.state !== "pending" || session.row.lifecycle !== "active")
-    return false;
+  if (!session || !run || !prompt || session.row.lifecycle !== "active") return false;
+  const claim = { type: "claim", runner, serverId: work.serverId, now: work.now } as const;
+  if (!mayTransitionRun(run, claim)) return false;
 
-  run.state = "claimed";
-  run.runner_id = runner.id;
-  run.runner_boot = runner.boot_id;
-  run.server_boot = work.serverId;
-  run.fence += 1;
-  run.attempts += 1;
+  Object.assign(run, transitionRun(run, claim));
   run.progressed = 0;
   run.journaled = 0;
-  run.lease_until = work.now + LEASE_MS;
   run.lost_runner_id = null;
-  run.claimed_at = work.now;
   const notBegun = notBegunBy(run);
   run.pause = null;
   run.model = session.row.model;
@@ -206,8 +202,7 @@ function notBegunBy({ pause }: RunRow): string[] | undefined {
 
 function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run: RunRow): void {
   session.row.waiting -= 1;
-  prompt.state = "running";
-  prompt.started_at = work.now;
+  Object.assign(prompt, transitionPrompt(prompt, { type: "start", now: work.now }));
   const { row } = session;
   if (row.started === 0) {
     row.started = 1;
@@ -242,7 +237,7 @@ function bindToRunner(session: SessionWriter, run: RunRow, runner: RunnerRow): v
   // A folder that nobody granted is that of the runner which works on the session now: what another
   // runner called its own must not be opened on this one.
   if (row.repo === null && row.may_use_path === 0) row.project_dir = runner.project_dir;
-  if (row.exclusive === 1 || row.run_state === "pending") row.run_state = "claimed";
+  Object.assign(row, showMovedRun(row, "pending", "claimed"));
 }
 
 interface Claimed {

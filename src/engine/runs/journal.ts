@@ -21,6 +21,8 @@ import { listTurnCalls } from "../sessions/turn-entries.ts";
 import { added, settleRun } from "../sessions/turns.ts";
 import type { Bench } from "../tools/index.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
+import { isHeldState, transitionRun } from "../transitions/run-transitions.ts";
+import { showMovedRun } from "../transitions/session-transitions.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
 import type { Claimer } from "./claim.ts";
@@ -31,7 +33,7 @@ import { draftOf, type PreTool } from "./journal-items.ts";
 import { countModelCall, isCountedByServer } from "./model-calls.ts";
 import { parkRun } from "./park.ts";
 import { putOffSummary } from "./put-off-summary.ts";
-import { findRun, findRunAgain, HELD_STATES, saveRun } from "./queries.ts";
+import { findRun, findRunAgain, saveRun } from "./queries.ts";
 import { endingOf, requestStop } from "./request-stop.ts";
 import { findRunner } from "./runner-queries.ts";
 import { isIsolatedRunner } from "./runners.ts";
@@ -148,17 +150,13 @@ function refuse(run: RunRow, batch: Batch): Journaled | undefined {
   if (run.fence !== batch.fence || run.runner_id !== batch.runnerId) {
     return { ok: false, code: "stale_fence" };
   }
-  if (!isHeld(run)) {
+  if (!isHeldState(run.state)) {
     // A settlement that is sent again finds its run ended under the same fence.
     const lastOrdinal = batch.firstOrdinal + batch.items.length - 1;
     const repeated = batch.settle !== undefined && lastOrdinal <= run.journaled;
     return repeated ? { ok: true, lastOrdinal: run.journaled } : { ok: false, code: "stale_fence" };
   }
   return batch.firstOrdinal > run.journaled + 1 ? { ok: false, code: "ordinal_gap" } : undefined;
-}
-
-function isHeld(run: RunRow): boolean {
-  return (HELD_STATES as readonly string[]).includes(run.state);
 }
 
 interface Writing {
@@ -176,9 +174,8 @@ async function apply(
 ): Promise<Record<string, Verdict> | undefined> {
   const { work, session, run } = writing;
   if (run.state === "claimed") {
-    run.state = "running";
-    run.started_at ??= work.now;
-    if (session.row.run_state === "claimed") session.row.run_state = "running";
+    Object.assign(run, transitionRun(run, { type: "start", now: work.now }));
+    Object.assign(session.row, showMovedRun(session.row, "claimed", "running"));
   }
   if (bind) await bindExecutor(work, session, run, bind);
   const given = fresh.length < items.length ? await earlierVerdicts(work, run, items) : {};

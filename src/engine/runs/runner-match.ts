@@ -1,9 +1,9 @@
 /** Tells how the runners of an organisation meet a run: who could take it, and whether its holder is away. */
 import type { RunRow } from "../schema.ts";
 import type { RunTrouble } from "../sessions/states.ts";
+import { isHeldState } from "../transitions/run-transitions.ts";
 import { fits, wishOf } from "./fit.ts";
 import { EXPIRY_MARGIN_MS } from "./leases.ts";
-import { HELD_STATES } from "./queries.ts";
 import type { RunnerStanding } from "./runner-offer.ts";
 
 /**
@@ -51,7 +51,7 @@ export function troubleOf(
   now: number,
 ): RunTrouble | null {
   if (run.state === "pending") return isLost(run) && mayBeTaken(runners, run) ? "lost" : null;
-  const isHeld = (HELD_STATES as readonly string[]).includes(run.state) && run.runner_id !== null;
+  const isHeld = isHeldState(run.state) && run.runner_id !== null;
   if (!isHeld) return null;
   if (run.lease_until !== null && run.lease_until < now) return "lease_over";
   return takeoverAt(runners, run, now) === null ? null : "runner_away";

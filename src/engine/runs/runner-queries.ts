@@ -1,7 +1,7 @@
 /** The only SQL on runners. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, RunnerRow } from "../schema.ts";
-import { HELD_STATES } from "./queries.ts";
+import { HELD_STATES } from "../transitions/run-transitions.ts";
 import { type RunnerStanding, STANDING_COLUMNS, standingOf } from "./runner-offer.ts";
 
 const prepare = statements<KernelTables>();

@@ -1,7 +1,7 @@
 /** SQL on runs that wait, are live or are overdue, read for many sessions at once. */
 import { builder, type Reader, statements } from "#base/store/index.ts";
 import type { KernelTables, RunRow } from "../schema.ts";
-import { LIVE_STATES } from "./queries.ts";
+import { LIVE_STATES } from "../transitions/run-transitions.ts";
 
 const prepare = statements<KernelTables>();
 

@@ -70,7 +70,7 @@ async function makeRoom(
     if (work.known(id)) continue;
     const session = await work.session(id);
     if (session?.row.lifecycle !== "active") continue;
-    await setLifecycle(work, session, "hibernated", MADE_ROOM);
+    await setLifecycle(work, session, "sleep", MADE_ROOM);
     sayAsleep(work, session, limit);
     return true;
   }

@@ -4,6 +4,7 @@ import { addressText, type RepositoryAddress } from "#protocol/repository-addres
 import type { Demands } from "#protocol/runs.ts";
 import { isOrchestrator, type QueueMode, type SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
+import { createdSession } from "../transitions/session-transitions.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
 import { findRoom } from "./ceilings.ts";
 import { finishPurge } from "./purge.ts";
@@ -86,7 +87,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     title: input.title === null ? null : cleanText(input.title),
     kind: input.kind,
     purpose: input.purpose,
-    lifecycle: "active",
+    ...createdSession(),
     parent_session_id: input.parent?.id ?? null,
     root_session_id: input.parent?.root_session_id ?? input.id,
     depth: input.parent ? input.parent.depth + 1 : 0,
@@ -108,7 +109,6 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     executor_profile: null,
     executor_type: null,
     hostname: null,
-    incarnation: 1,
     // Decided when its runtime and its repository are settled.
     exclusive: 1,
     supervisor: 0,
@@ -125,15 +125,10 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     started: 0,
     messages_total: 0,
     demands: demandsText(input.demands),
-    run_state: null,
-    last_outcome: null,
-    last_error_code: null,
-    last_error_message: null,
     cost_micros: 0,
     cost_unknown: 0,
     created_at: now,
     updated_at: now,
     last_resumed_at: null,
-    archived_at: null,
   };
 }
