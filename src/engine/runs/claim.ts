@@ -18,7 +18,7 @@ import { command, type Engine, type SessionWriter, type Work } from "../work.ts"
 import { findWorkspace } from "../workspaces/queries.ts";
 import { recordedOf } from "../workspaces/relocate.ts";
 import { findDenials } from "./find-denials.ts";
-import { fits, type RunnerOffer, wishOf } from "./fit.ts";
+import { fits, type RunnerCapabilities, requirementsOf } from "./fit.ts";
 import { journalItem } from "./journal-items.ts";
 import {
   countHeldBy,
@@ -29,7 +29,7 @@ import {
   saveRunAndLease,
 } from "./queries.ts";
 import type { RunTokens } from "./run-tokens.ts";
-import { offerOf } from "./runner-offer.ts";
+import { capabilitiesOf } from "./runner-capabilities.ts";
 import { listRunners } from "./runner-queries.ts";
 import { type Briefing, readMaterial } from "./turn-material.ts";
 
@@ -39,32 +39,32 @@ const MAX_PAGES = 8;
 const LEFT_TO_OTHERS_MS = 10_000;
 
 /** What is the same for every turn. */
-export interface Terms {
+export interface TurnConfig {
   limits: TurnLimits;
   catalogue: Catalogue;
   tokens: RunTokens;
   briefing: Briefing;
 }
 
-export interface Claimer {
+export interface ClaimContext {
   runner: RunnerRow;
-  offer: RunnerOffer;
+  capabilities: RunnerCapabilities;
   free: number;
-  terms: Terms;
+  config: TurnConfig;
   /** Its runtimes that are given at once what there is to read. */
   readers: ReadonlySet<string>;
   /** Called for each when the claim is durable, before anything else is told of it. */
   grant(assignment: Assignment): void;
 }
 
-export function claimRuns(engine: Engine, claimer: Claimer): Promise<void> {
-  const { runner, offer, free } = claimer;
+export function claimRuns(engine: Engine, context: ClaimContext): Promise<void> {
+  const { runner, capabilities, free } = context;
   return command(engine, async (work) => {
     let places = await placesOf(work, runner, free);
-    const search = new Search(offer);
+    const search = new Search(capabilities);
     for (let page = 0; page < MAX_PAGES && places > 0; page++) {
       const { fitting, exhausted } = await nextFitting(work, search);
-      places -= await claimAll(work, fitting.slice(0, places), claimer);
+      places -= await claimAll(work, fitting.slice(0, places), context);
       if (exhausted) break;
     }
   });
@@ -77,7 +77,7 @@ export async function placesOf(work: Work, runner: RunnerRow, free: number): Pro
 
 /** Findings of one search for work, kept from page to page. */
 class Search {
-  readonly offer: RunnerOffer;
+  readonly capabilities: RunnerCapabilities;
   readonly seen = new Set<string>();
   /** Wishes that this runner cannot fulfil; their runs are not looked at again. */
   readonly unfit = new Set<string>();
@@ -85,28 +85,28 @@ class Search {
   readonly leftToOthers = new Set<string>();
   #others: readonly RunnerRow[] | undefined;
 
-  constructor(offer: RunnerOffer) {
-    this.offer = offer;
+  constructor(capabilities: RunnerCapabilities) {
+    this.capabilities = capabilities;
   }
 
   /** The other runners that may take work now; read only when it matters. */
   async others({ tx }: Work): Promise<readonly RunnerRow[]> {
-    this.#others ??= (await listRunners(tx, this.offer.orgId)).filter(
-      ({ id, state, ready }) => id !== this.offer.id && state === "online" && ready === 1,
+    this.#others ??= (await listRunners(tx, this.capabilities.orgId)).filter(
+      ({ id, state, ready }) => id !== this.capabilities.id && state === "online" && ready === 1,
     );
     return this.#others;
   }
 }
 
 async function nextFitting(work: Work, search: Search) {
-  const { offer, seen, unfit, leftToOthers } = search;
+  const { capabilities, seen, unfit, leftToOthers } = search;
   const learntBefore = unfit.size + leftToOthers.size;
-  const wanted = { runnerId: offer.id, now: work.now, limit: PAGE };
+  const wanted = { runnerId: capabilities.id, now: work.now, limit: PAGE };
   const page = await listReady(work.tx, wanted, [...unfit], [...leftToOthers]);
   const fitting: ReadyRun[] = [];
   for (const run of page.filter(({ id }) => !seen.has(id))) {
     seen.add(run.id);
-    if (!fits(offer, wishOf(run))) unfit.add(run.demand_key);
+    if (!fits(capabilities, requirementsOf(run))) unfit.add(run.demand_key);
     else if (await isLeftToOthers(work, search, run)) leftToOthers.add(run.id);
     else fitting.push(run);
   }
@@ -117,24 +117,24 @@ async function nextFitting(work: Work, search: Search) {
 
 /** The runner that lost a run is the last to get it back while another one could take it. */
 async function isLeftToOthers(work: Work, search: Search, run: ReadyRun): Promise<boolean> {
-  if (run.lost_runner_id !== search.offer.id) return false;
+  if (run.lost_runner_id !== search.capabilities.id) return false;
   if (work.now >= run.available_at + LEFT_TO_OTHERS_MS) return false;
   const others = await search.others(work);
-  return others.some((other) => fits(offerOf(other), wishOf(run)));
+  return others.some((other) => fits(capabilitiesOf(other), requirementsOf(run)));
 }
 
 /** Returns how many. */
 async function claimAll(
   work: Work,
   wanted: readonly ReadyRun[],
-  claimer: Claimer,
+  context: ClaimContext,
 ): Promise<number> {
   if (wanted.length === 0) return 0;
   const sessions = wanted.map((run) => run.session_id);
   const free = await lockFreeSessions(work.tx, sessions);
   let claimed = 0;
   for (const { id, session_id } of wanted)
-    if (free.has(session_id) && (await claimOne(work, id, session_id, claimer))) claimed += 1;
+    if (free.has(session_id) && (await claimOne(work, id, session_id, context))) claimed += 1;
   return claimed;
 }
 
@@ -143,7 +143,7 @@ export async function claimOne(
   work: Work,
   runId: string,
   sessionId: string,
-  { runner, terms, readers, grant }: Claimer,
+  { runner, config, readers, grant }: ClaimContext,
 ): Promise<boolean> {
   const session = await work.session(sessionId);
   const run = await findRun(work.tx, runId);
@@ -173,9 +173,9 @@ export async function claimOne(
   await savePrompt(work.tx, prompt);
   await saveRunAndLease(work.tx, run);
   if (!resumes) await work.emit({ type: "prompt_started", session, prompt });
-  const assignment = await assignmentOf({ work, session, prompt, run, terms, resumes });
+  const assignment = await assignmentOf({ work, session, prompt, run, config, resumes });
   if (notBegun) assignment.notBegun = notBegun;
-  if (readers.has(run.runtime)) addMaterial(work, assignment, { session, run, prompt }, terms);
+  if (readers.has(run.runtime)) addMaterial(work, assignment, { session, run, prompt }, config);
   work.tx.afterCommit(() => grant(assignment));
   return true;
 }
@@ -185,7 +185,7 @@ function addMaterial(
   work: Work,
   assignment: Assignment,
   { session, run, prompt }: Pick<Claimed, "session" | "run" | "prompt">,
-  { briefing }: Terms,
+  { briefing }: TurnConfig,
 ): void {
   const needs = { brief: assignment.hasBrief, history: !assignment.isFirst };
   work.tx.whileSyncing(async (reader) => {
@@ -245,20 +245,20 @@ interface Claimed {
   session: SessionWriter;
   prompt: PromptRow;
   run: RunRow;
-  terms: Terms;
+  config: TurnConfig;
   /** The turn has begun before. */
   resumes: boolean;
 }
 
 async function assignmentOf(claimed: Claimed): Promise<Assignment> {
-  const { work, session, prompt, run, terms, resumes } = claimed;
+  const { work, session, prompt, run, config, resumes } = claimed;
   const { row } = session;
   const turn = { sessionId: row.id, after: run.first_seq, promptId: prompt.id };
   const journal = resumes ? await listTurnEntries(work.tx, turn) : [];
   return {
     run: run.id,
     fence: run.fence,
-    token: terms.tokens.mint({ runId: run.id, fence: run.fence }),
+    token: config.tokens.mint({ runId: run.id, fence: run.fence }),
     attempt: run.attempts,
     sessionId: row.id,
     thread: run.thread,
@@ -278,8 +278,8 @@ async function assignmentOf(claimed: Claimed): Promise<Assignment> {
     ...repositoryOf(row),
     branch: row.branch,
     role: roleOf(row),
-    tools: [...terms.catalogue.namesFor(row)],
-    limits: terms.limits,
+    tools: [...config.catalogue.namesFor(row)],
+    limits: config.limits,
     spentMicros: run.cost_micros ?? 0,
     workedMs: run.worked_ms,
     ...(await carriedChanges(work, row, run)),

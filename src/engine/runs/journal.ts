@@ -19,16 +19,16 @@ import { findPrompt } from "../sessions/prompt-queries.ts";
 import { keepSummary } from "../sessions/queries.ts";
 import { listTurnCalls } from "../sessions/turn-entries.ts";
 import { added, settleRun } from "../sessions/turns.ts";
-import type { Bench } from "../tools/index.ts";
+import type { ToolPolicy } from "../tools/index.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
 import { isHeldState, transitionRun } from "../transitions/run-transitions.ts";
 import { showMovedRun } from "../transitions/session-transitions.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
-import type { Claimer } from "./claim.ts";
+import type { ClaimContext } from "./claim.ts";
+import { claimFollowUps } from "./claim-follow-ups.ts";
 import { recheckCalls } from "./find-denials.ts";
 import { sessionDemands } from "./fit.ts";
-import { handOn } from "./hand-on.ts";
 import { draftOf, type PreTool } from "./journal-items.ts";
 import { countModelCall, isCountedByServer } from "./model-calls.ts";
 import { parkRun } from "./park.ts";
@@ -62,12 +62,12 @@ export type Journaled =
     }
   | { ok: false; code: "stale_fence" | "ordinal_gap" | "run_not_found" };
 
-/** `claimer`: who may go on with what the settlement makes ready. */
+/** `context`: the runner that may claim what the settlement makes ready. */
 export function journal(
   engine: Engine,
-  bench: Bench,
+  policy: ToolPolicy,
   batch: Batch,
-  claimer?: Claimer,
+  context?: ClaimContext,
 ): Promise<Journaled> {
   return command(engine, async (work) => {
     const found = await findRun(work.tx, batch.run);
@@ -79,10 +79,10 @@ export function journal(
     const fresh = batch.items.slice(run.journaled + 1 - batch.firstOrdinal);
     countSize(run, fresh);
     const isBeyond = hasAskedBeyond(session.row, run, fresh);
-    const verdicts = await apply({ work, session, run, bench }, fresh, batch);
+    const verdicts = await apply({ work, session, run, policy }, fresh, batch);
     const lastOrdinal = run.journaled;
     if (isBeyond) await stopSpending(work, session, run, batch);
-    await end(work, session, run, batch, claimer);
+    await end(work, session, run, batch, context);
     return { ok: true, lastOrdinal, ...(verdicts ? { verdicts } : {}) };
   });
 }
@@ -129,19 +129,19 @@ async function stopSpending(
   await requestStop(work, session, run, "budget", null);
 }
 
-/** Ends the run or parks it, if the batch says so; what became ready goes to the claimer. */
+/** Ends the run or parks it, if the batch says so; what became ready is claimed for the context. */
 async function end(
   work: Work,
   session: SessionWriter,
   run: RunRow,
   { settle: settlement, park }: Batch,
-  claimer: Claimer | undefined,
+  context: ClaimContext | undefined,
 ): Promise<void> {
   if (park && !settlement) await parkRun(work, session, run, park);
   else if (!settlement) await saveRun(work.tx, run);
   else {
     await settle(work, session, run, settlement);
-    if (claimer) await handOn(work, claimer);
+    if (context) await claimFollowUps(work, context);
   }
 }
 
@@ -163,7 +163,7 @@ interface Writing {
   work: Work;
   session: SessionWriter;
   run: RunRow;
-  bench: Bench;
+  policy: ToolPolicy;
 }
 
 /** Returns the verdicts on the calls of the batch that asked for one, if any did. */
@@ -229,14 +229,14 @@ const REPEATED_ID =
   "This call has the id of an earlier one, so it was not performed. Make it again on its own.";
 
 async function judge(
-  { work, session, run, bench }: Writing,
+  { work, session, run, policy }: Writing,
   item: PreTool,
   known: Set<string>,
 ): Promise<Verdict> {
   const id = cleanText(item.callId);
   const verdict: Verdict = known.has(id)
     ? { verdict: "invalid", reason: REPEATED_ID }
-    : await withPlace(work, run, item, await bench.judge(work, session, run, item));
+    : await withPlace(work, run, item, await policy.judge(work, session, run, item));
   known.add(id);
   const call = { callId: item.callId, tool: item.tool, verdict: verdict.verdict };
   await work.emit({ type: "call_judged", session, run, call });

@@ -7,7 +7,7 @@ import { Refusal } from "#base/refusal.ts";
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
-import type { Claimer } from "./claim.ts";
+import type { ClaimContext } from "./claim.ts";
 import type { ConnectionHost, Held, RunnerLink } from "./connection-host.ts";
 import { type Batch, type Journaled, journal } from "./journal.ts";
 import { journalInPieces } from "./journal-pieces.ts";
@@ -15,7 +15,7 @@ import { EXPIRY_MARGIN_MS, freeHeldRuns, releaseRun, renewLeases } from "./lease
 import { MachineReports } from "./machine-reports.ts";
 import { listHeldBy } from "./queries.ts";
 import { graceFor } from "./request-stop.ts";
-import { offerOf } from "./runner-offer.ts";
+import { capabilitiesOf } from "./runner-capabilities.ts";
 import { answerRequest, type RunnerRequest } from "./runner-requests.ts";
 import { markRunner, offerModels, registerRunner } from "./runners.ts";
 import { ConsentLine } from "./sandbox-consent.ts";
@@ -70,13 +70,13 @@ export class RunnerConnection {
 
   /**
    * Lets `claim` find work. Meanwhile the places it may fill, `most` or all that are free, are nobody
-   * else's to give away; it is not handed a claimer when there are none.
+   * else's to give away; it is not handed a context when there are none.
    */
   async claiming(
-    claim: (claimer: Claimer | undefined) => Promise<unknown>,
+    claim: (context: ClaimContext | undefined) => Promise<unknown>,
     most = Number.POSITIVE_INFINITY,
   ): Promise<void> {
-    const { engine, terms } = this.#host;
+    const { engine, config } = this.#host;
     const { runner } = this;
     const free = Math.min(this.free, most);
     const instant = engine.clock.steady ?? engine.clock.now;
@@ -91,7 +91,14 @@ export class RunnerConnection {
     this.#reserved += free;
     try {
       if (!runner || free === 0) return void (await claim(undefined));
-      await claim({ runner, offer: offerOf(runner), free, terms, readers: this.#readers, grant });
+      await claim({
+        runner,
+        capabilities: capabilitiesOf(runner),
+        free,
+        config,
+        readers: this.#readers,
+        grant,
+      });
       for (const assignment of late) await releaseRun(engine, runner.id, assignment, false);
     } finally {
       this.#reserved -= free;
@@ -326,10 +333,13 @@ export class RunnerConnection {
   }
 
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
-    const { engine, bench } = this.#host;
+    const { engine, policy } = this.#host;
     const { run, fence, settle, park } = frame;
-    const done = await journalInPieces(engine, bench, { ...frame, runnerId: runner.id }, (piece) =>
-      settle ? this.#settleWith(piece) : journal(engine, bench, piece),
+    const done = await journalInPieces(
+      engine,
+      policy,
+      { ...frame, runnerId: runner.id },
+      (piece) => (settle ? this.#settleWith(piece) : journal(engine, policy, piece)),
     );
     if (settle || park || !done.ok) this.#forget(run, fence);
     this.#answerJournal(frame, done);
@@ -337,10 +347,10 @@ export class RunnerConnection {
 
   /** What the end of a turn makes ready goes on here, if a place is free. */
   async #settleWith(piece: Batch): Promise<Journaled> {
-    const { engine, bench } = this.#host;
+    const { engine, policy } = this.#host;
     const written: { done?: Journaled } = {};
-    await this.claiming(async (claimer) => {
-      written.done = await journal(engine, bench, piece, claimer);
+    await this.claiming(async (context) => {
+      written.done = await journal(engine, policy, piece, context);
       this.#forget(piece.run, piece.fence);
     }, MOST_HANDED_ON);
     return written.done as Journaled;

@@ -2,7 +2,7 @@
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, RunnerRow } from "../schema.ts";
 import { HELD_STATES } from "../transitions/run-transitions.ts";
-import { type RunnerStanding, STANDING_COLUMNS, standingOf } from "./runner-offer.ts";
+import { type RunnerStanding, STANDING_COLUMNS, standingOf } from "./runner-capabilities.ts";
 
 const prepare = statements<KernelTables>();
 

@@ -8,7 +8,7 @@ import { cleanText } from "#base/text.ts";
 import type { Demands } from "#protocol/runs.ts";
 import type { Outcome } from "#protocol/sessions.ts";
 import { withdrawGates } from "../gates/gates.ts";
-import { demandKey, type RunWish, sessionDemands } from "../runs/fit.ts";
+import { type RunRequirements, requirementsKey, sessionDemands } from "../runs/fit.ts";
 import { folderDemands } from "../runs/folder-demands.ts";
 import { insertRun, listLiveRuns, saveRunAndLease } from "../runs/queries.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
@@ -107,7 +107,7 @@ function newRun(
   const options = parseRunOptions(prompt.run_options);
   // What the session was started with holds for its later prompts; a run may ask for more.
   const demands = { ...folder, ...sessionDemands(session), ...options.demands };
-  const wish: RunWish = {
+  const requirements: RunRequirements = {
     orgId: session.org_id,
     ownerId: session.owner_id,
     runtime: session.runtime,
@@ -128,7 +128,7 @@ function newRun(
     runtime: session.runtime,
     agent_name: options.agentName ?? session.agent_name,
     demands: JSON.stringify(demands),
-    demand_key: demandKey(wish),
+    demand_key: requirementsKey(requirements),
     exclusive: session.exclusive,
     pinned_runner_id: pinnedRunnerId,
     strikes: 0,
