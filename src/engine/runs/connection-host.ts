@@ -5,7 +5,7 @@ import type { ToolOffer } from "#protocol/tools.ts";
 import type { RepositoryOpener } from "../feature.ts";
 import type { ToolHost, ToolPolicy } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
-import type { TurnConfig } from "./claim.ts";
+import type { TurnConfig } from "./assignment.ts";
 
 /** The wire to a runner. */
 export interface RunnerLink {

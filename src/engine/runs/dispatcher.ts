@@ -7,7 +7,8 @@ import type { RepositoryOpener } from "../feature.ts";
 import type { Principal } from "../principal.ts";
 import type { ToolHost, ToolPolicy } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
-import { claimRuns, type TurnConfig } from "./claim.ts";
+import type { TurnConfig } from "./assignment.ts";
+import { claimRuns } from "./claim.ts";
 import type { RunnerLink } from "./connection-host.ts";
 import { DeadServers } from "./dead-servers.ts";
 import { freeHeldRuns } from "./leases.ts";
@@ -154,16 +155,14 @@ export class Dispatcher {
   }
 
   async #fill(connection: RunnerConnection): Promise<void> {
-    const { runner, free } = connection;
-    if (!runner || free === 0) return;
+    const reservation = connection.reserve();
+    if (!reservation) return;
     try {
-      await connection.claiming(async (context) => {
-        if (context) await claimRuns(this.#engine, context);
-      });
+      await claimRuns(this.#engine, reservation).finally(() => reservation.release());
     } catch (error) {
       if (!this.#closed)
         this.#log.error(
-          { err: error, runnerId: runner.id },
+          { err: error, runnerId: reservation.runner.id },
           "claiming failed; it will be tried again",
         );
     }
