@@ -22,6 +22,7 @@ const steps: { name: string; command: string[] }[] = [
     ],
   },
   { name: "forgotten columns, states and settings", command: ["scripts/check/unused.ts"] },
+  { name: "writes of states", command: ["scripts/check/state-writes.ts"] },
   { name: "codes of refusals", command: ["scripts/check/refusal-codes.ts"] },
   { name: "table of routes", command: ["scripts/check/route-table.ts"] },
   { name: "dead code", command: [bin("knip/bin/knip.js")] },

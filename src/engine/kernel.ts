@@ -37,7 +37,7 @@ import {
   DEFERRED_CALL,
   keepDeferredCall,
 } from "./tools/deferred-calls.ts";
-import { createBench, createCatalogue, createToolHost, type Tool } from "./tools/index.ts";
+import { createCatalogue, createToolHost, createToolPolicy, type Tool } from "./tools/index.ts";
 import type { Engine } from "./work.ts";
 import { createWorkspaceReads } from "./workspaces/reads.ts";
 
@@ -95,7 +95,7 @@ export async function createKernel({
     ...features.map((feature) => feature.deliverers ?? {}),
   );
   const judges = features.flatMap((feature) => (feature.judge ? [feature.judge] : []));
-  const bench = createBench(catalogue, judges);
+  const policy = createToolPolicy(catalogue, judges);
   const engine: Engine = {
     store,
     ids,
@@ -104,7 +104,7 @@ export async function createKernel({
     listeners: listenersOf(features),
     defaults,
     toolName: (name) => catalogue.find(name)?.name,
-    findDenial: bench.findDenial,
+    findDenial: policy.findDenial,
     delivers: (kind) => kind in deliverers,
     renderNotice: rendererOf(features),
     sessionTables,
@@ -117,9 +117,9 @@ export async function createKernel({
   const dispatcher = new Dispatcher({
     engine,
     tools: toolHost,
-    bench,
+    policy,
     openers: features.flatMap((feature) => feature.openRepository ?? []),
-    terms: { limits: turnLimits, catalogue, tokens, briefing: briefingOf(features) },
+    config: { limits: turnLimits, catalogue, tokens, briefing: briefingOf(features) },
     log,
   });
   const retention = [...kernelRetention, ...features.flatMap((one) => one.retention ?? [])];
@@ -147,7 +147,7 @@ export async function createKernel({
     prompts: createPrompts(engine),
     runs: createRuns(engine, defaults),
     runners,
-    agents: createAgents({ engine, catalogue, bench, tokens }),
+    agents: createAgents({ engine, catalogue, policy, tokens }),
     workspaces: createWorkspaceReads(engine),
     /** A batch of it; true when nothing of theirs is left. */
     purgePerson: (person: Person) =>

@@ -1,6 +1,7 @@
 /**
  * The kernel's tables. Every row knows its org, its owner and who made it. Instants are epoch
  * milliseconds, booleans 0 or 1, JSON is text, money is in micro-units: one form for both databases.
+ * States are readonly here: they change by the tables in `transitions/`, which return the columns to set.
  */
 import type { EventType } from "#protocol/events.ts";
 import type { ExecutionMode, RunState, RunType } from "#protocol/runs.ts";
@@ -62,7 +63,7 @@ export interface SessionRow {
   title: string | null;
   kind: SessionKind;
   purpose: "task" | "review";
-  lifecycle: Lifecycle;
+  readonly lifecycle: Lifecycle;
   parent_session_id: string | null;
   root_session_id: string;
   depth: number;
@@ -86,7 +87,7 @@ export interface SessionRow {
   executor_profile: string | null;
   executor_type: string | null;
   hostname: string | null;
-  incarnation: number;
+  readonly incarnation: number;
   /** 1: one live run at a time; 0: its threads run side by side. */
   exclusive: number;
   /** 1: a person has put it into supervisor mode. */
@@ -114,8 +115,8 @@ export interface SessionRow {
   /** Prompts and answers in its transcript. */
   messages_total: number;
   /** The state of its most telling live run, or null when none is live. */
-  run_state: RunState | null;
-  last_outcome: Outcome | null;
+  readonly run_state: RunState | null;
+  readonly last_outcome: Outcome | null;
   /** Why its last turn failed; null when that did not fail. */
   last_error_code: string | null;
   last_error_message: string | null;
@@ -172,8 +173,8 @@ export interface RunRow {
   thread: string;
   prompt_id: string;
   type: RunType;
-  state: RunState;
-  outcome: Outcome | null;
+  readonly state: RunState;
+  readonly outcome: Outcome | null;
   execution_mode: ExecutionMode;
   runtime: string;
   agent_name: string | null;
@@ -181,10 +182,10 @@ export interface RunRow {
   demand_key: string;
   exclusive: number;
   pinned_runner_id: string | null;
-  runner_id: string | null;
-  runner_boot: string | null;
-  server_boot: string | null;
-  fence: number;
+  readonly runner_id: string | null;
+  readonly runner_boot: string | null;
+  readonly server_boot: string | null;
+  readonly fence: number;
   attempts: number;
   strikes: number;
   blameless: number; // losses in a row that were not the prompt's fault
@@ -198,7 +199,7 @@ export interface RunRow {
   turn_chars: number;
   /** The session's seq when the turn began; its journal lies after it. */
   first_seq: number;
-  lease_until: number | null;
+  readonly lease_until: number | null;
   stop_reason: string | null;
   /** When it will be ended by force. */
   stop_by: number | null;

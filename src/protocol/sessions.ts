@@ -58,6 +58,14 @@ export const AUTHOR_KINDS = ["user", "session", "channel", "system"] as const;
 
 export type SessionKind = (typeof SESSION_KINDS)[number];
 export type Lifecycle = (typeof LIFECYCLES)[number];
+
+/** True for the lasting session of a person or of an org. */
+export function isOrchestrator<Row extends { kind: SessionKind }>(
+  row: Row,
+): row is Row & { kind: "orchestrator" | "org_orchestrator" } {
+  return row.kind === "orchestrator" || row.kind === "org_orchestrator";
+}
+
 export type Activity = (typeof ACTIVITIES)[number];
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 export type WorkerState = (typeof WORKER_STATES)[number];

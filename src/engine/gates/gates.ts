@@ -14,11 +14,13 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text/clean-text.ts";
 import type { Decision } from "#protocol/frames.ts";
 import { workspaceTools } from "#protocol/tools.ts";
-import { findRun, HELD_STATES, saveRun, saveRunAndLease } from "../runs/queries.ts";
+import { findRun, saveRun, saveRunAndLease } from "../runs/queries.ts";
 import type { GateRow, RunRow, TimerRow } from "../schema.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { clearTimer, setTimer } from "../timers.ts";
+import { transitionPrompt } from "../transitions/prompt-transitions.ts";
+import { isHeldState, transitionRun } from "../transitions/run-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import type { GateDecision } from "./decision.ts";
 import { planDecision } from "./plan-words.ts";
@@ -58,7 +60,7 @@ export async function openGate(
   run: RunRow,
   question: Question,
 ): Promise<GateRow> {
-  if (!(HELD_STATES as readonly string[]).includes(run.state)) {
+  if (!isHeldState(run.state)) {
     throw new Refusal(
       "conflict",
       "run_not_held",
@@ -279,12 +281,12 @@ async function goOn(work: Work, session: SessionWriter, gate: GateRow): Promise<
   const run = await findRun(work.tx, gate.run_id);
   if (run?.state !== "gated" || (await hasPendingGate(work.tx, gate.prompt_id))) return;
   if (run.runner_id !== null) return setWaiting(work, session, run, false);
-  run.state = "pending";
+  Object.assign(run, transitionRun(run, { type: "answer" }));
   run.ready_at = work.now;
   run.available_at = work.now;
   await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);
-  await setPromptState(work, run, "running");
+  await movePrompt(work, run, "resume");
   work.tx.afterCommit(() => work.announcer.runsReady());
 }
 
@@ -295,16 +297,16 @@ async function setWaiting(
   waiting: boolean,
 ): Promise<void> {
   if (run.state === "stopping") return;
-  run.state = waiting ? "gated" : "running";
+  Object.assign(run, transitionRun(run, { type: waiting ? "ask" : "answer" }));
   await saveRun(work.tx, run);
   await showRunState(work, session, run);
-  await setPromptState(work, run, waiting ? "gated" : "running");
+  await movePrompt(work, run, waiting ? "ask" : "resume");
 }
 
-async function setPromptState(work: Work, run: RunRow, state: "gated" | "running"): Promise<void> {
+async function movePrompt(work: Work, run: RunRow, type: "ask" | "resume"): Promise<void> {
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt || prompt.state === "settled") return;
-  prompt.state = state;
+  Object.assign(prompt, transitionPrompt(prompt, { type }));
   await savePrompt(work.tx, prompt);
 }
 

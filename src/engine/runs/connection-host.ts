@@ -3,9 +3,9 @@ import type { Log } from "#base/log.ts";
 import type { ServerFrame } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
 import type { RepositoryOpener } from "../feature.ts";
-import type { Bench, ToolHost } from "../tools/index.ts";
+import type { ToolHost, ToolPolicy } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
-import type { Terms } from "./claim.ts";
+import type { TurnConfig } from "./assignment.ts";
 
 /** The wire to a runner. */
 export interface RunnerLink {
@@ -27,11 +27,11 @@ export interface Held {
 export interface ConnectionHost {
   engine: Engine;
   tools: ToolHost;
-  bench: Bench;
+  policy: ToolPolicy;
   openers: readonly RepositoryOpener[];
   /** Server tools, as they are offered to a runner. */
   toolOffers: readonly ToolOffer[];
-  terms: Terms;
+  config: TurnConfig;
   log: Log;
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Ends every other connection of this runner. */

@@ -5,9 +5,10 @@
 import type { Log } from "#base/log.ts";
 import type { RepositoryOpener } from "../feature.ts";
 import type { Principal } from "../principal.ts";
-import type { Bench, ToolHost } from "../tools/index.ts";
+import type { ToolHost, ToolPolicy } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
-import { claimRuns, type Terms } from "./claim.ts";
+import type { TurnConfig } from "./assignment.ts";
+import { claimRuns } from "./claim.ts";
 import type { RunnerLink } from "./connection-host.ts";
 import { DeadServers } from "./dead-servers.ts";
 import { freeHeldRuns } from "./leases.ts";
@@ -19,9 +20,9 @@ import { markRunner } from "./runners.ts";
 export interface DispatcherOptions {
   engine: Engine;
   tools: ToolHost;
-  bench: Bench;
+  policy: ToolPolicy;
   openers: readonly RepositoryOpener[];
-  terms: Terms;
+  config: TurnConfig;
   log: Log;
 }
 
@@ -69,10 +70,10 @@ export class Dispatcher {
     const connection = new RunnerConnection(principal, link, {
       engine: this.#engine,
       tools: this.#options.tools,
-      bench: this.#options.bench,
+      policy: this.#options.policy,
       openers: this.#options.openers,
-      toolOffers: this.#options.terms.catalogue.offers,
-      terms: this.#options.terms,
+      toolOffers: this.#options.config.catalogue.offers,
+      config: this.#options.config,
       log: this.#log,
       isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
       replaceOthers: (newer, runnerId) => this.#replaceOthers(newer, runnerId),
@@ -154,16 +155,14 @@ export class Dispatcher {
   }
 
   async #fill(connection: RunnerConnection): Promise<void> {
-    const { runner, free } = connection;
-    if (!runner || free === 0) return;
+    const reservation = connection.reserve();
+    if (!reservation) return;
     try {
-      await connection.claiming(async (claimer) => {
-        if (claimer) await claimRuns(this.#engine, claimer);
-      });
+      await claimRuns(this.#engine, reservation).finally(() => reservation.release());
     } catch (error) {
       if (!this.#closed)
         this.#log.error(
-          { err: error, runnerId: runner.id },
+          { err: error, runnerId: reservation.runner.id },
           "claiming failed; it will be tried again",
         );
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { demandKey, fits, type RunnerOffer, type RunWish } from "./fit.ts";
+import { fits, type RunnerCapabilities, type RunRequirements, requirementsKey } from "./fit.ts";
 
-const offer: RunnerOffer = {
+const capabilities: RunnerCapabilities = {
   id: "rnr_1",
   orgId: "org_1",
   scope: "org",
@@ -11,7 +11,7 @@ const offer: RunnerOffer = {
   tags: ["linux", "gpu"],
   runtimes: ["echo"],
 };
-const wish: RunWish = {
+const requirements: RunRequirements = {
   orgId: "org_1",
   ownerId: "usr_1",
   runtime: "echo",
@@ -20,7 +20,7 @@ const wish: RunWish = {
 };
 
 describe("whether a runner can take a run", () => {
-  const rows: [string, Partial<RunnerOffer>, Partial<RunWish>, boolean][] = [
+  const rows: [string, Partial<RunnerCapabilities>, Partial<RunRequirements>, boolean][] = [
     ["asks for nothing", {}, {}, true],
     ["another org", { orgId: "org_2" }, {}, false],
     ["its owner's machine", { scope: "user:usr_1" }, {}, true],
@@ -39,11 +39,11 @@ describe("whether a runner can take a run", () => {
     ["pinned to another", {}, { pinnedRunnerId: "rnr_2" }, false],
   ];
   it.each(rows)("%s", (_name, offered, wished, expected) => {
-    expect(fits({ ...offer, ...offered }, { ...wish, ...wished })).toBe(expected);
+    expect(fits({ ...capabilities, ...offered }, { ...requirements, ...wished })).toBe(expected);
   });
 
   it("knows equal wishes by their key, in any order of tags", () => {
-    const key = (tags: string[]) => demandKey({ ...wish, demands: { tags } });
+    const key = (tags: string[]) => requirementsKey({ ...requirements, demands: { tags } });
     expect(key(["a", "b"])).toBe(key(["b", "a"]));
     expect(key(["a"])).not.toBe(key(["b"]));
   });

@@ -1,7 +1,7 @@
 /** Whether a runner can take a run: pure, so that the reasons can be tested and told. */
 import type { Demands } from "#protocol/runs.ts";
 
-export interface RunnerOffer {
+export interface RunnerCapabilities {
   id: string;
   orgId: string;
   /** `org`, or `user:<id>`: a member's own machine never works for others. */
@@ -14,7 +14,7 @@ export interface RunnerOffer {
   runtimes: readonly string[];
 }
 
-export interface RunWish {
+export interface RunRequirements {
   orgId: string;
   ownerId: string | null;
   runtime: string;
@@ -27,14 +27,14 @@ export function sessionDemands({ demands }: { demands: string | null }): Demands
   return demands === null ? {} : (JSON.parse(demands) as Demands);
 }
 
-/** The wish of a run as it is stored. */
-export function wishOf(run: {
+/** The requirements of a run as it is stored. */
+export function requirementsOf(run: {
   org_id: string;
   owner_id: string | null;
   runtime: string;
   demands: string;
   pinned_runner_id: string | null;
-}): RunWish {
+}): RunRequirements {
   return {
     orgId: run.org_id,
     ownerId: run.owner_id,
@@ -44,29 +44,29 @@ export function wishOf(run: {
   };
 }
 
-export function fits(offer: RunnerOffer, wish: RunWish): boolean {
-  const { demands } = wish;
+export function fits(capabilities: RunnerCapabilities, requirements: RunRequirements): boolean {
+  const { demands } = requirements;
   return (
-    offer.orgId === wish.orgId &&
-    (offer.scope === "org" || offer.scope === `user:${wish.ownerId}`) &&
-    offer.runtimes.includes(wish.runtime) &&
-    (wish.pinnedRunnerId === null || wish.pinnedRunnerId === offer.id) &&
-    (demands.hostname === undefined || demands.hostname === offer.hostname) &&
-    (demands.projectDir === undefined || demands.projectDir === offer.projectDir) &&
-    (demands.profile === undefined || demands.profile === offer.profile) &&
-    (demands.runtime === undefined || offer.runtimes.includes(demands.runtime)) &&
-    (demands.tags ?? []).every((tag) => offer.tags.includes(tag))
+    capabilities.orgId === requirements.orgId &&
+    (capabilities.scope === "org" || capabilities.scope === `user:${requirements.ownerId}`) &&
+    capabilities.runtimes.includes(requirements.runtime) &&
+    (requirements.pinnedRunnerId === null || requirements.pinnedRunnerId === capabilities.id) &&
+    (demands.hostname === undefined || demands.hostname === capabilities.hostname) &&
+    (demands.projectDir === undefined || demands.projectDir === capabilities.projectDir) &&
+    (demands.profile === undefined || demands.profile === capabilities.profile) &&
+    (demands.runtime === undefined || capabilities.runtimes.includes(demands.runtime)) &&
+    (demands.tags ?? []).every((tag) => capabilities.tags.includes(tag))
   );
 }
 
 /** Runs with the same key fit the same runners. */
-export function demandKey(wish: RunWish): string {
-  const { demands } = wish;
+export function requirementsKey(requirements: RunRequirements): string {
+  const { demands } = requirements;
   return JSON.stringify([
-    wish.orgId,
-    wish.ownerId,
-    wish.runtime,
-    wish.pinnedRunnerId,
+    requirements.orgId,
+    requirements.ownerId,
+    requirements.runtime,
+    requirements.pinnedRunnerId,
     demands.hostname ?? null,
     demands.projectDir ?? null,
     demands.profile ?? null,

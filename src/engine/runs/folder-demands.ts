@@ -4,7 +4,7 @@ import type { SessionRow } from "../schema.ts";
 import { findSession } from "../sessions/queries.ts";
 import type { Work } from "../work.ts";
 import { fits, sessionDemands } from "./fit.ts";
-import { offerOf, wasSeenLately } from "./runner-offer.ts";
+import { capabilitiesOf, wasSeenLately } from "./runner-capabilities.ts";
 import { listRunners } from "./runner-queries.ts";
 
 /**
@@ -29,7 +29,7 @@ async function parentsHost({ tx }: Work, row: SessionRow): Promise<string | null
 
 /** Runners that may not take the session, or were not seen for long, must not make it wait. */
 async function registeredFolder(work: Work, row: SessionRow, projectDir: string): Promise<Demands> {
-  const wish = {
+  const requirements = {
     orgId: row.org_id,
     ownerId: row.owner_id,
     runtime: row.runtime,
@@ -38,7 +38,7 @@ async function registeredFolder(work: Work, row: SessionRow, projectDir: string)
   };
   const runners = await listRunners(work.tx, row.org_id);
   const hasIt = runners.some(
-    (runner) => wasSeenLately(runner, work.now) && fits(offerOf(runner), wish),
+    (runner) => wasSeenLately(runner, work.now) && fits(capabilitiesOf(runner), requirements),
   );
   return hasIt ? { projectDir } : {};
 }

@@ -6,14 +6,14 @@
 
 import { JOURNAL_PIECE } from "#protocol/bounds.ts";
 import { cutBySize } from "#protocol/rough-size.ts";
-import type { Bench } from "../tools/index.ts";
+import type { ToolPolicy } from "../tools/index.ts";
 import type { Engine } from "../work.ts";
 import { type Batch, type Journaled, journal } from "./journal.ts";
 
 /** `last` writes the piece that may end the turn. */
 export async function journalInPieces(
   engine: Engine,
-  bench: Bench,
+  policy: ToolPolicy,
   batch: Batch,
   last: (piece: Batch) => Promise<Journaled>,
 ): Promise<Journaled> {
@@ -21,7 +21,7 @@ export async function journalInPieces(
   const end = pieces.pop() as Batch;
   let verdicts: Extract<Journaled, { ok: true }>["verdicts"];
   for (const piece of pieces) {
-    const done = await journal(engine, bench, piece);
+    const done = await journal(engine, policy, piece);
     if (!done.ok) {
       // A turn that has settled takes no more; whether by this very batch, its last piece says.
       return batch.settle ? last(end) : done;

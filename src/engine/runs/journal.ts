@@ -19,19 +19,21 @@ import { findPrompt } from "../sessions/prompt-queries.ts";
 import { keepSummary } from "../sessions/queries.ts";
 import { listTurnCalls } from "../sessions/turn-entries.ts";
 import { added, settleRun } from "../sessions/turns.ts";
-import type { Bench } from "../tools/index.ts";
+import type { ToolPolicy } from "../tools/index.ts";
 import { findKnownAnswer } from "../tools/queries.ts";
+import { isHeldState, transitionRun } from "../transitions/run-transitions.ts";
+import { showMovedRun } from "../transitions/session-transitions.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { keepChanges, keepWorkspace } from "../workspaces/record.ts";
-import type { Claimer } from "./claim.ts";
+import { claimFollowUps } from "./claim.ts";
+import type { ClaimContext } from "./claim-run.ts";
 import { recheckCalls } from "./find-denials.ts";
 import { sessionDemands } from "./fit.ts";
-import { handOn } from "./hand-on.ts";
 import { draftOf, type PreTool } from "./journal-items.ts";
 import { countModelCall, isCountedByServer } from "./model-calls.ts";
 import { parkRun } from "./park.ts";
 import { putOffSummary } from "./put-off-summary.ts";
-import { findRun, findRunAgain, HELD_STATES, saveRun } from "./queries.ts";
+import { findRun, findRunAgain, saveRun } from "./queries.ts";
 import { endingOf, requestStop } from "./request-stop.ts";
 import { findRunner } from "./runner-queries.ts";
 import { isIsolatedRunner } from "./runners.ts";
@@ -60,12 +62,12 @@ export type Journaled =
     }
   | { ok: false; code: "stale_fence" | "ordinal_gap" | "run_not_found" };
 
-/** `claimer`: who may go on with what the settlement makes ready. */
+/** `context`: the runner that may claim what the settlement makes ready. */
 export function journal(
   engine: Engine,
-  bench: Bench,
+  policy: ToolPolicy,
   batch: Batch,
-  claimer?: Claimer,
+  context?: ClaimContext,
 ): Promise<Journaled> {
   return command(engine, async (work) => {
     const found = await findRun(work.tx, batch.run);
@@ -77,10 +79,10 @@ export function journal(
     const fresh = batch.items.slice(run.journaled + 1 - batch.firstOrdinal);
     countSize(run, fresh);
     const isBeyond = hasAskedBeyond(session.row, run, fresh);
-    const verdicts = await apply({ work, session, run, bench }, fresh, batch);
+    const verdicts = await apply({ work, session, run, policy }, fresh, batch);
     const lastOrdinal = run.journaled;
     if (isBeyond) await stopSpending(work, session, run, batch);
-    await end(work, session, run, batch, claimer);
+    await end(work, session, run, batch, context);
     return { ok: true, lastOrdinal, ...(verdicts ? { verdicts } : {}) };
   });
 }
@@ -127,19 +129,19 @@ async function stopSpending(
   await requestStop(work, session, run, "budget", null);
 }
 
-/** Ends the run or parks it, if the batch says so; what became ready goes to the claimer. */
+/** Ends the run or parks it, if the batch says so; what became ready is claimed for the context. */
 async function end(
   work: Work,
   session: SessionWriter,
   run: RunRow,
   { settle: settlement, park }: Batch,
-  claimer: Claimer | undefined,
+  context: ClaimContext | undefined,
 ): Promise<void> {
   if (park && !settlement) await parkRun(work, session, run, park);
   else if (!settlement) await saveRun(work.tx, run);
   else {
     await settle(work, session, run, settlement);
-    if (claimer) await handOn(work, claimer);
+    if (context) await claimFollowUps(work, context);
   }
 }
 
@@ -148,7 +150,7 @@ function refuse(run: RunRow, batch: Batch): Journaled | undefined {
   if (run.fence !== batch.fence || run.runner_id !== batch.runnerId) {
     return { ok: false, code: "stale_fence" };
   }
-  if (!isHeld(run)) {
+  if (!isHeldState(run.state)) {
     // A settlement that is sent again finds its run ended under the same fence.
     const lastOrdinal = batch.firstOrdinal + batch.items.length - 1;
     const repeated = batch.settle !== undefined && lastOrdinal <= run.journaled;
@@ -157,15 +159,11 @@ function refuse(run: RunRow, batch: Batch): Journaled | undefined {
   return batch.firstOrdinal > run.journaled + 1 ? { ok: false, code: "ordinal_gap" } : undefined;
 }
 
-function isHeld(run: RunRow): boolean {
-  return (HELD_STATES as readonly string[]).includes(run.state);
-}
-
 interface Writing {
   work: Work;
   session: SessionWriter;
   run: RunRow;
-  bench: Bench;
+  policy: ToolPolicy;
 }
 
 /** Returns the verdicts on the calls of the batch that asked for one, if any did. */
@@ -176,9 +174,8 @@ async function apply(
 ): Promise<Record<string, Verdict> | undefined> {
   const { work, session, run } = writing;
   if (run.state === "claimed") {
-    run.state = "running";
-    run.started_at ??= work.now;
-    if (session.row.run_state === "claimed") session.row.run_state = "running";
+    Object.assign(run, transitionRun(run, { type: "start", now: work.now }));
+    Object.assign(session.row, showMovedRun(session.row, "claimed", "running"));
   }
   if (bind) await bindExecutor(work, session, run, bind);
   const given = fresh.length < items.length ? await earlierVerdicts(work, run, items) : {};
@@ -232,14 +229,14 @@ const REPEATED_ID =
   "This call has the id of an earlier one, so it was not performed. Make it again on its own.";
 
 async function judge(
-  { work, session, run, bench }: Writing,
+  { work, session, run, policy }: Writing,
   item: PreTool,
   known: Set<string>,
 ): Promise<Verdict> {
   const id = cleanText(item.callId);
   const verdict: Verdict = known.has(id)
     ? { verdict: "invalid", reason: REPEATED_ID }
-    : await withPlace(work, run, item, await bench.judge(work, session, run, item));
+    : await withPlace(work, run, item, await policy.judge(work, session, run, item));
   known.add(id);
   const call = { callId: item.callId, tool: item.tool, verdict: verdict.verdict };
   await work.emit({ type: "call_judged", session, run, call });

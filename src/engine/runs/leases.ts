@@ -3,18 +3,11 @@ import { LEASE_MS } from "#protocol/frames.ts";
 import { eachApart } from "../each-apart.ts";
 import { untellDecisions } from "../gates/gates.ts";
 import type { RunRow } from "../schema.ts";
+import { isHeldState } from "../transitions/run-transitions.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { loseRun } from "./lose-run.ts";
 import type { LossReason } from "./loss-evidence.ts";
-import {
-  findRun,
-  HELD_STATES,
-  listExpired,
-  listHeldBy,
-  listLiveRuns,
-  renewLease,
-  saveRun,
-} from "./queries.ts";
+import { findRun, listExpired, listHeldBy, listLiveRuns, renewLease, saveRun } from "./queries.ts";
 import { listOverdueStops } from "./waiting-run-queries.ts";
 
 export interface RunRef {
@@ -50,7 +43,13 @@ export async function releaseRun(
     const found = await findRun(work.tx, runId);
     const session = found && (await work.family(found.session_id));
     const run = session && (await findRun(work.tx, runId));
-    if (!session || !run || run.fence !== fence || run.runner_id !== runnerId || !isHeld(run.state))
+    if (
+      !session ||
+      !run ||
+      run.fence !== fence ||
+      run.runner_id !== runnerId ||
+      !isHeldState(run.state)
+    )
       return;
     if (!begun) await untellDecisions(work, run);
     await loseRun(work, session, run, "released");
@@ -76,7 +75,7 @@ export async function freeHeldRuns(
     await command(engine, async (work) => {
       const session = await work.family(session_id);
       const run = session && (await findRun(work.tx, id));
-      const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeld(run.state);
+      const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeldState(run.state);
       if (session && run && isTheirs && isCurrent())
         await loseRun(work, session, run, reasonFor(run));
     });
@@ -98,7 +97,7 @@ export async function freeRunsOfDeadServer(
     command(engine, async (work) => {
       const session = await work.family(session_id);
       const run = session && (await findRun(work.tx, id));
-      const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeld(run.state);
+      const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeldState(run.state);
       if (session && run && isTheirs) await loseRun(work, session, run, "server_died");
     }),
   );
@@ -127,7 +126,7 @@ export async function expireLeases(
     command(engine, async (work) => {
       const session = await work.family(session_id);
       const run = session && (await findRun(work.tx, id));
-      if (!session || !run || run.fence !== fence || !isHeld(run.state)) return;
+      if (!session || !run || run.fence !== fence || !isHeldState(run.state)) return;
       if (run.lease_until === null || !isOver(run.lease_until, work.now)) return;
       if (!mayExpire()) return;
       await loseRun(work, session, run, "lease_expired");
@@ -184,8 +183,4 @@ function lifeOfLeases(now: number): { past: number; future: number } {
 function isOver(leaseUntil: number, now: number): boolean {
   const { past, future } = lifeOfLeases(now);
   return leaseUntil < past || leaseUntil > future;
-}
-
-function isHeld(state: string): boolean {
-  return (HELD_STATES as readonly string[]).includes(state);
 }

@@ -4,6 +4,8 @@ import { answerOpenCalls } from "../sessions/cut-turn.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
+import { transitionPrompt } from "../transitions/prompt-transitions.ts";
+import { transitionRun } from "../transitions/run-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { afterLoss, type Blame } from "./attempts.ts";
 import type { LossReason } from "./loss-evidence.ts";
@@ -53,13 +55,11 @@ export async function loseRun(
     return;
   }
   if (prompt.state === "gated") {
-    prompt.state = "running";
+    Object.assign(prompt, transitionPrompt(prompt, { type: "resume" }));
     await savePrompt(work.tx, prompt);
   }
-  run.state = "pending";
-  run.lease_until = null;
   run.lost_runner_id = reason === "lease_expired" ? run.runner_id : null;
-  run.runner_id = null;
+  Object.assign(run, transitionRun(run, { type: "lose" }));
   run.available_at = work.now + next.backoffMs;
   await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);

@@ -14,6 +14,8 @@ import { answerOpenCalls, readCall, turnCalls } from "../sessions/cut-turn.ts";
 import { findPrompt, savePrompt } from "../sessions/prompt-queries.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import { settleRun } from "../sessions/turns.ts";
+import { transitionPrompt } from "../transitions/prompt-transitions.ts";
+import { transitionRun } from "../transitions/run-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { saveRunAndLease } from "./queries.ts";
 import { endingOf } from "./request-stop.ts";
@@ -31,19 +33,16 @@ export async function parkRun(
   // It was asked to end meanwhile: it does not wait first.
   if (run.stop_reason !== null) return endStopped(work, session, run);
   const waits = park.kind === "gate" ? await openGateFor(work, session, run, park.callId) : true;
-  run.attempts -= 1;
   // It got somewhere, so earlier losses are no longer in a row with later ones.
   if (run.progressed === 1) {
     run.strikes = 0;
     run.blameless = 0;
   }
-  run.runner_id = null;
-  run.runner_boot = null;
-  run.lease_until = null;
+  const event = park.kind === "gate" && waits ? "park" : "yield";
+  Object.assign(run, transitionRun(run, { type: event }));
   run.ready_at = work.now;
   run.available_at = work.now;
   if (park.kind === "pause") {
-    run.state = "pending";
     run.available_at = work.now + Math.min(park.waitMs, MAX_PAUSE_MS);
     run.pause = JSON.stringify({
       code: cleanText(park.code),
@@ -51,7 +50,7 @@ export async function parkRun(
       ...(park.notBegun ? { notBegun: park.notBegun } : {}),
     });
     if (park.notBegun) await untellDecisions(work, run, park.notBegun);
-  } else run.state = waits ? "gated" : "pending";
+  }
   await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);
   session.record({
@@ -127,7 +126,7 @@ function dataOf(row: Pick<EventRow, "data">): CallData {
 async function showRunning(work: Work, run: RunRow): Promise<void> {
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (prompt?.state !== "gated") return;
-  prompt.state = "running";
+  Object.assign(prompt, transitionPrompt(prompt, { type: "resume" }));
   await savePrompt(work.tx, prompt);
 }
 

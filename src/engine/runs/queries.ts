@@ -1,17 +1,9 @@
 /** The only SQL on runs. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
-import type { RunState } from "#protocol/runs.ts";
 import type { KernelTables, RunRow } from "../schema.ts";
+import { HELD_STATES, LIVE_STATES } from "../transitions/run-transitions.ts";
 
 const prepare = statements<KernelTables>();
-
-export const HELD_STATES = [
-  "claimed",
-  "running",
-  "gated",
-  "stopping",
-] as const satisfies readonly RunState[];
-export const LIVE_STATES = ["pending", ...HELD_STATES] as const;
 
 const RUN_COLUMNS = [
   "id",

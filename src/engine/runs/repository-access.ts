@@ -7,8 +7,9 @@ import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import type { RepositoryOpener } from "../feature.ts";
 import type { RunnerRow, RunRow } from "../schema.ts";
 import { findSession } from "../sessions/queries.ts";
+import { isHeldState } from "../transitions/run-transitions.ts";
 import type { Engine } from "../work.ts";
-import { findRun, HELD_STATES } from "./queries.ts";
+import { findRun } from "./queries.ts";
 
 export type OpenedRepository = { access: RepositoryAccess | null } | { lost: true };
 
@@ -33,6 +34,6 @@ export async function openRepository(
 }
 
 function isHeldBy(run: RunRow, runnerId: string, fence: number): boolean {
-  const isHeld = (HELD_STATES as readonly string[]).includes(run.state);
+  const isHeld = isHeldState(run.state);
   return isHeld && run.lease_until !== null && run.runner_id === runnerId && run.fence === fence;
 }

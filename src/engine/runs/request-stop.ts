@@ -4,6 +4,7 @@ import type { CancelReason } from "#protocol/frames.ts";
 import type { RunRow } from "../schema.ts";
 import { showRunState } from "../sessions/run-state.ts";
 import type { Ending } from "../sessions/turns.ts";
+import { transitionRun } from "../transitions/run-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { saveRun } from "./queries.ts";
 
@@ -19,7 +20,7 @@ export async function requestStop(
   by: string | null,
 ): Promise<void> {
   const graceMs = graceFor(reason);
-  run.state = "stopping";
+  Object.assign(run, transitionRun(run, { type: "stop" }));
   run.stop_reason = reason;
   run.stop_by = work.now + graceMs;
   run.stop_by_prompt = by;

@@ -7,21 +7,20 @@ import { Refusal } from "#base/refusal.ts";
 import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
 import type { Principal } from "../principal.ts";
 import type { RunnerRow } from "../schema.ts";
-import type { Claimer } from "./claim.ts";
 import type { ConnectionHost, Held, RunnerLink } from "./connection-host.ts";
 import { type Batch, type Journaled, journal } from "./journal.ts";
 import { journalInPieces } from "./journal-pieces.ts";
-import { EXPIRY_MARGIN_MS, freeHeldRuns, releaseRun, renewLeases } from "./leases.ts";
+import { freeHeldRuns, releaseRun, renewLeases } from "./leases.ts";
 import { MachineReports } from "./machine-reports.ts";
 import { listHeldBy } from "./queries.ts";
 import { graceFor } from "./request-stop.ts";
-import { offerOf } from "./runner-offer.ts";
+import { Reservation } from "./reservation.ts";
 import { answerRequest, type RunnerRequest } from "./runner-requests.ts";
 import { markRunner, offerModels, registerRunner } from "./runners.ts";
 import { ConsentLine } from "./sandbox-consent.ts";
 
 /** The next turn of the session that settles, and that of its parent. */
-const MOST_HANDED_ON = 2;
+const MAX_FOLLOW_UPS = 2;
 /** Requests under way: some for the runner itself, and as many as a turn's calls at once for each turn. */
 const REQUESTS_AT_ONCE = 64;
 const REQUESTS_PER_RUN = 32;
@@ -68,34 +67,20 @@ export class RunnerConnection {
     return Math.max(0, this.runner.capacity - this.held.size - this.#reserved);
   }
 
-  /**
-   * Lets `claim` find work. Meanwhile the places it may fill, `most` or all that are free, are nobody
-   * else's to give away; it is not handed a claimer when there are none.
-   */
-  async claiming(
-    claim: (claimer: Claimer | undefined) => Promise<unknown>,
-    most = Number.POSITIVE_INFINITY,
-  ): Promise<void> {
-    const { engine, terms } = this.#host;
+  /** Reserves `most` of the free places, or all; undefined when there are none. */
+  reserve(most = Number.POSITIVE_INFINITY): Reservation | undefined {
     const { runner } = this;
     const free = Math.min(this.free, most);
-    const instant = engine.clock.steady ?? engine.clock.now;
-    const askedAt = instant();
-    const late: Assignment[] = [];
-    const grant = (assignment: Assignment) => {
-      // A runner counts its lease from the moment it is told; told late, it would count too far.
-      const isFresh = instant() - askedAt <= EXPIRY_MARGIN_MS;
-      if (isFresh && !this.closed) this.assign(assignment);
-      else late.push(assignment);
-    };
+    if (!runner || free === 0) return undefined;
     this.#reserved += free;
-    try {
-      if (!runner || free === 0) return void (await claim(undefined));
-      await claim({ runner, offer: offerOf(runner), free, terms, readers: this.#readers, grant });
-      for (const assignment of late) await releaseRun(engine, runner.id, assignment, false);
-    } finally {
+    const { engine, config } = this.#host;
+    const end = () => {
       this.#reserved -= free;
-    }
+    };
+    return new Reservation(
+      { runner, free, config, readers: this.#readers },
+      { engine, connection: this, end },
+    );
   }
 
   isAlive(): Promise<boolean> {
@@ -326,24 +311,29 @@ export class RunnerConnection {
   }
 
   async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
-    const { engine, bench } = this.#host;
+    const { engine, policy } = this.#host;
     const { run, fence, settle, park } = frame;
-    const done = await journalInPieces(engine, bench, { ...frame, runnerId: runner.id }, (piece) =>
-      settle ? this.#settleWith(piece) : journal(engine, bench, piece),
+    const done = await journalInPieces(
+      engine,
+      policy,
+      { ...frame, runnerId: runner.id },
+      (piece) => (settle ? this.#settleWith(piece) : journal(engine, policy, piece)),
     );
     if (settle || park || !done.ok) this.#forget(run, fence);
     this.#answerJournal(frame, done);
   }
 
-  /** What the end of a turn makes ready goes on here, if a place is free. */
+  /** The follow-ups that the end of a turn makes ready are claimed here, if places are free. */
   async #settleWith(piece: Batch): Promise<Journaled> {
-    const { engine, bench } = this.#host;
-    const written: { done?: Journaled } = {};
-    await this.claiming(async (claimer) => {
-      written.done = await journal(engine, bench, piece, claimer);
+    const { engine, policy } = this.#host;
+    const reservation = this.reserve(MAX_FOLLOW_UPS);
+    try {
+      const done = await journal(engine, policy, piece, reservation);
       this.#forget(piece.run, piece.fence);
-    }, MOST_HANDED_ON);
-    return written.done as Journaled;
+      return done;
+    } finally {
+      await reservation?.release();
+    }
   }
 
   /** After the turns it goes on with: those wait for nothing more, and this frees nobody. */

@@ -1,10 +1,10 @@
 /** Tells how the runners of an organisation meet a run: who could take it, and whether its holder is away. */
 import type { RunRow } from "../schema.ts";
 import type { RunTrouble } from "../sessions/states.ts";
-import { fits, wishOf } from "./fit.ts";
+import { isHeldState } from "../transitions/run-transitions.ts";
+import { fits, requirementsOf } from "./fit.ts";
 import { EXPIRY_MARGIN_MS } from "./leases.ts";
-import { HELD_STATES } from "./queries.ts";
-import type { RunnerStanding } from "./runner-offer.ts";
+import type { RunnerStanding } from "./runner-capabilities.ts";
 
 /**
  * - `holder_away`: the runner that holds the session's files is not connected;
@@ -21,8 +21,8 @@ export function matchRunners(runners: readonly RunnerStanding[], run: RunRow): R
   const { pinned_runner_id: holderId } = run;
   if (holderId !== null && !online.some(({ id }) => id === holderId)) return "holder_away";
   if (online.length === 0) return "none";
-  const wish = wishOf(run);
-  const fitting = online.filter(({ offer }) => fits(offer, wish));
+  const requirements = requirementsOf(run);
+  const fitting = online.filter(({ capabilities }) => fits(capabilities, requirements));
   if (fitting.length === 0) return "unfit";
   const ready = fitting.filter(({ isReady }) => isReady);
   if (ready.length === 0) return "starting";
@@ -51,7 +51,7 @@ export function troubleOf(
   now: number,
 ): RunTrouble | null {
   if (run.state === "pending") return isLost(run) && mayBeTaken(runners, run) ? "lost" : null;
-  const isHeld = (HELD_STATES as readonly string[]).includes(run.state) && run.runner_id !== null;
+  const isHeld = isHeldState(run.state) && run.runner_id !== null;
   if (!isHeld) return null;
   if (run.lease_until !== null && run.lease_until < now) return "lease_over";
   return takeoverAt(runners, run, now) === null ? null : "runner_away";

@@ -1,8 +1,8 @@
 /** The only SQL on runners. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, RunnerRow } from "../schema.ts";
-import { HELD_STATES } from "./queries.ts";
-import { type RunnerStanding, STANDING_COLUMNS, standingOf } from "./runner-offer.ts";
+import { HELD_STATES } from "../transitions/run-transitions.ts";
+import { type RunnerStanding, STANDING_COLUMNS, standingOf } from "./runner-capabilities.ts";
 
 const prepare = statements<KernelTables>();
 

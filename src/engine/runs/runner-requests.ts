@@ -49,7 +49,7 @@ async function callTool(
 }
 
 async function answerMaterial(
-  { host: { engine, terms }, runner }: Asker,
+  { host: { engine, config }, runner }: Asker,
   held: Held,
   frame: MaterialRequest,
 ): Promise<ServerFrame> {
@@ -60,7 +60,7 @@ async function answerMaterial(
       return { op: "history", id, ...page };
     }
     case "brief":
-      return { op: "brief", id, ...(await readBrief(engine, terms.briefing, held)) };
+      return { op: "brief", id, ...(await readBrief(engine, config.briefing, held)) };
     case "blob": {
       const { mediaType, data } = frame;
       const place = { orgId: runner.org_id, sessionId: held.sessionId };

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as loopTurns } from "node:timers/promises";
 import type { Reader } from "#base/store/index.ts";
 import type { BriefText, HistoryItem, HistoryPage, Material } from "#protocol/frames.ts";
-import type { Attachment, Author } from "#protocol/sessions.ts";
+import { type Attachment, type Author, isOrchestrator } from "#protocol/sessions.ts";
 import type { Briefer, Registrar } from "../feature.ts";
 import type { EventRow, PromptRow, RunnerRow, RunRow, SessionRow } from "../schema.ts";
 import { findBlob, keepBlob } from "../sessions/blob-queries.ts";
@@ -229,7 +229,7 @@ export function whatBecameOf(
         session.runner_id !== null &&
         (session.runner_id !== runnerId || session.left_at !== null);
       // One that was ended does not come back either, so its files may go; orchestrators do.
-      const isEnded = session?.lifecycle === "terminated" && !session.kind.endsWith("orchestrator");
+      const isEnded = session?.lifecycle === "terminated" && !isOrchestrator(session);
       if (!session || isElsewhere || isEnded) gone.push(id);
       else if (session.lifecycle !== "active") resting.push(id);
     }

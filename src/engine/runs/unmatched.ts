@@ -9,9 +9,9 @@ import { answerOpenCalls } from "../sessions/cut-turn.ts";
 import { findPrompt } from "../sessions/prompt-queries.ts";
 import { settleRun } from "../sessions/turns.ts";
 import { command, type Engine } from "../work.ts";
-import { fits, wishOf } from "./fit.ts";
+import { fits, requirementsOf } from "./fit.ts";
 import { findRun } from "./queries.ts";
-import { offerOf, wasSeenLately } from "./runner-offer.ts";
+import { capabilitiesOf, wasSeenLately } from "./runner-capabilities.ts";
 import { listRunners } from "./runner-queries.ts";
 import { listWaitingDemands, listWaitingWith, type WaitingDemand } from "./waiting-run-queries.ts";
 
@@ -26,13 +26,13 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
   const runners = new Map<string, RunnerRow[]>();
   let failed = 0;
   for (const demand of demands) {
-    const { org_id: orgId, demand_key: demandKey } = demand;
+    const { org_id: orgId, demand_key: requirementsKey } = demand;
     const known =
       runners.get(orgId) ?? (await engine.store.read((reader) => listRunners(reader, orgId)));
     runners.set(orgId, known);
     if (!isUnmatched(known, demand, now)) continue;
     const runs = await engine.store.read((reader) =>
-      listWaitingWith(reader, { demandKey, before, limit: BATCH }),
+      listWaitingWith(reader, { requirementsKey, before, limit: BATCH }),
     );
     await eachApart(runs, async ({ id, session_id }) => {
       failed += await failRun(engine, id, session_id);
@@ -52,7 +52,9 @@ export function isUnmatched(
   const isHope = (runner: RunnerRow) =>
     // The machine with the session's files may stay away for long: its session waits or is relocated.
     runner.id === demand.pinned_runner_id || wasSeenLately(runner, now);
-  return !runners.some((runner) => isHope(runner) && fits(offerOf(runner), wishOf(demand)));
+  return !runners.some(
+    (runner) => isHope(runner) && fits(capabilitiesOf(runner), requirementsOf(demand)),
+  );
 }
 
 async function failRun(engine: Engine, runId: string, sessionId: string): Promise<number> {

@@ -1,7 +1,7 @@
 /** SQL on runs that wait, are live or are overdue, read for many sessions at once. */
 import { builder, type Reader, statements } from "#base/store/index.ts";
 import type { KernelTables, RunRow } from "../schema.ts";
-import { LIVE_STATES } from "./queries.ts";
+import { LIVE_STATES } from "../transitions/run-transitions.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -49,14 +49,14 @@ export function listWaitingDemands(reader: Reader, before: number): Promise<Wait
 }
 
 const selectWaitingWith = prepare<
-  { demandKey: string; before: number; limit: number },
+  { requirementsKey: string; before: number; limit: number },
   Pick<RunRow, "id" | "session_id">
 >((db, p) =>
   db
     .selectFrom("runs")
     .select(["id", "session_id"])
     .where("state", "=", "pending")
-    .where("demand_key", "=", p("demandKey"))
+    .where("demand_key", "=", p("requirementsKey"))
     .where("ready_at", "<=", p("before"))
     .where("available_at", "<=", p("before"))
     .orderBy("ready_at")
@@ -64,7 +64,7 @@ const selectWaitingWith = prepare<
 );
 export function listWaitingWith(
   reader: Reader,
-  wanted: { demandKey: string; before: number; limit: number },
+  wanted: { requirementsKey: string; before: number; limit: number },
 ): Promise<Pick<RunRow, "id" | "session_id">[]> {
   return reader.all(selectWaitingWith, wanted);
 }

@@ -24,6 +24,8 @@ import { deleteRun, listLiveRuns } from "../runs/queries.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { GateRow, PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { setTimer } from "../timers.ts";
+import { admittedPrompt } from "../transitions/prompt-transitions.ts";
+import { transitionSession } from "../transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { endAwaiting } from "./awaiting.ts";
 import { keepBlob } from "./blob-queries.ts";
@@ -251,7 +253,7 @@ async function wakeOrRefuse(work: Work, session: SessionWriter, by: Author["kind
   if (by === "system" && (row.lifecycle === "archived" || (isAsleep && refusal))) return;
   if (refusal) throw refusal;
   if (isAsleep) {
-    row.lifecycle = "active";
+    Object.assign(row, transitionSession(row, "wake", work.now));
     session.record({ type: "session_updated", reason: "woken", data: { lifecycle: "active" } });
     await work.emit({ type: "session_lifecycle", session, from: "hibernated" });
     return;
@@ -338,7 +340,6 @@ async function newPrompt(
   contentHash: string,
   decision: QueueDecision,
 ): Promise<PromptRow> {
-  const held = decision.kind === "hold";
   session.next_position += 1;
   return {
     id: input.id,
@@ -352,8 +353,7 @@ async function newPrompt(
     author_name: input.author.name,
     origin: cleanJson(input.origin),
     mode: input.mode ?? session.queue_mode,
-    state: held ? "collecting" : "queued",
-    outcome: null,
+    ...admittedPrompt(work.now, { collects: decision.kind === "hold" }),
     rank: decision.kind === "queue" ? decision.rank : RANK_NORMAL,
     position: session.next_position,
     content: cleanText(input.content),
@@ -366,14 +366,9 @@ async function newPrompt(
     run_id: input.runId,
     run_options: input.runOptions && JSON.stringify(input.runOptions),
     attempts: 0,
-    superseded_by: null,
-    merged_into: null,
     error_code: null,
     error_message: null,
     accepted_at: work.now,
-    queued_at: held ? null : work.now,
-    started_at: null,
-    settled_at: null,
     ended_waiting_for: null,
   };
 }

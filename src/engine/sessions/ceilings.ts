@@ -5,7 +5,9 @@
  * them are at work is the new one refused. What the platform wakes makes no room: putting a session to
  * sleep ends what it runs in the background, and that is worth it only to a person who is there.
  */
+
 import { Refusal } from "#base/refusal.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { listAwakeInOrg, listAwakeOf, lockCeilings, lockIdle } from "./ceiling-queries.ts";
@@ -28,7 +30,7 @@ export async function findRoom(
 ): Promise<Refusal | null> {
   const { org_id: orgId, owner_id: ownerId, kind, parent_session_id } = payer;
   // There is one for each person, and it is how they reach everything else.
-  if (kind.endsWith("orchestrator")) return null;
+  if (isOrchestrator({ kind })) return null;
   const { activePerOrg, activePerUser } = work.defaults.limits;
   await lockCeilings(work.tx, orgId);
   const inOrg = await listAwakeInOrg(work.tx, { orgId, limit: activePerOrg + MAX_LOOKED_AT });
@@ -68,7 +70,7 @@ async function makeRoom(
     if (work.known(id)) continue;
     const session = await work.session(id);
     if (session?.row.lifecycle !== "active") continue;
-    await setLifecycle(work, session, "hibernated", MADE_ROOM);
+    await setLifecycle(work, session, "sleep", MADE_ROOM);
     sayAsleep(work, session, limit);
     return true;
   }

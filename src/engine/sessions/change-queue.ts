@@ -4,6 +4,8 @@ import type { Notice } from "#protocol/notices.ts";
 import { deleteRun, listLiveRuns } from "../runs/queries.ts";
 import type { PromptRow, RunRow } from "../schema.ts";
 import { clearTimer } from "../timers.ts";
+import { transitionPrompt } from "../transitions/prompt-transitions.ts";
+import { showLiveRuns } from "../transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { COLLECT_TIMER } from "./admit-prompt.ts";
 import { refuseUnlessWaiting } from "./collect.ts";
@@ -59,8 +61,7 @@ export async function promotePrompt(
   row.next_position += 1;
   prompt.rank = RANK_FIRST;
   prompt.position = row.next_position;
-  prompt.state = "queued";
-  prompt.queued_at ??= work.now;
+  Object.assign(prompt, transitionPrompt(prompt, { type: "queue", now: work.now }));
   await savePrompt(work.tx, prompt);
   session.record({ type: "prompt_promoted", thread: prompt.thread, promptId: prompt.id });
   const inTheWay = await liveRunFor(work, session, prompt);
@@ -84,5 +85,5 @@ async function liveRunFor(
 /** A prompt that waits may have a run that nobody has claimed. */
 async function takeBackRun(work: Work, session: SessionWriter, prompt: PromptRow): Promise<void> {
   if ((await deleteRun(work.tx, prompt.run_id)) > 0 && session.row.exclusive === 1)
-    session.row.run_state = null;
+    Object.assign(session.row, showLiveRuns([]));
 }

@@ -1,6 +1,7 @@
 /** The end of a collect buffer: what was held becomes one prompt at the end of the queue. */
 import { Refusal } from "#base/refusal.ts";
 import type { PromptRow, TimerRow } from "../schema.ts";
+import { admittedPrompt, isWaiting, transitionPrompt } from "../transitions/prompt-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { insertPrompt, listCollecting, savePrompt } from "./prompt-queries.ts";
 import { mergeCollected, RANK_NORMAL } from "./prompt-queue.ts";
@@ -46,8 +47,7 @@ export async function flushCollected(
 }
 
 async function queueAlone(work: Work, session: SessionWriter, prompt: PromptRow): Promise<void> {
-  prompt.state = "queued";
-  prompt.queued_at = work.now;
+  Object.assign(prompt, transitionPrompt(prompt, { type: "queue", now: work.now }));
   await savePrompt(work.tx, prompt);
   session.record({ type: "prompt_queued", thread: prompt.thread, promptId: prompt.id });
 }
@@ -68,7 +68,7 @@ function mergedPrompt(
     author_name: from.author_name,
     id: work.ids.mint("pmt"),
     run_id: work.ids.mint("run"),
-    state: "queued",
+    ...admittedPrompt(work.now),
     rank: RANK_NORMAL,
     // The place of the last one: nothing that came after it is overtaken.
     position: last.position,
@@ -84,13 +84,12 @@ function mergedPrompt(
     dispatch_id: null,
     cause_key: `merge:${first.id}`,
     accepted_at: work.now,
-    queued_at: work.now,
   };
 }
 
 /** Refused for prompts whose turn has begun. */
 export function refuseUnlessWaiting(prompt: PromptRow): void {
-  if (prompt.state === "queued" || prompt.state === "collecting") return;
+  if (isWaiting(prompt)) return;
   const now = prompt.state === "settled" ? `has ended (${prompt.outcome})` : "is being worked on";
   throw new Refusal(
     "conflict",

@@ -2,8 +2,9 @@
 import { cleanText } from "#base/text/clean-text.ts";
 import { addressText, type RepositoryAddress } from "#protocol/repository-address.ts";
 import type { Demands } from "#protocol/runs.ts";
-import type { QueueMode, SessionKind } from "#protocol/sessions.ts";
+import { isOrchestrator, type QueueMode, type SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
+import { createdSession } from "../transitions/session-transitions.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
 import { findRoom } from "./ceilings.ts";
 import { finishPurge } from "./purge.ts";
@@ -41,7 +42,7 @@ export interface NewSession {
 export async function createSession(work: Work, input: NewSession): Promise<SessionWriter> {
   await requireRoom(work, input);
   // Only the ids of orchestrators come back. Nothing of an earlier one may be part of the new one.
-  if (input.kind.endsWith("orchestrator")) await finishPurge(work, input.id);
+  if (isOrchestrator(input)) await finishPurge(work, input.id);
   const session = work.create(sessionRow(input, work.now));
   const { row } = session;
   await work.emit({ type: "session_making", session, asked: input.asked });
@@ -70,7 +71,7 @@ async function requireRoom(work: Work, input: NewSession): Promise<void> {
 
 /** Threads run side by side only in an orchestrator that the built-in loop serves. */
 function isExclusive({ kind, runtime, repo }: SessionRow): boolean {
-  return !(kind.endsWith("orchestrator") && runtime === "native" && repo === null);
+  return !(isOrchestrator({ kind }) && runtime === "native" && repo === null);
 }
 
 function demandsText(demands: Demands | null | undefined): string | null {
@@ -86,7 +87,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     title: input.title === null ? null : cleanText(input.title),
     kind: input.kind,
     purpose: input.purpose,
-    lifecycle: "active",
+    ...createdSession(),
     parent_session_id: input.parent?.id ?? null,
     root_session_id: input.parent?.root_session_id ?? input.id,
     depth: input.parent ? input.parent.depth + 1 : 0,
@@ -108,7 +109,6 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     executor_profile: null,
     executor_type: null,
     hostname: null,
-    incarnation: 1,
     // Decided when its runtime and its repository are settled.
     exclusive: 1,
     supervisor: 0,
@@ -125,15 +125,10 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     started: 0,
     messages_total: 0,
     demands: demandsText(input.demands),
-    run_state: null,
-    last_outcome: null,
-    last_error_code: null,
-    last_error_message: null,
     cost_micros: 0,
     cost_unknown: 0,
     created_at: now,
     updated_at: now,
     last_resumed_at: null,
-    archived_at: null,
   };
 }

@@ -4,8 +4,8 @@
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Session } from "#protocol/sessions.ts";
+import type { RunnerStanding } from "../runs/runner-capabilities.ts";
 import { matchRunners, takeoverAt, troubleOf } from "../runs/runner-match.ts";
-import type { RunnerStanding } from "../runs/runner-offer.ts";
 import { listStandings } from "../runs/runner-queries.ts";
 import { listLiveRunsOf } from "../runs/waiting-run-queries.ts";
 import type { RunRow, SessionRow } from "../schema.ts";

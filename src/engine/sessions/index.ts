@@ -11,7 +11,7 @@ export { describeSession, describeSessions } from "./describe-session.ts";
 export { findLastEntry, listCallEvents, listEntries } from "./event-queries.ts";
 export { entryView, isoTime } from "./event-view.ts";
 export { fallAsleep } from "./fall-asleep.ts";
-export { changeLifecycle, endSession, revive, stopTurns, terminateTree } from "./lifecycle.ts";
+export { changeLifecycle, endSession, restart, revive, terminateTree } from "./lifecycle.ts";
 export { listOverseen, openSession } from "./oversee.ts";
 export { findPrompt, markWaiting } from "./prompt-queries.ts";
 export { admitFrom, isRetryable } from "./prompts.ts";

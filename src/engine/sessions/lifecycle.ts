@@ -2,13 +2,17 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Author, Lifecycle } from "#protocol/sessions.ts";
 import { listLiveRuns } from "../runs/queries.ts";
+import {
+  type LifecycleEvent,
+  mayTransitionSession,
+  transitionSession,
+} from "../transitions/session-transitions.ts";
 import type { ChildrenFate, SessionWriter, WakeAnswer, Work } from "../work.ts";
 import { findRoom } from "./ceilings.ts";
 import { cutTurn } from "./cut-turn.ts";
 import { listWaiting } from "./prompt-queries.ts";
 import { listChildren } from "./queries.ts";
 import { setLifecycle } from "./set-lifecycle.ts";
-import { mayBecome } from "./states.ts";
 import { pump, settlePrompt } from "./turns.ts";
 
 /** Ends every turn that runs; what is queued goes on. */
@@ -16,6 +20,14 @@ export async function stopTurns(work: Work, session: SessionWriter): Promise<voi
   const live = await listLiveRuns(work.tx, session.row.id);
   for (const run of live) await cutTurn(work, session, run, "stop", null);
 }
+
+/** The event that leads to a lifecycle when somebody asks for it. */
+const EVENT_FOR: Record<Lifecycle, LifecycleEvent> = {
+  active: "wake",
+  hibernated: "sleep",
+  archived: "archive",
+  terminated: "terminate",
+};
 
 export async function changeLifecycle(
   work: Work,
@@ -25,7 +37,8 @@ export async function changeLifecycle(
   const { row } = session;
   const from = row.lifecycle;
   if (from === to) return;
-  if (!mayBecome(from, to)) {
+  const event = EVENT_FOR[to];
+  if (!mayTransitionSession(row, event)) {
     throw new Refusal(
       "conflict",
       "session_not_active",
@@ -35,7 +48,7 @@ export async function changeLifecycle(
   if (to === "active") await requireMayWake(work, session, "user");
   // Whoever keeps it has brought it back already.
   if ((row.lifecycle as Lifecycle) === to) return;
-  await setLifecycle(work, session, to);
+  await setLifecycle(work, session, event);
   if (to === "active") await pump(work, session);
 }
 
@@ -120,6 +133,20 @@ export async function terminateTree(work: Work, session: SessionWriter): Promise
   }
 }
 
+/** Stops what an orchestrator does and counts one more incarnation; nothing in its queue is lost. */
+export async function restart(work: Work, session: SessionWriter): Promise<void> {
+  const { row } = session;
+  if (row.lifecycle === "hibernated") await changeLifecycle(work, session, "active");
+  Object.assign(row, transitionSession(row, "restart", work.now));
+  const { incarnation, lifecycle } = row;
+  session.record({
+    type: "session_updated",
+    reason: "restarted",
+    data: { lifecycle, from: lifecycle, incarnation },
+  });
+  await stopTurns(work, session);
+}
+
 /**
  * Brings back a session that never ends for good: its history, its threads and its children stay,
  * and it is one incarnation older. Asleep, it does nothing until somebody speaks to it.
@@ -132,9 +159,8 @@ export async function revive(
   const { row } = session;
   if (row.lifecycle === to) return;
   const from = row.lifecycle;
-  row.lifecycle = to;
-  row.archived_at = null;
-  if (from !== "hibernated") row.incarnation += 1;
+  const event = to === "active" ? "revive" : "revive_asleep";
+  Object.assign(row, transitionSession(row, event, work.now));
   const { incarnation } = row;
   session.record({
     type: "session_updated",

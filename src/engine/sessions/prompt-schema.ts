@@ -13,8 +13,8 @@ export interface PromptRow {
   author_name: string;
   origin: string;
   mode: QueueMode;
-  state: PromptState;
-  outcome: Outcome | null;
+  readonly state: PromptState;
+  readonly outcome: Outcome | null;
   /** 0 goes before 1; within a rank, by position. */
   rank: number;
   position: number;

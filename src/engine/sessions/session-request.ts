@@ -9,7 +9,12 @@ import {
   storedRepositoryAddress,
 } from "#protocol/repository-address.ts";
 import type { Demands } from "#protocol/runs.ts";
-import { type QueueMode, type SessionKind, TRIAL_RUNTIMES } from "#protocol/sessions.ts";
+import {
+  isOrchestrator,
+  type QueueMode,
+  type SessionKind,
+  TRIAL_RUNTIMES,
+} from "#protocol/sessions.ts";
 import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Work } from "../work.ts";
@@ -53,7 +58,7 @@ export async function newSession(
   request: SessionRequest,
   defaults: SessionDefaults,
 ): Promise<NewSession> {
-  if (request.kind?.endsWith("orchestrator")) {
+  if (request.kind && isOrchestrator({ kind: request.kind })) {
     throw new Refusal(
       "invalid",
       "kind_not_allowed",

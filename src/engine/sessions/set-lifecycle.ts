@@ -1,20 +1,20 @@
 /** Writes a new lifecycle, tells of it, and lets the machine that holds the files know of an end. */
-import type { Lifecycle } from "#protocol/sessions.ts";
+import { type LifecycleEvent, transitionSession } from "../transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace } from "../workspaces/queries.ts";
 
-/** Whether the change is allowed was checked before. */
+/** The caller has checked that the session may do so. */
 export async function setLifecycle(
   work: Work,
   session: SessionWriter,
-  to: Lifecycle,
+  event: LifecycleEvent,
   /** A word of the code, when more is known than that somebody wanted it. */
   why?: string,
 ): Promise<void> {
   const { row } = session;
   const from = row.lifecycle;
-  row.lifecycle = to;
-  row.archived_at = to === "archived" || to === "terminated" ? work.now : null;
+  Object.assign(row, transitionSession(row, event, work.now));
+  const { lifecycle: to } = row;
   const data = { lifecycle: to, from, ...(why === undefined ? {} : { why }) };
   session.record({ type: "session_updated", reason: to, data });
   await work.emit({ type: "session_lifecycle", session, from });

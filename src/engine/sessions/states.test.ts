@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LIFECYCLES } from "#protocol/sessions.ts";
-import { mayBecome, mostTelling, type SessionFacts, viewSession } from "./states.ts";
+import { type SessionFacts, viewSession } from "./states.ts";
 
 const facts = (fields: Partial<SessionFacts>): SessionFacts => ({
   lifecycle: "active",
@@ -91,24 +90,5 @@ describe("how a session is seen", () => {
   ];
   it.each(rows)("%s", (_name, given, activity, status, worker) => {
     expect(viewSession(facts(given))).toEqual({ activity, status, worker });
-  });
-});
-
-describe("several live runs", () => {
-  it("are told by the one that says most", () => {
-    expect(mostTelling(["pending", "running", "gated"])).toBe("gated");
-    expect(mostTelling(["pending", "claimed"])).toBe("claimed");
-    expect(mostTelling([])).toBeNull();
-  });
-});
-
-describe("the life of a session", () => {
-  it("never comes back from termination, and takes no shortcut into itself", () => {
-    for (const to of LIFECYCLES) {
-      expect(mayBecome("terminated", to)).toBe(false);
-      expect(mayBecome(to, to)).toBe(false);
-    }
-    expect(mayBecome("archived", "active")).toBe(true);
-    expect(mayBecome("archived", "hibernated")).toBe(false);
   });
 });

@@ -112,22 +112,3 @@ function restingStatus(outcome: Outcome | null): SessionStatus {
 function endedStatus(outcome: Outcome | null): SessionStatus {
   return outcome === null ? "stopped" : restingStatus(outcome);
 }
-
-/** Of several live runs, the one that tells most about the session. */
-const TELLING: readonly RunState[] = ["gated", "stopping", "running", "claimed", "pending"];
-
-export function mostTelling(states: readonly RunState[]): RunState | null {
-  return TELLING.find((state) => states.includes(state)) ?? null;
-}
-
-/** Which lifecycle may follow which. */
-const NEXT: Record<Lifecycle, readonly Lifecycle[]> = {
-  active: ["hibernated", "archived", "terminated"],
-  hibernated: ["active", "archived", "terminated"],
-  archived: ["active", "terminated"],
-  terminated: [],
-};
-
-export function mayBecome(from: Lifecycle, to: Lifecycle): boolean {
-  return NEXT[from].includes(to);
-}

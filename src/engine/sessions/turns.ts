@@ -8,16 +8,18 @@ import { cleanText } from "#base/text/clean-text.ts";
 import type { Demands } from "#protocol/runs.ts";
 import type { Outcome } from "#protocol/sessions.ts";
 import { withdrawGates } from "../gates/gates.ts";
-import { demandKey, type RunWish, sessionDemands } from "../runs/fit.ts";
+import { type RunRequirements, requirementsKey, sessionDemands } from "../runs/fit.ts";
 import { folderDemands } from "../runs/folder-demands.ts";
 import { insertRun, listLiveRuns, saveRunAndLease } from "../runs/queries.ts";
 import { parseRunOptions } from "../runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
+import { isWaiting, transitionPrompt } from "../transitions/prompt-transitions.ts";
+import { createdRun, endStateOf, transitionRun } from "../transitions/run-transitions.ts";
+import { showLastTurn, showLiveRuns } from "../transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace } from "../workspaces/queries.ts";
 import { clearContext, isClear } from "./clear-context.ts";
 import { listWaiting, nextQueued, savePrompt } from "./prompt-queries.ts";
-import { mostTelling } from "./states.ts";
 
 /** `newest`: the prompt that was put into the queue last, if that has just been done. */
 export async function pump(
@@ -32,7 +34,7 @@ export async function pump(
     row.lifecycle === "active" && row.waiting > 0
       ? await startWaiting(work, session, running, row.waiting === 1 ? newest : undefined)
       : [];
-  row.run_state = mostTelling([...running, ...started].map((run) => run.state));
+  Object.assign(row, showLiveRuns([...running, ...started].map((run) => run.state)));
 }
 
 async function startWaiting(
@@ -105,7 +107,7 @@ function newRun(
   const options = parseRunOptions(prompt.run_options);
   // What the session was started with holds for its later prompts; a run may ask for more.
   const demands = { ...folder, ...sessionDemands(session), ...options.demands };
-  const wish: RunWish = {
+  const requirements: RunRequirements = {
     orgId: session.org_id,
     ownerId: session.owner_id,
     runtime: session.runtime,
@@ -121,20 +123,14 @@ function newRun(
     thread: prompt.thread,
     prompt_id: prompt.id,
     type: options.type,
-    state: "pending",
-    outcome: null,
+    ...createdRun(),
     execution_mode: options.executionMode,
     runtime: session.runtime,
     agent_name: options.agentName ?? session.agent_name,
     demands: JSON.stringify(demands),
-    demand_key: demandKey(wish),
+    demand_key: requirementsKey(requirements),
     exclusive: session.exclusive,
     pinned_runner_id: pinnedRunnerId,
-    runner_id: null,
-    runner_boot: null,
-    server_boot: null,
-    fence: 0,
-    attempts: 0,
     strikes: 0,
     blameless: 0,
     lost_runner_id: null,
@@ -143,7 +139,6 @@ function newRun(
     turn_items: 0,
     turn_chars: 0,
     first_seq: 0,
-    lease_until: null,
     stop_reason: null,
     stop_by: null,
     stop_by_prompt: null,
@@ -162,9 +157,6 @@ function newRun(
     ready_at: work.now,
     available_at: work.now,
     created_at: work.now,
-    claimed_at: null,
-    started_at: null,
-    settled_at: null,
   };
 }
 
@@ -179,8 +171,6 @@ export interface Ending {
   answeredGate?: string;
 }
 
-const RUN_STATE_AFTER = { completed: "completed", failed: "failed" } as const;
-
 /** Ends a prompt that has a run, and starts what waits behind it. */
 export async function settleRun(
   work: Work,
@@ -189,13 +179,11 @@ export async function settleRun(
   run: RunRow,
   ending: Ending,
 ): Promise<void> {
-  run.state = RUN_STATE_AFTER[ending.outcome as "completed"] ?? "stopped";
-  run.outcome = ending.outcome;
+  const { outcome } = ending;
+  Object.assign(run, transitionRun(run, { type: "settle", outcome, now: work.now }));
   run.error_code = clean(ending.error?.code);
   run.error_message = clean(ending.error?.message);
   run.result = await resultOf(work, session, run, ending);
-  run.lease_until = null;
-  run.settled_at = work.now;
   if (ending.usage) addUsage(session, run, ending.usage);
   await saveRunAndLease(work.tx, run);
   session.record({
@@ -203,14 +191,12 @@ export async function settleRun(
     thread: run.thread,
     promptId: prompt.id,
     runId: run.id,
-    reason: ending.outcome,
+    reason: outcome,
     data: { state: run.state, attempts: run.attempts },
   });
   await withdrawGates(work, session, prompt.id);
-  session.row.last_outcome = ending.outcome;
-  const hasFailed = ending.outcome === "failed";
-  session.row.last_error_code = hasFailed ? run.error_code : null;
-  session.row.last_error_message = hasFailed ? run.error_message : null;
+  const error = { code: run.error_code, message: run.error_message };
+  Object.assign(session.row, showLastTurn(outcome, error));
   await settlePrompt(work, session, prompt, run, ending);
 }
 
@@ -233,14 +219,12 @@ export async function settlePrompt(
   run: RunRow | null,
   ending: Ending,
 ): Promise<void> {
-  if (prompt.state === "queued" || prompt.state === "collecting") session.row.waiting -= 1;
-  prompt.state = "settled";
-  prompt.outcome = ending.outcome;
-  prompt.superseded_by = ending.supersededBy ?? null;
-  prompt.merged_into = ending.mergedInto ?? null;
+  if (isWaiting(prompt)) session.row.waiting -= 1;
+  const { outcome, supersededBy, mergedInto } = ending;
+  const settled = { type: "settle", outcome, supersededBy, mergedInto, now: work.now } as const;
+  Object.assign(prompt, transitionPrompt(prompt, settled));
   prompt.error_code = clean(ending.error?.code);
   prompt.error_message = clean(ending.error?.message);
-  prompt.settled_at = work.now;
   if (ending.outcome !== "completed") prompt.ended_waiting_for = null;
   await savePrompt(work.tx, prompt);
   session.record({
@@ -248,10 +232,10 @@ export async function settlePrompt(
     thread: prompt.thread,
     promptId: prompt.id,
     runId: run?.id ?? null,
-    reason: ending.outcome,
+    reason: outcome,
     error: ending.error?.message ?? null,
     data: {
-      outcome: ending.outcome,
+      outcome,
       code: ending.error?.code ?? null,
       mergedInto: prompt.merged_into,
       supersededBy: prompt.superseded_by,
@@ -260,7 +244,7 @@ export async function settlePrompt(
   });
   if (run) {
     await pump(work, session, session.row.exclusive === 1 ? [] : undefined);
-    noteRest(session, { prompt, runId: run.id, outcome: ending.outcome });
+    noteRest(session, { prompt, runId: run.id, outcome });
   }
   await work.emit({ type: "prompt_settled", session, prompt, run });
 }
@@ -282,7 +266,7 @@ export function noteRest(session: SessionWriter, { prompt, runId, outcome }: Las
     promptId: prompt.id,
     runId,
     exitCode: outcome === "completed" ? 0 : 1,
-    reason: RUN_STATE_AFTER[outcome as "completed"] ?? "stopped",
+    reason: endStateOf(outcome),
   });
 }
 

@@ -1,6 +1,12 @@
 /** Sessions and prompts as clients see them. */
 import type { Notice } from "#protocol/notices.ts";
-import type { Attachment, Origin, Prompt, Session } from "#protocol/sessions.ts";
+import {
+  type Attachment,
+  isOrchestrator,
+  type Origin,
+  type Prompt,
+  type Session,
+} from "#protocol/sessions.ts";
 import { sessionDemands } from "../runs/fit.ts";
 import type { PromptRow, SessionRow } from "../schema.ts";
 import { isoTime } from "./event-view.ts";
@@ -26,7 +32,7 @@ export function sessionView(
     lastOutcome: row.last_outcome,
     awaiting: row.awaiting === 1,
     queued: row.waiting,
-    isOrchestrator: row.kind.endsWith("orchestrator"),
+    isOrchestrator: isOrchestrator(row),
   });
   return {
     id: row.id,
@@ -50,7 +56,7 @@ export function sessionView(
     personaVersion: row.persona_version === null ? null : Number(row.persona_version),
     scopeKey: row.scope_key,
     channelBindings: webBinding(row),
-    isOrchestrator: row.kind.endsWith("orchestrator"),
+    isOrchestrator: isOrchestrator(row),
     queueMode: row.queue_mode,
     instructions: row.instructions,
     enableMemory: row.enable_memory === 1,

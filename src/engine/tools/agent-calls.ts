@@ -12,7 +12,7 @@ import { listPendingGates } from "../gates/queries.ts";
 import type { GateRow } from "../schema.ts";
 import { command, type Engine, type Work } from "../work.ts";
 import { type Catalogue, toolUserOf } from "./catalogue.ts";
-import type { Bench } from "./judge.ts";
+import type { ToolPolicy } from "./judge.ts";
 import { type ToolCaller, type ToolResult, unknownTool } from "./tool.ts";
 import { answering, failed, findCaller, LOST, perform, type ToolAnswer } from "./tools.ts";
 
@@ -25,7 +25,7 @@ export interface AgentCall {
 export interface AgentCallParts {
   engine: Engine;
   catalogue: Catalogue;
-  bench: Bench;
+  policy: ToolPolicy;
 }
 
 interface RunRef {
@@ -58,7 +58,7 @@ export function callAsAgent(
 }
 
 async function judgeAndPerform(
-  { catalogue, bench }: AgentCallParts,
+  { catalogue, policy }: AgentCallParts,
   work: Work,
   caller: ToolCaller,
   call: AgentCall,
@@ -66,7 +66,7 @@ async function judgeAndPerform(
   const { session, run, callId } = caller;
   const { name, input } = call;
   const asked = { callId, tool: name, input };
-  const { verdict, reason, target = null } = await bench.judge(work, session, run, asked);
+  const { verdict, reason, target = null } = await policy.judge(work, session, run, asked);
   const judged = { callId, tool: name, verdict };
   await work.emit({ type: "call_judged", session, run, call: judged });
   if (verdict === "deny" || verdict === "invalid") return failed(reason ?? "It is not allowed.");

@@ -4,9 +4,10 @@
  */
 import { type ToolOffer, toolOffer } from "#protocol/tools.ts";
 import type { Principal } from "../principal.ts";
-import { findRun, HELD_STATES } from "../runs/queries.ts";
+import { findRun } from "../runs/queries.ts";
 import type { RunTokens } from "../runs/run-tokens.ts";
 import { findSession } from "../sessions/queries.ts";
+import { isHeldState } from "../transitions/run-transitions.ts";
 import { type AgentCall, type AgentCallParts, callAsAgent } from "./agent-calls.ts";
 import type { ToolAnswer } from "./tools.ts";
 
@@ -25,7 +26,7 @@ export function createAgents({ tokens, ...parts }: AgentsOptions) {
       if (!ref) return undefined;
       return engine.store.read(async (reader) => {
         const run = await findRun(reader, ref.runId);
-        const isHeld = run && (HELD_STATES as readonly string[]).includes(run.state);
+        const isHeld = run && isHeldState(run.state);
         // One that waits for a decision keeps its fence until it is claimed again, but nobody holds it.
         if (!isHeld || run.lease_until === null || run.fence !== ref.fence) return undefined;
         const session = await findSession(reader, run.session_id);

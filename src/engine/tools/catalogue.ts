@@ -2,6 +2,7 @@
  * All tools there are, and which of them an agent has. What an agent does not have is absent from
  * its list, and refused when it calls it all the same.
  */
+import { isOrchestrator } from "#protocol/sessions.ts";
 import {
   type AgentRole,
   isOffered,
@@ -79,16 +80,14 @@ function offered(tools: readonly ToolSpec[], user: ToolUser): string[] {
 
 export function toolUserOf(session: SessionRow): ToolUser {
   // Orchestrators always remember; others do when their persona or whoever made them said so.
-  const hasMemory = session.kind.endsWith("orchestrator") || session.enable_memory === 1;
+  const hasMemory = isOrchestrator(session) || session.enable_memory === 1;
   return { role: roleOf(session), hasRepo: session.repo !== null, hasMemory };
 }
 
-export function roleOf({
-  kind,
-  supervisor,
-  parent_session_id,
-}: Pick<SessionRow, "kind" | "supervisor" | "parent_session_id">): AgentRole {
-  if (kind === "orchestrator" || kind === "org_orchestrator") return kind;
-  if (parent_session_id !== null) return "child";
-  return supervisor === 1 ? "supervisor" : "standalone";
+export function roleOf(
+  session: Pick<SessionRow, "kind" | "supervisor" | "parent_session_id">,
+): AgentRole {
+  if (isOrchestrator(session)) return session.kind;
+  if (session.parent_session_id !== null) return "child";
+  return session.supervisor === 1 ? "supervisor" : "standalone";
 }

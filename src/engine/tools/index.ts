@@ -1,5 +1,11 @@
 export { type Catalogue, createCatalogue, roleOf } from "./catalogue.ts";
-export { type Bench, type CallToJudge, createBench, type Judge, type Judgement } from "./judge.ts";
+export {
+  type CallToJudge,
+  createToolPolicy,
+  type Judge,
+  type Judgement,
+  type ToolPolicy,
+} from "./judge.ts";
 export { defineTool, type Tool, type ToolCaller, type ToolResult } from "./tool.ts";
 export {
   createToolHost,

@@ -47,13 +47,13 @@ const SAME_PLAN =
   "You presented this very plan before in this turn, and it was not approved. Change it as you were told and present the new one, or end your turn and say why there is none.";
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
-export interface Bench {
+export interface ToolPolicy {
   judge(work: Work, session: SessionWriter, run: RunRow, call: CallOnRecord): Promise<Verdict>;
   /** Judges a call again that was judged before; see `Engine.findDenial`. */
   findDenial: FindDenial;
 }
 
-export function createBench(catalogue: Catalogue, judges: readonly Judge[]): Bench {
+export function createToolPolicy(catalogue: Catalogue, judges: readonly Judge[]): ToolPolicy {
   return {
     async judge(work, session, run, asked) {
       const read = readCall(catalogue, session, run, asked);

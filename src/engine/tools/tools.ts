@@ -6,9 +6,10 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { findGateByCall } from "../gates/queries.ts";
-import { findRun, HELD_STATES } from "../runs/queries.ts";
+import { findRun } from "../runs/queries.ts";
 import type { RunRow } from "../schema.ts";
 import { lockOrg } from "../sessions/queries.ts";
+import { isHeldState } from "../transitions/run-transitions.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { type Catalogue, toolUserOf } from "./catalogue.ts";
 import { findJudgedCall, findToolResult, type JournaledCall, keepToolResult } from "./queries.ts";
@@ -75,7 +76,7 @@ export async function findCaller(
   const found = await findRun(work.tx, runId);
   const session = found && (await lockCaller(work, found, tool, input));
   const run = session && (await findRun(work.tx, runId));
-  if (!session || run?.fence !== fence || !isHeld(run)) return undefined;
+  if (!session || run?.fence !== fence || !isHeldState(run.state)) return undefined;
   return { session, run, callId };
 }
 
@@ -133,10 +134,6 @@ export async function perform(
   const result = await tool.handle(work, caller, parsed.data);
   await keepToolResult(work.tx, run, callId, result, work.now);
   return result;
-}
-
-function isHeld(run: RunRow): boolean {
-  return (HELD_STATES as readonly string[]).includes(run.state);
 }
 
 export function failed(error: string): ToolResult {

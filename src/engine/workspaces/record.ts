@@ -1,7 +1,7 @@
 /** What runners tell of workspaces: where one lies, and what a turn did to it. */
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { JournalItem } from "#protocol/events.ts";
-import { demandKey, wishOf } from "../runs/fit.ts";
+import { requirementsKey, requirementsOf } from "../runs/fit.ts";
 import type { RunRow } from "../schema.ts";
 import type { Work } from "../work.ts";
 import {
@@ -16,7 +16,7 @@ import {
 export async function keepWorkspace(work: Work, run: RunRow, id: string): Promise<boolean> {
   if (run.runner_id === null) return false;
   run.pinned_runner_id = run.runner_id;
-  run.demand_key = demandKey(wishOf(run));
+  run.demand_key = requirementsKey(requirementsOf(run));
   const known = await findWorkspace(work.tx, run.session_id);
   await upsertWorkspace(work.tx, {
     id,

@@ -8,7 +8,7 @@ import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { exactPatch, type WorkspaceChanges } from "#protocol/workspaces.ts";
 import { endUnusedApprovals } from "../gates/gates.ts";
-import { demandKey, fits, sessionDemands, wishOf } from "../runs/fit.ts";
+import { fits, requirementsKey, requirementsOf, sessionDemands } from "../runs/fit.ts";
 import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
 import { loseRun } from "../runs/lose-run.ts";
 import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
@@ -107,9 +107,10 @@ async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Pr
   const demands = sessionDemands(row);
   if (demands.hostname === undefined && demands.projectDir === undefined) return;
   const { org_id: orgId, owner_id: ownerId, runtime } = row;
-  const wish = { orgId, ownerId, runtime, demands, pinnedRunnerId: null };
+  const requirements = { orgId, ownerId, runtime, demands, pinnedRunnerId: null };
   const standings = await listStandings(work.tx, orgId);
-  if (standings.some(({ id, offer }) => id !== goneId && fits(offer, wish))) return;
+  if (standings.some(({ id, capabilities }) => id !== goneId && fits(capabilities, requirements)))
+    return;
   const wanted = [
     ...(demands.hostname === undefined ? [] : [`the machine ${demands.hostname}`]),
     ...(demands.projectDir === undefined ? [] : [`the folder ${demands.projectDir}`]),
@@ -145,7 +146,7 @@ async function unpin(
   const run = await findRun(work.tx, found.id);
   if (run?.state !== "pending" && run?.state !== "gated") return;
   if (run.pinned_runner_id === runnerId) run.pinned_runner_id = null;
-  run.demand_key = demandKey(wishOf(run));
+  run.demand_key = requirementsKey(requirementsOf(run));
   if (run.state === "gated") return void (await saveRun(work.tx, run));
   run.available_at = Math.max(run.available_at, leaseEnd);
   await saveRun(work.tx, run);

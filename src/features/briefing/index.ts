@@ -3,6 +3,7 @@
  * Both are looked up once, in the transaction that makes the session; what is changed later reaches
  * it only when it is asked for.
  */
+
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import {
@@ -26,6 +27,7 @@ import {
 } from "#features/personas/index.ts";
 import { setPersonaRules } from "#features/policy/index.ts";
 import { type ResolvedRepo, resolveRepo } from "#features/repos/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { briefingApi } from "./contract.ts";
 
 const FOLDER = ".muster/persona";
@@ -102,7 +104,7 @@ async function personaNow(work: Work, row: SessionRow): Promise<string | undefin
 /** What was asked for holds; else the persona's wish, before what a parent or the server has. */
 async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<void> {
   // It is somebody already: its person's, with words of its own.
-  if (row.kind.endsWith("orchestrator")) return;
+  if (isOrchestrator(row)) return;
   const repo = await pinRepo(work, row);
   const named = row.persona_slug ?? undefined;
   const persona = await resolvePersona(work.tx, {

@@ -2,11 +2,12 @@
  * Making and ending the tie of parent and child. Every child is tied when it is made, by whatever
  * way; the limits of its parent are checked then, under the parent's lock, and when it is woken.
  */
+
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { KernelEvent, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
-import { MAIN_THREAD } from "#protocol/sessions.ts";
+import { isOrchestrator, MAIN_THREAD } from "#protocol/sessions.ts";
 import { reserveBudget } from "./budget.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
 import { isLive } from "./lives.ts";
@@ -135,8 +136,7 @@ async function findFullLimit(
   parent: SessionRow,
   { workersPerSupervisor, childrenPerOrchestrator }: DelegationLimits,
 ): Promise<number | undefined> {
-  const isOrchestrator = parent.kind.endsWith("orchestrator");
-  const limit = isOrchestrator ? childrenPerOrchestrator : workersPerSupervisor;
+  const limit = isOrchestrator(parent) ? childrenPerOrchestrator : workersPerSupervisor;
   return (await countLiveChildren(work.tx, parent.id)) < limit ? undefined : limit;
 }
 

@@ -1,7 +1,9 @@
 /** What the kernel tells of children and parents, as news to parents. */
+
 import type { KernelEvent, Listener, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
 import { showAwaiting } from "#engine/sessions/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { changeShare, returnBudget, takeBudgetAgain } from "./budget.ts";
 import { callbackEnded, childSettled } from "./child-settled.ts";
 import { endDeafWaits } from "./deaf-waits.ts";
@@ -170,7 +172,7 @@ async function promptSettled(work: Work, event: EventOf<"prompt_settled">): Prom
     await note(work, session.row, { action: "wake_failed", by: "system" });
   // Nobody was told by a prompt that never began.
   if (prompt.started_at === null && isWake(prompt)) await takeBackAnnounced(work.tx, prompt.id);
-  if (!kind.endsWith("orchestrator")) return childSettled(work, event);
+  if (!isOrchestrator({ kind })) return childSettled(work, event);
   // Another of its threads may still wait.
   showAwaiting(session.row, await listWaits(work.tx, id));
 }

@@ -1,7 +1,9 @@
 /** A supervisor is archived: none of its workers goes on under it. */
+
 import { Refusal } from "#base/refusal.ts";
 import type { KernelEvent, SessionWriter, Work } from "#engine/index.ts";
 import { endSession, listChildren } from "#engine/sessions/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { endChild } from "./end-child.ts";
 import { detach } from "./link.ts";
 import { isGone } from "./lives.ts";
@@ -15,7 +17,7 @@ export async function releaseChildren(
   { session, force, children }: Archiving,
 ): Promise<void> {
   // An orchestrator comes back with the next prompt, and its children are still its own then.
-  if (session.row.kind.endsWith("orchestrator")) return;
+  if (isOrchestrator(session.row)) return;
   // Of other sessions only runs that report to them are children, and those are a program's.
   const fate = children ?? (session.row.supervisor === 1 ? "end" : "detach");
   const live = (await listChildren(work.tx, session.row.id)).filter((row) => !isGone(row));

@@ -5,7 +5,7 @@
  */
 import type { KernelEvent, RunRow, Work } from "#engine/index.ts";
 import { entryView, listEntries } from "#engine/sessions/index.ts";
-import type { Entry } from "#protocol/sessions.ts";
+import { type Entry, isOrchestrator } from "#protocol/sessions.ts";
 import { findCompletion } from "./wait-queries.ts";
 import { endOfPiece } from "./words.ts";
 
@@ -22,7 +22,7 @@ export async function composeResult(work: Work, { session, run, answer }: Settli
   const completion = await findCompletion(work.tx, session.row.id, run.id);
   const own = completion?.summary ?? answer.result;
   // Nobody else can forward.
-  const forwarded = session.row.kind.endsWith("orchestrator") ? await listForwarded(work, run) : [];
+  const forwarded = isOrchestrator(session.row) ? await listForwarded(work, run) : [];
   if (forwarded.length === 0) {
     answer.result = own;
     return;

@@ -7,6 +7,7 @@ import type {
   WorkerEventPayload,
   WorkerEventType,
 } from "#protocol/notices.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { answerAdvice, questionText } from "./question-text.ts";
 import { endOfPiece, inQuotes, isToDecide, shareOf } from "./words.ts";
@@ -20,7 +21,7 @@ export type ReadCall = "read_messages" | "orchestrate_read_worker" | null;
 type Reader = Pick<SessionRow, "kind" | "supervisor">;
 
 function readCallOf({ kind, supervisor }: Reader): ReadCall {
-  if (kind.endsWith("orchestrator")) return "read_messages";
+  if (isOrchestrator({ kind })) return "read_messages";
   return supervisor === 1 ? "orchestrate_read_worker" : null;
 }
 

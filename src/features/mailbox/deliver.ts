@@ -5,6 +5,7 @@
  * when its agent read it by itself. Letters of its person, of their own sessions and of each guest are
  * never delivered together.
  */
+
 import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import {
   deliverAtEnd,
@@ -19,7 +20,7 @@ import { findPrompt, findSession } from "#engine/sessions/index.ts";
 import { isGone, isHeldBack } from "#features/delegation/index.ts";
 import { isGuestThread } from "#protocol/guests.ts";
 import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices.ts";
-import { MAIN_THREAD } from "#protocol/sessions.ts";
+import { isOrchestrator, MAIN_THREAD } from "#protocol/sessions.ts";
 import {
   listByPrompt,
   listHeldSessions,
@@ -146,8 +147,7 @@ async function noticeOf(
 ): Promise<NoticeOf<"messages">> {
   const [first] = letters as [LetterRow];
   const from = audienceOf(groupOf(first));
-  const isInGuestsPlace =
-    reader.kind.endsWith("orchestrator") && isGuestThread(first.to_thread ?? MAIN_THREAD);
+  const isInGuestsPlace = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
   return {
     kind: "messages",
     from,
@@ -203,7 +203,7 @@ async function relationOf(
   const from = await findSession(work.tx, fromId);
   if (!from) return "own";
   if (from.parent_session_id === reader.id) return "child";
-  if (from.kind.endsWith("orchestrator")) return "orchestrator";
+  if (isOrchestrator(from)) return "orchestrator";
   const isSibling =
     from.parent_session_id !== null && from.parent_session_id === reader.parent_session_id;
   return isSibling ? "sibling" : "own";

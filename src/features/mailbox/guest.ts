@@ -3,10 +3,12 @@
  * person's sessions is a guest: what they ask may be looked at and answered, and nothing else may be
  * done in that turn, however the model reads it. Which turn that is follows from the server's rows.
  */
+
 import type { Reader } from "#base/store/index.ts";
 import type { RunRow, SessionRow } from "#engine/index.ts";
 import type { CallToJudge, Judge } from "#engine/tools/index.ts";
 import { GUEST_THREAD, isGuestThread } from "#protocol/guests.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { listByPrompt } from "./agent-queries.ts";
 import type { NewLetter } from "./contract.ts";
 import { findLetter } from "./queries.ts";
@@ -41,7 +43,7 @@ export async function findGuest(
   { thread, prompt_id }: Pick<RunRow, "thread" | "prompt_id">,
 ): Promise<string | undefined> {
   // Nobody else can be written to from outside.
-  if (!kind.endsWith("orchestrator")) return undefined;
+  if (!isOrchestrator({ kind })) return undefined;
   if (isGuestThread(thread)) return thread.slice(GUEST_THREAD.length);
   const letter = (await listByPrompt(reader, prompt_id)).find(isGuestLetter);
   return letter && guestOf(letter.from_owner_id);

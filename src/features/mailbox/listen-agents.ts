@@ -1,5 +1,7 @@
 /** What the kernel tells that matters to letters for agents: who wakes, ends, begins to read. */
+
 import type { KernelEvent, Listener, PromptRow, Work } from "#engine/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import {
   failWaiting,
   listByPrompt,
@@ -32,7 +34,7 @@ async function lifecycleChanged(
   const { id, lifecycle, kind } = session.row;
   if (lifecycle === "active") announceAll(work, session);
   // An orchestrator comes back, and has its letters then.
-  if (lifecycle === "terminated" && !kind.endsWith("orchestrator"))
+  if (lifecycle === "terminated" && !isOrchestrator({ kind }))
     await failWaiting(work.tx, id, "recipient_ended", work.now);
 }
 

@@ -1,7 +1,9 @@
 /** What the kernel tells that the owner of a session should read of. */
+
 import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
 import { findSession, isRetryable } from "#engine/sessions/index.ts";
 import { findCompletionOf } from "#features/delegation/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import {
   ownerSpoke,
   redactNews,
@@ -74,7 +76,7 @@ async function promptSettled(
     return;
   }
   const isOver = prompt.outcome === "completed" && row.run_state === null && row.waiting === 0;
-  const isAlone = row.parent_session_id === null && !row.kind.endsWith("orchestrator");
+  const isAlone = row.parent_session_id === null && !isOrchestrator(row);
   if (isOver && isAlone && row.lifecycle === "active")
     tellCompleted(work, row, run.result ?? "", thread);
   else if (prompt.outcome === "completed") await settleFailure(work, row);

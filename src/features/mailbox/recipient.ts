@@ -1,4 +1,5 @@
 /** Who gets a letter, from the server's rows and locked, or why they do not. */
+
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { may, type RunRow, type SessionRow, type SessionWriter, type Work } from "#engine/index.ts";
@@ -7,6 +8,7 @@ import { roleOf } from "#engine/tools/index.ts";
 import { findUser, isHere, type PersonRow, type UserPrincipal } from "#features/auth/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import { findIdentity } from "#features/orchestrators/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { isContact } from "./preference-queries.ts";
 import { findLetter } from "./queries.ts";
 import { type Address, type Asker, findMeant, recipientNotFound, requireMeant } from "./resolve.ts";
@@ -156,14 +158,14 @@ async function writerOf(reader: Reader, { session: row, ownerId }: Sender): Prom
   if (row === null) return { kind: "user", id: ownerId ?? "" };
   const { id, parent_session_id: parentId } = row;
   const parent = parentId === null ? undefined : await findSession(reader, parentId);
-  const hasOrchestrator = parent?.kind.endsWith("orchestrator") ?? false;
+  const hasOrchestrator = parent !== undefined && isOrchestrator(parent);
   return { kind: "session", id, ownerId, role: roleOf(row), parentId, hasOrchestrator };
 }
 
 function reachedOf(recipient: Recipient): Reached {
   if (recipient.kind === "user") return { kind: "user", id: recipient.user.id };
   const { id, owner_id: ownerId, parent_session_id: parentId, kind } = recipient.session.row;
-  return { kind: "session", id, ownerId, parentId, isOrchestrator: kind.endsWith("orchestrator") };
+  return { kind: "session", id, ownerId, parentId, isOrchestrator: isOrchestrator({ kind }) };
 }
 
 function refuseSelf({ session }: Sender, { id }: SessionRow): void {
@@ -192,7 +194,7 @@ async function requireWelcome(
 
 /** An orchestrator is never gone for good. */
 function refuseEnded({ id, lifecycle, kind }: SessionRow): void {
-  if (lifecycle !== "terminated" || kind.endsWith("orchestrator")) return;
+  if (lifecycle !== "terminated" || isOrchestrator({ kind })) return;
   throw new Refusal(
     "conflict",
     "recipient_ended",

@@ -2,12 +2,14 @@
  * Whom `to` means. It only says who is called so; whether they may be written to is decided apart,
  * and who may not be is answered as somebody who is not there.
  */
+
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { findUser, isHere, listMembers, type PersonRow } from "#features/auth/index.ts";
 import { findByHandle } from "#features/orchestrators/index.ts";
 import { ORCHESTRATOR, orchestratorId, sessionIdMeant } from "#protocol/session-ids.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 
 export interface Address {
   kind: "session" | "user";
@@ -68,7 +70,7 @@ async function findPerson(reader: Reader, asker: Asker, name: string): Promise<M
 
 /** Only people and orchestrators write to others, so nobody else learns who is called so. */
 function mayName({ session, ownerId }: Asker, userId: string): boolean {
-  return session === null || session.kind.endsWith("orchestrator") || userId === ownerId;
+  return session === null || isOrchestrator(session) || userId === ownerId;
 }
 
 function isCalled({ name, email }: PersonRow, wanted: string): boolean {

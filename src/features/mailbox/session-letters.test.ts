@@ -230,7 +230,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { parentId, childId, turn } = await at.family();
       await turn.tool("complete_session", { summary: "Counted alone." });
       await at.act(parentId, async (_work, parent) => {
-        parent.row.lifecycle = "archived";
+        Object.assign(parent.row, { lifecycle: "archived" });
       });
       await at.settle(turn, { outcome: "completed", result: "" });
       expect(await about(childId)).toEqual([]);

@@ -2,9 +2,11 @@
  * What an orchestrator is reminded of when a turn begins: memories that have to do with what it was
  * asked, as many as fit. Being offered is not being read, so nothing changes by it.
  */
+
 import type { Reader } from "#base/store/index.ts";
 import type { PromptRow, SessionRow } from "#engine/index.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { findShelf } from "./queries.ts";
 import type { MemoryRow } from "./schema.ts";
 import { searchMemories } from "./search.ts";
@@ -24,7 +26,7 @@ export async function recall(
   session: SessionRow,
   prompt: Pick<PromptRow, "content" | "thread" | "is_guest">,
 ): Promise<string[]> {
-  if (!session.kind.endsWith("orchestrator")) return [];
+  if (!isOrchestrator(session)) return [];
   // Somebody else's words must not call up what its person told it.
   if (isGuestTurn(prompt.thread, prompt)) return [];
   const terms = tellingTerms(termsOf(prompt.content.slice(0, MAX_ASKED_CHARS)));

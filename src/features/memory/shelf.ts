@@ -1,8 +1,10 @@
 /** Whose memories a session or a person means, and how much there is room for. */
+
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { parseAddress } from "#features/repos/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import type { MemoryKind } from "./contract.ts";
 import { listShelves, type Owner, type ShelfKey } from "./queries.ts";
 import type { ShelfRow } from "./schema.ts";
@@ -17,7 +19,7 @@ export const MAX_PINNED = 200;
 /** What a session's agent has: the shelf follows from the server's row, never from what it says. */
 export function shelfOf({ kind, org_id: orgId, owner_id, repo }: SessionRow): ShelfKey {
   const userId = owner_id ?? "";
-  return kind.endsWith("orchestrator")
+  return isOrchestrator({ kind })
     ? { orgId, userId, kind: "orchestrator", repo: "" }
     : { orgId, userId, kind: "session", repo: repoKey(repo) };
 }

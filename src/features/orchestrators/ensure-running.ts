@@ -5,7 +5,7 @@
  * children and files are as they were.
  */
 import type { SessionWriter, Work } from "#engine/index.ts";
-import { changeLifecycle, createSession, revive, stopTurns } from "#engine/sessions/index.ts";
+import { changeLifecycle, createSession, restart, revive } from "#engine/sessions/index.ts";
 import { orchestratorId } from "#protocol/session-ids.ts";
 import type { IdentityChange } from "./contract.ts";
 import { changeIdentity, lockOrchestrator, type NamedPerson } from "./ensure-identity.ts";
@@ -54,18 +54,8 @@ export async function ensureRunning(
   return { session: started, identity, did };
 }
 
-/** Stops what it does and counts one more incarnation; nothing that waits in its queue is lost. */
 async function renew(work: Work, session: SessionWriter): Promise<"revived"> {
-  const { row } = session;
-  if (row.lifecycle === "hibernated") await changeLifecycle(work, session, "active");
-  row.incarnation += 1;
-  const { incarnation, lifecycle } = row;
-  session.record({
-    type: "session_updated",
-    reason: "restarted",
-    data: { lifecycle, from: lifecycle, incarnation },
-  });
-  await stopTurns(work, session);
+  await restart(work, session);
   return "revived";
 }
 

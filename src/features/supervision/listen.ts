@@ -2,7 +2,9 @@
  * Holds every new worker to the rules of supervisor mode, by whatever door it is made: the server has
  * the mode, the parent's owner has enabled it, and the worker stays in the parent's project.
  */
+
 import type { Listener, SessionRow } from "#engine/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { refuse, requireOpen, type SupervisionSettings } from "./gates.ts";
 
 export function createListener(settings: Pick<SupervisionSettings, "disabledReason">): Listener {
@@ -11,7 +13,7 @@ export function createListener(settings: Pick<SupervisionSettings, "disabledReas
     const { row } = event.session;
     if (row.parent_session_id === null) return;
     const parent = (await work.session(row.parent_session_id))?.row;
-    if (!parent || parent.kind.endsWith("orchestrator")) return;
+    if (!parent || isOrchestrator(parent)) return;
     requireOpen(settings);
     if (parent.supervisor !== 1) throw refuse("supervisor_mode_off");
     if (!isSameProject(row, parent)) throw refuse("different_project");

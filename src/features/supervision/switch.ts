@@ -3,6 +3,7 @@
  * is. Nothing is restarted; a session that works goes on, and its watchers see a change like any
  * other.
  */
+
 import { Refusal } from "#base/refusal.ts";
 import { type Principal, principalKey, type SessionWriter, type Work } from "#engine/index.ts";
 import {
@@ -13,6 +14,7 @@ import {
   listLinks,
   note,
 } from "#features/delegation/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { refuse } from "./gates.ts";
 
 export async function enableSupervisor(
@@ -34,14 +36,14 @@ export async function enableSupervisor(
 }
 
 export function mayLead({ row }: Pick<SessionWriter, "row">): boolean {
-  return row.parent_session_id === null && !row.kind.endsWith("orchestrator") && isLive(row);
+  return row.parent_session_id === null && !isOrchestrator(row) && isLive(row);
 }
 
 function requireMayLead(session: SessionWriter): void {
   if (mayLead(session)) return;
   const { kind, parent_session_id, lifecycle } = session.row;
   if (parent_session_id !== null) throw refuse("depth_limit_exceeded");
-  if (kind.endsWith("orchestrator"))
+  if (isOrchestrator({ kind }))
     throw new Refusal(
       "conflict",
       "leads_already",

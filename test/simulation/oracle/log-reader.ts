@@ -1,7 +1,7 @@
 /** Follows the sessions' logs: each event must fit the events before it. */
 import type { Tx } from "#base/store/index.ts";
-import { fits, wishOf } from "#engine/runs/fit.ts";
-import { offerOf } from "#engine/runs/runner-offer.ts";
+import { fits, requirementsOf } from "#engine/runs/fit.ts";
+import { capabilitiesOf } from "#engine/runs/runner-capabilities.ts";
 import type { EventRow, OutboxRow, PromptRow, RunnerRow, RunRow } from "#engine/schema.ts";
 import type { World } from "../world.ts";
 import { createCallReader } from "./call-reader.ts";
@@ -288,7 +288,7 @@ export function createLogReader(world: World, model: Model) {
       sql: "select * from runners where state = 'online' and ready = 1 and id <> ?",
       parameters: [leftBy.runnerId],
     });
-    const other = runners.find((runner) => fits(offerOf(runner), wishOf(row)));
+    const other = runners.find((runner) => fits(capabilitiesOf(runner), requirementsOf(row)));
     must(!other, () => `run ${row.id} went back to ${leftBy.runnerId}; ${other?.id} was there`);
   }
 

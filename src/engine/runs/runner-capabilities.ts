@@ -1,13 +1,13 @@
 /** The parts of a runner's row that say which work it can take, parsed. */
 import type { RunnerRow } from "../schema.ts";
-import type { RunnerOffer } from "./fit.ts";
+import type { RunnerCapabilities } from "./fit.ts";
 
 type OfferRow = Pick<
   RunnerRow,
   "id" | "org_id" | "scope" | "hostname" | "project_dir" | "profile" | "tags" | "runtimes"
 >;
 
-export function offerOf(row: OfferRow): RunnerOffer {
+export function capabilitiesOf(row: OfferRow): RunnerCapabilities {
   return {
     id: row.id,
     orgId: row.org_id,
@@ -41,7 +41,7 @@ export interface RunnerStanding {
   state: RunnerRow["state"];
   isReady: boolean;
   isDiskLow: boolean;
-  offer: RunnerOffer;
+  capabilities: RunnerCapabilities;
 }
 
 export function standingOf(
@@ -53,7 +53,7 @@ export function standingOf(
     state: row.state,
     isReady: row.ready === 1,
     isDiskLow: disk?.isLow ?? false,
-    offer: offerOf(row),
+    capabilities: capabilitiesOf(row),
   };
 }
 
