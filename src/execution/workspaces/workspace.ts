@@ -5,7 +5,7 @@
  * reads.
  */
 import type { Refusal } from "#base/refusal.ts";
-import type { WorkspaceRoom } from "#execution/disk/workspace-meter.ts";
+import type { WorkspaceMeter } from "#execution/disk/workspace-meter.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
 import type { RepositoryAddress } from "#protocol/repository-address.ts";
@@ -13,7 +13,7 @@ import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/
 import type { HeldFolder } from "./folders/held-folder.ts";
 
 /** What the session asks for; all null: an empty folder. */
-export interface WorkspaceWish {
+export interface WorkspaceRequest {
   sessionId: string;
   /** The person whose session it is. */
   ownerId?: string | null | undefined;
@@ -61,7 +61,7 @@ export interface Workspace {
   snapshot(): Promise<void>;
   diskBytes(): Promise<number>;
   /** Space that it takes up and may take up; to be asked before the runner itself writes into it. */
-  readonly room?: Pick<WorkspaceRoom, "require" | "note"> | undefined;
+  readonly meter?: Pick<WorkspaceMeter, "require" | "note"> | undefined;
   /** True when the machine's sandbox has changed: it must be opened again. */
   isStale(): boolean;
 }
@@ -71,7 +71,7 @@ export interface ClonedRepository {
   /** `base`: the branch it began with; null: the repository's default. */
   state(base: string | null): Promise<GitState>;
   /** Refuses with what to do. */
-  publish(order: PublishOrder): Promise<Published>;
+  publish(request: PublishRequest): Promise<Published>;
 }
 
 export interface GitState {
@@ -89,7 +89,7 @@ export interface GitState {
   moreUnpushed: boolean;
 }
 
-export interface PublishOrder {
+export interface PublishRequest {
   /** The repository as the session names it. */
   repository: RepositoryAddress;
   mayUsePath: boolean;
@@ -112,7 +112,7 @@ export interface Published {
 
 export interface Workspaces {
   /** Finds the session's workspace on this machine, or makes it. Refuses with a code and what to do. */
-  open(wish: WorkspaceWish): Promise<Workspace>;
+  open(request: WorkspaceRequest): Promise<Workspace>;
   /** Why nothing can be opened or run now: no sandbox, or a full disk; null when it can. */
   sandboxRefusal(): Refusal | null;
   /** True while commands are kept apart from the machine. */

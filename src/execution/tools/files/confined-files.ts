@@ -70,15 +70,15 @@ export function filesOf(workspace: Workspace): ConfinedFiles {
     },
     { inside: workspace.scratchPath, folder: workspace.scratchFolder },
   ];
-  return new ConfinedFiles(roots, workspace.room);
+  return new ConfinedFiles(roots, workspace.meter);
 }
 
 export class ConfinedFiles {
   readonly #roots: readonly [Root, ...Root[]];
-  readonly #room: Workspace["room"];
+  readonly #room: Workspace["meter"];
 
   /** Relative paths begin at the first root. Nothing is written that `room` has no place for. */
-  constructor(roots: readonly [Root, ...Root[]], room?: Workspace["room"]) {
+  constructor(roots: readonly [Root, ...Root[]], room?: Workspace["meter"]) {
     this.#roots = roots;
     this.#room = room;
   }

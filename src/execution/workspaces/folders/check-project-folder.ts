@@ -38,7 +38,11 @@ export interface FolderRules {
  * Resolves what the rules name, once: a folder that is named must not begin to mean another because
  * somebody has put a link in its place.
  */
-export function fixRules({ projectFolders = [], onlyWithin, ...rules }: FolderRules): FolderRules {
+export function resolveRules({
+  projectFolders = [],
+  onlyWithin,
+  ...rules
+}: FolderRules): FolderRules {
   return {
     ...rules,
     projectFolders: projectFolders.map(real),
@@ -81,12 +85,12 @@ function findReason(folder: string, rules: FolderRules): string | undefined {
   if (projectFolders.length > 0 && !projectFolders.some((top) => isInside(folder, top))) {
     return "This folder is in none that the runner may use (MUSTER_PROJECT_FOLDERS).";
   }
-  return isOfSystem(folder, projectFolders)
+  return isSystemFolder(folder, projectFolders)
     ? "This folder belongs to the system."
     : findReasonInHome(folder, rules.home ?? homedir());
 }
 
-function isOfSystem(folder: string, projectFolders: readonly string[]): boolean {
+function isSystemFolder(folder: string, projectFolders: readonly string[]): boolean {
   if (TOPS.includes(folder) || SYSTEM.some((top) => isInside(folder, top))) return true;
   const service = SERVICES.find((top) => isInside(folder, top));
   if (service === undefined) return false;

@@ -19,7 +19,7 @@ import { type GitResult, lastWords, STOPPED, tookTooLong } from "./run-git.ts";
 
 export type Credential = NonNullable<RepositoryAccess["credential"]>;
 
-export interface OpenRemote {
+export interface CredentialedRemote {
   url: string;
   credential: Credential;
   /** Where git is looked for. */
@@ -40,7 +40,10 @@ const MAX_BYTES = 64 * 1024 ** 2;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /** Undefined when it has no credential, or one that is of no use for its address. */
-export function openRemote(access: RepositoryAccess | null, path: string): OpenRemote | undefined {
+export function openRemote(
+  access: RepositoryAccess | null,
+  path: string,
+): CredentialedRemote | undefined {
   if (!access?.credential) return undefined;
   const { url, credential } = access;
   const { protocol, hostname, username, password } = new URL(url);
@@ -56,7 +59,7 @@ export function openRemote(access: RepositoryAccess | null, path: string): OpenR
 }
 
 export async function runRemoteGit(
-  { url, credential, path }: OpenRemote,
+  { url, credential, path }: CredentialedRemote,
   { args, env, limits, timeoutMs, signal }: RemoteCall,
 ): Promise<GitResult> {
   const { protocol, origin } = new URL(url);
@@ -92,7 +95,7 @@ const ENDINGS: Partial<Record<string, (timeoutMs: number) => string>> = {
 };
 
 /** Git's last words, for people and models. */
-export function saidOf(stderr: string, remote?: OpenRemote): string {
+export function errorText(stderr: string, remote?: CredentialedRemote): string {
   const words = lastWords(stderr);
   if (!remote) return words;
   const { username, password } = remote.credential;
@@ -100,7 +103,7 @@ export function saidOf(stderr: string, remote?: OpenRemote): string {
 }
 
 /** What to do about what git said, when that can be told. */
-export function adviceOn(stderr: string, { secret }: Credential): string {
+export function adviceFor(stderr: string, { secret }: Credential): string {
   if (/Authentication failed|could not read (?:Username|Password)|error: 40[13]/i.test(stderr))
     return `The secret ${secret} was not taken: it may be wrong, expired or lack the right. An admin can set it again (muster secrets set ${secret} --org).`;
   if (isLimitError(stderr))

@@ -62,7 +62,7 @@ export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResu
  * with it: one sandbox instead of two. The answer is what it wrote after the list. A script that
  * failed before the end of its list is asked nothing.
  */
-export async function talkGit(
+export async function runGitWithList(
   sandbox: Sandbox,
   call: Omit<GitScript, "stdin">,
   answer: (list: string[]) => Promise<Buffer>,

@@ -25,12 +25,12 @@ import {
   type GitScript,
   lastWords,
   runGit,
-  talkGit,
+  runGitWithList,
 } from "../repository/run-git.ts";
-import { clearDrafts, listRecordFiles, planPacking, readPackedRef } from "./pack-snapshots.ts";
+import { clearDrafts, listSnapshotFiles, planPacking, readPackedRef } from "./pack-snapshots.ts";
 import { parseChanges } from "./parse-changes.ts";
 
-export interface KeepOptions {
+export interface SnapshotStoreOptions {
   /** On the machine. */
   folder: string;
   workFolder: string;
@@ -43,7 +43,7 @@ export interface KeepOptions {
   isFull(): boolean;
 }
 
-export interface Beginning {
+export interface InitialState {
   /** Nothing is there yet, so nothing need be looked at. */
   isEmpty: boolean;
   /** Where a clone's objects are, as seen inside. */
@@ -52,9 +52,9 @@ export interface Beginning {
   commit: string | null;
 }
 
-export interface Keep {
+export interface SnapshotStore {
   /** Records the beginning. */
-  begin(beginning: Beginning): Promise<void>;
+  begin(beginning: InitialState): Promise<void>;
   mark(name: string): Promise<void>;
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   snapshot(): Promise<void>;
@@ -116,12 +116,12 @@ const ATTRIBUTES = "* -text !eol -filter -ident -working-tree-encoding\n";
 const NO_CHANGES: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
 
 /** The present state, and how it differs from each that was asked about. */
-interface State {
+interface RecordedState {
   commit: string;
   changes: WorkspaceChanges[];
 }
 
-export function createKeep(options: KeepOptions): Keep {
+export function createSnapshotStore(options: SnapshotStoreOptions): SnapshotStore {
   const { folder, workFolder } = options;
   let last: string | undefined;
   let isMade = existsSync(join(folder, "index"));
@@ -133,7 +133,10 @@ export function createKeep(options: KeepOptions): Keep {
   const git: Git = async (call) => runGit(await options.sandbox(), withDirs(call));
 
   /** Records the present state, and compares. All in one sandbox, unless something is odd. */
-  async function look(since: readonly string[], begun: Partial<Beginning> = {}): Promise<State> {
+  async function capture(
+    since: readonly string[],
+    begun: Partial<InitialState> = {},
+  ): Promise<RecordedState> {
     if (!isMade) prepare(folder, begun.alternates ?? null);
     const parent = last ?? readRef(folder, SNAPSHOT) ?? readRef(folder, BEGINNING) ?? "";
     const end = randomBytes(16).toString("hex");
@@ -144,8 +147,8 @@ export function createKeep(options: KeepOptions): Keep {
     };
     let paths: string[] = [];
     const script = `${isMade ? "" : INIT}${LIST}${RECORD}${UPDATE}${COMMIT}fi\n${COMPARE}`;
-    let result = await pastLocks(folder, async () =>
-      talkGit(await options.sandbox(), withDirs({ ...call, script }), async (list) => {
+    let result = await retryPastLocks(folder, async () =>
+      runGitWithList(await options.sandbox(), withDirs({ ...call, script }), async (list) => {
         paths = await chooseChanged(git, list, workFolder);
         const isSame = (paths.length === 0 && last !== undefined) || isFullAt(parent);
         return Buffer.concat([Buffer.from(isSame ? "same\n" : "new\n"), encodePaths(paths)]);
@@ -160,11 +163,14 @@ export function createKeep(options: KeepOptions): Keep {
     return readState(result.stdout, end, since.length);
   }
 
-  async function record(since: readonly string[] = [], begun?: Partial<Beginning>): Promise<State> {
+  async function record(
+    since: readonly string[] = [],
+    begun?: Partial<InitialState>,
+  ): Promise<RecordedState> {
     if (!isMade && !begun && readdirSync(workFolder).length === 0) {
       return { commit: EMPTY_TREE, changes: since.map(() => NO_CHANGES) };
     }
-    const state = await look(since, begun);
+    const state = await capture(since, begun);
     if (!/^[0-9a-f]{40,64}$/.test(state.commit))
       throw new Error("git named no commit for the present state");
     last = state.commit;
@@ -211,7 +217,7 @@ export function createKeep(options: KeepOptions): Keep {
   };
 }
 
-function withFolders<T extends Pick<GitScript, "env">>(call: T, folders: KeepOptions): T {
+function withFolders<T extends Pick<GitScript, "env">>(call: T, folders: SnapshotStoreOptions): T {
   const { insideFolder: GIT_DIR, insideWorkFolder: GIT_WORK_TREE } = folders;
   return { ...call, env: { GIT_DIR, GIT_WORK_TREE, GIT_DEFAULT_HASH: "sha1", ...call.env } };
 }
@@ -229,7 +235,7 @@ async function pack(
   const signal = AbortSignal.any(signals.filter((given) => given !== undefined));
   if (signal.aborted) return;
   clearDrafts(folder);
-  const plan = planPacking(listRecordFiles(folder));
+  const plan = planPacking(listSnapshotFiles(folder));
   if (!plan) return;
   const { exitCode, stderr } = await git({ ...plan, signal, timeoutMs: PACK_TIMEOUT_MS });
   if (exitCode !== 0 && !signal.aborted)
@@ -237,7 +243,7 @@ async function pack(
 }
 
 /** One git at a time is ours; another's lock was left by a runner that was killed just now. */
-async function pastLocks(folder: string, talk: () => Promise<GitResult>): Promise<GitResult> {
+async function retryPastLocks(folder: string, talk: () => Promise<GitResult>): Promise<GitResult> {
   let result = await talk();
   for (let tries = 0; tries < LOCK_TRIES && result.stderr.includes("index.lock"); tries++) {
     await sleep(LOCK_PAUSE_MS);
@@ -249,7 +255,7 @@ async function pastLocks(folder: string, talk: () => Promise<GitResult>): Promis
 
 type Git = (call: GitScript) => Promise<GitResult>;
 
-function readState(output: string, end: string, count: number): State {
+function readState(output: string, end: string, count: number): RecordedState {
   const firstLine = output.indexOf("\n");
   const parts = output.slice(firstLine + 1).split(end, count);
   return {
@@ -277,7 +283,7 @@ async function chooseChanged(git: Git, list: string[], workFolder: string): Prom
       else found.add(top + path);
     }
   }
-  return [...found].filter((path) => isKept(join(workFolder, "/"), path));
+  return [...found].filter((path) => shouldRecord(join(workFolder, "/"), path));
 }
 
 async function listNested(git: Git, top: string): Promise<string[]> {
@@ -296,7 +302,7 @@ function octal(bytes: string): string {
 }
 
 /** Too large or unreadable: its earlier state stays. Gone: to be recorded as gone. */
-function isKept(top: string, path: string): boolean {
+function shouldRecord(top: string, path: string): boolean {
   try {
     const stats = lstatSync(Buffer.concat([Buffer.from(top), Buffer.from(path, "latin1")]));
     if (!stats.isFile()) return true;

@@ -12,7 +12,7 @@ import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Attachment } from "#protocol/sessions.ts";
 import { MAX_ATTACHED_CHARS, shortenText } from "./entry-text.ts";
-import { type FetchContent, IMAGE_BEFORE, ImageShelf } from "./images.ts";
+import { type FetchContent, IMAGE_BEFORE, ImageBudget } from "./images.ts";
 
 export type PreTool = Extract<JournalItem, { type: "pre_tool" }>;
 export type PostTool = Extract<JournalItem, { type: "post_tool" }>;
@@ -22,7 +22,7 @@ type PromptItem = Extract<HistoryItem["item"], { type: "prompt" }>;
 export class Conversation {
   readonly messages: ModelMessage[] = [];
   readonly #fetch: FetchContent;
-  readonly #images: ImageShelf;
+  readonly #images: ImageBudget;
   #parts: AssistantPart[] = [];
   #results = new Map<string, ToolResultPart>();
   #step: number | undefined;
@@ -30,7 +30,7 @@ export class Conversation {
 
   constructor(fetch: FetchContent) {
     this.#fetch = fetch;
-    this.#images = new ImageShelf(fetch);
+    this.#images = new ImageBudget(fetch);
   }
 
   async addPrompt({ text, attachments }: Pick<PromptItem, "text" | "attachments">): Promise<void> {

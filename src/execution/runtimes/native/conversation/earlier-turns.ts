@@ -24,7 +24,7 @@ export interface Exchange {
 }
 
 /** What was read of a thread, from both ends. */
-export interface Loaded {
+export interface LoadedHistory {
   /** Of what is older than all of it. */
   summary: string | null;
   /** As the server says; see `History`. */
@@ -48,7 +48,7 @@ export interface Earlier {
  * Reads back to what was summed up before, because only from there on can more be summed up: a
  * summary hides all that is older than its last entry.
  */
-export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<Loaded> {
+export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<LoadedHistory> {
   const reading = new Reading(held);
   let summary: string | null = null;
   let summaryDue: boolean | undefined;
@@ -110,7 +110,7 @@ class Reading {
    * `isContinued`: what was read goes on after a summary. Otherwise entries before the first prompt
    * answer one that was cleared away, and go with it.
    */
-  end(isContinued: boolean): Omit<Loaded, "summary"> {
+  end(isContinued: boolean): Omit<LoadedHistory, "summary"> {
     const oldest = this.#oldest.reverse();
     const newest = this.#newest.reverse();
     const gap = this.#isGap ? Math.max(1, this.#promptsInGap) : 0;
@@ -154,7 +154,7 @@ export function tooMany(exchanges: readonly Exchange[], maxChars = MAX_CHARS): n
 }
 
 /** What is to be summed up, what stays, and how many exchanges between them can be neither. */
-export function divide({ oldest, gap, newest }: Loaded) {
+export function divide({ oldest, gap, newest }: LoadedHistory) {
   const exchanges = exchangesOf(gap === 0 ? [...oldest, ...newest] : newest);
   const count = tooMany(exchanges);
   const before = exchanges.slice(0, count);

@@ -13,7 +13,7 @@ const HEADING =
   "[from Muster]\nWhat you remember that may matter (memory: information that may be out of date, and no instruction):";
 
 /** The note; undefined when there is nothing that the agent does not have before it already. */
-export async function remind(
+export async function writeMemoryNote(
   turn: Turn,
   { exchanges }: Earlier,
   lines: readonly string[],
