@@ -1,4 +1,4 @@
-/** Makes a new workspace as a session wishes it. What cannot be finished is taken away again. */
+/** Creates a new workspace for a session's request. What cannot be finished is removed again. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { holdProjectFolder } from "./folders/check-project-folder.ts";

@@ -163,7 +163,7 @@ async function clearPublished(folder: string): Promise<void> {
     if (name.startsWith(PUBLISH_PREFIX)) await removeTree(join(folder, name));
 }
 
-/** Every command of a folder that others can reach begins with a look at whether it is still that. */
+/** Checks before every command that a folder others can reach was not replaced. */
 function guard(sandbox: Sandbox, held: HeldFolder | null): Sandbox {
   if (!held) return sandbox;
   return {
@@ -175,7 +175,7 @@ function guard(sandbox: Sandbox, held: HeldFolder | null): Sandbox {
   };
 }
 
-/** The runner's own sandbox is made when it is first needed; a turn may end without. */
+/** Opens a sandbox when it is first needed; a turn may end without it. */
 function openLazily(open: () => Promise<Sandbox>) {
   let opening: Promise<Sandbox> | undefined;
   let closed = false;
@@ -193,7 +193,7 @@ function openLazily(open: () => Promise<Sandbox>) {
   };
 }
 
-/** Whether there is anything of that name, without looking what it is. */
+/** True if an entry of that name exists, of whatever kind. */
 function hasInstructions(workFolder: string): boolean {
   return INSTRUCTION_FILES.some((name) => {
     try {

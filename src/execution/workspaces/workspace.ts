@@ -12,7 +12,7 @@ import type { RepositoryAddress } from "#protocol/repository-address.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { HeldFolder } from "./folders/held-folder.ts";
 
-/** What the session asks for; all null: an empty folder. */
+/** Workspace that a session requests. If all are null, an empty folder. */
 export interface WorkspaceRequest {
   sessionId: string;
   /** The person whose session it is. */
@@ -23,13 +23,13 @@ export interface WorkspaceRequest {
   projectDir: string | null;
   /** The server grants the session a folder of this machine: as `repository`, or as `projectDir`. */
   mayUsePath: boolean;
-  /** What opens the repository; asked when it is cloned. Not said: nothing does. */
+  /** Fetches the repository's credential when it is cloned. Absent: there is none. */
   access?: (() => Promise<RepositoryAccess | null>) | undefined;
   /** The session has left its workspace: what this machine holds of it is put away, and a new one made. */
   isFresh?: boolean | undefined;
-  /** As whom commits in a clone are made. */
+  /** Author of commits in a clone. */
   identity?: GitIdentity | null | undefined;
-  /** Of the turn that needs it: when it aborts, a clone is given up. */
+  /** Signal of the turn that needs the workspace: a clone is stopped when it aborts. */
   signal?: AbortSignal | undefined;
 }
 
@@ -40,7 +40,9 @@ export interface Workspace {
   readonly origin: WorkspaceOrigin;
   /** On the machine. */
   readonly folder: string;
-  /** Of a folder that others can reach too, and could replace: to be asked whenever it is opened. */
+  /**
+   * Set for a folder that others can reach and could replace; to be checked whenever it is opened.
+   */
   readonly held?: Pick<HeldFolder, "check" | "checkOpened"> | undefined;
   /** On the machine; where commands keep what is not work. They see it at `scratchPath`. */
   readonly scratchFolder: string;
@@ -49,13 +51,13 @@ export interface Workspace {
   readonly sandbox: Sandbox;
   /** The branch a clone works on, `muster/<session>`. */
   readonly branch: string | null;
-  /** Of a clone. */
+  /** Set for a clone. */
   readonly repository?: ClonedRepository | undefined;
   /** The repository's own AGENTS.md or CLAUDE.md, if it has one, cut to a bearable length. */
   instructions(): Promise<string | null>;
   /** Marks where a turn begins, for `changes`. A mark that is there stays where it is. */
   mark(name: string): Promise<void>;
-  /** What is different from the mark `since`, and from the workspace's beginning. */
+  /** Changes since the mark `since`, and since the workspace was created. */
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   /** Keeps the present state where the agent cannot reach it; done before anything is stopped or removed. */
   snapshot(): Promise<void>;
@@ -66,7 +68,7 @@ export interface Workspace {
   isStale(): boolean;
 }
 
-/** What an agent has made of a clone, and the way out for it. */
+/** The state of a clone that an agent works on, and the way to publish it. */
 export interface ClonedRepository {
   /** `base`: the branch it began with; null: the repository's default. */
   state(base: string | null): Promise<GitState>;
@@ -94,7 +96,7 @@ export interface PublishRequest {
   repository: RepositoryAddress;
   mayUsePath: boolean;
   access: RepositoryAccess | null;
-  /** Of the workspace; null: the session's own. */
+  /** Branch of the workspace; null: the session's own. */
   branch: string | null;
   signal: AbortSignal;
 }
@@ -119,7 +121,7 @@ export interface Workspaces {
   isSandboxed(): boolean;
   /** The sessions whose workspaces this machine holds. */
   sessions(): string[];
-  /** Whether this machine holds it already. */
+  /** True if this machine holds the session's workspace. */
   holds(sessionId: string): boolean;
   /** Stops what runs in it and keeps a snapshot; the next `open` goes on. */
   hibernate(sessionId: string): Promise<void>;

@@ -40,13 +40,16 @@ export interface WorkspacesOptions {
   readOnly?: NonNullable<SandboxSpec["readOnly"]>;
   /** Folders of Muster's own, besides `folder`. */
   protectedFolders?: readonly string[];
-  /** Where projects and repositories of this machine must lie; none: anywhere that is not refused. */
+  /**
+   * Folders that projects and repositories of this machine must lie in; if empty, any folder that
+   * is not refused.
+   */
   projectFolders?: readonly string[];
   /** The one folder this runner is for, if it is for one. */
   onlyWithin?: string | undefined;
-  /** Where the runner's own git is looked for. */
+  /** Search path for the runner's own git. */
   path?: string;
-  /** How long a git server may take to say what it has. */
+  /** Time limit for a git server's first answer. */
   askTimeoutMs?: number;
   /** Not said: with the limits that hold where nothing is set. */
   disk?: DiskGuard;
@@ -197,7 +200,10 @@ class RunnerWorkspaces implements Workspaces {
     return typeof sandboxProvider === "function" ? sandboxProvider() : sandboxProvider;
   }
 
-  /** Of one session, one thing after the other: what is being closed must not be used. */
+  /**
+   * Runs the operations of one session one after the other, because a workspace that is being
+   * closed must not be used.
+   */
   #inTurn<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(sessionId) ?? Promise.resolve();
     const result = before.then(work);
@@ -234,7 +240,7 @@ class RunnerWorkspaces implements Workspaces {
       await workspace.snapshot();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // What is in the place of its folder now is not its work.
+      // Another folder has taken the place of its folder, so that is not its work.
       this.#options.log.warn({ workspaceId: workspace.id }, error.message);
     } finally {
       await workspace.close();
@@ -377,8 +383,8 @@ class RunnerWorkspaces implements Workspaces {
   }
 
   /**
-   * Who works around another's folder could move it, and put something else in its place. In the very
-   * same folder nobody can, and two may want to work there together.
+   * Refuses a folder inside or around another session's, because that session could replace it. The
+   * very same folder is allowed: nobody can replace it, and two sessions may work there together.
    */
   #claim(sessionId: string, folder: string): void {
     for (const [other, taken] of this.#claims) {

@@ -21,10 +21,10 @@ import { UpdateJournal } from "./update-journal.ts";
 
 const CANCEL_GRACE_MS = 5000;
 const IDLE_MS = 5 * 60_000;
-/** How much of the thread a new agent is told. */
+/** Limit of the history that a new agent is given. */
 const SEED_ITEMS = 50;
 
-/** Where and how the agent of a turn runs. */
+/** Folder and environment that the agent of a turn runs in. */
 export interface AgentLaunch {
   cwd: string;
   /** The whole environment, besides what the preset adds. Must hold no key of a provider. */
@@ -40,9 +40,9 @@ export interface AcpRuntimeOptions {
   serverUrl?: string;
   onPermission?: AskPermission;
   clock?: Clock;
-  /** How long an agent may take to obey a cancellation before it is killed. */
+  /** Time that an agent gets to obey a cancellation before it is killed. */
   cancelGraceMs?: number;
-  /** How long an agent without work is kept. */
+  /** Time that an idle agent is kept. */
   idleMs?: number;
 }
 

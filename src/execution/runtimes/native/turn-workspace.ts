@@ -66,7 +66,7 @@ export class TurnWorkspace {
     return access;
   }
 
-  /** Whether the session asks for files that are there before its first tool call. */
+  /** True if the session needs files before its first tool call. */
   get isWanted(): boolean {
     const { repository, projectDir } = this.#turn.assignment;
     return repository !== null || projectDir !== null;
@@ -76,7 +76,7 @@ export class TurnWorkspace {
   given: readonly { path: string; content: string }[] = [];
   /** To be run once, when it is new. */
   setup: SetUpCommand | null = null;
-  /** As whom the agent commits. */
+  /** Author of the agent's commits. */
   identity: GitIdentity | null = null;
   /** Why there can be none: a turn that needs one has no sense without it. */
   refusal: Refusal | undefined;
@@ -87,7 +87,7 @@ export class TurnWorkspace {
     return this.open();
   }
 
-  /** Whether this attempt or an earlier one may have left something behind that is to be recorded. */
+  /** True if this attempt or an earlier one may have left changes to record. */
   get mayHaveChanged(): boolean {
     return !this.refusal && (this.#isTouched || this.#isLeftBehind);
   }
@@ -193,7 +193,7 @@ export class TurnWorkspace {
     }
   }
 
-  /** Whether earlier attempts may have changed what this machine holds. */
+  /** True if earlier attempts may have changed the workspace on this machine. */
   get #isLeftBehind(): boolean {
     const { assignment, journaled } = this.#turn;
     return mayHaveChanged(journaled) && this.#workspaces.holds(assignment.sessionId);

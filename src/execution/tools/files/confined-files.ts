@@ -344,7 +344,7 @@ async function withNearNames(missing: MissingFile, folder: Folder, name: string)
   return new MissingFile(missing.shown, near);
 }
 
-/** How many letters must change; names that differ in case only are nearest. */
+/** Edit distance; names that differ only in case are nearest. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.toLowerCase(), b.toLowerCase()];
   if (left === right) return 0;

@@ -70,7 +70,7 @@ async function follow(start: URL, options: WebFetchOptions, signal: AbortSignal)
   throw new ToolProblem(`The page redirects more than ${MAX_REDIRECTS} times. Try another one.`);
 }
 
-/** What speaks against following; null when nothing does. */
+/** Reason not to follow a redirect; null if there is none. */
 function judgeRedirect(from: URL, to: URL): string | null {
   if (withoutWww(to) !== withoutWww(from)) return "another host";
   if (from.protocol === "https:" && to.protocol !== "https:")

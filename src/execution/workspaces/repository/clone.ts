@@ -37,7 +37,7 @@ export interface CloneOptions {
   limits: SandboxLimits;
   mirrorsFolder: string;
   folderRules: FolderRules;
-  /** Where the runner's own git is looked for. */
+  /** Search path for the runner's own git. */
   path: string;
   /** Ends the runner's own git with the runner. */
   closing: AbortSignal;
@@ -48,7 +48,7 @@ export interface CloneOptions {
 }
 
 export interface CloneResult {
-  /** What the clone begins with; null for a repository without commits. */
+  /** First commit of the clone; null for a repository without commits. */
   commit: string | null;
   mirror: string;
 }
@@ -122,12 +122,12 @@ function stopped(): Refusal {
   return failed("The repository was not cloned: it was stopped.");
 }
 
-/** The name of the store for an address. */
+/** Name of the mirror for a URL. */
 export function mirrorOf(url: string): string {
   return `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.git`;
 }
 
-/** Where commands see a mirror: at the same place in every sandbox, so that clones find it. */
+/** Mount of a mirror: at the same path in every sandbox, so that clones find it. */
 export function mirrorMount(provider: SandboxProvider, mirrorsFolder: string, mirror: string) {
   const from = join(mirrorsFolder, mirror);
   return { from, to: provider.kind === "local" ? from : `${SANDBOX_ROOT}/mirrors/${mirror}` };
@@ -137,11 +137,11 @@ interface Source {
   /** As people write it. */
   url: string;
   host: string | null;
-  /** Of this machine. */
+  /** Set for a repository on this machine. */
   held: HeldFolder | null;
 }
 
-/** What may be cloned may be worked in, and the other way round. */
+/** Applies the same rules to cloning from a folder as to working in it. */
 function findSource(repository: UsableRepository, rules: FolderRules): Source {
   if (repository.kind === "web") {
     return { url: repository.url, host: repository.host, held: null };

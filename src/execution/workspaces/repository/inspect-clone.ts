@@ -64,7 +64,7 @@ GIT_WORK_TREE=$top GIT_INDEX_FILE=$top/.git/index git --no-optional-locks status
 
 export interface BranchTip {
   commit: string;
-  /** How many commits the repository does not have, as far as the store knows. */
+  /** Number of commits that the repository does not have, as far as the mirror knows. */
   newCommits: number;
 }
 

@@ -95,12 +95,12 @@ function workOf({ folder }: PublishContext): string {
   return join(folder, "work");
 }
 
-/** No two sandboxes may share one. */
+/** Two sandboxes must not share a scratch folder. */
 function scratchOf({ folder }: PublishContext, name: string): string {
   return join(folder, `${name}-scratch`);
 }
 
-/** The way to the repository. */
+/** The repository that commits are pushed to. */
 interface PushTarget {
   list(signal: AbortSignal): Promise<GitResult>;
   push(commit: string, branch: string, signal: AbortSignal): Promise<void>;
@@ -108,7 +108,7 @@ interface PushTarget {
   close(): Promise<void>;
 }
 
-/** Commits go to where the clone came from, and nowhere else. */
+/** Opens the repository that the clone came from; commits go nowhere else. */
 async function openTarget(
   context: PublishContext,
   { repository: address, mayUsePath, access }: PublishRequest,
@@ -153,7 +153,7 @@ function webTarget(context: PublishContext, remote: CredentialedRemote): PushTar
         signal,
       });
       if (result.exitCode !== 0) throw explain(`Pushing to ${remote.url} failed`, result);
-      // What was pushed is known from now on, here and to clones that are made later.
+      // Updates the mirror, so that the pushed commits are known here and to later clones.
       const update = () => updateWithCredential(options, mirror, remote, signal);
       await options.inTurn(mirror, update, { signal, error: stopped }).catch(() => {});
     },
@@ -263,7 +263,7 @@ async function unpack(context: PublishContext, view: CloneView, commit: string):
       collectText(unpacking.stderr),
       packing.ended,
       unpacking.ended,
-      // Who reads may end before who writes; how it ended says whether it has all.
+      // The reader may end before the writer; its exit code tells if it has everything.
       pipeline(packing.stdout, unpacking.stdin).catch(() => {}),
     ]);
     // A pack ends with its own checksum, so one that was taken is whole.
@@ -315,7 +315,7 @@ function checkName(branch: string): string {
   return name;
 }
 
-/** What the first branch of a repository is called, where nobody has said. */
+/** Usual names of a default branch, for repositories that name none. */
 const USUAL_DEFAULTS = ["main", "master"];
 
 /**

@@ -22,7 +22,7 @@ export type Credential = NonNullable<RepositoryAccess["credential"]>;
 export interface CredentialedRemote {
   url: string;
   credential: Credential;
-  /** Where git is looked for. */
+  /** Search path for git. */
   path: string;
 }
 
@@ -94,7 +94,7 @@ const ENDINGS: Partial<Record<string, (timeoutMs: number) => string>> = {
   size: () => "it said more than can be read",
 };
 
-/** Git's last words, for people and models. */
+/** Git's error output for people and models, without the credential. */
 export function errorText(stderr: string, remote?: CredentialedRemote): string {
   const words = lastWords(stderr);
   if (!remote) return words;
@@ -102,7 +102,7 @@ export function errorText(stderr: string, remote?: CredentialedRemote): string {
   return createRedactor([password, `${username}:${password}`])(words);
 }
 
-/** What to do about what git said, when that can be told. */
+/** Advice for the error that git reported. */
 export function adviceFor(stderr: string, { secret }: Credential): string {
   if (/Authentication failed|could not read (?:Username|Password)|error: 40[13]/i.test(stderr))
     return `The secret ${secret} was not taken: it may be wrong, expired or lack the right. An admin can set it again (muster secrets set ${secret} --org).`;

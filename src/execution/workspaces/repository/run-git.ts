@@ -30,7 +30,7 @@ export interface GitResult {
   endedFor?: { by: "quota" | "disk"; why: string };
 }
 
-/** What stands in place of git's last words, when git was not let finish. */
+/** Replaces git's error output if git was stopped. */
 export const STOPPED = "it was stopped";
 export function tookTooLong(timeoutMs: number): string {
   return `it took longer than ${Math.round(timeoutMs / 1_000)} s and was given up`;
@@ -109,7 +109,7 @@ class WordList {
   readonly #parts: string[] = [];
   #lastChar = "\0";
 
-  /** What came after the end of the list; null when it has not ended. */
+  /** Returns the text after the end of the list; null if the list has not ended. */
   push(chunk: string): string | null {
     const isAtOnce = this.#lastChar === "\0" && chunk.startsWith("\0");
     const end = isAtOnce ? 0 : chunk.indexOf("\0\0") + 1;

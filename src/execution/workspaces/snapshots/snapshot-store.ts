@@ -1,7 +1,7 @@
 /**
- * The record of a workspace's states: a git repository of the runner's own, which no agent can see,
- * with the workspace as its work tree. Each state is a commit on a hidden ref. The agent's own
- * `.git`, its settings and hooks play no part in it.
+ * Snapshots of a workspace: a git repository of the runner's own, which no agent can see, with the
+ * workspace as its work tree. Each snapshot is a commit on a hidden ref. The agent's own `.git`,
+ * its settings and hooks are not used.
  */
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -46,9 +46,9 @@ export interface SnapshotStoreOptions {
 export interface InitialState {
   /** Nothing is there yet, so nothing need be looked at. */
   isEmpty: boolean;
-  /** Where a clone's objects are, as seen inside. */
+  /** Folder of a clone's objects, as seen inside the sandbox. */
   alternates: string | null;
-  /** What a clone begins with. */
+  /** First commit of a clone. */
   commit: string | null;
 }
 
@@ -78,7 +78,7 @@ const SNAPSHOT = "refs/muster/snapshot";
 /** Git knows it without having it. */
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/** Also where it was begun and not finished. */
+/** Also completes a repository whose creation was interrupted. */
 const INIT = `(at=$GIT_DIR; unset GIT_DIR GIT_WORK_TREE; git init -q --bare --template= "$at") || exit
 if [ -n "$MUSTER_COMMIT" ]; then
   git read-tree "$MUSTER_COMMIT" || exit
@@ -116,7 +116,7 @@ const ATTRIBUTES = "* -text !eol -filter -ident -working-tree-encoding\n";
 const NO_CHANGES: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
 
 /** The present state, and how it differs from each that was asked about. */
-interface RecordedState {
+interface Snapshot {
   commit: string;
   changes: WorkspaceChanges[];
 }
@@ -133,16 +133,13 @@ export function createSnapshotStore(options: SnapshotStoreOptions): SnapshotStor
   const git: Git = async (call) => runGit(await options.sandbox(), withDirs(call));
 
   /** Records the present state, and compares. All in one sandbox, unless something is odd. */
-  async function capture(
-    since: readonly string[],
-    begun: Partial<InitialState> = {},
-  ): Promise<RecordedState> {
-    if (!isMade) prepare(folder, begun.alternates ?? null);
+  async function capture(since: readonly string[], initial: Initial = {}): Promise<Snapshot> {
+    if (!isMade) prepare(folder, initial.alternates ?? null);
     const parent = last ?? readRef(folder, SNAPSHOT) ?? readRef(folder, BEGINNING) ?? "";
     const end = randomBytes(16).toString("hex");
     const call = {
       args: [parent === EMPTY_TREE ? "" : parent, end, String(MAX_DIFF_BYTES), ...since],
-      env: { MUSTER_COMMIT: begun.commit ?? "", FAILED: String(UPDATE_FAILED) },
+      env: { MUSTER_COMMIT: initial.commit ?? "", FAILED: String(UPDATE_FAILED) },
       maxBytes: (since.length + 1) * MAX_DIFF_BYTES,
     };
     let paths: string[] = [];
@@ -163,14 +160,11 @@ export function createSnapshotStore(options: SnapshotStoreOptions): SnapshotStor
     return readState(result.stdout, end, since.length);
   }
 
-  async function record(
-    since: readonly string[] = [],
-    begun?: Partial<InitialState>,
-  ): Promise<RecordedState> {
-    if (!isMade && !begun && readdirSync(workFolder).length === 0) {
+  async function record(since: readonly string[] = [], initial?: Initial): Promise<Snapshot> {
+    if (!isMade && !initial && readdirSync(workFolder).length === 0) {
       return { commit: EMPTY_TREE, changes: since.map(() => NO_CHANGES) };
     }
-    const state = await capture(since, begun);
+    const state = await capture(since, initial);
     if (!/^[0-9a-f]{40,64}$/.test(state.commit))
       throw new Error("git named no commit for the present state");
     last = state.commit;
@@ -254,8 +248,9 @@ async function retryPastLocks(folder: string, talk: () => Promise<GitResult>): P
 }
 
 type Git = (call: GitScript) => Promise<GitResult>;
+type Initial = Partial<InitialState>;
 
-function readState(output: string, end: string, count: number): RecordedState {
+function readState(output: string, end: string, count: number): Snapshot {
   const firstLine = output.indexOf("\n");
   const parts = output.slice(firstLine + 1).split(end, count);
   return {

@@ -1,5 +1,5 @@
 import { Fragment, useMemo } from "react";
-import { type Piece, reveal } from "#base/text/visible-text.ts";
+import { reveal, type VisibleSegment } from "#base/text/visible-text.ts";
 
 /** Letters that are written from right to left, with the spaces between them. */
 const RIGHT_TO_LEFT =
@@ -16,7 +16,7 @@ export function Revealed({ text }: { text: string }) {
   );
 }
 
-function named(piece: Extract<Piece, { name: string }>, at: number) {
+function named(piece: Extract<VisibleSegment, { name: string }>, at: number) {
   const isHost = !piece.code.startsWith("U+");
   return (
     <mark

@@ -18,7 +18,7 @@ export type PreTool = Extract<JournalItem, { type: "pre_tool" }>;
 export type PostTool = Extract<JournalItem, { type: "post_tool" }>;
 type PromptItem = Extract<HistoryItem["item"], { type: "prompt" }>;
 
-/** What was said, in order: prompts and what the model and its tools answered. */
+/** The messages in order: prompts, and what the model and its tools answered. */
 export class Conversation {
   readonly messages: ModelMessage[] = [];
   readonly #fetch: FetchContent;
@@ -205,7 +205,7 @@ function isText(mediaType: string): boolean {
   return /^text\/|^application\/(json|xml|yaml|toml|javascript|x-sh)/.test(mediaType);
 }
 
-/** What a model reads of a result. */
+/** Text of a tool result for the model. */
 export function resultText({ output, error, exitCode }: PostTool): string {
   const text = typeof output === "string" ? output : output == null ? "" : JSON.stringify(output);
   const ended = exitCode ? `[exit code ${exitCode}]` : "";

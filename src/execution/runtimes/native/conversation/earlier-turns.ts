@@ -23,7 +23,7 @@ export interface Exchange {
   chars: number;
 }
 
-/** What was read of a thread, from both ends. */
+/** Entries that were loaded of a thread, from both ends. */
 export interface LoadedHistory {
   /** Of what is older than all of it. */
   summary: string | null;
@@ -138,7 +138,7 @@ export function exchangesOf(items: readonly HistoryItem[]): Exchange[] {
   return exchanges;
 }
 
-/** How many of the oldest exchanges must be summed up; 0 when all may stay. */
+/** Number of oldest exchanges that must be summarized; 0 if all may stay. */
 export function tooMany(exchanges: readonly Exchange[], maxChars = MAX_CHARS): number {
   const chars = exchanges.reduce((sum, exchange) => sum + exchange.chars, 0);
   if (exchanges.length <= SUM_UP_BEYOND && chars <= maxChars) return 0;
