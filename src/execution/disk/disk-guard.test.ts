@@ -242,11 +242,11 @@ it("writes nothing into a folder that git fills, and believes nothing that lies 
   mkdirSync(filled);
   const figures = { bytes: 1e12, files: 1e9, recordBytes: 0, before: null };
   writeFileSync(join(filled, "usage.json"), JSON.stringify(figures));
-  const planted = guard.openRoom(filled, null, { isKept: false });
+  const planted = guard.openMeter(filled, null, { isKept: false });
   expect(planted.usage.bytes).toBe(0);
   const empty = join(folder, "empty");
   mkdirSync(empty);
-  const room = guard.openRoom(empty, null, { isKept: false });
+  const room = guard.openMeter(empty, null, { isKept: false });
   await guard.measure(room);
   room.save();
   expect(room.isKnown).toBe(true);

@@ -11,7 +11,7 @@ import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import { DISK_LOW, type DiskReport } from "#protocol/disk-report.ts";
-import { PressedDisk } from "./growth-watch.ts";
+import { GrowthWatch } from "./growth-watch.ts";
 import {
   floorOf,
   isBelow,
@@ -24,15 +24,15 @@ import {
   sizeText,
 } from "./space.ts";
 import {
-  type RoomHost,
-  type RoomOptions,
+  type MeterHost,
+  type MeterOptions,
   type WatchedCommand,
-  WorkspaceRoom,
+  WorkspaceMeter,
 } from "./workspace-meter.ts";
 
 export interface DiskSettings {
   workspace: Quota;
-  /** Null: by the size of the disk. */
+  /** Null: derived from the size of the disk. */
   floorBytes: number | null;
 }
 
@@ -42,7 +42,7 @@ export const DEFAULT_DISK: DiskSettings = {
 };
 
 export interface DiskGuardOptions {
-  /** The runner's own. */
+  /** The runner's own folder. */
   folder: string;
   settings: DiskSettings;
   log: Log;
@@ -52,7 +52,7 @@ export interface DiskGuardOptions {
 
 const TICK_MS = 250;
 const MEASURE_EVERY_MS = 1_000;
-/** A walk that takes long is repeated less often: it may take a fifth of the time. */
+/** Long walks are repeated less often: measuring takes at most a fifth of the time. */
 const REST_TIMES = 4;
 const MAX_WALKS = 2;
 /** A command that has written less than this does not count as one that writes. */
@@ -60,8 +60,10 @@ const IDLE_BYTES = 1024 ** 2;
 /** Work goes on when a little more than the floor is free, so that it does not stop again at once. */
 const RECOVERED_TIMES = 1.1;
 const PRESSED_TIMES = 2;
-/** Below this much of the floor all commands are ended: one of them writes where it is not seen. */
-const NO_MERCY_TIMES = 0.8;
+/**
+ * Below this share of the floor all commands are ended: one of them writes where it is not seen.
+ */
+const KILL_ALL_TIMES = 0.8;
 /** A command this young may not have been measured; it is not taken for one that writes. */
 const YOUNG_MS = 2_000;
 
@@ -70,13 +72,13 @@ interface Walk {
   done: Promise<void>;
 }
 
-export class DiskGuard implements RoomHost {
+export class DiskGuard implements MeterHost {
   readonly #options: DiskGuardOptions;
   readonly #commands = new Set<WatchedCommand>();
-  /** Rooms that are being measured or wait for it, in that order. */
-  readonly #walks = new Map<WorkspaceRoom, Walk>();
+  /** Meters being measured or waiting for it, in order. */
+  readonly #walks = new Map<WorkspaceMeter, Walk>();
   readonly #waiting: (() => void)[] = [];
-  readonly #pressed = new PressedDisk();
+  readonly #pressed = new GrowthWatch();
   #walking = 0;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
@@ -94,7 +96,10 @@ export class DiskGuard implements RoomHost {
     this.#listeners.add(listener);
   }
 
-  /** Space of a folder's disk, or of the runner's own where that cannot be read, or as it was last seen. */
+  /**
+   * Space of a folder's disk; of the runner's own disk if that cannot be read, or else as last
+   * seen.
+   */
   space(folder: string): Space {
     const { folder: own, readSpace: read = readSpace } = this.#options;
     for (const asked of [folder, own]) {
@@ -131,7 +136,7 @@ export class DiskGuard implements RoomHost {
     return this.#isLow;
   }
 
-  /** True when what can be made again should be deleted now. */
+  /** True if files that can be recreated should be deleted now. */
   get isPressed(): boolean {
     return this.#isBelow(this.#options.folder, PRESSED_TIMES);
   }
@@ -141,7 +146,7 @@ export class DiskGuard implements RoomHost {
     return isBelow(space, floorOf(space, this.#options.settings.floorBytes), times);
   }
 
-  /** The refusal that `require` throws, if it would. */
+  /** The refusal that `require` would throw; null if it would not. */
   refusal(): Refusal | null {
     this.look();
     return this.#isLow ? new Refusal("unavailable", DISK_LOW, this.#lowText()) : null;
@@ -177,10 +182,10 @@ export class DiskGuard implements RoomHost {
     };
   }
 
-  openRoom(folder: string, projectFolder: string | null, options?: RoomOptions): WorkspaceRoom {
-    const room = new WorkspaceRoom(folder, projectFolder, this, options);
-    if (!room.isKnown) void this.measure(room);
-    return room;
+  openMeter(folder: string, projectFolder: string | null, options?: MeterOptions): WorkspaceMeter {
+    const meter = new WorkspaceMeter(folder, projectFolder, this, options);
+    if (!meter.isKnown) void this.measure(meter);
+    return meter;
   }
 
   /** Watches the runner's own commands: they have no quota, but end at the floor. */
@@ -191,7 +196,7 @@ export class DiskGuard implements RoomHost {
         const process = sandbox.run(command);
         const own: WatchedCommand = {
           process,
-          room: null,
+          meter: null,
           startedAt: performance.now(),
           weightAtStart: 0,
           startedFull: false,
@@ -216,11 +221,11 @@ export class DiskGuard implements RoomHost {
     this.#timer = undefined;
   }
 
-  /** Measures a room when its turn comes; with figures that were collected after this was asked. */
-  async measure(room: WorkspaceRoom): Promise<void> {
-    const current = this.#walks.get(room);
+  /** Measures a workspace when its turn comes, with figures collected after this call. */
+  async measure(meter: WorkspaceMeter): Promise<void> {
+    const current = this.#walks.get(meter);
     if (current?.isBegun) await current.done;
-    await (this.#walks.get(room) ?? this.#startWalk(room)).done;
+    await (this.#walks.get(meter) ?? this.#startWalk(meter)).done;
   }
 
   close(): void {
@@ -231,36 +236,36 @@ export class DiskGuard implements RoomHost {
   #tick(): void {
     this.look();
     const now = performance.now();
-    for (const { room } of this.#commands)
-      if (room && !this.#walks.has(room) && this.#isDue(room, now)) void this.measure(room);
+    for (const { meter } of this.#commands)
+      if (meter && !this.#walks.has(meter) && this.#isDue(meter, now)) void this.measure(meter);
     this.#endWriters(now);
     this.#endGrowing();
   }
 
-  #isDue(room: WorkspaceRoom, now: number): boolean {
-    if (this.isPressed || room.mayBeOver) return true;
-    const pause = Math.max(MEASURE_EVERY_MS, room.measureTookMs * REST_TIMES);
-    return now >= room.measuredAt + room.measureTookMs + pause;
+  #isDue(meter: WorkspaceMeter, now: number): boolean {
+    if (this.isPressed || meter.mayBeOver) return true;
+    const pause = Math.max(MEASURE_EVERY_MS, meter.measureTookMs * REST_TIMES);
+    return now >= meter.measuredAt + meter.measureTookMs + pause;
   }
 
-  #startWalk(room: WorkspaceRoom): Walk {
+  #startWalk(meter: WorkspaceMeter): Walk {
     const walk: Walk = { isBegun: false, done: Promise.resolve() };
-    walk.done = this.#walkInTurn(room, walk);
-    this.#walks.set(room, walk);
+    walk.done = this.#walkInTurn(meter, walk);
+    this.#walks.set(meter, walk);
     return walk;
   }
 
-  /** Only a few at a time; the others wait in the order in which they came. */
-  async #walkInTurn(room: WorkspaceRoom, walk: Walk): Promise<void> {
+  /** Limits the number of concurrent walks; the others wait in order. */
+  async #walkInTurn(meter: WorkspaceMeter, walk: Walk): Promise<void> {
     if (this.#walking >= MAX_WALKS)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#walking += 1;
     walk.isBegun = true;
     try {
-      await room.measure(this.#closing.signal);
-      if (!this.#closing.signal.aborted) room.endExcess();
+      await meter.measure(this.#closing.signal);
+      if (!this.#closing.signal.aborted) meter.endExcess();
     } finally {
-      this.#walks.delete(room);
+      this.#walks.delete(meter);
       const next = this.#waiting.shift();
       if (next) next();
       else this.#walking -= 1;
@@ -269,24 +274,24 @@ export class DiskGuard implements RoomHost {
 
   #endWriters(now: number): void {
     for (const command of this.#commands) {
-      const { room, startedAt } = command;
-      const low = this.#lowFolder(room);
+      const { meter, startedAt } = command;
+      const low = this.#lowFolder(meter);
       if (low === null || command.isEnding) continue;
       // A file that was deleted while it is open takes up room that no walk finds.
-      const isSpared = room !== null && !this.#isBelow(low, NO_MERCY_TIMES);
-      const isMeasured = room !== null && room.measuredAt > startedAt;
+      const isSpared = meter !== null && !this.#isBelow(low, KILL_ALL_TIMES);
+      const isMeasured = meter !== null && meter.measuredAt > startedAt;
       const mayGoOn = isMeasured
-        ? room.weight - command.weightAtStart < IDLE_BYTES
+        ? meter.weight - command.weightAtStart < IDLE_BYTES
         : now - startedAt < YOUNG_MS;
       if (!isSpared || !mayGoOn) this.#endFor(command, this.#lowText(low));
     }
   }
 
   /** The folder whose disk is below its floor, of the two that a command writes to. */
-  #lowFolder(room: WorkspaceRoom | null): string | null {
+  #lowFolder(meter: WorkspaceMeter | null): string | null {
     if (this.#isLow) return this.#options.folder;
     // A project folder may lie on another disk, which has a floor of its own.
-    return room && this.#isBelow(room.workFolder, 1) ? room.workFolder : null;
+    return meter && this.#isBelow(meter.workFolder, 1) ? meter.workFolder : null;
   }
 
   #endGrowing(): void {
@@ -298,7 +303,7 @@ export class DiskGuard implements RoomHost {
     if (!found) return;
     const wrote = `This workspace has grown by ${sizeText(found.grown)} meanwhile, more than any other.`;
     for (const command of this.#commands)
-      if (command.room === found.room && !command.isEnding)
+      if (command.meter === found.meter && !command.isEnding)
         this.#endFor(command, `The disk of the runner is running full. ${wrote}`);
   }
 

@@ -1,29 +1,31 @@
 /**
- * Finds the workspace to stop on a disk that runs full. Nothing is stopped for the state of the disk
- * alone, because ending a command frees nothing: only when the free space has shrunk since the last
- * time, and then the workspace that has grown most since.
+ * Finds the workspace to stop on a disk that runs full. A low disk alone stops nothing, because
+ * ending a command frees nothing: only when the free space has shrunk since the last check is the
+ * workspace that has grown most since then stopped.
  */
 import { readDeletedBytes } from "#execution/sandboxes/process-table.ts";
 import { BYTES_PER_FILE, type Space } from "./space.ts";
-import type { WatchedCommand, WorkspaceRoom } from "./workspace-meter.ts";
+import type { WatchedCommand, WorkspaceMeter } from "./workspace-meter.ts";
 
-/** The disk may shrink by so much before anybody is ended for it. */
+/** The disk may shrink by this much before any command is ended. */
 const SPARED_BYTES = 16 * 1024 ** 2;
 /** A workspace that has grown by less is not one that fills the disk. */
 const IDLE_BYTES = 1024 ** 2;
 /** Open files are looked at no more often than this. */
 const LOOK_EVERY_MS = 1_000;
 
-interface Mark {
+interface GrowthBaseline {
   free: number;
-  weights: Map<WorkspaceRoom, number>;
+  weights: Map<WorkspaceMeter, number>;
 }
 
-export class PressedDisk {
-  #mark: Mark | null = null;
+export class GrowthWatch {
+  #mark: GrowthBaseline | null = null;
   #lookedAt = 0;
 
-  /** The disk has room again, or so little that all that write are ended. */
+  /**
+   * Called when the disk has room again, or so little that all writing commands are ended anyway.
+   */
   clear(): void {
     this.#mark = null;
   }
@@ -31,50 +33,56 @@ export class PressedDisk {
   findGrowing(
     { freeBytes, freeFiles }: Space,
     commands: Iterable<WatchedCommand>,
-  ): { room: WorkspaceRoom; grown: number } | null {
+  ): { meter: WorkspaceMeter; grown: number } | null {
     const free = freeBytes + freeFiles * BYTES_PER_FILE;
-    const rooms = new Map<WorkspaceRoom, WatchedCommand[]>();
+    const meters = new Map<WorkspaceMeter, WatchedCommand[]>();
     for (const command of commands)
-      if (command.room && !command.isEnding)
-        rooms.set(command.room, [...(rooms.get(command.room) ?? []), command]);
+      if (command.meter && !command.isEnding)
+        meters.set(command.meter, [...(meters.get(command.meter) ?? []), command]);
     this.#mark ??= {
       free,
-      weights: new Map([...rooms.keys()].map((room) => [room, room.weight])),
+      weights: new Map([...meters.keys()].map((meter) => [meter, meter.weight])),
     };
     const mark = this.#mark;
-    // Space that came back and is taken again was taken.
+    // Space that was freed and taken again counts as taken.
     mark.free = Math.max(mark.free, free);
     if (mark.free - free <= SPARED_BYTES) return null;
-    const found = heaviest(rooms, mark) ?? this.#findUnseen(rooms);
+    const found = findFastestGrowing(meters, mark) ?? this.#findUnseen(meters);
     if (found) this.#mark = null;
     return found;
   }
 
-  /** Files that were deleted while they are open are found by no walk, but by a look at who has them open. */
-  #findUnseen(rooms: ReadonlyMap<WorkspaceRoom, readonly WatchedCommand[]>) {
+  /**
+   * Finds files that were deleted while open, which no walk finds, by the processes that have them
+   * open.
+   */
+  #findUnseen(meters: ReadonlyMap<WorkspaceMeter, readonly WatchedCommand[]>) {
     const now = performance.now();
     if (now < this.#lookedAt + LOOK_EVERY_MS) return null;
     this.#lookedAt = now;
-    const pids = [...rooms].flatMap(([room, commands]) =>
-      commands.flatMap(({ process: { pid } }) => (pid === undefined ? [] : [{ room, pid }])),
+    const pids = [...meters].flatMap(([meter, commands]) =>
+      commands.flatMap(({ process: { pid } }) => (pid === undefined ? [] : [{ meter, pid }])),
     );
     const held = readDeletedBytes(pids.map(({ pid }) => pid));
-    let found: { room: WorkspaceRoom; grown: number } | null = null;
-    for (const { room, pid } of pids) {
+    let found: { meter: WorkspaceMeter; grown: number } | null = null;
+    for (const { meter, pid } of pids) {
       const grown = held.get(pid) ?? 0;
-      if (grown > (found?.grown ?? IDLE_BYTES)) found = { room, grown };
+      if (grown > (found?.grown ?? IDLE_BYTES)) found = { meter, grown };
     }
     return found;
   }
 }
 
-function heaviest(rooms: ReadonlyMap<WorkspaceRoom, readonly WatchedCommand[]>, mark: Mark) {
-  let found: { room: WorkspaceRoom; grown: number } | null = null;
-  for (const [room, commands] of rooms) {
+function findFastestGrowing(
+  meters: ReadonlyMap<WorkspaceMeter, readonly WatchedCommand[]>,
+  mark: GrowthBaseline,
+) {
+  let found: { meter: WorkspaceMeter; grown: number } | null = null;
+  for (const [meter, commands] of meters) {
     const from =
-      mark.weights.get(room) ?? Math.min(...commands.map(({ weightAtStart }) => weightAtStart));
-    const grown = room.weight - from;
-    if (grown > (found?.grown ?? IDLE_BYTES)) found = { room, grown };
+      mark.weights.get(meter) ?? Math.min(...commands.map(({ weightAtStart }) => weightAtStart));
+    const grown = meter.weight - from;
+    if (grown > (found?.grown ?? IDLE_BYTES)) found = { meter, grown };
   }
   return found;
 }

@@ -26,7 +26,7 @@ export interface Usage {
   bytes: number;
   /** Names of files and folders. */
   files: number;
-  /** False when something could not be looked at: it cannot be read, or is nested too deep. */
+  /** False if something could not be measured: it is unreadable, or nested too deep. */
   isWhole: boolean;
 }
 
@@ -59,18 +59,18 @@ const HAS_PROC = existsSync("/proc/self/fd");
 /** Linux; Node does not name it. Opens a folder that may not be read, to change its permissions. */
 const O_PATH = 0o10_000_000;
 
-/** An open folder that the paths of folders below it begin at. */
+/** An open folder that the paths of its subfolders begin at. */
 interface Base {
   fd: number | null;
   /** Each byte one character. */
   path: string;
-  /** The base is needed until fewer folders than this are waiting. */
+  /** The base is closed when fewer folders than this are waiting. */
   waiting: number;
 }
 
 interface Folder {
   base: Base;
-  /** Below the base. */
+  /** Path below the base. */
   path: string;
   /** `device:inode` when it was listed; null for the tops. */
   id: string | null;
@@ -128,7 +128,7 @@ class Walk {
     if (typeof fd === "number") closeSync(fd);
   }
 
-  /** True when the walk is to stop. */
+  /** Returns true if the walk is to stop. */
   async #enter(folder: Folder): Promise<boolean> {
     const fd = this.#open(folder);
     if (fd === null) return false;
@@ -154,7 +154,7 @@ class Walk {
     }
   }
 
-  /** Null when it is gone, is another one now, or cannot be read. */
+  /** Returns null if the folder is gone, was replaced, or cannot be read. */
   #open(folder: Folder): number | null {
     const path = bytesOf(pathOf(folder));
     let fd: number | undefined;
@@ -213,7 +213,7 @@ class Walk {
     return false;
   }
 
-  /** The id of what was counted, if it is a folder to enter. */
+  /** Counts an entry, and returns its id if it is a folder to enter. */
   #count(path: Buffer): string | null {
     try {
       const stats = lstatSync(path);
@@ -260,7 +260,7 @@ function idOf({ dev, ino }: { dev: number; ino: number }): string {
   return `${dev}:${ino}`;
 }
 
-/** Gone meanwhile is not hidden. */
+/** False for a file that was deleted meanwhile. */
 function isHidden(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code !== "ENOENT" && code !== "ENOTDIR";

@@ -46,7 +46,7 @@ export function isBelow(space: Space, floorBytes: number, times = 1): boolean {
 /** Weight of a file besides its bytes: file systems also run out of files. */
 export const BYTES_PER_FILE = 4096;
 
-/** True when files, not bytes, are what is missing. */
+/** True if inodes, not bytes, are running out. */
 export function lacksFiles(space: Space, floorBytes: number): boolean {
   return space.freeBytes >= floorBytes && isBelow(space, floorBytes);
 }

@@ -1,10 +1,10 @@
 /**
- * The room of one workspace: what it takes up, how much it may, and the commands that run in it. The
- * guard measures it while commands run and ends those that take it over its quota.
+ * Meters the disk usage of one workspace and enforces its quota: the guard measures it while
+ * commands run and ends those that take it over the quota.
  *
- * A command that begins in a full workspace may run, so that something can be deleted. When the
- * workspace has grown by it all the same, no further command begins for a while, longer each time:
- * otherwise many short commands, each too short to be measured, would take any amount.
+ * A command that begins in a full workspace may run, so that something can be deleted. If the
+ * workspace has grown all the same, no further command may begin for a while, longer each time:
+ * otherwise many short commands, each too short to be measured, could take any amount.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,8 +15,8 @@ import { measureFolders, NO_USAGE, type Usage } from "./measure-folders.ts";
 import { BYTES_PER_FILE, type Quota, type Space, sizeText } from "./space.ts";
 import { readUsage, type StoredUsage, writeUsage } from "./usage-file.ts";
 
-/** The part of the guard that a room needs. */
-export interface RoomHost {
+/** The part of the guard that a meter needs. */
+export interface MeterHost {
   quota(folder: string): Quota;
   space(folder: string): Space;
   /** Refuses while the disk is almost full. */
@@ -24,15 +24,15 @@ export interface RoomHost {
   add(command: WatchedCommand): void;
   remove(command: WatchedCommand): void;
   /** Measures the room when its turn comes. */
-  measure(room: WorkspaceRoom): Promise<void>;
+  measure(meter: WorkspaceMeter): Promise<void>;
 }
 
 export interface WatchedCommand {
   process: Pick<SandboxProcess, "kill" | "pid">;
   /** Null for the runner's own commands. */
-  room: WorkspaceRoom | null;
+  meter: WorkspaceMeter | null;
   startedAt: number;
-  /** Weight of the room when the command began. */
+  /** Weight of the workspace when the command began. */
   weightAtStart: number;
   /** True when the command began in a full workspace. */
   startedFull: boolean;
@@ -43,43 +43,43 @@ export interface WatchedCommand {
 
 /** A walk stops after so many times the quota in files; the workspace is full in any case. */
 const MAX_MEASURED_TIMES = 4;
-/** Space that was taken without a command running long enough to be measured. */
+/** Loss of free space after which a workspace is measured even if its commands were too short. */
 const NOTABLE_BYTES = 16 * 1024 ** 2;
-/** A full workspace may change by so much: deleting needs a little room as well. */
+/** Allowed growth of a full workspace: deleting needs a little space as well. */
 const SLACK = { bytes: 1024 ** 2, files: 64 };
 const LOCK_MS = 60_000;
 const LONGEST_LOCK_MS = 60 * 60_000;
 const SAVE_EVERY_MS = 60_000;
-/** The record of states may take up this share of the quota, besides it. */
+/** Share of the quota that the snapshots may take up besides it. */
 const RECORD_SHARE = 0.5;
 
-export interface RoomOptions {
+export interface MeterOptions {
   /** Bytes that the person's other workspaces leave. */
   personLeft?: () => number;
-  /** False for a folder that git fills: nothing of ours is written into it, and what lies there is not believed. */
+  /** False for a folder that git fills: no usage file is written to it or read from it. */
   isKept?: boolean;
 }
 
-export class WorkspaceRoom {
+export class WorkspaceMeter {
   /** The workspace's own folder: work, scratch and record. */
   readonly folder: string;
   readonly #projectFolder: string | null;
-  readonly #host: RoomHost;
-  readonly #options: RoomOptions;
+  readonly #host: MeterHost;
+  readonly #options: MeterOptions;
   readonly #running = new Set<WatchedCommand>();
   #before: StoredUsage["before"];
   #hidden: StoredUsage["hidden"];
   #usage: Usage;
   #recordBytes: number;
   #isKnown: boolean;
-  /** When the present figures began to be collected; 0: never. */
+  /** Start of the last measurement; 0: never measured. */
   measuredAt = 0;
   measureTookMs = 0;
-  /** Free space when the present figures began to be collected, or the first command after that. */
+  /** Free space at the start of the last measurement, or of the first command after it. */
   #freeMark: Space;
   #endedAt = 0;
   #savedAt = 0;
-  /** The least that was measured since the workspace is full; null while it is not. */
+  /** The lowest usage measured since the workspace is full; null while it is not. */
   #lowWater: Usage | null = null;
   #growths = 0;
   #lockedUntil = 0;
@@ -87,8 +87,8 @@ export class WorkspaceRoom {
   constructor(
     folder: string,
     projectFolder: string | null,
-    host: RoomHost,
-    options: RoomOptions = {},
+    host: MeterHost,
+    options: MeterOptions = {},
   ) {
     this.folder = folder;
     this.#projectFolder = projectFolder;
@@ -114,12 +114,12 @@ export class WorkspaceRoom {
     return this.#isKnown;
   }
 
-  /** All that counts for the quota. */
+  /** Usage that counts for the quota. */
   get usage(): Usage {
     return this.#usage;
   }
 
-  /** With the record of its states. */
+  /** Usage with the snapshots. */
   get totalBytes(): number {
     return this.#usage.bytes + this.#recordBytes;
   }
@@ -130,32 +130,37 @@ export class WorkspaceRoom {
     return { bytes: Math.max(0, Math.min(bytes, left)), files };
   }
 
-  /** True when no further states should be recorded. */
+  /** True if no further snapshots should be recorded. */
   get isRecordFull(): boolean {
     return this.#recordBytes > this.#host.quota(this.workFolder).bytes * RECORD_SHARE;
   }
 
-  /** True when all that the disk has lost would take it over its quota: it should be measured now. */
+  /**
+   * True if the space the disk has lost could take the workspace over its quota, so it should be
+   * measured now.
+   */
   get mayBeOver(): boolean {
     const taken = this.#freeMark.freeBytes - this.#host.space(this.workFolder).freeBytes;
     return taken > Math.max(NOTABLE_BYTES, this.quota.bytes - this.#usage.bytes);
   }
 
-  /** Has figures collected that are as fresh as can be had within `limitMs`. */
+  /** Measures, but waits at most `limitMs` for the result. */
   async freshUsage(limitMs: number): Promise<void> {
     await Promise.race([this.#host.measure(this), sleep(limitMs, undefined, { ref: false })]);
   }
 
-  /** Measures all of it. Called by the guard alone, which has one walk of a room at a time. */
+  /**
+   * Measures the workspace. Called by the guard only, which runs one walk per workspace at a time.
+   */
   async measure(signal: AbortSignal): Promise<void> {
     const startedAt = performance.now();
     const space = this.#host.space(this.workFolder);
-    const keep = join(this.folder, "keep.git");
+    const snapshots = join(this.folder, "keep.git");
     const maxFiles = this.quota.files * MAX_MEASURED_TIMES;
     const onRest = (soFar: Usage) => this.#endIfOver(soFar);
     const walk = { signal, opensUp: true, maxFiles };
-    const own = await measureFolders([this.folder], { ...walk, except: keep, onRest });
-    const record = await measureFolders([keep], { signal });
+    const own = await measureFolders([this.folder], { ...walk, except: snapshots, onRest });
+    const record = await measureFolders([snapshots], { signal });
     const project = this.#projectFolder
       ? await measureFolders([this.#projectFolder], { signal })
       : NO_USAGE;
@@ -183,8 +188,8 @@ export class WorkspaceRoom {
   }
 
   /**
-   * Takes all that the disk has lost, and that was not found, to be in folders that cannot be looked
-   * at. It stays charged until they can: otherwise each command could hide as much again.
+   * Charges lost disk space that was not found to folders that cannot be read. It stays charged
+   * until they can be: otherwise each command could hide as much again.
    */
   #chargeHidden(seen: Usage, { freeBytes, freeFiles }: Space): void {
     if (seen.isWhole) {
@@ -198,7 +203,7 @@ export class WorkspaceRoom {
     this.#hidden = { bytes: bytes + Math.max(0, lostBytes), files: files + Math.max(0, lostFiles) };
   }
 
-  /** Notes whether a workspace that is full has grown, and lets no command begin for a while then. */
+  /** Detects that a full workspace has grown, and locks it for a while. */
   #followFull(measuredFrom: number): void {
     if (!this.#isOver(this.#usage)) {
       this.#lowWater = null;
@@ -207,7 +212,7 @@ export class WorkspaceRoom {
       for (const command of this.#running) command.startedFull = false;
       return;
     }
-    // A command that began meanwhile did so in a full workspace, though nobody knew it.
+    // A command that began during the measurement did so in a full workspace.
     for (const command of this.#running)
       if (command.startedAt > measuredFrom) command.startedFull = true;
     // The others are ended now; they may write until then.
@@ -231,7 +236,7 @@ export class WorkspaceRoom {
     return bytes > quota.bytes || files > quota.files;
   }
 
-  /** Ends what takes the workspace over its quota as soon as half a walk shows it. */
+  /** Ends commands as soon as a partial walk shows that the quota is exceeded. */
   #endIfOver(soFar: Usage): void {
     if (!this.#isOver(soFar)) return;
     for (const command of this.#running)
@@ -243,7 +248,7 @@ export class WorkspaceRoom {
     command.process.kill("quota", why);
   }
 
-  /** Ends the commands that take it over its quota; called after each measurement. */
+  /** Ends the commands that exceed the quota; called after each measurement. */
   endExcess(): void {
     for (const command of this.#running) {
       const excess = command.isEnding ? null : this.#excess(command);
@@ -260,7 +265,7 @@ export class WorkspaceRoom {
       : null;
   }
 
-  /** Lets every command of a sandbox be watched. */
+  /** Watches every command of a sandbox. */
   watch(sandbox: Sandbox): Sandbox {
     return {
       ...sandbox,
@@ -274,7 +279,9 @@ export class WorkspaceRoom {
     };
   }
 
-  /** Watches work that the runner does itself in this folder; the signal that it gets ends it. */
+  /**
+   * Watches the runner's own work in this folder, and aborts its signal if it exceeds the limits.
+   */
   async watchWork<T>(
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
@@ -303,14 +310,14 @@ export class WorkspaceRoom {
     );
   }
 
-  /** Returns what is to be called at the end. */
+  /** Registers a command; returns the function to call at its end. */
   #begin(process: WatchedCommand["process"]): () => void {
     const startedAt = performance.now();
     if (this.#running.size === 0 && this.measuredAt > this.#endedAt)
       this.#freeMark = this.#host.space(this.workFolder);
     const command: WatchedCommand = {
       process,
-      room: this,
+      meter: this,
       startedAt,
       weightAtStart: this.weight,
       startedFull: this.#isOver(this.#usage),
@@ -328,22 +335,22 @@ export class WorkspaceRoom {
     };
   }
 
-  /** Bytes, with a little for each file, so that a maker of empty files weighs something too. */
+  /** Bytes plus a little for each file, so that empty files count too. */
   get weight(): number {
     return this.#usage.bytes + this.#usage.files * BYTES_PER_FILE;
   }
 
-  /** Refuses a file of the runner's own making that would not fit. */
+  /** Refuses a file written by the runner that would not fit. */
   async require(bytes: number): Promise<void> {
     this.#host.require();
     if (this.#fits(bytes)) return;
-    // The figures count what was replaced twice, so they are checked before anything is refused.
+    // The figures count replaced files twice, so they are checked before a refusal.
     await this.#host.measure(this);
     if (!this.#fits(bytes))
       throw new Refusal("conflict", WORKSPACE_FULL, `${this.#fullText()} Nothing was written.`);
   }
 
-  /** Counts a file that the runner has written, until the next measurement. */
+  /** Counts a file written by the runner, until the next measurement. */
   note(bytes: number): void {
     const { bytes: before, files, isWhole } = this.#usage;
     this.#usage = { bytes: before + bytes, files: files + 1, isWhole };
@@ -373,7 +380,7 @@ export class WorkspaceRoom {
     ].join(" ");
   }
 
-  /** Writes the figures down for the next start. */
+  /** Saves the figures for the next start. */
   save(): void {
     if (!this.#isKnown || this.#options.isKept === false) return;
     this.#savedAt = performance.now();

@@ -30,7 +30,7 @@ export type AssistantPart =
 export interface ToolResultPart {
   callId: string;
   tool: string;
-  /** What the model is shown. */
+  /** Text that the model is shown. */
   content: UserPart[];
   isError: boolean;
 }
@@ -120,7 +120,7 @@ export interface ModelProvider {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
-/** What a model costs, in micro-units of a dollar for a million tokens. */
+/** Price of a model, in micro-dollars per million tokens. */
 export interface ModelRates {
   inputMicros: number;
   cachedInputMicros: number;
@@ -142,7 +142,7 @@ export interface ModelOffer {
   id: string;
   provider: string;
   usable: boolean;
-  /** What to do to make it usable; null when it is. */
+  /** Advice on making the model usable; null if it is. */
   why: string | null;
   price: ModelPrice | null;
 }

@@ -90,7 +90,7 @@ export function priceOf(id: string): ModelPrice | null {
   };
 }
 
-/** What a request has cost, in whole micro-units of a dollar; null when it is unpriced. */
+/** Cost of a request in whole micro-dollars; null if it is unpriced. */
 export function costMicros(price: ModelPrice | null, usage: ModelUsage | null): number | null {
   if (!price || !usage) return null;
   const isLong = price.long !== undefined && usage.inputTokens > price.long.aboveInputTokens;

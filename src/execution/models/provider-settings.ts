@@ -15,7 +15,7 @@ export interface ProviderSettings {
   baseUrl: string;
   apiKey?: string;
   authToken?: string;
-  /** What is offered; null when the endpoint is to be asked. */
+  /** Models on offer; null if the endpoint is to be asked. */
   models: readonly string[] | null;
   /** It is reached through the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean;

@@ -54,7 +54,7 @@ interface Entry {
   provider: ModelProvider | null;
 }
 
-/** How long it is believed what an endpoint said it has. */
+/** Time that an endpoint's list of models is cached. */
 const LIST_FRESH_MS = 10_000;
 /** A turn must not wait for endpoints that may not be running: for so long the default is believed, */
 const DEFAULT_FRESH_MS = 60_000;

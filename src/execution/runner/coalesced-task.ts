@@ -1,6 +1,6 @@
 /**
- * Something to be done again whenever it is asked for: one at a time, once more when it was asked for
- * meanwhile, and again after a pause when it failed.
+ * A task that runs again whenever it is requested: one run at a time, once more if it was requested
+ * meanwhile, and again after a pause if it failed.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
@@ -9,13 +9,13 @@ import { LeaseLost } from "#execution/runtimes/runtime.ts";
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
-export class Errand {
+export class CoalescedTask {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #log: Log;
   readonly #maxPauseMs: number;
-  #wanted: (() => Promise<void>) | undefined;
+  #pending: (() => Promise<void>) | undefined;
   #isRunning = false;
 
   constructor(
@@ -33,24 +33,24 @@ export class Errand {
   }
 
   request(work: () => Promise<void>): void {
-    this.#wanted = work;
+    this.#pending = work;
     if (!this.#isRunning) void this.#run();
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
     let pauseMs = FIRST_PAUSE_MS;
-    while (this.#wanted && !this.#signal.aborted) {
-      const work = this.#wanted;
-      this.#wanted = undefined;
+    while (this.#pending && !this.#signal.aborted) {
+      const work = this.#pending;
+      this.#pending = undefined;
       try {
         await work();
         pauseMs = FIRST_PAUSE_MS;
       } catch (error) {
-        // The line was lost: whoever comes back asks anew.
+        // The connection was lost; the task is requested anew after it is back.
         if (error instanceof LeaseLost) continue;
         this.#log.warn({ err: error }, `could not ${this.#name}; it is tried again`);
-        this.#wanted ??= work;
+        this.#pending ??= work;
         await this.#clock.sleep(pauseMs, this.#signal);
         pauseMs = Math.min(pauseMs * 2, this.#maxPauseMs);
       }

@@ -1,19 +1,19 @@
-/** Keeps the server informed about the runner's disk, and has the disk tended. */
+/** Reports the runner's disk to the server, and has the disk maintained. */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
-import { Errand } from "./coalesced-task.ts";
+import { CoalescedTask } from "./coalesced-task.ts";
 
 const LOOK_EVERY_MS = 2_000;
 const TEND_EVERY_MS = 60_000;
-/** A disk that runs full is tended more often, because tending makes room. */
+/** A disk that runs full is maintained more often, because maintenance frees space. */
 const PRESSED_TEND_EVERY_MS = 10_000;
 
 /** The part of the machine's disk that a runner needs. */
 export interface WatchedDisk {
   /** Looks at the free space now. */
   look(): void;
-  /** Calls back when it has become almost full, or has room again. */
+  /** Registers a listener for the disk becoming almost full, or having space again. */
   onChange(listener: () => void): void;
   /** True when little more than the floor is free. */
   isPressed(): boolean;
@@ -33,14 +33,14 @@ export interface DiskWatchOptions {
 
 export class DiskWatch {
   readonly #options: DiskWatchOptions;
-  readonly #reporting: Errand;
+  readonly #reporting: CoalescedTask;
   #isWatching = false;
   #isTending = false;
 
   constructor(options: DiskWatchOptions) {
     this.#options = options;
     const { clock, left, log, disk } = options;
-    this.#reporting = new Errand("report the disk", clock, left, log);
+    this.#reporting = new CoalescedTask("report the disk", clock, left, log);
     disk.onChange(() => this.#report());
   }
 
@@ -70,7 +70,7 @@ export class DiskWatch {
     }
   }
 
-  /** Takes minutes where much is deleted or packed; nobody waits for it, least of all the next look. */
+  /** Runs in the background, because deleting or packing much takes minutes. */
   async #tend(): Promise<void> {
     const { disk, log } = this.#options;
     this.#isTending = true;

@@ -1,10 +1,10 @@
 /**
- * One run this runner holds: the `Turn` a runtime works on, and the runner's grip on it.
+ * One run that this runner holds: the `Turn` a runtime works on, and the runner's control over it.
  *
  * States: working → settling → over, or from any state straight to over when the run is abandoned
  * (its lease is gone) or given back. Only `working` accepts anything from the runtime. Whatever the
- * runtime does, the run settles once: the runner settles it itself when a cancelled runtime does not
- * come back in time.
+ * runtime does, the run settles once: the runner settles it itself when a cancelled runtime does
+ * not return in time.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
@@ -33,11 +33,11 @@ import {
 } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
-import type { Link } from "./connection/server-link.ts";
+import type { ServerLink } from "./connection/server-link.ts";
 import { DeltaStream } from "./journal/delta-stream.ts";
 import { JournalOutbox } from "./journal/journal-outbox.ts";
 import { answerOpenCalls, keepPartials, OpenCalls } from "./journal/open-entries.ts";
-import { TurnQuestions } from "./turn-requests.ts";
+import { TurnRequests } from "./turn-requests.ts";
 
 const OUTCOME_OF = {
   stop: "aborted",
@@ -48,15 +48,15 @@ const OUTCOME_OF = {
 } as const;
 const RESOLVED = Promise.resolve();
 const NO_VERDICTS: Verdicts = {};
-/** One for all: making an error records a stack, and this one is no news. */
+/** Shared instances: creating an error records a stack, which nobody needs here. */
 const SETTLED = new LeaseLost("The turn is settled.");
 const PARKED = new LeaseLost("The turn is parked.");
 
 export interface HeldRunOptions {
   assignment: Assignment;
-  /** All that live on the server. */
+  /** All tools of the server. */
   tools: readonly ToolOffer[];
-  link: Link;
+  link: ServerLink;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -74,7 +74,7 @@ export class HeldRun implements Turn {
   readonly journaled: readonly JournalItem[];
   readonly serverTools: readonly ToolOffer[];
   readonly log: Log;
-  /** Settles when the runtime has let go, which may be long after the run is over. */
+  /** Settles when the runtime has returned, which may be long after the run is over. */
   released: Promise<void> = RESOLVED;
   /** The moment up to which the server is known to have held the lease for this runner. */
   renewedAt: number;
@@ -82,7 +82,7 @@ export class HeldRun implements Turn {
   readonly #outbox: JournalOutbox;
   readonly #deltas: DeltaStream;
   readonly #calls: OpenCalls;
-  readonly #questions: TurnQuestions;
+  readonly #requests: TurnRequests;
   readonly #abort = new AbortController();
   readonly #kill = new AbortController();
   readonly #finish = new AbortController();
@@ -101,7 +101,7 @@ export class HeldRun implements Turn {
     this.log = log;
     this.renewedAt = link.provenAt();
     this.#calls = new OpenCalls(assignment.journal);
-    this.#questions = new TurnQuestions(link, assignment);
+    this.#requests = new TurnRequests(link, assignment);
     this.#deltas = new DeltaStream((delta) => link.post({ op: "delta", ...ref, ...delta }), clock);
     this.#outbox = new JournalOutbox(async (batch) => {
       const answer = await link.request({ op: "journal", ...ref, ...batch });
@@ -125,7 +125,7 @@ export class HeldRun implements Turn {
     return this.#kill.signal;
   }
 
-  // What the runtime may do
+  // Calls by the runtime
 
   step(): Promise<void> {
     if (this.#state !== "working") return Promise.reject(new LeaseLost("The turn is over."));
@@ -160,7 +160,7 @@ export class HeldRun implements Turn {
     await this.step();
     const { run, fence } = this;
     try {
-      const answer = await this.#questions.ask({ op: "tool", run, fence, callId, name, input });
+      const answer = await this.#requests.send({ op: "tool", run, fence, callId, name, input });
       if (answer.op === "tool_result") {
         const { output, error, endsTurn = false } = answer;
         return { output, error, endsTurn };
@@ -173,34 +173,34 @@ export class HeldRun implements Turn {
   }
 
   history(beforeSeq: number | null, limit: number): Promise<History> {
-    return this.#questions.history(beforeSeq, limit);
+    return this.#requests.history(beforeSeq, limit);
   }
 
   brief(): Promise<Brief | null> {
-    return this.#questions.brief();
+    return this.#requests.brief();
   }
 
   register(): Promise<string | null> {
-    return this.#questions.register();
+    return this.#requests.register();
   }
 
   repository(): Promise<RepositoryAccess | null> {
-    return this.#questions.repository();
+    return this.#requests.repository();
   }
 
   keepBlob(blob: Blob): Promise<string> {
-    return this.#questions.keepBlob(blob);
+    return this.#requests.keepBlob(blob);
   }
 
   fetchBlob(sha256: string): Promise<Blob | null> {
-    return this.#questions.fetchBlob(sha256);
+    return this.#requests.fetchBlob(sha256);
   }
 
-  // What the runner does
+  // Calls by the runner
 
   /**
-   * Lets the runtime work the turn; `runtime` is undefined when this runner has none of that name.
-   * `after`: what must be over before it begins.
+   * Lets the runtime work the turn; `runtime` is undefined if this runner has none of that name.
+   * The turn begins after `after` has settled.
    */
   work(runtime: Runtime | undefined, after?: Promise<void>): void {
     this.released = this.#drive(runtime, after);
@@ -247,7 +247,7 @@ export class HeldRun implements Turn {
     this.#kill.abort(new LeaseLost("The grace after the cancellation is over."));
   }
 
-  /** Drops the run without another word to the server. */
+  /** Drops the run without informing the server. */
   abandon(why: string): void {
     if (this.#state === "over") return;
     const lost = new LeaseLost(why);
@@ -259,7 +259,7 @@ export class HeldRun implements Turn {
     this.#kill.abort(lost);
   }
 
-  /** Gives the run back unharmed: what was journaled gets there first, what was not is not. */
+  /** Gives the run back to the server. Items that were appended are delivered first. */
   async giveBack(): Promise<void> {
     if (this.#state !== "working") return this.#outbox.idle();
     const { run, fence } = this;
@@ -301,7 +301,7 @@ export class HeldRun implements Turn {
     this.#calls.note(items);
   }
 
-  /** A turn that was cancelled meanwhile is not parked: the server ends it instead. */
+  /** Parks the turn. If it was cancelled meanwhile, the server ends it instead. */
   #park({ items = [], park }: TurnParked): void {
     if (this.#state !== "working") return;
     this.#note(items);
@@ -325,7 +325,7 @@ export class HeldRun implements Turn {
     void this.#sendSettlement([...items, ...loose], this.#judge(settlement));
   }
 
-  /** A turn that was cancelled and did not get to its end has the outcome of its cancellation. */
+  /** Gives a cancelled turn that did not complete the outcome of its cancellation. */
   #judge(settlement: Settlement): Settlement {
     if (this.#cancelled === null || settlement.outcome === "completed") return settlement;
     const { error: _cutOff, ...rest } = settlement;
@@ -343,7 +343,7 @@ export class HeldRun implements Turn {
     this.#letGo(SETTLED);
   }
 
-  /** The server does not take what the turn ended with: then it ends without it. */
+  /** Ends the turn without its final items after the server has refused them. */
   async #settleRefused(refusal: Refusal): Promise<void> {
     this.log.error({ err: refusal, run: this.run }, "the server refuses the end of the turn");
     const error = {
@@ -359,7 +359,7 @@ export class HeldRun implements Turn {
     this.#state = "over";
     this.#rejectSteps(reason.message);
     this.#finish.abort(reason);
-    if (this.#questions.areOpen) this.#options.link.forget(this, reason);
+    if (this.#requests.hasOpen) this.#options.link.forget(this, reason);
     this.#options.over(this);
   }
 
@@ -370,7 +370,10 @@ export class HeldRun implements Turn {
   }
 }
 
-/** A runtime need not look at every promise: what it does not wait for must not end the process. */
+/**
+ * Marks a rejection as handled: a runtime may ignore the promise, and that must not end the
+ * process.
+ */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -10,11 +10,11 @@ import type { WatchedDisk } from "./disk-watch.ts";
 import type { WatchedSandbox } from "./sandbox-watch.ts";
 
 export interface RunnerGraces {
-  /** How long running turns may go on when the runner is asked to leave. */
+  /** Time that running turns get when the runner is asked to leave. */
   drainMs: number;
-  /** How long to wait for the server to take runs back, and for killed runtimes to let go. */
+  /** Time to wait for the server to take runs back, and for killed runtimes to return. */
   releaseMs: number;
-  /** How long to try when the server says this runner is connected already. */
+  /** Time to keep trying when the server says that this runner is connected already. */
   duplicateMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface RunnerOptions {
   /** Must not go back or jump with the time of day: leases are measured with it. */
   clock?: Clock;
   graces?: Partial<RunnerGraces>;
-  /** Finds out what models can be asked, at each registration and when the server says so. */
+  /** Lists the usable models, at each registration and when the server asks. */
   models?: () => Promise<RunnerProfile["models"]>;
   /** The sandbox of this machine, where its runtimes use one. */
   sandbox?: WatchedSandbox;

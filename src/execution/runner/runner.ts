@@ -1,7 +1,6 @@
 /**
- * The runner: holds the line to the server, works the runs it is assigned, keeps their leases, and
- * leaves in an orderly way. It must never work on a run whose lease it cannot vouch for; see
- * the rule of lease and fence.
+ * The runner: keeps the connection to the server, works the runs it is assigned, renews their
+ * leases, and leaves in an orderly way. It must never work on a run whose lease may have expired.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
@@ -10,8 +9,8 @@ import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
 import { RENEW_EVERY_MS } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
-import { Errand } from "./coalesced-task.ts";
-import { Link, type RunRef } from "./connection/server-link.ts";
+import { CoalescedTask } from "./coalesced-task.ts";
+import { type RunRef, ServerLink } from "./connection/server-link.ts";
 import { DiskWatch } from "./disk-watch.ts";
 import { HeldRun } from "./held-run.ts";
 import { DEFAULT_GRACES, type RunnerGraces, type RunnerOptions } from "./runner-options.ts";
@@ -31,9 +30,9 @@ export class Runner {
   readonly #ids: Ids;
   readonly #log: Log;
   readonly #graces: RunnerGraces;
-  readonly #link: Link;
+  readonly #link: ServerLink;
   readonly #runs = new Map<string, HeldRun>();
-  /** Runtimes that have not returned yet, also those of runs that are over. */
+  /** Runtimes that have not returned yet, including those of runs that are over. */
   readonly #atWork = new Set<Promise<void>>();
   readonly #renewals = new Map<string, { sentAt: number; runs: RunRef[] }>();
   readonly #started = Promise.withResolvers<void>();
@@ -42,21 +41,21 @@ export class Runner {
   #ended: Promise<void> | null = null;
   #leaving: Promise<void> | null = null;
   #isDraining = false;
-  /** As the server said when it registered this runner. */
+  /** The server's tools, from the registration. */
   #serverTools: readonly ToolOffer[] = [];
-  /** The server wants to hear that an assignment has arrived. */
+  /** True if the server wants assignments to be acknowledged. */
   #confirms = false;
-  /** Models that were found so far. */
+  /** Models found so far. */
   #models: RunnerProfile["models"];
   #isTicking = false;
   #renewAt = 0;
   #whenEmpty: (() => void) | null = null;
-  readonly #tidying: Errand;
-  readonly #refreshing: Errand;
+  readonly #tidying: CoalescedTask;
+  readonly #refreshing: CoalescedTask;
   readonly #sandbox: SandboxWatch | undefined;
   readonly #disk: DiskWatch | undefined;
   readonly #lettingGo = new Map<string, Promise<void>>();
-  /** Sessions that were at work when they were to be let go of. */
+  /** Sessions to release when their turn is over. */
   readonly #tidyLater = new Set<string>();
 
   constructor(options: RunnerOptions) {
@@ -68,8 +67,8 @@ export class Runner {
     this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.name, runtime]));
     this.bootId = options.ids.mint("rnr");
     this.#models = options.profile.models;
-    this.#tidying = new Errand("tidy up", this.#clock, this.#left.signal, options.log);
-    this.#refreshing = new Errand(
+    this.#tidying = new CoalescedTask("tidy up", this.#clock, this.#left.signal, options.log);
+    this.#refreshing = new CoalescedTask(
       "refresh the models",
       this.#clock,
       this.#left.signal,
@@ -86,7 +85,7 @@ export class Runner {
         left: this.#left.signal,
         send: (report) => this.#link.request({ op: "disk", disk: report }),
       });
-    this.#link = new Link({
+    this.#link = new ServerLink({
       transport: options.transport,
       clock: this.#clock,
       log: options.log,
@@ -133,7 +132,7 @@ export class Runner {
     return this.#ended ?? Promise.resolve();
   }
 
-  /** The number of runs it holds. */
+  /** Number of held runs. */
   get running(): number {
     return this.#runs.size;
   }
@@ -167,7 +166,7 @@ export class Runner {
     this.#left.abort();
     await this.#atMost(this.#graces.releaseMs, Promise.all(this.#atWork));
     await Promise.all([...this.#runtimes.values()].map((runtime) => runtime.close?.()));
-    // A connection that is just being opened may take its time; nothing depends on it any more.
+    // A connection that is being opened may take long, and nothing depends on it any more.
     await this.#atMost(this.#graces.releaseMs, this.#ended?.catch(() => {}) ?? Promise.resolve());
     this.#started.resolve();
   }
@@ -185,7 +184,7 @@ export class Runner {
   #onRegistered({ lost, tools, wantsAccepted = false, unsandboxed = false }: Registered): void {
     this.#serverTools = tools;
     this.#confirms = wantsAccepted;
-    this.#sandbox?.told({ unsandboxed });
+    this.#sandbox?.applyServerRecord({ unsandboxed });
     this.#disk?.start();
     for (const run of lost)
       this.#runs.get(run)?.abandon("The server has given the run to another runner.");
@@ -220,7 +219,7 @@ export class Runner {
         this.#refreshModels();
         break;
       case "sandbox":
-        this.#sandbox?.told(frame);
+        this.#sandbox?.applyServerRecord(frame);
         break;
       default:
     }
@@ -245,7 +244,8 @@ export class Runner {
       over: (over) => this.#onOver(over),
     });
     const now = this.#clock.now();
-    // It was under way for longer than its lease: the server gives it to somebody else.
+    // The assignment was in transit for longer than its lease, so the server gives it to another
+    // runner.
     if (now >= next.expiresAt) {
       next.abandon("The assignment came too late.");
       return;
@@ -253,7 +253,7 @@ export class Runner {
     if (this.#confirms) this.#link.post({ op: "accepted", run, fence });
     this.#runs.set(run, next);
     this.#tick();
-    // One that took long has little left of its lease.
+    // A slow assignment has little left of its lease.
     if (now - next.renewedAt > RENEW_EVERY_MS) this.#renew();
     next.work(this.#runtimes.get(assignment.runtime), this.#lettingGo.get(assignment.sessionId));
     const { released } = next;
@@ -273,9 +273,12 @@ export class Runner {
       held.abandon("The server has taken the run away.");
   }
 
-  // What is kept for sessions
+  // Resources kept for sessions
 
-  /** Asks what became of the sessions that something is kept for, and lets go of what rests. */
+  /**
+   * Asks the server about the sessions that runtimes keep something for, and releases those that
+   * rest or are gone.
+   */
   #tidy(): void {
     const keepers = [...this.#runtimes.values()].filter((runtime) => runtime.keeps);
     if (keepers.length > 0)
@@ -295,7 +298,10 @@ export class Runner {
     }
   }
 
-  /** One that works is let go of when its turn is over; a turn that comes meanwhile waits. */
+  /**
+   * Releases a session. A session at work is released after its turn; a turn that arrives meanwhile
+   * waits.
+   */
   async #letGo(runtime: Runtime, sessionId: string, isGone: boolean): Promise<void> {
     if (this.#isDraining || !runtime.letGo) return;
     if (this.#isAtWork(sessionId)) {
@@ -317,8 +323,8 @@ export class Runner {
   }
 
   /**
-   * Finds out what the server's providers offer and reports it. The first report on a connection
-   * makes the server give this runner work.
+   * Lists the models and reports them. The first report on a connection makes the server assign
+   * work to this runner.
    */
   #refreshModels(): void {
     const { models } = this.#options;
@@ -350,7 +356,7 @@ export class Runner {
     if (!this.#link.post({ op: "renew", id, runs })) this.#renewals.delete(id);
   }
 
-  /** Renews, lets expired runs go and freshens the live view, as long as there are runs. */
+  /** Renews leases, abandons expired runs and resends deltas, as long as there are runs. */
   #tick(): void {
     if (this.#isTicking) return;
     this.#isTicking = true;

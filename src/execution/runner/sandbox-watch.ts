@@ -1,8 +1,8 @@
-/** Keeps the server informed about the machine's sandbox, and the sandbox about the server's word. */
+/** Reports the machine's sandbox to the server, and applies the server's consent to it. */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import type { SandboxReport } from "#protocol/sandbox-report.ts";
-import { Errand } from "./coalesced-task.ts";
+import { CoalescedTask } from "./coalesced-task.ts";
 
 const LOOK_EVERY_MS = 30_000;
 
@@ -25,19 +25,28 @@ export interface SandboxWatchOptions {
 
 export class SandboxWatch {
   readonly #options: SandboxWatchOptions;
-  readonly #reporting: Errand;
+  readonly #reporting: CoalescedTask;
   #isWatching = false;
 
   constructor(options: SandboxWatchOptions) {
     this.#options = options;
     const { clock, left, log } = options;
-    this.#reporting = new Errand("report the sandbox", clock, left, log);
+    this.#reporting = new CoalescedTask("report the sandbox", clock, left, log);
   }
 
-  /** Follows the server's record. It is always answered with a report, so that a page sees the end. */
-  told({ unsandboxed = false, look = false }: { unsandboxed?: boolean; look?: boolean }): void {
+  /**
+   * Applies the server's record. It is always answered with a report, so that a waiting page is
+   * updated.
+   */
+  applyServerRecord({
+    unsandboxed = false,
+    look = false,
+  }: {
+    unsandboxed?: boolean;
+    look?: boolean;
+  }): void {
     const { sandbox, send } = this.#options;
-    // At once, whatever the line to the server is doing: a consent that was taken back has ended.
+    // Applied at once, whatever the connection is doing: a withdrawn consent must end immediately.
     const settled = sandbox.consent(unsandboxed);
     this.#reporting.request(async () => {
       await settled;
@@ -47,7 +56,7 @@ export class SandboxWatch {
     void this.#watch();
   }
 
-  /** Looks again from time to time while there is no sandbox: somebody may install it. */
+  /** Checks from time to time while there is no sandbox, since somebody may install it. */
   async #watch(): Promise<void> {
     if (this.#isWatching) return;
     this.#isWatching = true;

@@ -5,7 +5,7 @@
 import { uptime } from "node:os";
 import { type Clock, systemClock } from "#base/clock.ts";
 
-/** Less than this is the coarseness of the uptime, not sleep. */
+/** A smaller difference is the coarseness of the uptime, not sleep. */
 const SLEEP_NOTICED_MS = 1000;
 const RECHECK_MS = 100;
 
@@ -20,8 +20,8 @@ export function createSteadyClock(): Clock {
     now() {
       const awakeMs = performance.now();
       const wallMs = Date.now() - awakeMs;
-      // Asking for the uptime reads a file: it is done now and then, and whenever the time of day
-      // went on without us.
+      // Reading the uptime reads a file, so it is done now and then, and whenever the wall clock
+      // has moved.
       if (
         awakeMs - checkedAt > RECHECK_MS ||
         Math.abs(wallMs - wallOffsetMs) > SLEEP_NOTICED_MS / 2

@@ -6,10 +6,10 @@
 import type { Assignment } from "#protocol/frames.ts";
 import type { Author } from "#protocol/sessions.ts";
 
-export type Family = Pick<Assignment, "ownerId" | "parentSessionId">;
+export type SessionRelations = Pick<Assignment, "ownerId" | "parentSessionId">;
 
 /** The same text while a prompt is new and when it is read again later. */
-export function withAuthor(text: string, author: Author, family: Family): string {
+export function withAuthor(text: string, author: Author, family: SessionRelations): string {
   const from = authorWords(author, family);
   return from === null ? text : `[from ${from}]\n${text}`;
 }
@@ -17,7 +17,7 @@ export function withAuthor(text: string, author: Author, family: Family): string
 /** Null for the person whose session it is. */
 export function authorWords(
   { kind, id, name }: Author,
-  { ownerId, parentSessionId }: Family,
+  { ownerId, parentSessionId }: SessionRelations,
 ): string | null {
   if (kind === "system") return "Muster";
   if (kind === "user") return id === ownerId ? null : `another person, ${oneLine(name)}`;

@@ -1,6 +1,6 @@
 /**
- * What every runtime must do, whatever it drives. A runtime's test calls `testRuntime` with prompts
- * that make it behave in the ways the contract speaks of, and names what it cannot do and why.
+ * The contract of every runtime. A runtime's test calls `testRuntime` with prompts that trigger
+ * each behaviour of the contract, and names what it cannot do and why.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { FakeTurn } from "./fake-turn.ts";

@@ -33,7 +33,7 @@ import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 
 export { INTERRUPTED } from "#protocol/events.ts";
 
-/** How a turn ended, and the last items of its journal. */
+/** The end of a turn, with the last items of its journal. */
 export interface TurnOver extends Settlement {
   items?: JournalItem[];
 }
@@ -64,7 +64,7 @@ export interface Brief {
   files: { path: string; content: string }[];
   /** To be run once in a new workspace, before the agent begins. */
   setup: string | null;
-  /** As whom it commits; null: nobody was named. */
+  /** Author of its commits; null if nobody was named. */
   identity?: GitIdentity | null;
   /** What it may need to know for this prompt, a line each. */
   recall?: string[];
@@ -93,7 +93,7 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** Aborts when the turn is over for the runner, whatever the runtime still does. */
   readonly killed: AbortSignal;
-  /** What earlier attempts of this turn journaled. */
+  /** Items that earlier attempts of this turn journaled. */
   readonly journaled: readonly JournalItem[];
   /** The tools that live on the server, of those this agent has. */
   readonly serverTools: readonly ToolOffer[];

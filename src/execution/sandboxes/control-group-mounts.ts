@@ -1,4 +1,4 @@
-/** Where this process lies in the control groups of the machine, read from `/proc`. */
+/** Finds this process in the machine's control groups, from `/proc`. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 

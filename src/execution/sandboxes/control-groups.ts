@@ -11,11 +11,11 @@ import { type Branch, type Controller, findBranches } from "./control-group-moun
 import type { SandboxLimits } from "./sandbox.ts";
 
 export interface CommandGroup {
-  /** Who writes 0 into these files is in the group, with all it starts. */
+  /** A process that writes 0 into these files joins the group, with everything it starts. */
   readonly join: readonly string[];
   kill(): void;
   isEmpty(): boolean;
-  /** Whether the kernel killed something in it for want of memory. */
+  /** True if the kernel killed a process of the group for lack of memory. */
   ranOutOfMemory(): boolean;
   remove(): void;
 }

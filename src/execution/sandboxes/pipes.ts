@@ -17,7 +17,7 @@ export interface CommandStreams {
 }
 
 export interface CommandPipes {
-  /** What the child is to be given, for the first three. */
+  /** Standard streams of the child, for its first three descriptors. */
   readonly stdio: (number | "pipe")[];
   /** To be called as soon as the child has been started. */
   attach(child: ChildProcess): CommandStreams;

@@ -1,6 +1,6 @@
 /**
- * What every sandbox must do, whatever it is made of. A kind's test calls `testSandbox`, and names
- * what it cannot do and why.
+ * The contract of every sandbox. A kind's test calls `testSandbox`, and names what it cannot do and
+ * why.
  */
 import {
   mkdirSync,

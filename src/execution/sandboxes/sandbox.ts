@@ -27,7 +27,7 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   fileBytes: 2 * 1024 ** 3,
 };
 
-/** How a limit is kept, in a word for people; null when it is not. */
+/** The mechanism that enforces a limit, in a word for people; null if nothing does. */
 export type Enforced = Readonly<Record<keyof SandboxLimits, string | null>>;
 
 export interface SandboxSpec {
@@ -86,7 +86,7 @@ export interface SandboxProcess {
 
 export interface Sandbox {
   readonly kind: SandboxKind;
-  /** Where commands see the workspace. */
+  /** Path of the workspace as commands see it. */
   readonly workspacePath: string;
   readonly enforced: Enforced;
   run(command: SandboxCommand): SandboxProcess;
@@ -101,7 +101,7 @@ export type SandboxProbe =
 
 export interface SandboxProvider {
   readonly kind: SandboxKind;
-  /** Whether this machine can do it, found out by doing it. Asked once at start. */
+  /** Finds out, by trying, if this machine supports the sandbox. Called once at start. */
   probe(): Promise<SandboxProbe>;
   open(spec: SandboxSpec): Promise<Sandbox>;
   /** False when the machine's sandbox has changed since: what was opened with this refuses. */

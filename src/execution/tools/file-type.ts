@@ -1,4 +1,7 @@
-/** What a file or a download is, told by its first bytes. Names and headers can say anything. */
+/**
+ * Detects the type of a file or a download by its first bytes. Names and headers can claim
+ * anything.
+ */
 
 export const MAX_IMAGE_BYTES = 5 * 1024 ** 2;
 /** Enough of the beginning to tell. */

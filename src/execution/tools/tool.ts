@@ -29,7 +29,7 @@ export interface ToolContext {
   readonly cwd: string | null;
   /** The session's workspace, made when the first tool asks for it. May refuse. */
   workspace(): Promise<Workspace>;
-  /** Of a session that works on a repository. */
+  /** Set for a session that works on a repository. */
   readonly repository?: SessionRepository | undefined;
   readonly signal: AbortSignal;
   /** Shows a piece of the output while the tool works. Never waits. */
@@ -55,7 +55,10 @@ export interface RunnerTool {
 
 export interface RunnerTools {
   get(name: string): RunnerTool | undefined;
-  /** Where the session's last command ended up, as seen inside; null is the top of the workspace. */
+  /**
+   * Folder in which the session's last command ended, as seen inside; null is the top of the
+   * workspace.
+   */
   workingDirectory(sessionId: string): string | null;
   /** Ends what the session left running in the background, because it goes to sleep. */
   rest(sessionId: string): Promise<void>;

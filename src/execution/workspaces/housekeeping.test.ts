@@ -10,7 +10,7 @@ import { readSpace } from "#execution/disk/space.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
-import { listRecordFiles } from "./snapshots/pack-snapshots.ts";
+import { listSnapshotFiles } from "./snapshots/pack-snapshots.ts";
 import type { Workspace, Workspaces } from "./workspace.ts";
 import { createWorkspaces } from "./workspaces.ts";
 
@@ -124,10 +124,11 @@ describe("housekeeping of a runner", () => {
       records.push(join(folder, "workspaces", workspace.id, "keep.git"));
     }
     await workspaces.hibernate("ses_asleep");
-    for (const record of records) expect(listRecordFiles(record).loose.length).toBeGreaterThan(300);
+    for (const record of records)
+      expect(listSnapshotFiles(record).loose.length).toBeGreaterThan(300);
     await workspaces.tend();
     for (const record of records)
-      expect(listRecordFiles(record)).toMatchObject({ loose: [], packs: 1 });
+      expect(listSnapshotFiles(record)).toMatchObject({ loose: [], packs: 1 });
     const again = await workspaces.open(wish("ses_asleep"));
     await again.mark("turn");
     expect(existsSync(join(again.folder, "f299"))).toBe(true);
@@ -252,8 +253,8 @@ describe("housekeeping of a runner", () => {
     rmSync(project, { recursive: true });
     await workspaces.tend();
     const [moved = "", other = ""] = records;
-    expect(listRecordFiles(moved).loose.length).toBeGreaterThan(300);
-    expect(listRecordFiles(other).loose).toEqual([]);
+    expect(listSnapshotFiles(moved).loose.length).toBeGreaterThan(300);
+    expect(listSnapshotFiles(other).loose).toEqual([]);
   }, 30_000);
 
   it("opens a sleeping workspace at once, though its record is being packed", async () => {

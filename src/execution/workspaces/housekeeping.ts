@@ -11,23 +11,23 @@ import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import { measureFolders } from "#execution/disk/measure-folders.ts";
 import { personLimitOn } from "#execution/disk/space.ts";
 import { readUsage, writeUsage } from "#execution/disk/usage-file.ts";
-import type { WorkspaceRoom } from "#execution/disk/workspace-meter.ts";
+import type { WorkspaceMeter } from "#execution/disk/workspace-meter.ts";
 import { type DiskReport, WORKSPACE_FULL } from "#protocol/disk-report.ts";
 import { removeTree } from "./folders/remove-tree.ts";
-import type { InTurn } from "./queue.ts";
+import type { NamedQueues } from "./queue.ts";
 import { DELETING, scanRecords, type WorkspaceRecord } from "./records.ts";
-import { listRecordFiles, planPacking } from "./snapshots/pack-snapshots.ts";
-import type { Keep } from "./snapshots/snapshot-store.ts";
+import { listSnapshotFiles, planPacking } from "./snapshots/pack-snapshots.ts";
+import type { SnapshotStore } from "./snapshots/snapshot-store.ts";
 
-export interface OpenPlace {
-  room: WorkspaceRoom;
-  keep: Keep;
+export interface MaintainedWorkspace {
+  meter: WorkspaceMeter;
+  snapshots: SnapshotStore;
 }
 
 /** The part of it that an open workspace needs. */
-export type RoomRegister = Pick<
+export type MeterRegistry = Pick<
   Housekeeping,
-  "roomOpened" | "roomClosed" | "personLeft" | "mirrorAsked"
+  "meterOpened" | "meterClosed" | "personLeft" | "mirrorRequested"
 >;
 
 export interface HousekeepingOptions {
@@ -39,16 +39,16 @@ export interface HousekeepingOptions {
   log: Log;
   closing: AbortSignal;
   /** The queue of each mirror: one that is being written is not deleted. */
-  inTurn: InTurn;
+  inTurn: NamedQueues;
   live(): readonly WorkspaceRecord[];
   /** The latest first. */
   removed(): readonly WorkspaceRecord[];
   /** A workspace that is open, or null. */
-  opened(sessionId: string): Promise<OpenPlace | null>;
+  opened(sessionId: string): Promise<MaintainedWorkspace | null>;
   /** Opens one that is not, and closes it again. */
   borrow(
     sessionId: string,
-    use: (place: OpenPlace, signal: AbortSignal) => Promise<void>,
+    use: (workspace: MaintainedWorkspace, signal: AbortSignal) => Promise<void>,
   ): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ const PRESSED_MIRROR_KEPT_MS = 5 * 60_000;
 const MEASURED_AGAIN_MS = 6 * 60 * 60_000;
 const MIRROR_MEASURED_AGAIN_MS = 60 * 60_000;
 /** Measuring stops for this minute after so long. */
-const CENSUS_MS = 5_000;
+const MEASURE_FOR_MS = 5_000;
 /** Records that are packed in one round; the others wait for the next. */
 const MAX_PACKED = 4;
 /** A record that could not be packed is left alone for so long. */
@@ -67,7 +67,7 @@ const PACK_AGAIN_MS = 60 * 60_000;
 /** The sums for each person are worked out no more often than this. */
 const PEOPLE_FOR_MS = 1_000;
 
-interface Figure {
+interface Measurement {
   bytes: number;
   at: number;
 }
@@ -75,16 +75,16 @@ interface Figure {
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
   /** By name of the workspace or mirror. */
-  readonly #figures = new Map<string, Figure>();
+  readonly #measurements = new Map<string, Measurement>();
   /** Closed records that were found to be packed; they do not change until they are opened. */
   readonly #packed = new Set<string>();
   /** As the folder was last listed: each record there is a file to be read. */
   #removed: readonly WorkspaceRecord[] | undefined;
   /** Rooms of open workspaces, by id. */
-  readonly #rooms = new Map<string, WorkspaceRoom>();
+  readonly #meters = new Map<string, WorkspaceMeter>();
   readonly #unpackableAt = new Map<string, number>();
   /** Persons by mirror. */
-  readonly #askedFor = new Map<string, Set<string>>();
+  readonly #mirrorRequesters = new Map<string, Set<string>>();
   #sweeping: Promise<void> | undefined;
   #people = { at: Number.NEGATIVE_INFINITY, bytes: new Map<string, number>() };
 
@@ -132,7 +132,7 @@ export class Housekeeping {
       // It may have been brought back while another was deleted.
       if (!existsSync(from)) continue;
       renameSync(from, to);
-      this.#figures.delete(id);
+      this.#measurements.delete(id);
       this.#removed = this.#removed?.filter((record) => record.id !== id);
       this.#people.at = Number.NEGATIVE_INFINITY;
       await removeTree(to);
@@ -156,13 +156,13 @@ export class Housekeeping {
     return personLimitOn(disk.space(liveFolder));
   }
 
-  roomOpened(id: string, room: WorkspaceRoom): void {
-    this.#rooms.set(id, room);
+  meterOpened(id: string, meter: WorkspaceMeter): void {
+    this.#meters.set(id, meter);
   }
 
-  roomClosed(id: string, { totalBytes: bytes }: WorkspaceRoom): void {
-    this.#rooms.delete(id);
-    this.#figures.set(id, { bytes, at: this.#options.clock.now() });
+  meterClosed(id: string, { totalBytes: bytes }: WorkspaceMeter): void {
+    this.#meters.delete(id);
+    this.#measurements.set(id, { bytes, at: this.#options.clock.now() });
   }
 
   /** Bytes that the other workspaces of the same person leave for this one. */
@@ -172,7 +172,7 @@ export class Housekeeping {
   }
 
   /** Refuses another workspace to a person whose workspaces already take up all they may. */
-  async requireRoom(wanted: Pick<WorkspaceRecord, "id" | "ownerId">): Promise<void> {
+  async requireSpace(wanted: Pick<WorkspaceRecord, "id" | "ownerId">): Promise<void> {
     if (this.personLeft(wanted) > 0) return;
     // Removed ones of the same person go first.
     await this.sweepRemoved();
@@ -185,11 +185,11 @@ export class Housekeeping {
   }
 
   #bytesIn(id: string): number {
-    return this.#rooms.get(id)?.totalBytes ?? this.#figures.get(id)?.bytes ?? 0;
+    return this.#meters.get(id)?.totalBytes ?? this.#measurements.get(id)?.bytes ?? 0;
   }
 
   /** Bytes by person; a mirror counts once for each person who works on it or has asked for it. */
-  #sumUp(records: readonly WorkspaceRecord[]): Map<string, number> {
+  #sumByPerson(records: readonly WorkspaceRecord[]): Map<string, number> {
     const held = new Map<string, Set<string>>();
     const add = (ownerId: string | null, name: string | null) => {
       if (ownerId === null || name === null) return;
@@ -201,17 +201,18 @@ export class Housekeeping {
       add(ownerId, id);
       add(ownerId, mirror);
     }
-    for (const [mirror, owners] of this.#askedFor) for (const owner of owners) add(owner, mirror);
+    for (const [mirror, owners] of this.#mirrorRequesters)
+      for (const owner of owners) add(owner, mirror);
     const sum = (names: ReadonlySet<string>) =>
       [...names].reduce((total, name) => total + this.#bytesIn(name), 0);
     return new Map([...held].map(([ownerId, names]) => [ownerId, sum(names)]));
   }
 
   /** Notes who has a mirror fetched: it may never become the base of a workspace. */
-  mirrorAsked(mirror: string, ownerId: string | null): void {
+  mirrorRequested(mirror: string, ownerId: string | null): void {
     if (ownerId === null) return;
-    const owners = this.#askedFor.get(mirror) ?? new Set();
-    this.#askedFor.set(mirror, owners.add(ownerId));
+    const owners = this.#mirrorRequesters.get(mirror) ?? new Set();
+    this.#mirrorRequesters.set(mirror, owners.add(ownerId));
   }
 
   /** All workspaces of a person, also archived and removed ones. */
@@ -219,7 +220,10 @@ export class Housekeeping {
     const now = this.#options.clock.now();
     if (this.#people.at + PEOPLE_FOR_MS <= now) {
       this.#removed ??= this.#options.removed();
-      this.#people = { at: now, bytes: this.#sumUp([...this.#options.live(), ...this.#removed]) };
+      this.#people = {
+        at: now,
+        bytes: this.#sumByPerson([...this.#options.live(), ...this.#removed]),
+      };
     }
     return this.#people.bytes.get(ownerId) ?? 0;
   }
@@ -251,8 +255,8 @@ export class Housekeeping {
     };
     await inTurn(name, deleteIt, { signal: closing, error: () => new Error("closing") });
     if (!existsSync(to)) return;
-    this.#figures.delete(name);
-    this.#askedFor.delete(name);
+    this.#measurements.delete(name);
+    this.#mirrorRequesters.delete(name);
     await removeTree(to);
   }
 
@@ -288,23 +292,23 @@ export class Housekeeping {
     const open = await this.#options.opened(sessionId);
     if (open) this.#packed.delete(id);
     if (this.#packed.has(id)) return false;
-    if (planPacking(listRecordFiles(folder)) === null) {
+    if (planPacking(listSnapshotFiles(folder)) === null) {
       if (!open) this.#packed.add(id);
       return false;
     }
-    if (open) await open.keep.pack();
-    else await this.#options.borrow(sessionId, ({ keep }, signal) => keep.pack(signal));
+    if (open) await open.snapshots.pack();
+    else await this.#options.borrow(sessionId, ({ snapshots }, signal) => snapshots.pack(signal));
     return true;
   }
 
   async #measure(): Promise<void> {
     const { live, liveFolder, removedFolder, mirrorsFolder, clock, closing } = this.#options;
-    const until = clock.now() + CENSUS_MS;
+    const until = clock.now() + MEASURE_FOR_MS;
     const isTime = () => clock.now() <= until && !closing.aborted;
     for (const { id, sessionId } of live()) {
       if (!isTime()) return;
       const open = await this.#options.opened(sessionId);
-      if (open) this.#figures.set(id, { bytes: open.room.totalBytes, at: clock.now() });
+      if (open) this.#measurements.set(id, { bytes: open.meter.totalBytes, at: clock.now() });
       else await this.#measureClosed(id, join(liveFolder, id), MEASURED_AGAIN_MS);
     }
     for (const { id } of this.#removed ?? [])
@@ -313,12 +317,12 @@ export class Housekeeping {
       const isKnown = this.#isFresh(name, MIRROR_MEASURED_AGAIN_MS);
       if (!isTime() || isKnown) continue;
       const { bytes } = await measureFolders([join(mirrorsFolder, name)], { signal: closing });
-      this.#figures.set(name, { bytes, at: clock.now() });
+      this.#measurements.set(name, { bytes, at: clock.now() });
     }
   }
 
   #isFresh(name: string, forMs: number): boolean {
-    const figure = this.#figures.get(name);
+    const figure = this.#measurements.get(name);
     return figure !== undefined && figure.at + forMs > this.#options.clock.now();
   }
 
@@ -328,15 +332,15 @@ export class Housekeeping {
     const { clock, closing } = this.#options;
     const known = readUsage(folder);
     if (known) {
-      this.#figures.set(id, { bytes: known.bytes + known.recordBytes, at: clock.now() });
+      this.#measurements.set(id, { bytes: known.bytes + known.recordBytes, at: clock.now() });
       return;
     }
-    const keep = join(folder, "keep.git");
-    const { bytes, files } = await measureFolders([folder], { signal: closing, except: keep });
-    const { bytes: recordBytes } = await measureFolders([keep], { signal: closing });
+    const snapshots = join(folder, "keep.git");
+    const { bytes, files } = await measureFolders([folder], { signal: closing, except: snapshots });
+    const { bytes: recordBytes } = await measureFolders([snapshots], { signal: closing });
     if (closing.aborted) return;
     writeUsage(folder, { bytes, files, recordBytes, hidden: { bytes: 0, files: 0 }, before: null });
-    this.#figures.set(id, { bytes: bytes + recordBytes, at: clock.now() });
+    this.#measurements.set(id, { bytes: bytes + recordBytes, at: clock.now() });
   }
 
   report(): DiskReport {
@@ -344,7 +348,7 @@ export class Housekeeping {
     this.#removed ??= this.#options.removed();
     const sum = (names: readonly string[]) => ({
       count: names.length,
-      bytes: names.reduce((total, name) => total + (this.#figures.get(name)?.bytes ?? 0), 0),
+      bytes: names.reduce((total, name) => total + (this.#measurements.get(name)?.bytes ?? 0), 0),
     });
     return {
       ...disk.figures(),

@@ -1,4 +1,4 @@
-/** Makes a new workspace as a session wishes it. What cannot be finished is taken away again. */
+/** Creates a new workspace for a session's request. What cannot be finished is removed again. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { holdProjectFolder } from "./folders/check-project-folder.ts";
@@ -11,7 +11,7 @@ import {
   workFolderOf,
 } from "./open-workspace.ts";
 import { syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
-import { type Cloned, cloneRepository, mirrorMount } from "./repository/clone.ts";
+import { type CloneResult, cloneRepository, mirrorMount } from "./repository/clone.ts";
 import {
   branchFor,
   checkBranch,
@@ -19,17 +19,17 @@ import {
   requireUsable,
   type UsableRepository,
 } from "./repository/repository-rules.ts";
-import type { WorkspaceWish } from "./workspace.ts";
+import type { WorkspaceRequest } from "./workspace.ts";
 
 export type MakeOptions = OpenOptions;
 
-export interface Place {
+export interface NewWorkspace {
   id: string;
   folder: string;
   now: number;
 }
 
-export interface Plan {
+export interface WorkspacePlan {
   /** The project's folder. Closed with the workspace, or by `makeWorkspace` if there is to be none. */
   held: HeldFolder | null;
   repository: UsableRepository | null;
@@ -37,18 +37,18 @@ export interface Plan {
 }
 
 export async function makeWorkspace(
-  place: Place,
-  wish: WorkspaceWish,
-  plan: Plan,
+  created: NewWorkspace,
+  request: WorkspaceRequest,
+  plan: WorkspacePlan,
   options: MakeOptions,
 ): Promise<{ record: WorkspaceRecord; workspace: OpenWorkspace }> {
   try {
-    mkdirSync(place.folder, { recursive: true, mode: 0o700 });
-    return await fill(place, wish, plan, options);
+    mkdirSync(created.folder, { recursive: true, mode: 0o700 });
+    return await createAndOpen(created, request, plan, options);
   } catch (error) {
     plan.held?.close();
     // Files that cannot be deleted now are deleted at the next start; the reason matters more.
-    await removeTree(place.folder).catch(() => undefined);
+    await removeTree(created.folder).catch(() => undefined);
     throw error;
   }
 }
@@ -58,7 +58,7 @@ export async function makeWorkspace(
  * needs no grant: who started the runner named it.
  */
 export function requireGranted(
-  { projectDir, repository, mayUsePath }: WorkspaceWish,
+  { projectDir, repository, mayUsePath }: WorkspaceRequest,
   ownProject: string | undefined,
 ): void {
   if (mayUsePath) return;
@@ -68,26 +68,34 @@ export function requireGranted(
 }
 
 /** Everything that can be refused is refused before anything is made. */
-export function planWorkspace(wish: WorkspaceWish, { folderRules }: MakeOptions): Plan {
-  if (wish.projectDir !== null) {
-    const held = holdProjectFolder(wish.projectDir, folderRules);
+export function planWorkspace(
+  request: WorkspaceRequest,
+  { folderRules }: MakeOptions,
+): WorkspacePlan {
+  if (request.projectDir !== null) {
+    const held = holdProjectFolder(request.projectDir, folderRules);
     return { held, repository: null, branch: null };
   }
-  if (wish.repository === null) return { held: null, repository: null, branch: null };
-  const branch = wish.branch === null ? null : checkBranch(wish.branch);
-  return { held: null, repository: requireUsable(wish.repository, wish.mayUsePath), branch };
+  if (request.repository === null) return { held: null, repository: null, branch: null };
+  const branch = request.branch === null ? null : checkBranch(request.branch);
+  return { held: null, repository: requireUsable(request.repository, request.mayUsePath), branch };
 }
 
-async function fill(place: Place, wish: WorkspaceWish, plan: Plan, options: MakeOptions) {
-  const { id, folder, now } = place;
+async function createAndOpen(
+  created: NewWorkspace,
+  request: WorkspaceRequest,
+  plan: WorkspacePlan,
+  options: MakeOptions,
+) {
+  const { id, folder, now } = created;
   const { held } = plan;
-  const { sessionId } = wish;
-  const cloned = await fetchWork(place, wish, plan, options);
+  const { sessionId } = request;
+  const cloned = await createWorkFolder(created, request, plan, options);
   const record: WorkspaceRecord = {
     version: 1,
     id,
     sessionId,
-    ownerId: wish.ownerId ?? null,
+    ownerId: request.ownerId ?? null,
     origin: held ? "folder" : cloned ? "git" : "empty",
     projectDir: held?.path ?? null,
     folderIdentity: held?.identity ?? null,
@@ -99,7 +107,7 @@ async function fill(place: Place, wish: WorkspaceWish, plan: Plan, options: Make
   const workspace = await openWorkspace(folder, record, held, options);
   try {
     const mount = cloned && mirrorMount(options.provider, options.mirrorsFolder, cloned.mirror);
-    await workspace.keep.begin({
+    await workspace.snapshots.begin({
       isEmpty: record.origin === "empty",
       alternates: mount && `${mount.to}/objects`,
       commit: cloned?.commit ?? null,
@@ -113,17 +121,23 @@ async function fill(place: Place, wish: WorkspaceWish, plan: Plan, options: Make
   return { record, workspace };
 }
 
-async function fetchWork(
-  { id, folder }: Place,
-  { sessionId, ownerId = null, access = async () => null, identity = null, signal }: WorkspaceWish,
-  { held, repository, branch }: Plan,
+async function createWorkFolder(
+  { id, folder }: NewWorkspace,
+  {
+    sessionId,
+    ownerId = null,
+    access = async () => null,
+    identity = null,
+    signal,
+  }: WorkspaceRequest,
+  { held, repository, branch }: WorkspacePlan,
   options: MakeOptions,
-): Promise<Cloned | null> {
+): Promise<CloneResult | null> {
   if (held) return null;
   const workFolder = workFolderOf(folder, { projectDir: null });
   mkdirSync(workFolder, { recursive: true });
   if (!repository) return null;
-  const wish = {
+  const request = {
     repository,
     branch,
     newBranch: branchFor(sessionId),
@@ -132,8 +146,8 @@ async function fetchWork(
     workFolder,
     scratchFolder: join(folder, "git-scratch"),
     signal: signal ?? options.closing,
-    personLeft: () => options.rooms.personLeft({ id, ownerId }),
-    mirrorAsked: (mirror: string) => options.rooms.mirrorAsked(mirror, ownerId),
+    personLeft: () => options.meters.personLeft({ id, ownerId }),
+    mirrorRequested: (mirror: string) => options.meters.mirrorRequested(mirror, ownerId),
   };
-  return cloneRepository(options, wish);
+  return cloneRepository(options, request);
 }

@@ -2,29 +2,29 @@
 import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
-import type { WorkspaceRoom } from "#execution/disk/workspace-meter.ts";
+import type { WorkspaceMeter } from "#execution/disk/workspace-meter.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import { SCRATCH_PATH } from "#protocol/workspace-paths.ts";
 import type { HeldFolder } from "./folders/held-folder.ts";
 import { removeTree } from "./folders/remove-tree.ts";
-import type { RoomRegister } from "./housekeeping.ts";
+import type { MeterRegistry } from "./housekeeping.ts";
 import type { WorkspaceRecord } from "./records.ts";
-import { type CloneOptions, INSIDE, mirrorMount } from "./repository/clone.ts";
+import { type CloneOptions, mirrorMount, SANDBOX_ROOT } from "./repository/clone.ts";
 import { readState } from "./repository/inspect-clone.ts";
 import { PUBLISH_PREFIX, publish } from "./repository/publish.ts";
-import { clearLocks, createKeep, type Keep } from "./snapshots/snapshot-store.ts";
+import { clearLocks, createSnapshotStore, type SnapshotStore } from "./snapshots/snapshot-store.ts";
 import type { ClonedRepository, Workspace } from "./workspace.ts";
 
 export interface OpenOptions extends CloneOptions {
   allowedHosts: readonly string[];
   readOnly: NonNullable<SandboxSpec["readOnly"]>;
-  rooms: RoomRegister;
+  meters: MeterRegistry;
 }
 
 export interface OpenWorkspace extends Workspace {
-  readonly keep: Keep;
-  readonly room: WorkspaceRoom;
+  readonly snapshots: SnapshotStore;
+  readonly meter: WorkspaceMeter;
   /** Refuses when its folder was replaced. */
   check(): void;
   close(): Promise<void>;
@@ -50,18 +50,18 @@ export async function openWorkspace(
   held: HeldFolder | null,
   options: OpenOptions,
 ): Promise<OpenWorkspace> {
-  const { provider, limits, disk, rooms } = options;
+  const { provider, limits, disk, meters } = options;
   const workFolder = workFolderOf(folder, record);
-  const keepFolder = join(folder, "keep.git");
+  const snapshotFolder = join(folder, "keep.git");
   const mirrors = record.mirror
     ? [mirrorMount(provider, options.mirrorsFolder, record.mirror)]
     : [];
-  mkdirSync(keepFolder, { recursive: true });
+  mkdirSync(snapshotFolder, { recursive: true });
   await clearPublished(folder);
-  const personLeft = () => rooms.personLeft(record);
-  const room = disk.openRoom(folder, held?.path ?? null, { personLeft });
-  clearLocks(keepFolder);
-  const insideFolder = provider.kind === "local" ? keepFolder : `${INSIDE}/keep.git`;
+  const personLeft = () => meters.personLeft(record);
+  const meter = disk.openMeter(folder, held?.path ?? null, { personLeft });
+  clearLocks(snapshotFolder);
+  const insideFolder = provider.kind === "local" ? snapshotFolder : `${SANDBOX_ROOT}/keep.git`;
   const work = { workspaceFolder: workFolder, workspaceIdentity: held?.identity };
   const sandbox = await provider.open({
     ...work,
@@ -70,27 +70,27 @@ export async function openWorkspace(
     allowedHosts: options.allowedHosts,
     limits,
   });
-  const git = openLate(async () => {
+  const git = openLazily(async () => {
     const opened = await provider.open({
       ...work,
       workspaceReadOnly: true,
       scratchFolder: join(folder, "git-scratch"),
       readOnly: mirrors,
-      writable: [{ from: keepFolder, to: insideFolder }],
+      writable: [{ from: snapshotFolder, to: insideFolder }],
       allowedHosts: [],
       limits,
     });
     return disk.watch(guard(opened, held));
   });
-  const keep = createKeep({
-    folder: keepFolder,
+  const snapshots = createSnapshotStore({
+    folder: snapshotFolder,
     workFolder,
     insideFolder,
     insideWorkFolder: sandbox.workspacePath,
     sandbox: git.get,
-    isFull: () => room.isRecordFull,
+    isFull: () => meter.isRecordFull,
   });
-  const look = openLate(() =>
+  const look = openLazily(() =>
     provider.open({
       ...work,
       workspaceReadOnly: true,
@@ -100,7 +100,7 @@ export async function openWorkspace(
       limits,
     }),
   );
-  rooms.roomOpened(record.id, room);
+  meters.meterOpened(record.id, meter);
   return {
     id: record.id,
     origin: record.origin,
@@ -109,13 +109,13 @@ export async function openWorkspace(
     scratchFolder: join(folder, "scratch", "tmp"),
     scratchPath: provider.kind === "local" ? join(folder, "scratch", "tmp") : SCRATCH_PATH,
     branch: record.branch,
-    sandbox: room.watch(guard(sandbox, held)),
-    room,
+    sandbox: meter.watch(guard(sandbox, held)),
+    meter,
     repository: repositoryOf(folder, record, look.get, options),
-    keep,
-    mark: keep.mark,
-    changes: keep.changes,
-    snapshot: keep.snapshot,
+    snapshots,
+    mark: snapshots.mark,
+    changes: snapshots.changes,
+    snapshot: snapshots.snapshot,
     check: () => held?.check(),
     isStale: () => provider.isCurrent?.() === false,
     async instructions() {
@@ -124,12 +124,12 @@ export async function openWorkspace(
     },
     async diskBytes() {
       held?.check();
-      await room.freshUsage(MEASURE_LIMIT_MS);
-      return room.totalBytes;
+      await meter.freshUsage(MEASURE_LIMIT_MS);
+      return meter.totalBytes;
     },
     async close() {
-      room.save();
-      rooms.roomClosed(record.id, room);
+      meter.save();
+      meters.meterClosed(record.id, meter);
       await sandbox.close();
       await git.close();
       await look.close();
@@ -153,7 +153,7 @@ function repositoryOf(
       if ("problem" in state) throw new Refusal("conflict", "clone_unreadable", state.problem);
       return state;
     },
-    publish: (order) => publish({ folder, mirror, ownBranch: branch, view, options }, order),
+    publish: (request) => publish({ folder, mirror, ownBranch: branch, view, options }, request),
   };
 }
 
@@ -163,7 +163,7 @@ async function clearPublished(folder: string): Promise<void> {
     if (name.startsWith(PUBLISH_PREFIX)) await removeTree(join(folder, name));
 }
 
-/** Every command of a folder that others can reach begins with a look at whether it is still that. */
+/** Checks before every command that a folder others can reach was not replaced. */
 function guard(sandbox: Sandbox, held: HeldFolder | null): Sandbox {
   if (!held) return sandbox;
   return {
@@ -175,8 +175,8 @@ function guard(sandbox: Sandbox, held: HeldFolder | null): Sandbox {
   };
 }
 
-/** The runner's own sandbox is made when it is first needed; a turn may end without. */
-function openLate(open: () => Promise<Sandbox>) {
+/** Opens a sandbox when it is first needed; a turn may end without it. */
+function openLazily(open: () => Promise<Sandbox>) {
   let opening: Promise<Sandbox> | undefined;
   let closed = false;
   return {
@@ -193,7 +193,7 @@ function openLate(open: () => Promise<Sandbox>) {
   };
 }
 
-/** Whether there is anything of that name, without looking what it is. */
+/** True if an entry of that name exists, of whatever kind. */
 function hasInstructions(workFolder: string): boolean {
   return INSTRUCTION_FILES.some((name) => {
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createQueues } from "./queue.ts";
+import { createNamedQueues } from "./queue.ts";
 
 function gate() {
   let open = () => {};
@@ -14,7 +14,7 @@ const never = { signal: new AbortController().signal, error: () => new Error("st
 
 describe("lines of waiting", () => {
   it("do one thing after the other of one name, and let other names go on", async () => {
-    const inTurn = createQueues();
+    const inTurn = createNamedQueues();
     const acts: string[] = [];
     const slow = gate();
     const first = inTurn("a", () => slow.opened.then(() => acts.push("a1")), never);
@@ -27,7 +27,7 @@ describe("lines of waiting", () => {
   });
 
   it("go on after a failure", async () => {
-    const inTurn = createQueues();
+    const inTurn = createNamedQueues();
     const failed = inTurn("a", () => Promise.reject(new Error("no")), never);
     const next = inTurn("a", async () => "yes", never);
     await expect(failed).rejects.toThrow("no");
@@ -35,7 +35,7 @@ describe("lines of waiting", () => {
   });
 
   it("are left at once by who is stopped while waiting, and its work is not begun", async () => {
-    const inTurn = createQueues();
+    const inTurn = createNamedQueues();
     const slow = gate();
     const acts: string[] = [];
     const first = inTurn("a", () => slow.opened, never);
@@ -52,7 +52,7 @@ describe("lines of waiting", () => {
   });
 
   it("wait for who has begun, also when it is stopped", async () => {
-    const inTurn = createQueues();
+    const inTurn = createNamedQueues();
     const slow = gate();
     const stop = new AbortController();
     let isSettled = false;

@@ -34,13 +34,13 @@ export function createYieldingQueue() {
  * one failed; those of other names go on. Who is stopped while waiting leaves the line at once. Who
  * has begun is waited for, because what it does is to be over when its promise settles.
  */
-export type InTurn = <T>(
+export type NamedQueues = <T>(
   name: string,
   work: () => Promise<T>,
   stop: { signal: AbortSignal; error: () => Error },
 ) => Promise<T>;
 
-export function createQueues(): InTurn {
+export function createNamedQueues(): NamedQueues {
   const lasts = new Map<string, Promise<void>>();
   return (name, work, { signal, error }) =>
     new Promise((resolve, reject) => {

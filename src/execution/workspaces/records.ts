@@ -1,6 +1,6 @@
 /**
- * What the runner remembers of each workspace: one file in its folder, written whole or not at all.
- * A folder without one was never finished, and is taken away at the next start.
+ * The runner's record of each workspace: one file in its folder, written atomically. A folder
+ * without one was never finished, and is removed at the next start.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { open } from "node:fs/promises";

@@ -5,15 +5,15 @@
  * reads.
  */
 import type { Refusal } from "#base/refusal.ts";
-import type { WorkspaceRoom } from "#execution/disk/workspace-meter.ts";
+import type { WorkspaceMeter } from "#execution/disk/workspace-meter.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
 import type { RepositoryAddress } from "#protocol/repository-address.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { HeldFolder } from "./folders/held-folder.ts";
 
-/** What the session asks for; all null: an empty folder. */
-export interface WorkspaceWish {
+/** Workspace that a session requests. If all are null, an empty folder. */
+export interface WorkspaceRequest {
   sessionId: string;
   /** The person whose session it is. */
   ownerId?: string | null | undefined;
@@ -23,13 +23,13 @@ export interface WorkspaceWish {
   projectDir: string | null;
   /** The server grants the session a folder of this machine: as `repository`, or as `projectDir`. */
   mayUsePath: boolean;
-  /** What opens the repository; asked when it is cloned. Not said: nothing does. */
+  /** Fetches the repository's credential when it is cloned. Absent: there is none. */
   access?: (() => Promise<RepositoryAccess | null>) | undefined;
   /** The session has left its workspace: what this machine holds of it is put away, and a new one made. */
   isFresh?: boolean | undefined;
-  /** As whom commits in a clone are made. */
+  /** Author of commits in a clone. */
   identity?: GitIdentity | null | undefined;
-  /** Of the turn that needs it: when it aborts, a clone is given up. */
+  /** Signal of the turn that needs the workspace: a clone is stopped when it aborts. */
   signal?: AbortSignal | undefined;
 }
 
@@ -40,7 +40,9 @@ export interface Workspace {
   readonly origin: WorkspaceOrigin;
   /** On the machine. */
   readonly folder: string;
-  /** Of a folder that others can reach too, and could replace: to be asked whenever it is opened. */
+  /**
+   * Set for a folder that others can reach and could replace; to be checked whenever it is opened.
+   */
   readonly held?: Pick<HeldFolder, "check" | "checkOpened"> | undefined;
   /** On the machine; where commands keep what is not work. They see it at `scratchPath`. */
   readonly scratchFolder: string;
@@ -49,29 +51,29 @@ export interface Workspace {
   readonly sandbox: Sandbox;
   /** The branch a clone works on, `muster/<session>`. */
   readonly branch: string | null;
-  /** Of a clone. */
+  /** Set for a clone. */
   readonly repository?: ClonedRepository | undefined;
   /** The repository's own AGENTS.md or CLAUDE.md, if it has one, cut to a bearable length. */
   instructions(): Promise<string | null>;
   /** Marks where a turn begins, for `changes`. A mark that is there stays where it is. */
   mark(name: string): Promise<void>;
-  /** What is different from the mark `since`, and from the workspace's beginning. */
+  /** Changes since the mark `since`, and since the workspace was created. */
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   /** Keeps the present state where the agent cannot reach it; done before anything is stopped or removed. */
   snapshot(): Promise<void>;
   diskBytes(): Promise<number>;
   /** Space that it takes up and may take up; to be asked before the runner itself writes into it. */
-  readonly room?: Pick<WorkspaceRoom, "require" | "note"> | undefined;
+  readonly meter?: Pick<WorkspaceMeter, "require" | "note"> | undefined;
   /** True when the machine's sandbox has changed: it must be opened again. */
   isStale(): boolean;
 }
 
-/** What an agent has made of a clone, and the way out for it. */
+/** The state of a clone that an agent works on, and the way to publish it. */
 export interface ClonedRepository {
   /** `base`: the branch it began with; null: the repository's default. */
   state(base: string | null): Promise<GitState>;
   /** Refuses with what to do. */
-  publish(order: PublishOrder): Promise<Published>;
+  publish(request: PublishRequest): Promise<Published>;
 }
 
 export interface GitState {
@@ -89,12 +91,12 @@ export interface GitState {
   moreUnpushed: boolean;
 }
 
-export interface PublishOrder {
+export interface PublishRequest {
   /** The repository as the session names it. */
   repository: RepositoryAddress;
   mayUsePath: boolean;
   access: RepositoryAccess | null;
-  /** Of the workspace; null: the session's own. */
+  /** Branch of the workspace; null: the session's own. */
   branch: string | null;
   signal: AbortSignal;
 }
@@ -112,14 +114,14 @@ export interface Published {
 
 export interface Workspaces {
   /** Finds the session's workspace on this machine, or makes it. Refuses with a code and what to do. */
-  open(wish: WorkspaceWish): Promise<Workspace>;
+  open(request: WorkspaceRequest): Promise<Workspace>;
   /** Why nothing can be opened or run now: no sandbox, or a full disk; null when it can. */
   sandboxRefusal(): Refusal | null;
   /** True while commands are kept apart from the machine. */
   isSandboxed(): boolean;
   /** The sessions whose workspaces this machine holds. */
   sessions(): string[];
-  /** Whether this machine holds it already. */
+  /** True if this machine holds the session's workspace. */
   holds(sessionId: string): boolean;
   /** Stops what runs in it and keeps a snapshot; the next `open` goes on. */
   hibernate(sessionId: string): Promise<void>;

@@ -23,7 +23,7 @@ import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandb
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
-import type { Workspace, Workspaces, WorkspaceWish } from "./workspace.ts";
+import type { Workspace, WorkspaceRequest, Workspaces } from "./workspace.ts";
 import { createWorkspaces, type WorkspacesOptions } from "./workspaces.ts";
 
 const top = mkdtempSync(join(tmpdir(), "muster-workspaces-"));
@@ -63,7 +63,7 @@ async function start(
 }
 
 /** As an admin's session asks; `repo` is given as text. */
-const wish = ({ repo, ...more }: { repo?: string } & Partial<WorkspaceWish> = {}) => ({
+const wish = ({ repo, ...more }: { repo?: string } & Partial<WorkspaceRequest> = {}) => ({
   sessionId: "ses_1",
   repository: repo === undefined ? null : storedRepositoryAddress(repo),
   branch: null,

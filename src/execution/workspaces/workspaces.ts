@@ -14,10 +14,10 @@ import { Refusal } from "#base/refusal.ts";
 import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { SandboxLimits, SandboxProvider, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
 import type { DiskReport } from "#protocol/disk-report.ts";
-import { checkPath, fixRules, isInside } from "./folders/check-project-folder.ts";
+import { checkPath, isInside, resolveRules } from "./folders/check-project-folder.ts";
 import { holdFolder } from "./folders/held-folder.ts";
 import { removeTree } from "./folders/remove-tree.ts";
-import { Housekeeping, type OpenPlace } from "./housekeeping.ts";
+import { Housekeeping, type MaintainedWorkspace } from "./housekeeping.ts";
 import {
   type MakeOptions,
   makeWorkspace,
@@ -25,10 +25,10 @@ import {
   requireGranted,
 } from "./make-workspace.ts";
 import { type OpenWorkspace, openWorkspace } from "./open-workspace.ts";
-import { createQueues } from "./queue.ts";
+import { createNamedQueues } from "./queue.ts";
 import { scanRecords, syncFolder, type WorkspaceRecord, writeRecord } from "./records.ts";
 import { refused } from "./repository/repository-rules.ts";
-import type { Workspaces, WorkspaceWish } from "./workspace.ts";
+import type { WorkspaceRequest, Workspaces } from "./workspace.ts";
 
 export interface WorkspacesOptions {
   folder: string;
@@ -40,13 +40,16 @@ export interface WorkspacesOptions {
   readOnly?: NonNullable<SandboxSpec["readOnly"]>;
   /** Folders of Muster's own, besides `folder`. */
   protectedFolders?: readonly string[];
-  /** Where projects and repositories of this machine must lie; none: anywhere that is not refused. */
+  /**
+   * Folders that projects and repositories of this machine must lie in; if empty, any folder that
+   * is not refused.
+   */
   projectFolders?: readonly string[];
   /** The one folder this runner is for, if it is for one. */
   onlyWithin?: string | undefined;
-  /** Where the runner's own git is looked for. */
+  /** Search path for the runner's own git. */
   path?: string;
-  /** How long a git server may take to say what it has. */
+  /** Time limit for a git server's first answer. */
   askTimeoutMs?: number;
   /** Not said: with the limits that hold where nothing is set. */
   disk?: DiskGuard;
@@ -58,12 +61,12 @@ export interface WorkspacesOptions {
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 export async function createWorkspaces(options: WorkspacesOptions): Promise<Workspaces> {
-  const shelf = new Shelf(options);
-  await shelf.clearUnfinished();
-  return shelf;
+  const workspaces = new RunnerWorkspaces(options);
+  await workspaces.clearUnfinished();
+  return workspaces;
 }
 
-class Shelf implements Workspaces {
+class RunnerWorkspaces implements Workspaces {
   readonly #options: WorkspacesOptions;
   readonly #make: Omit<MakeOptions, "provider">;
   readonly #liveFolder: string;
@@ -91,7 +94,7 @@ class Shelf implements Workspaces {
     }
     const disk = options.disk ?? new DiskGuard({ folder, settings: DEFAULT_DISK, log });
     this.#disk = disk;
-    const inTurn = createQueues();
+    const inTurn = createNamedQueues();
     this.#housekeeping = new Housekeeping({
       liveFolder: this.#liveFolder,
       removedFolder: this.#removedFolder,
@@ -113,7 +116,7 @@ class Shelf implements Workspaces {
       mirrorsFolder,
       path: options.path ?? SEARCH_PATH,
       closing: this.#closing.signal,
-      folderRules: fixRules({
+      folderRules: resolveRules({
         protectedFolders: [folder, ...(options.protectedFolders ?? [])],
         projectFolders: options.projectFolders ?? [],
         onlyWithin: options.onlyWithin,
@@ -121,7 +124,7 @@ class Shelf implements Workspaces {
       inTurn,
       askTimeoutMs: options.askTimeoutMs,
       disk,
-      rooms: this.#housekeeping,
+      meters: this.#housekeeping,
     };
     const { records, unfinished } = scanRecords(this.#liveFolder);
     this.#records = new Map(records.map((record) => [record.sessionId, record]));
@@ -138,19 +141,19 @@ class Shelf implements Workspaces {
       );
   }
 
-  open(wish: WorkspaceWish): Promise<OpenWorkspace> {
-    const { sessionId } = wish;
+  open(request: WorkspaceRequest): Promise<OpenWorkspace> {
+    const { sessionId } = request;
     this.#borrowed.get(sessionId)?.abort();
     return this.#inTurn(sessionId, async () => {
       // A workspace that exists is refused too: an earlier version may have made it.
-      requireGranted(wish, this.#options.onlyWithin);
-      if (wish.isFresh) await this.#takeAway(sessionId);
+      requireGranted(request, this.#options.onlyWithin);
+      if (request.isFresh) await this.#takeAway(sessionId);
       // One that was taken away, and whose session is there again, comes back.
       else if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
       await this.#closeStale(sessionId);
-      const record = this.#withOwner(sessionId, wish.ownerId ?? null);
+      const record = this.#withOwner(sessionId, request.ownerId ?? null);
       const workspace = await (this.#open.get(sessionId) ??
-        this.#remember(sessionId, record ? this.#reopen(record) : this.#makeNew(wish)));
+        this.#remember(sessionId, record ? this.#reopen(record) : this.#makeNew(request)));
       workspace.check();
       return workspace;
     });
@@ -197,7 +200,10 @@ class Shelf implements Workspaces {
     return typeof sandboxProvider === "function" ? sandboxProvider() : sandboxProvider;
   }
 
-  /** Of one session, one thing after the other: what is being closed must not be used. */
+  /**
+   * Runs the operations of one session one after the other, because a workspace that is being
+   * closed must not be used.
+   */
   #inTurn<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(sessionId) ?? Promise.resolve();
     const result = before.then(work);
@@ -234,7 +240,7 @@ class Shelf implements Workspaces {
       await workspace.snapshot();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // What is in the place of its folder now is not its work.
+      // Another folder has taken the place of its folder, so that is not its work.
       this.#options.log.warn({ workspaceId: workspace.id }, error.message);
     } finally {
       await workspace.close();
@@ -301,7 +307,7 @@ class Shelf implements Workspaces {
   /** Opens a workspace that is asleep for the runner itself, and closes it again. */
   #borrow(
     sessionId: string,
-    use: (place: OpenPlace, signal: AbortSignal) => Promise<void>,
+    use: (workspace: MaintainedWorkspace, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const stop = new AbortController();
     this.#borrowed.set(sessionId, stop);
@@ -357,28 +363,28 @@ class Shelf implements Workspaces {
     }
   }
 
-  async #makeNew(wish: WorkspaceWish): Promise<OpenWorkspace> {
+  async #makeNew(request: WorkspaceRequest): Promise<OpenWorkspace> {
     const { ids, clock, log } = this.#options;
     const id = ids.mint("wsp");
-    const place = { id, folder: join(this.#liveFolder, id), now: clock.now() };
+    const created = { id, folder: join(this.#liveFolder, id), now: clock.now() };
     const options = { ...this.#make, provider: this.#provider() };
-    await this.#housekeeping.requireRoom({ id, ownerId: wish.ownerId ?? null });
-    const plan = planWorkspace(wish, options);
+    await this.#housekeeping.requireSpace({ id, ownerId: request.ownerId ?? null });
+    const plan = planWorkspace(request, options);
     try {
-      if (plan.held) this.#claim(wish.sessionId, plan.held.path);
+      if (plan.held) this.#claim(request.sessionId, plan.held.path);
     } catch (error) {
       plan.held?.close();
       throw error;
     }
-    const { record, workspace } = await makeWorkspace(place, wish, plan, options);
-    this.#records.set(wish.sessionId, record);
+    const { record, workspace } = await makeWorkspace(created, request, plan, options);
+    this.#records.set(request.sessionId, record);
     log.info({ workspaceId: id, origin: record.origin }, "workspace made");
     return workspace;
   }
 
   /**
-   * Who works around another's folder could move it, and put something else in its place. In the very
-   * same folder nobody can, and two may want to work there together.
+   * Refuses a folder inside or around another session's, because that session could replace it. The
+   * very same folder is allowed: nobody can replace it, and two sessions may work there together.
    */
   #claim(sessionId: string, folder: string): void {
     for (const [other, taken] of this.#claims) {

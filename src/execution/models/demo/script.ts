@@ -4,7 +4,7 @@
  */
 import type { ModelMessage, ModelRequest, UserPart } from "../model.ts";
 
-export interface CallWish {
+export interface ToolCallStep {
   tool: string;
   input: Record<string, unknown>;
 }
@@ -12,13 +12,13 @@ export interface CallWish {
 /** A step without calls is the end of the turn. */
 export interface Step {
   say: string;
-  calls: CallWish[];
+  calls: ToolCallStep[];
   /** False when the program asked, not somebody who is to be introduced to the demo. */
   isForThePerson?: boolean;
 }
 
 /** A call that was made, with what came back; null when nothing has. */
-export interface MadeCall extends CallWish {
+export interface MadeCall extends ToolCallStep {
   result: { text: string; isError: boolean } | null;
 }
 
@@ -132,7 +132,7 @@ function asFields(input: unknown): Record<string, unknown> {
 /** One step of a story: what is said and called, and whether the story makes sense without it. */
 export interface Stage {
   say: string | ((scene: Scene) => string);
-  call: CallWish | ((scene: Scene) => CallWish);
+  call: ToolCallStep | ((scene: Scene) => ToolCallStep);
   /** Without its tool, or after its failure, the story ends. */
   isNeeded?: boolean;
 }
@@ -163,7 +163,7 @@ export function play({ stages, close }: Story, scene: Scene): Step {
   return end(close(done, scene));
 }
 
-function given<T extends string | CallWish>(value: T | ((scene: Scene) => T), scene: Scene): T {
+function given<T extends string | ToolCallStep>(value: T | ((scene: Scene) => T), scene: Scene): T {
   return typeof value === "function" ? value(scene) : value;
 }
 

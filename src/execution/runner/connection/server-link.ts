@@ -1,10 +1,10 @@
 /**
- * The runner's line to its server: opens it, registers, and brings it back when it breaks.
+ * The runner's connection to its server: opens it, registers, and reconnects when it breaks.
  *
  * States: connecting → registering → up → (closed by the peer) connecting … → ended. It ends when
- * it is closed here, or when the server refuses this runner for good. Requests outlive a broken
- * connection: those without an answer are sent again, in order, as soon as the server has registered
- * the runner again; the server recognises what it has done before.
+ * it is closed here, or when the server refuses this runner for good. Requests survive a broken
+ * connection: unanswered ones are sent again, in order, as soon as the server has registered the
+ * runner again; the server recognises requests that it has already handled.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
@@ -36,26 +36,28 @@ export interface RunRef {
   fence: number;
 }
 
-export interface LinkOptions {
+export interface ServerLinkOptions {
   transport: Transport;
   clock: Clock;
   log: Log;
   random: () => number;
   bootId: string;
-  /** As it is now: the models it knows may have changed since the last connection. */
+  /** The current profile: the models may have changed since the last connection. */
   profile(): RunnerProfile;
   /** True when the runner must find out its models before it can be given work. */
   needsModels: boolean;
   /** Proves which machine this is. */
   identity?: Extract<RunnerFrame, { op: "register" }>["identity"];
-  /** How long to go on when the server says that this runner is connected already. */
+  /** Time to keep trying when the server says that this runner is connected already. */
   duplicatePatienceMs: number;
   holding(): RunRef[];
-  /** The server has taken the runner (back): these of the runs it held are not its own any more. */
+  /**
+   * Called when the server has registered the runner. The frame lists the held runs that are lost.
+   */
   registered(frame: Registered): void;
-  /** The server has answered that a run is not this runner's any more. */
+  /** Called when the server says that this runner does not hold a run any more. */
   lost(ref: RunRef): void;
-  /** A frame that is not the answer to a request. */
+  /** Called for frames that answer no request. */
   frame(frame: ServerFrame): void;
 }
 
@@ -79,42 +81,45 @@ type RequestFrame = Extract<
   }
 >;
 type Registered = Extract<ServerFrame, { op: "registered" }>;
-/** What the caller of `request` writes; the id is put in here. */
-export type Unnumbered = RequestFrame extends infer F
+/** Argument of `request`, which adds the id. */
+export type FrameWithoutId = RequestFrame extends infer F
   ? F extends RequestFrame
     ? Omit<F, "id">
     : never
   : never;
 
-interface Pending {
+interface PendingRequest {
   frame: RequestFrame;
   resolve(answer: ServerFrame): void;
   reject(error: Error): void;
 }
 
-type End = { kind: "lost" } | { kind: "refused"; refusal: Refusal };
+type ConnectionEnd = { kind: "lost" } | { kind: "refused"; refusal: Refusal };
 
-export class Link {
-  readonly #options: LinkOptions;
-  readonly #pending = new Map<string, Pending>();
+export class ServerLink {
+  readonly #options: ServerLinkOptions;
+  readonly #pending = new Map<string, PendingRequest>();
   readonly #closing = new AbortController();
   #connection: Connection | null = null;
   #isUp = false;
   #lastId = 0;
   #duplicateSince: number | null = null;
 
-  constructor(options: LinkOptions) {
+  constructor(options: ServerLinkOptions) {
     this.#options = options;
   }
 
-  /** Keeps the line up. Resolves when it was closed here; rejects with the refusal that ended it. */
+  /**
+   * Keeps the connection up. Resolves when it was closed here; rejects with the refusal that ended
+   * it.
+   */
   async run(): Promise<void> {
     let failures = 0;
     while (!this.#closing.signal.aborted) {
       const before = this.#options.clock.now();
       const end = await this.#connectOnce();
       if (end.kind === "refused") this.#judgeRefusal(end.refusal);
-      // A connection that held for a while was a good one: begin anew with short pauses.
+      // A connection that lasted for a while was a good one: pauses start short again.
       failures = this.#options.clock.now() - before > MAX_RETRY_MS ? 0 : failures;
       await this.#options.clock.sleep(this.#pauseMs(failures++), this.#closing.signal);
     }
@@ -143,7 +148,7 @@ export class Link {
   }
 
   /** Sends a frame until it is answered. Rejects with `LeaseLost` or the server's `Refusal`. */
-  request(unnumbered: Unnumbered): Promise<ServerFrame> {
+  request(unnumbered: FrameWithoutId): Promise<ServerFrame> {
     const frame = { ...unnumbered, id: this.nextId() } as RequestFrame;
     return new Promise((resolve, reject) => {
       this.#pending.set(frame.id, { frame, resolve, reject });
@@ -151,7 +156,7 @@ export class Link {
     });
   }
 
-  /** Gives up every request of a run that is gone. */
+  /** Rejects every request of a run that is gone. */
   forget({ run, fence }: RunRef, reason: LeaseLost): void {
     for (const [id, { frame, reject }] of this.#pending) {
       if (!("run" in frame) || frame.run !== run || frame.fence !== fence) continue;
@@ -168,9 +173,9 @@ export class Link {
     this.#pending.clear();
   }
 
-  async #connectOnce(): Promise<End> {
+  async #connectOnce(): Promise<ConnectionEnd> {
     const { log, transport } = this.#options;
-    const ended = Promise.withResolvers<End>();
+    const ended = Promise.withResolvers<ConnectionEnd>();
     let registerId = "";
     let isOver = false;
     const onFrame = (frame: ServerFrame): void => {
@@ -230,8 +235,8 @@ export class Link {
     });
   }
 
-  /** A server that accepts connections but does not answer is left for another try. */
-  #expectRegistration(ended: Promise<End>): void {
+  /** Closes a connection whose server does not answer the registration in time. */
+  #expectRegistration(ended: Promise<ConnectionEnd>): void {
     const connection = this.#connection;
     const answered = new AbortController();
     void ended.then(() => answered.abort());
@@ -281,7 +286,7 @@ export class Link {
     });
   }
 
-  /** Returns when it is worth trying again. */
+  /** Returns if another attempt is worthwhile; throws the refusal otherwise. */
   #judgeRefusal(refusal: Refusal): void {
     const { clock, log, duplicatePatienceMs } = this.#options;
     if (PASSING_CODES.has(refusal.code)) return;

@@ -1,6 +1,6 @@
 /**
- * How a runner reaches its server: one connection that carries frames in order, both ways.
- * Over a network it is a WebSocket; in one process it is a pair of queues.
+ * The transport between a runner and its server: one connection that carries frames in order, both
+ * ways. Over a network it is a WebSocket; in one process it is a pair of queues.
  */
 import type { RunnerFrame, ServerFrame } from "#protocol/frames.ts";
 
@@ -13,11 +13,11 @@ export interface ConnectionEvents {
 export interface Connection {
   /** Must not throw: a frame that cannot be sent is lost with its connection. */
   send(frame: RunnerFrame): void;
-  /** True while so much waits to be sent that what can be skipped should be. */
+  /** True while so much waits to be sent that optional frames should be skipped. */
   readonly congested: boolean;
   /**
-   * An instant (on the runner's clock) since when all that arrives was certainly sent by the peer:
-   * the moment of the latest question it has answered. Absent where frames cannot be under way long.
+   * The instant, on the runner's clock, of the latest ping that the peer has answered: everything
+   * that arrives was sent after it. Absent where frames cannot be in transit for long.
    */
   provenAt?(): number;
   close(): void;

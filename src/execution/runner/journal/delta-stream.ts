@@ -1,7 +1,7 @@
 /**
  * The live view of what one turn is writing. Deltas are hints: they may be skipped when the link is
- * down or slow, because every entry is resent whole from time to time and its journal item says it
- * all in the end. The first piece of an entry leaves at once, later ones are gathered.
+ * down or slow, because every entry is resent whole from time to time and its journal item has the
+ * full text in the end. The first piece of an entry is sent at once, later ones are batched.
  */
 import type { Clock } from "#base/clock.ts";
 import { MAX_DELTA_TOOL_CHARS } from "#protocol/bounds.ts";
@@ -15,7 +15,7 @@ export interface OpenEntry {
   kind: Delta["kind"];
   toolName: string | undefined;
   text: string;
-  /** How much of the text the other side has, if nothing was skipped. */
+  /** Length of text that the server has, if nothing was skipped. */
   sentLength: number;
   sentAt: number;
   wholeAt: number;
@@ -56,7 +56,7 @@ export class DeltaStream {
     else this.#scheduleFlush(waitMs);
   }
 
-  /** What was shown is taken back; the next piece begins the entry again. */
+  /** Takes back what was shown; the next piece begins the entry again. */
   retract(entryId: string): void {
     const entry = this.#open.get(entryId);
     if (!entry) return;
@@ -65,13 +65,13 @@ export class DeltaStream {
     this.#flush(entry, this.#clock.now());
   }
 
-  /** The entry's journal item is about to leave and supersedes what was not sent. */
+  /** Called when the entry's journal item is about to be sent, which supersedes unsent deltas. */
   close(entryId: string): void {
     this.#closed.add(entryId);
     this.#open.delete(entryId);
   }
 
-  /** Sends whole every entry that was not for a while, so that late and lossy readers catch up. */
+  /** Resends entries whole from time to time, so that late and lossy readers catch up. */
   resendWhole(now: number): void {
     for (const entry of this.#open.values()) {
       if (now - entry.wholeAt < RESEND_WHOLE_MS) continue;
@@ -80,7 +80,7 @@ export class DeltaStream {
     }
   }
 
-  /** Ends the stream and hands over what was shown but never journaled. */
+  /** Ends the stream and returns the entries that were shown but never journaled. */
   end(): OpenEntry[] {
     const left = [...this.#open.values()];
     for (const entry of left) this.close(entry.entryId);

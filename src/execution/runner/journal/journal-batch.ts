@@ -1,4 +1,4 @@
-/** A batch of the journal, and how it is cut into frames that the server takes. */
+/** Splits a batch of the journal into frames that the server accepts. */
 import { countValues } from "#base/text/json-bounds.ts";
 import { JOURNAL_PIECE, MAX_PLAIN_FRAME_BYTES, RUNNER_FRAME_BOUNDS } from "#protocol/bounds.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
@@ -17,19 +17,19 @@ export interface JournalBatch extends BatchExtra {
   items: JournalItem[];
 }
 
-/** Room for what surrounds a batch in its frame. */
+/** Leaves room for the rest of the frame. */
 const MAX_BATCH_BYTES = MAX_PLAIN_FRAME_BYTES - 64 * 1024;
-/** A character takes six bytes at most, so what has fewer need not be measured. */
+/** A character takes six bytes at most, so shorter batches need not be measured. */
 const SURELY_FITS_CHARS = Math.floor(MAX_BATCH_BYTES / 6);
 const MAX_RESULT_CHARS = 600_000;
-/** Less than a frame may have: the batch around an item has some too. */
+/** Below the limit of a frame, because the batch around an item adds some. */
 const MAX_BATCH_DEPTH = RUNNER_FRAME_BOUNDS.depth - 4;
 const MAX_BATCH_VALUES = RUNNER_FRAME_BOUNDS.values - 1_000;
 
 /**
- * One frame where the server writes it in one transaction; else one for each piece, and what ends the
- * turn in a last one of its own. So a frame that is refused was not written at all. A result that is
- * too long by itself is cut: the transcript has all of it.
+ * Returns one frame if the server can write the batch in one transaction; else one frame per piece,
+ * and the end of the turn in a last frame of its own. So a refused frame was not written at all. A
+ * result that is too long by itself is cut, since the transcript has all of it.
  */
 export function framesOf(batch: JournalBatch, roughChars: number): JournalBatch[] {
   const chars = roughChars + (batch.settle?.result?.length ?? 0);
@@ -59,12 +59,12 @@ function isLeanList(items: readonly JournalItem[]): boolean {
   return countValues(items, MAX_BATCH_DEPTH + 1) <= MAX_BATCH_VALUES;
 }
 
-/** False when no frame can hold it. */
+/** False if no frame can hold the value. */
 export function fitsFrame(value: unknown, roughChars: number): boolean {
   return roughChars <= SURELY_FITS_CHARS || bytesOf(value) <= MAX_BATCH_BYTES;
 }
 
-/** False when it is nested too deep for a frame, or has too many values. */
+/** False if the value is nested too deep for a frame, or has too many values. */
 export function isLean(value: unknown): boolean {
   return countValues(value, MAX_BATCH_DEPTH) <= MAX_BATCH_VALUES;
 }

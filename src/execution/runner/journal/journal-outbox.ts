@@ -1,8 +1,7 @@
 /**
- * What one turn has to tell the log, on its way there. Items are numbered from 1 for each (run,
- * fence); one batch is under way at a time and everything that gathers meanwhile goes into the
- * next, so a slow link costs latency, not frames. A batch may be sent twice: the server knows its
- * numbers.
+ * Sends one turn's items to the server's log. Items are numbered from 1 for each (run, fence). One
+ * batch is sent at a time and everything appended meanwhile goes into the next, so a slow link
+ * costs latency, not frames. A batch may be sent twice: the server recognises its numbers.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { LeaseLost, Verdicts } from "#execution/runtimes/runtime.ts";
@@ -26,7 +25,7 @@ const WAITING_ITEMS = 20_000;
 /** Resolves when the batch is durable. Rejects with `LeaseLost`, or a `Refusal` of its content. */
 export type SendBatch = (batch: JournalBatch) => Promise<Verdicts>;
 
-interface Post extends BatchExtra {
+interface PendingAppend extends BatchExtra {
   items: JournalItem[];
   chars: number;
   resolve(verdicts: Verdicts): void;
@@ -35,7 +34,7 @@ interface Post extends BatchExtra {
 
 export class JournalOutbox {
   readonly #send: SendBatch;
-  #waiting: Post[] = [];
+  #waiting: PendingAppend[] = [];
   #waitingChars = 0;
   #waitingItems = 0;
   #nextOrdinal = 1;
@@ -51,7 +50,7 @@ export class JournalOutbox {
     if (this.#closedBy) return Promise.reject(this.#closedBy);
     let chars = 0;
     for (const item of items) {
-      // First: what is nested very deep cannot even be measured.
+      // Checked first, because a value that is nested very deep cannot even be measured.
       if (!isLean(item)) return Promise.reject(tooFull(item));
       const itemChars = roughSize(item);
       if (itemChars > ITEM_CHARS || !fitsFrame(item, itemChars))
@@ -71,12 +70,12 @@ export class JournalOutbox {
     });
   }
 
-  /** Takes nothing more; what is waiting still leaves. */
+  /** Accepts no more items; waiting ones are still sent. */
   close(reason: Error): void {
     this.#closedBy ??= reason;
   }
 
-  /** Drops everything: the run is gone. */
+  /** Rejects all waiting items, because the run is gone. */
   fail(reason: LeaseLost): void {
     this.#closedBy ??= reason;
     const posts = this.#waiting;
@@ -85,7 +84,7 @@ export class JournalOutbox {
     this.#announceIdle();
   }
 
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no item is waiting or being sent. */
   idle(): Promise<void> {
     if (!this.#sending && this.#waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
@@ -105,7 +104,7 @@ export class JournalOutbox {
     this.#announceIdle();
   }
 
-  async #sendPosts(posts: Post[]): Promise<void> {
+  async #sendPosts(posts: PendingAppend[]): Promise<void> {
     const batch: JournalBatch = {
       firstOrdinal: this.#nextOrdinal,
       items: posts.flatMap((post) => post.items),
@@ -139,8 +138,8 @@ export class JournalOutbox {
     return verdicts;
   }
 
-  /** No more than the server writes in one transaction: all of it is stored, or nothing. */
-  #takeBatch(): Post[] {
+  /** Takes no more than the server writes in one transaction: all of it is stored, or nothing. */
+  #takeBatch(): PendingAppend[] {
     let count = 0;
     let items = 0;
     let chars = 0;

@@ -1,4 +1,7 @@
-/** What a turn leaves open when it ends: text that was shown but not journaled, calls without an answer. */
+/**
+ * Closes what a turn leaves open at its end: text that was shown but not journaled, and calls
+ * without a result.
+ */
 
 import { INTERRUPTED } from "#execution/runtimes/runtime.ts";
 import type { JournalItem } from "#protocol/events.ts";
@@ -25,7 +28,7 @@ export class OpenCalls {
   }
 }
 
-/** A call must never stand in a finished turn without a result: models refuse such a history. */
+/** Answers open calls as interrupted: models refuse a history with a call without a result. */
 export function answerOpenCalls(calls: OpenCalls, ids: { entryId(): string }): JournalItem[] {
   return calls.list().map(({ callId, tool, input, step }) => ({
     type: "post_tool",

@@ -21,11 +21,11 @@ import { UpdateJournal } from "./update-journal.ts";
 
 const CANCEL_GRACE_MS = 5000;
 const IDLE_MS = 5 * 60_000;
-/** How much of the thread a new agent is told. */
+/** Limit of the history that a new agent is given. */
 const SEED_ITEMS = 50;
 
-/** Where and how the agent of a turn runs. */
-export interface AgentPlace {
+/** Folder and environment that the agent of a turn runs in. */
+export interface AgentLaunch {
   cwd: string;
   /** The whole environment, besides what the preset adds. Must hold no key of a provider. */
   env: Readonly<Record<string, string>>;
@@ -35,14 +35,14 @@ export interface AgentPlace {
 
 export interface AcpRuntimeOptions {
   preset: AgentPreset;
-  place(turn: Turn): AgentPlace | Promise<AgentPlace>;
+  place(turn: Turn): AgentLaunch | Promise<AgentLaunch>;
   /** Where the agent gets the tools of its session, if the program can speak to it. */
   serverUrl?: string;
   onPermission?: AskPermission;
   clock?: Clock;
-  /** How long an agent may take to obey a cancellation before it is killed. */
+  /** Time that an agent gets to obey a cancellation before it is killed. */
   cancelGraceMs?: number;
-  /** How long an agent without work is kept. */
+  /** Time that an idle agent is kept. */
   idleMs?: number;
 }
 
@@ -136,7 +136,7 @@ class AcpRuntime implements Runtime {
     }
   }
 
-  #start({ cwd, env }: AgentPlace): AgentProcess {
+  #start({ cwd, env }: AgentLaunch): AgentProcess {
     mkdirSync(cwd, { recursive: true });
     const agent = new AgentProcess({ preset: this.#options.preset, cwd, env });
     this.#agents.add(agent);
@@ -258,7 +258,7 @@ function sessionTools(
 /** Loads the conversation the agent is known to have had, or begins a new one. */
 async function openSession(
   agent: AgentProcess,
-  { cwd, mcpServers = [] }: AgentPlace,
+  { cwd, mcpServers = [] }: AgentLaunch,
   knownId: string | null,
 ): Promise<Pick<Seat, "acpSessionId" | "isNew">> {
   if (knownId !== null && agent.capabilities.loadSession) {

@@ -9,7 +9,7 @@ export interface AgentPreset {
   command: readonly string[];
   /** Added to the clean environment the agent gets. */
   env: Readonly<Record<string, string>>;
-  /** What to tell a person when the program is not there. */
+  /** Advice for a person when the program is not installed. */
   install: string;
 }
 

@@ -10,7 +10,7 @@ import type {
 } from "#execution/models/model.ts";
 import type { Turn } from "../runtime.ts";
 
-export type Asked =
+export type ModelReply =
   /** `entryIds`: of each part of the response, as its pieces were shown. */
   | { kind: "answered"; response: ModelResponse; entryIds: string[] }
   | { kind: "failed"; failure: ModelFailure }
@@ -27,7 +27,7 @@ export async function askModel(
   turn: Turn,
   provider: ModelProvider,
   request: ModelRequest,
-): Promise<Asked> {
+): Promise<ModelReply> {
   const entryIds: string[] = [];
   let shown: ShownText[] = [];
   const entryOf = (part: number) => {

@@ -8,7 +8,7 @@ import { FakeTurn } from "../fake-turn.ts";
 import { testRuntime } from "../runtime.contract.ts";
 import { INTERRUPTED } from "../runtime.ts";
 import { fakeNative, fakeWorkspaces } from "./fake-native.ts";
-import type { Answer, scriptModel } from "./script-model.ts";
+import type { ScriptedReply, scriptModel } from "./script-model.ts";
 
 const KEY = "sk-test-1234567890abcdef1234567890";
 const folder = mkdtempSync(join(tmpdir(), "muster-native-"));
@@ -18,7 +18,7 @@ const runtimeWith = (answer: Parameters<typeof scriptModel>[0]) =>
   fakeNative(answer, { workspaces, secrets: [KEY] });
 
 const lines =
-  (...answers: Answer[]) =>
+  (...answers: ScriptedReply[]) =>
   (n: number) =>
     answers[n - 1] ?? [{ text: "done" }];
 const bash = (command: string, id?: string) => ({
@@ -320,7 +320,10 @@ describe("approvals", () => {
   const inc = (n: number) => bash(`printf ${"x".repeat(n)} >> ${counter}`);
 
   /** Works a turn, and again after each parking, with the given decisions. */
-  async function workThrough(answers: Answer[], decide: (callId: string) => Partial<Decision>) {
+  async function workThrough(
+    answers: ScriptedReply[],
+    decide: (callId: string) => Partial<Decision>,
+  ) {
     const script = lines(...answers);
     const first = new FakeTurn({ content: "go" });
     const journal: JournalItem[] = [];

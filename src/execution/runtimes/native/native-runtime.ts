@@ -22,8 +22,8 @@ import type { Runtime, Turn, TurnEnd } from "../runtime.ts";
 import { resumeFrom } from "./calls/calls.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import { type Earlier, loadEarlier } from "./conversation/earlier-turns.ts";
-import { remind } from "./conversation/memory-note.ts";
-import { settleEarlier } from "./conversation/summarize.ts";
+import { writeMemoryNote } from "./conversation/memory-note.ts";
+import { summarizeEarlier } from "./conversation/summarize.ts";
 import { systemPrompt } from "./conversation/system-prompt.ts";
 import { TurnBounds } from "./turn-limits.ts";
 import { TurnLoop, waitForMachine } from "./turn-loop.ts";
@@ -169,13 +169,13 @@ async function work(
   if (price === null && bounds.keepsToMoney) await tellUnpriced(turn, id);
   const summarizer = { turn, provider, modelId: id, model, price, bounds };
   const [loaded, brief] = await Promise.all([loadEarlier(turn), turn.brief()]);
-  const earlier = await settleEarlier(summarizer, loaded);
+  const earlier = await summarizeEarlier(summarizer, loaded);
   workspace.given = brief?.files ?? [];
   workspace.identity = brief?.identity ?? null;
   workspace.setup = brief?.setup == null ? null : { command: brief.setup, redact };
   // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
-  const reminder = await remind(turn, earlier, brief?.recall ?? [], redact);
+  const reminder = await writeMemoryNote(turn, earlier, brief?.recall ?? [], redact);
   const slept = await tellEndedByRest(turn, tools, redact);
   const conversation = await converse(turn, earlier);
   if (reminder) conversation.add(reminder);

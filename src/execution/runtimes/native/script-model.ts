@@ -8,14 +8,14 @@ import type {
 } from "#execution/models/model.ts";
 import type { Models } from "#execution/models/registry.ts";
 
-export type Said =
+export type ScriptedPart =
   | { text: string }
   | { reasoning: string }
   | { call: string; input: unknown; id?: string }
   /** What is not JSON. */
   | { call: string; inputText: string; id?: string };
 
-export type Answer = Said[] | { failure: ModelFailure } | "hang";
+export type ScriptedReply = ScriptedPart[] | { failure: ModelFailure } | "hang";
 
 export interface ScriptModel {
   models: Models;
@@ -23,7 +23,9 @@ export interface ScriptModel {
 }
 
 /** `answer` is asked for each request, numbered from 1. */
-export function scriptModel(answer: (n: number, request: ModelRequest) => Answer): ScriptModel {
+export function scriptModel(
+  answer: (n: number, request: ModelRequest) => ScriptedReply,
+): ScriptModel {
   const requests: ModelRequest[] = [];
   const provider: ModelProvider = {
     name: "test",
@@ -47,7 +49,11 @@ export function scriptModel(answer: (n: number, request: ModelRequest) => Answer
   };
 }
 
-async function* say(answer: Answer, signal: AbortSignal, n: number): AsyncGenerator<ModelEvent> {
+async function* say(
+  answer: ScriptedReply,
+  signal: AbortSignal,
+  n: number,
+): AsyncGenerator<ModelEvent> {
   if (answer === "hang") return untilAborted(signal);
   if ("failure" in answer) return yield { type: "failed", failure: answer.failure };
   for (const event of answer.flatMap(eventsOf)) {
@@ -65,7 +71,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-function eventsOf(said: Said, part: number): ModelEvent[] {
+function eventsOf(said: ScriptedPart, part: number): ModelEvent[] {
   return pieces(said).map((text) =>
     "call" in said
       ? { type: "tool_input", part, tool: said.call, text }
@@ -73,16 +79,16 @@ function eventsOf(said: Said, part: number): ModelEvent[] {
   );
 }
 
-function pieces(said: Said): string[] {
+function pieces(said: ScriptedPart): string[] {
   const text = "text" in said ? said.text : "reasoning" in said ? said.reasoning : inputOf(said);
   return text.match(/[\s\S]{1,7}/g) ?? [];
 }
 
-function inputOf(said: Extract<Said, { call: string }>): string {
+function inputOf(said: Extract<ScriptedPart, { call: string }>): string {
   return "inputText" in said ? said.inputText : JSON.stringify(said.input);
 }
 
-function responseOf(answer: Said[], n: number): ModelResponse {
+function responseOf(answer: ScriptedPart[], n: number): ModelResponse {
   const calls = answer.some((said) => "call" in said);
   return {
     parts: answer.map((said, index) => {

@@ -25,7 +25,7 @@ async function fullWorkspace(by: "quota" | "disk"): Promise<Workspace> {
         return running;
       },
     },
-    room: {
+    meter: {
       async require() {
         throw new Refusal("conflict", "workspace_full", "full");
       },

@@ -12,7 +12,7 @@ const DONE = ".muster/setup-done";
 const TIMEOUT_MS = 10 * 60_000;
 const SHOWN_BYTES = 2_000;
 
-export interface SetUp {
+export interface SetUpCommand {
   command: string;
   /** What the command says is shown, so secrets are taken out of it first. */
   redact: Redactor;
@@ -21,7 +21,7 @@ export interface SetUp {
 export async function setUp(
   turn: Turn,
   workspace: Workspace,
-  { command, redact }: SetUp,
+  { command, redact }: SetUpCommand,
 ): Promise<void> {
   const isDone = await filesOf(workspace)
     .open(DONE)
@@ -60,7 +60,7 @@ export async function setUp(
 
 /** Two files of a few bytes are written to a full workspace too: otherwise no turn could ever begin. */
 async function markDone(workspace: Workspace, exitCode: number | null): Promise<void> {
-  const files = filesOf({ ...workspace, room: undefined });
+  const files = filesOf({ ...workspace, meter: undefined });
   await files.replace(".muster/.gitignore", "*\n");
   await files.replace(DONE, `${exitCode}\n`);
 }

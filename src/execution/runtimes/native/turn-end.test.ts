@@ -8,14 +8,14 @@ import type { Author } from "#protocol/sessions.ts";
 import { FakeTurn } from "../fake-turn.ts";
 import { lineOf } from "./conversation/entry-text.ts";
 import { fakeNative, fakeWorkspaces } from "./fake-native.ts";
-import type { Said } from "./script-model.ts";
+import type { ScriptedPart } from "./script-model.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "muster-turn-end-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const { workspaces } = await fakeWorkspaces(folder);
 
 /** A model that makes these calls once, and then says that it is done. */
-const calling = (...calls: Said[]) =>
+const calling = (...calls: ScriptedPart[]) =>
   fakeNative((n) => (n === 1 && calls.length > 0 ? calls : [{ text: "done" }]), { workspaces });
 
 const wait = { call: "wait_for_event", input: {} };

@@ -1,4 +1,4 @@
-/** What bounds a turn. Each limit that is reached ends it with a code of its own. */
+/** Limits of a turn. Each one that is reached ends the turn with a code of its own. */
 
 import type { Clock } from "#base/clock.ts";
 import { BUDGET_SPENT } from "#protocol/budget-words.ts";
@@ -28,7 +28,7 @@ export class TurnBounds {
     return Math.min(this.remainingMs, 2 ** 31 - 1);
   }
 
-  /** Whether the turn must keep within a sum of money. */
+  /** True if the turn has a cost limit. */
   get keepsToMoney(): boolean {
     const { limits, budgetLeftMicros } = this.#assignment;
     return limits.costMicros !== null || budgetLeftMicros !== null;
@@ -39,7 +39,10 @@ export class TurnBounds {
     this.#sinceAssigned += costMicros ?? 0;
   }
 
-  /** How the turn ends before the request of this number, from 1; undefined when it may be made. */
+  /**
+   * Returns the end of the turn if the request of this number, from 1, exceeds a limit; undefined
+   * if it may be made.
+   */
   reached(request: number): TurnOver | undefined {
     const { limits, budgetLeftMicros } = this.#assignment;
     if (this.remainingMs === 0) return timeIsUp(limits.wallMs);

@@ -28,7 +28,7 @@ import type { TurnWorkspace } from "./turn-workspace.ts";
 
 export interface LoopParts {
   turn: Turn;
-  /** Where the turn stands by what earlier attempts journaled. */
+  /** Progress of the turn, from what earlier attempts journaled. */
   resumption: Resumption;
   provider: ModelProvider;
   /** The whole id, and the part of it that the provider knows. */
@@ -58,7 +58,7 @@ export class TurnLoop {
   readonly #offers: readonly ToolOffer[];
   #step: number;
   #empty = 0;
-  /** What the last response said. */
+  /** Text of the last response. */
   #said = "";
 
   constructor(parts: LoopParts) {
@@ -169,7 +169,7 @@ export class TurnLoop {
     );
   }
 
-  /** What was shown so far is kept, and marked. */
+  /** Keeps the text that was shown so far, marked as partial. */
   #cut(shown: readonly ShownText[]): TurnOver {
     const { turn } = this.#parts;
     const items = shown.map((text): JournalItem => ({ type: "message", ...text, partial: true }));
@@ -302,7 +302,7 @@ function textOf({ parts }: ModelResponse): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }
 
-/** What the agent has: of its runner's tools, and of the server's. */
+/** Tools of the agent: its runner's and the server's. */
 function offersOf({ assignment, serverTools }: Turn): ToolOffer[] {
   const own = workspaceTools.filter(({ name }) => assignment.tools.includes(name)).map(toolOffer);
   return [...own, ...serverTools];

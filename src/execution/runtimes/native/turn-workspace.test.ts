@@ -14,7 +14,7 @@ import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { FakeTurn } from "../fake-turn.ts";
 import { LeaseLost } from "../runtime.ts";
 import { type FakeWorkspaces, fakeNative, fakeWorkspaces, NO_CHANGES } from "./fake-native.ts";
-import type { Answer } from "./script-model.ts";
+import type { ScriptedReply } from "./script-model.ts";
 import { TurnWorkspace } from "./turn-workspace.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "muster-turn-workspace-"));
@@ -25,7 +25,7 @@ beforeEach(async () => {
   fake = await fakeWorkspaces(folder);
 });
 
-const work = (turn: FakeTurn, ...answers: Answer[]) =>
+const work = (turn: FakeTurn, ...answers: ScriptedReply[]) =>
   turn.workOrPark(
     fakeNative((n) => answers[n - 1] ?? [{ text: "done" }], { workspaces: fake.workspaces })
       .runtime,

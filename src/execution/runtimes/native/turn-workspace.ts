@@ -6,7 +6,7 @@ import { Refusal } from "#base/refusal.ts";
 import { filesOf } from "#execution/tools/files/confined-files.ts";
 import type { GrowingRedactor } from "#execution/tools/output/redact.ts";
 import type { SessionRepository } from "#execution/tools/tool.ts";
-import { putChanges } from "#execution/workspaces/snapshots/apply-changes.ts";
+import { applyChanges } from "#execution/workspaces/snapshots/apply-changes.ts";
 import type { Workspace, Workspaces } from "#execution/workspaces/workspace.ts";
 import { DISK_LOW } from "#protocol/disk-report.ts";
 import { type JournalItem, MAX_SHOWN_FILES } from "#protocol/events.ts";
@@ -14,7 +14,7 @@ import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Turn } from "../runtime.ts";
 import { isReadOnly, mayHaveChanged } from "./calls/calls.ts";
-import { type SetUp, setUp } from "./set-up.ts";
+import { type SetUpCommand, setUp } from "./set-up.ts";
 
 /** What a browser can show, by the end of the name. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
@@ -66,7 +66,7 @@ export class TurnWorkspace {
     return access;
   }
 
-  /** Whether the session asks for files that are there before its first tool call. */
+  /** True if the session needs files before its first tool call. */
   get isWanted(): boolean {
     const { repository, projectDir } = this.#turn.assignment;
     return repository !== null || projectDir !== null;
@@ -75,8 +75,8 @@ export class TurnWorkspace {
   /** Files that lie in it before the agent begins. */
   given: readonly { path: string; content: string }[] = [];
   /** To be run once, when it is new. */
-  setup: SetUp | null = null;
-  /** As whom the agent commits. */
+  setup: SetUpCommand | null = null;
+  /** Author of the agent's commits. */
   identity: GitIdentity | null = null;
   /** Why there can be none: a turn that needs one has no sense without it. */
   refusal: Refusal | undefined;
@@ -87,7 +87,7 @@ export class TurnWorkspace {
     return this.open();
   }
 
-  /** Whether this attempt or an earlier one may have left something behind that is to be recorded. */
+  /** True if this attempt or an earlier one may have left changes to record. */
   get mayHaveChanged(): boolean {
     return !this.refusal && (this.#isTouched || this.#isLeftBehind);
   }
@@ -167,7 +167,7 @@ export class TurnWorkspace {
     const { assignment, signal, killed } = this.#turn;
     const files = assignment.carried?.files ?? [];
     const stop = AbortSignal.any([signal, killed]);
-    const failed = await putChanges(workspace.sandbox, files, stop);
+    const failed = await applyChanges(workspace.sandbox, files, stop);
     if (stop.aborted) throw new Error("The turn was stopped before recorded changes were put in.");
     this.#isCarried = true;
     if (failed.length === 0) return;
@@ -193,7 +193,7 @@ export class TurnWorkspace {
     }
   }
 
-  /** Whether earlier attempts may have changed what this machine holds. */
+  /** True if earlier attempts may have changed the workspace on this machine. */
   get #isLeftBehind(): boolean {
     const { assignment, journaled } = this.#turn;
     return mayHaveChanged(journaled) && this.#workspaces.holds(assignment.sessionId);

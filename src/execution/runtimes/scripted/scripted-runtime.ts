@@ -25,7 +25,7 @@ const NO_CRASH = {
   message: "Only a runner that is started with MUSTER_TEST_CRASH=true lets a script end it.",
 };
 
-/** What a step leaves behind: items to journal, and the end of the turn if the script goes no further. */
+/** Result of a step: items to journal, and the end of the turn if the script goes no further. */
 interface StepResult {
   items: JournalItem[];
   end?: TurnEnd;

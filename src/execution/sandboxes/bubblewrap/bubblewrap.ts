@@ -30,7 +30,7 @@ import { buildCommandOptions, buildView, type SystemView } from "./view.ts";
 export interface BubblewrapOptions {
   /** A folder of the runner, for what all sandboxes share. No agent can write to it. */
   folder: string;
-  /** Where programs are looked for. */
+  /** Search path for programs. */
   path: string;
   /** Instead of looking for it. */
   bwrapFile?: string;

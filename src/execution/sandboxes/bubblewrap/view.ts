@@ -11,7 +11,7 @@ export const AGENT_HOME = "/home/agent";
 const IDS = "1000";
 const SHARED_MEMORY_BYTES = 1024 ** 3;
 
-/** What is the same for all commands of a machine; found out once. */
+/** The part of the view that is the same for all commands of a machine; determined once. */
 export interface SystemView {
   /** Top folders such as `/bin`: links to be made, or folders to be shown. */
   links: readonly { target: string; at: string }[];

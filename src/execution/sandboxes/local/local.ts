@@ -23,7 +23,7 @@ import type {
 import { supervise } from "../supervise.ts";
 
 export interface LocalOptions {
-  /** Where commands look for programs. */
+  /** Search path of commands. */
   path: string;
   /** Null: go without. */
   controlGroups?: ControlGroups | null;

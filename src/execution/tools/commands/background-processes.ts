@@ -33,7 +33,7 @@ interface SessionProcesses {
 }
 
 /** A process that ran when its session went to sleep, and was ended for that reason. */
-export interface EndedByRest {
+export interface EndedBySleep {
   readonly id: string;
   /** How it begins. */
   readonly command: string;
@@ -41,7 +41,7 @@ export interface EndedByRest {
 
 interface RestedSession {
   lastNumber: number;
-  ended: EndedByRest[];
+  ended: EndedBySleep[];
   isTold: boolean;
 }
 
@@ -96,12 +96,12 @@ export class BackgroundProcesses {
     );
   }
 
-  endedByRest(sessionId: string): readonly EndedByRest[] {
+  endedByRest(sessionId: string): readonly EndedBySleep[] {
     return this.#rested.get(sessionId)?.ended ?? [];
   }
 
   /** Those that the agent was not told of yet; it counts as told from now on. */
-  takeEndedByRest(sessionId: string): readonly EndedByRest[] {
+  takeEndedByRest(sessionId: string): readonly EndedBySleep[] {
     const rested = this.#rested.get(sessionId);
     if (!rested || rested.isTold) return [];
     rested.isTold = true;

@@ -16,7 +16,7 @@ const PRIVATE_BYTES = 16_384;
 const PROGRESS_BURST_BYTES = 64_000;
 const PROGRESS_BYTES_PER_SECOND = 32_000;
 
-/** Where each session's last command ended up, as seen inside. */
+/** Folder in which each session's last command ended, as seen inside. */
 export type WorkingDirectories = Map<string, string>;
 
 export function createBashTool(

@@ -5,14 +5,14 @@ import type { CommandEnd, SandboxProcess } from "#execution/sandboxes/sandbox.ts
 /** After a command has ended its pipes hold a little more at most; nobody may keep them open. */
 const DRAIN_MS = 2000;
 
-export interface OutputTaker {
+export interface OutputSink {
   stdout(chunk: Buffer): Promise<void> | void;
   stderr(chunk: Buffer): Promise<void> | void;
 }
 
 export async function readCommand(
   process: SandboxProcess,
-  taker: OutputTaker,
+  taker: OutputSink,
   stdin = "",
 ): Promise<CommandEnd> {
   // A command need not read its input; the pipe then breaks, which is no news.

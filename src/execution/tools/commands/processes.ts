@@ -5,7 +5,7 @@ import type { RunnerTool, ToolOutcome } from "../tool.ts";
 import type {
   BackgroundProcess,
   BackgroundProcesses,
-  EndedByRest,
+  EndedBySleep,
 } from "./background-processes.ts";
 
 const COMMAND_SHOWN = 200;
@@ -25,7 +25,7 @@ export function createProcessesTool(background: BackgroundProcesses): RunnerTool
 }
 
 function describeAll(
-  rested: readonly EndedByRest[],
+  rested: readonly EndedBySleep[],
   processes: readonly BackgroundProcess[],
 ): string {
   const lines = [
@@ -35,7 +35,7 @@ function describeAll(
   return lines.length === 0 ? "Nothing runs in the background." : lines.join("\n");
 }
 
-function lineOf({ id, command }: EndedByRest, state: string): string {
+function lineOf({ id, command }: EndedBySleep, state: string): string {
   return `${id}: ${state}: ${command.slice(0, COMMAND_SHOWN).replaceAll(/\s+/g, " ")}`;
 }
 

@@ -70,15 +70,15 @@ export function filesOf(workspace: Workspace): ConfinedFiles {
     },
     { inside: workspace.scratchPath, folder: workspace.scratchFolder },
   ];
-  return new ConfinedFiles(roots, workspace.room);
+  return new ConfinedFiles(roots, workspace.meter);
 }
 
 export class ConfinedFiles {
   readonly #roots: readonly [Root, ...Root[]];
-  readonly #room: Workspace["room"];
+  readonly #room: Workspace["meter"];
 
   /** Relative paths begin at the first root. Nothing is written that `room` has no place for. */
-  constructor(roots: readonly [Root, ...Root[]], room?: Workspace["room"]) {
+  constructor(roots: readonly [Root, ...Root[]], room?: Workspace["meter"]) {
     this.#roots = roots;
     this.#room = room;
   }
@@ -344,7 +344,7 @@ async function withNearNames(missing: MissingFile, folder: Folder, name: string)
   return new MissingFile(missing.shown, near);
 }
 
-/** How many letters must change; names that differ in case only are nearest. */
+/** Edit distance; names that differ only in case are nearest. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.toLowerCase(), b.toLowerCase()];
   if (left === right) return 0;

@@ -103,7 +103,7 @@ interface JudgedEdit {
   all: boolean;
 }
 
-/** What is wrong with an edit, as the rest of a sentence; null when it can be made. */
+/** The problem with an edit, as the rest of a sentence; null if it can be made. */
 function judgeEdit(edit: JudgedEdit, shown: string): string | null {
   const { body, oldText, newText, matches, all } = edit;
   if (oldText === newText) return "changes nothing: oldText and newText are the same.";

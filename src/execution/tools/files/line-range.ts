@@ -17,7 +17,7 @@ export interface LineRange {
   lines: string[];
   /** Why it ends: the file does, there are more lines, or too much would have to be read. */
   end: "file" | "more" | "too_far";
-  /** How many lines the file has; told when the whole of it was seen. */
+  /** Number of lines in the file, if all of it was read. */
   lineCount: number | null;
 }
 

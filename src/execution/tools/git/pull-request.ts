@@ -12,7 +12,7 @@ export interface PullRequestApi {
   credential: { secret: string; password: string };
 }
 
-export interface PullRequestWish {
+export interface NewPullRequest {
   title: string;
   body: string;
   head: string;
@@ -47,7 +47,7 @@ const problemSchema = z.object({
 
 export async function openPullRequest(
   api: PullRequestApi,
-  wish: PullRequestWish,
+  wish: NewPullRequest,
 ): Promise<PullRequest> {
   const before = await findOpen(api, wish);
   if (before) return before;
@@ -62,7 +62,7 @@ export async function openPullRequest(
 
 async function findOpen(
   api: PullRequestApi,
-  { head, base, signal }: PullRequestWish,
+  { head, base, signal }: NewPullRequest,
 ): Promise<PullRequest | undefined> {
   const [owner = ""] = api.fullName.split("/");
   const query = new URLSearchParams({ state: "open", head: `${owner}:${head}`, base });

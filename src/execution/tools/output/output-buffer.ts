@@ -145,7 +145,7 @@ export class TailBuffer {
   }
 }
 
-/** Where to cut so that the last character is whole. */
+/** Index to cut at so that the last character is whole. */
 export function endOfCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -3,7 +3,7 @@
 /** A header or a claim begins with `{"`, which is this in base64. */
 const PART_START = "eyJ";
 const MIN_PART_CHARS = 10;
-/** What a part is made of. */
+/** Characters of a part. */
 const RUN = /[\w-]+/g;
 const WORD = /\w/;
 

@@ -1,6 +1,6 @@
 /**
- * Where output that is too long to show is kept: a file in the scratch folder, readable by the agent.
- * The latest are kept, within a limit for the session.
+ * Stores output that is too long to show in a file in the scratch folder, readable by the agent.
+ * The latest files are kept, within a limit per session.
  */
 import { randomBytes } from "node:crypto";
 import { lstat, unlink } from "node:fs/promises";

@@ -105,7 +105,7 @@ function includesOf(glob: string): string[] {
     : names.map((name) => `--include=${name}`);
 }
 
-/** Whether a found file fits the glob, its folders too; ripgrep has looked already. */
+/** True if a found file matches the glob, its folders included; ripgrep has checked already. */
 function fileFilter({ glob, path = "" }: GrepInput, shown: string): (path: string) => boolean {
   const fits = globFilter(glob, shown);
   // What policy asks about when it is named must not be found by the way.

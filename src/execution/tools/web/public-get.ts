@@ -22,7 +22,7 @@ const USER_AGENT = "Mozilla/5.0 (compatible; Muster/1.0)";
 
 export type PublicGetOptions = ResolveOptions & UrlRules;
 
-export interface PublicAnswer {
+export interface PublicResponse {
   status: number;
   /** As the server wrote it. */
   contentType: string;
@@ -35,7 +35,7 @@ export async function getPublic(
   url: URL,
   options: PublicGetOptions,
   signal: AbortSignal,
-): Promise<PublicAnswer> {
+): Promise<PublicResponse> {
   const problem = findUrlProblem(url, options);
   if (problem) throw new ToolProblem(`${problem.code}: ${problem.message}`);
   const { address, family } = await unlessAborted(resolvePublic(url.hostname, options), signal);
@@ -85,7 +85,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-export async function readBody({ message }: PublicAnswer): Promise<Buffer> {
+export async function readBody({ message }: PublicResponse): Promise<Buffer> {
   const body = decompress(message);
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -10,7 +10,7 @@ import { boundText } from "../output/spilled-output.ts";
 import { createTool, ToolProblem } from "../perform-tool.ts";
 import type { RunnerTool, ToolContext, ToolOutcome } from "../tool.ts";
 import { htmlToMarkdown } from "./html-to-markdown.ts";
-import { getPublic, type PublicAnswer, type PublicGetOptions, readBody } from "./public-get.ts";
+import { getPublic, type PublicGetOptions, type PublicResponse, readBody } from "./public-get.ts";
 
 const TIMEOUT_MS = 20_000;
 const MAX_REDIRECTS = 5;
@@ -70,7 +70,7 @@ async function follow(start: URL, options: WebFetchOptions, signal: AbortSignal)
   throw new ToolProblem(`The page redirects more than ${MAX_REDIRECTS} times. Try another one.`);
 }
 
-/** What speaks against following; null when nothing does. */
+/** Reason not to follow a redirect; null if there is none. */
 function judgeRedirect(from: URL, to: URL): string | null {
   if (withoutWww(to) !== withoutWww(from)) return "another host";
   if (from.protocol === "https:" && to.protocol !== "https:")
@@ -93,7 +93,7 @@ function show(url: URL): string {
 async function present(
   context: ToolContext,
   url: URL,
-  answer: PublicAnswer,
+  answer: PublicResponse,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const { mediaType, charset } = parseContentType(answer.contentType);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type FolderRules, fixRules, holdProjectFolder } from "./check-project-folder.ts";
+import { type FolderRules, holdProjectFolder, resolveRules } from "./check-project-folder.ts";
 
 const top = mkdtempSync(join(tmpdir(), "muster-folders-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
@@ -16,7 +16,7 @@ for (const folder of [own, project, join(home, ".ssh"), join(own, "inside")]) {
 symlinkSync(own, join(project, "link"));
 symlinkSync(project, join(home, "short"));
 const check = (folder: string, more: Partial<FolderRules> = {}) => {
-  const held = holdProjectFolder(folder, fixRules({ home, protectedFolders: [own], ...more }));
+  const held = holdProjectFolder(folder, resolveRules({ home, protectedFolders: [own], ...more }));
   held.close();
   return held.path;
 };
@@ -92,7 +92,7 @@ describe("holdProjectFolder", () => {
     const secret = join(home, "private");
     mkdirSync(named);
     mkdirSync(secret);
-    const rules = fixRules({ home, protectedFolders: [], projectFolders: [named] });
+    const rules = resolveRules({ home, protectedFolders: [], projectFolders: [named] });
     renameSync(named, join(home, "away"));
     symlinkSync(secret, named);
     expect(() => holdProjectFolder(named, rules)).toThrow(refusal);

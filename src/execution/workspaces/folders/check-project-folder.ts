@@ -1,7 +1,8 @@
 /**
- * Which folders of the machine an agent may be let loose on as they are, or may clone from. Not
- * those whose loss or reading would cost more than a project: the system's, a whole home, where
- * programs keep their secrets, and Muster's own. Who runs the runner can narrow it further.
+ * Rules for the folders of the machine that an agent may work in directly or clone from. Refused
+ * are those whose loss or disclosure would cost more than a project: system folders, whole home
+ * folders, the places where programs keep secrets, and Muster's own. Whoever runs the runner can
+ * restrict it further.
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -9,18 +10,18 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { refused } from "../repository/repository-rules.ts";
 import { type HeldFolder, holdFolder } from "./held-folder.ts";
 
-/** With everything in them. */
+/** Refused with everything below them. */
 const SYSTEM = [
   ...["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run"],
   ...["/sbin", "/sys", "/usr", "/lost+found", "/var/run", "/var/lock"],
 ];
-/** With everything in them, but for project folders that were named and lie in them. */
+/** Refused with everything below them, except named project folders. */
 const SERVICES = [
   ...["/var/lib", "/var/log", "/var/cache", "/var/spool", "/var/mail", "/var/backups", "/snap"],
 ];
-/** Themselves only: what is below may be a project. */
+/** Refused themselves; a folder below may be a project. */
 const TOPS = ["/", "/home", "/root", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var", "/var/tmp"];
-/** What lies directly in them is a home. */
+/** Folders that contain home folders. */
 const HOMES = ["/home", "/Users"];
 
 export interface FolderRules {
@@ -38,7 +39,11 @@ export interface FolderRules {
  * Resolves what the rules name, once: a folder that is named must not begin to mean another because
  * somebody has put a link in its place.
  */
-export function fixRules({ projectFolders = [], onlyWithin, ...rules }: FolderRules): FolderRules {
+export function resolveRules({
+  projectFolders = [],
+  onlyWithin,
+  ...rules
+}: FolderRules): FolderRules {
   return {
     ...rules,
     projectFolders: projectFolders.map(real),
@@ -64,7 +69,7 @@ export function checkPath(path: string, rules: FolderRules): void {
   if (why) throw refused(`${why} Choose a project's own folder.`);
 }
 
-/** Whether `path` is `folder` or lies in it. */
+/** True if `path` is `folder` or lies in it. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === sep ? sep : folder + sep);
 }
@@ -81,12 +86,12 @@ function findReason(folder: string, rules: FolderRules): string | undefined {
   if (projectFolders.length > 0 && !projectFolders.some((top) => isInside(folder, top))) {
     return "This folder is in none that the runner may use (MUSTER_PROJECT_FOLDERS).";
   }
-  return isOfSystem(folder, projectFolders)
+  return isSystemFolder(folder, projectFolders)
     ? "This folder belongs to the system."
     : findReasonInHome(folder, rules.home ?? homedir());
 }
 
-function isOfSystem(folder: string, projectFolders: readonly string[]): boolean {
+function isSystemFolder(folder: string, projectFolders: readonly string[]): boolean {
   if (TOPS.includes(folder) || SYSTEM.some((top) => isInside(folder, top))) return true;
   const service = SERVICES.find((top) => isInside(folder, top));
   if (service === undefined) return false;

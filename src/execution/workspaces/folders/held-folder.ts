@@ -25,7 +25,7 @@ export interface HeldFolder {
 }
 
 export interface HoldOptions {
-  /** What it was when it was last held; null when it never was. */
+  /** Identity of the folder when it was last held; null if it never was. */
   known?: string | null;
   /** Refuses paths where no agent may work. */
   checkPath(path: string): void;

@@ -15,13 +15,19 @@ import { DISK_LOW, WORKSPACE_FULL } from "#protocol/disk-report.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { type FolderRules, holdProjectFolder } from "../folders/check-project-folder.ts";
 import type { HeldFolder } from "../folders/held-folder.ts";
-import type { InTurn } from "../queue.ts";
+import type { NamedQueues } from "../queue.ts";
 import { clearDrafts } from "../snapshots/pack-snapshots.ts";
-import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
+import {
+  adviceFor,
+  type CredentialedRemote,
+  errorText,
+  openRemote,
+  runRemoteGit,
+} from "./remote-git.ts";
 import type { UsableRepository } from "./repository-rules.ts";
 import { type GitResult, runGit } from "./run-git.ts";
 
-export const INSIDE = "/muster";
+export const SANDBOX_ROOT = "/muster";
 const CLONE_TIMEOUT_MS = 15 * 60_000;
 /** To ask a server what it has; one that does not answer by then will not. */
 export const ASK_TIMEOUT_MS = 60_000;
@@ -31,23 +37,23 @@ export interface CloneOptions {
   limits: SandboxLimits;
   mirrorsFolder: string;
   folderRules: FolderRules;
-  /** Where the runner's own git is looked for. */
+  /** Search path for the runner's own git. */
   path: string;
   /** Ends the runner's own git with the runner. */
   closing: AbortSignal;
   /** By mirror: each is written by one at a time, and one that is slow holds up no other. */
-  inTurn: InTurn;
+  inTurn: NamedQueues;
   askTimeoutMs?: number | undefined;
   disk: DiskGuard;
 }
 
-export interface Cloned {
-  /** What the clone begins with; null for a repository without commits. */
+export interface CloneResult {
+  /** First commit of the clone; null for a repository without commits. */
   commit: string | null;
   mirror: string;
 }
 
-export interface CloneWish {
+export interface CloneRequest {
   repository: UsableRepository;
   branch: string | null;
   newBranch: string;
@@ -61,25 +67,28 @@ export interface CloneWish {
   /** Bytes that the person's other workspaces leave. */
   personLeft(): number;
   /** Called with the name of the mirror before it is fetched. */
-  mirrorAsked(mirror: string): void;
+  mirrorRequested(mirror: string): void;
 }
 
-export async function cloneRepository(options: CloneOptions, given: CloneWish): Promise<Cloned> {
+export async function cloneRepository(
+  options: CloneOptions,
+  given: CloneRequest,
+): Promise<CloneResult> {
   const signal = AbortSignal.any([given.signal, options.closing]);
-  const wish = { ...given, signal };
-  const source = findSource(wish.repository, options.folderRules);
+  const request = { ...given, signal };
+  const source = findSource(request.repository, options.folderRules);
   const mirror = mirrorOf(source.url);
   const clone = async () => {
     options.disk.require();
-    wish.mirrorAsked(mirror);
+    request.mirrorRequested(mirror);
     touchMirror(options.mirrorsFolder, mirror);
-    const remote = source.held ? undefined : openRemote(await wish.access(), options.path);
-    if (remote) await updateOpened(options, mirror, remote, signal);
+    const remote = source.held ? undefined : openRemote(await request.access(), options.path);
+    if (remote) await updateWithCredential(options, mirror, remote, signal);
     else
-      await cleanly(join(options.mirrorsFolder, mirror), () =>
-        updateMirror(options, wish, source, mirror),
+      await withoutDrafts(join(options.mirrorsFolder, mirror), () =>
+        updateMirror(options, request, source, mirror),
       );
-    const commit = await checkOut(options, wish, source, mirror);
+    const commit = await checkOut(options, request, source, mirror);
     // Again, because all of it may have taken long: the workspace is not known yet as one that needs it.
     touchMirror(options.mirrorsFolder, mirror);
     return { commit, mirror };
@@ -92,7 +101,7 @@ export async function cloneRepository(options: CloneOptions, given: CloneWish): 
 }
 
 /** Fetches into a mirror, and leaves no half packs there: neither its own nor those of a kill. */
-async function cleanly(folder: string, fetch: () => Promise<void>): Promise<void> {
+async function withoutDrafts(folder: string, fetch: () => Promise<void>): Promise<void> {
   clearDrafts(folder);
   try {
     await fetch();
@@ -113,26 +122,26 @@ function stopped(): Refusal {
   return failed("The repository was not cloned: it was stopped.");
 }
 
-/** The name of the store for an address. */
+/** Name of the mirror for a URL. */
 export function mirrorOf(url: string): string {
   return `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.git`;
 }
 
-/** Where commands see a mirror: at the same place in every sandbox, so that clones find it. */
+/** Mount of a mirror: at the same path in every sandbox, so that clones find it. */
 export function mirrorMount(provider: SandboxProvider, mirrorsFolder: string, mirror: string) {
   const from = join(mirrorsFolder, mirror);
-  return { from, to: provider.kind === "local" ? from : `${INSIDE}/mirrors/${mirror}` };
+  return { from, to: provider.kind === "local" ? from : `${SANDBOX_ROOT}/mirrors/${mirror}` };
 }
 
 interface Source {
   /** As people write it. */
   url: string;
   host: string | null;
-  /** Of this machine. */
+  /** Set for a repository on this machine. */
   held: HeldFolder | null;
 }
 
-/** What may be cloned may be worked in, and the other way round. */
+/** Applies the same rules to cloning from a folder as to working in it. */
 function findSource(repository: UsableRepository, rules: FolderRules): Source {
   if (repository.kind === "web") {
     return { url: repository.url, host: repository.host, held: null };
@@ -161,24 +170,24 @@ function headIn(listed: string): string | undefined {
 
 async function updateMirror(
   { provider, limits, mirrorsFolder, disk, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
-  { scratchFolder, signal }: CloneWish,
+  { scratchFolder, signal }: CloneRequest,
   { url, host, held }: Source,
   mirror: string,
 ): Promise<void> {
   const workspaceFolder = join(mirrorsFolder, mirror);
-  const at = held === null || provider.kind === "local" ? url : `${INSIDE}/source`;
+  const at = held === null || provider.kind === "local" ? url : `${SANDBOX_ROOT}/source`;
   const opened = await provider.open({
     workspaceFolder,
     scratchFolder,
     limits,
     allowedHosts: host === null ? [] : [host],
     ...(held && {
-      readOnly: [{ from: held.path, to: `${INSIDE}/source`, identity: held.identity }],
+      readOnly: [{ from: held.path, to: `${SANDBOX_ROOT}/source`, identity: held.identity }],
     }),
   });
   // A mirror may become as large as a workspace.
-  const room = disk.openRoom(workspaceFolder, null, { isKept: false });
-  await within(room.watch(opened), async (sandbox) => {
+  const meter = disk.openMeter(workspaceFolder, null, { isKept: false });
+  await within(meter.watch(opened), async (sandbox) => {
     held?.check();
     // A server's answer must not lead git to a folder of this machine.
     const env = { GIT_ALLOW_PROTOCOL: held === null ? "https:http" : "file" };
@@ -191,29 +200,30 @@ async function updateMirror(
 }
 
 /** The same, for a repository that a credential opens; see `remote-git.ts`. */
-export async function updateOpened(
+export async function updateWithCredential(
   options: CloneOptions,
   mirror: string,
-  remote: OpenRemote,
+  remote: CredentialedRemote,
   signal: AbortSignal,
 ): Promise<void> {
   const folder = join(options.mirrorsFolder, mirror);
-  const room = options.disk.openRoom(folder, null, { isKept: false });
-  const fetch = (ended: AbortSignal) => fetchOpened(options, folder, remote, ended);
-  const refuse = ({ by, why }: NonNullable<GitResult["endedFor"]>) => endedFor("fetch", by, why);
-  await cleanly(folder, () => room.watchWork(signal, fetch, refuse));
+  const meter = options.disk.openMeter(folder, null, { isKept: false });
+  const fetch = (ended: AbortSignal) => fetchWithCredential(options, folder, remote, ended);
+  const refuse = ({ by, why }: NonNullable<GitResult["endedFor"]>) =>
+    limitRefusal("fetch", by, why);
+  await withoutDrafts(folder, () => meter.watchWork(signal, fetch, refuse));
 }
 
-async function fetchOpened(
+async function fetchWithCredential(
   { limits, askTimeoutMs = ASK_TIMEOUT_MS }: CloneOptions,
   folder: string,
-  remote: OpenRemote,
+  remote: CredentialedRemote,
   signal: AbortSignal,
 ): Promise<void> {
   const git = async (timeoutMs: number, ...args: string[]) => {
     const call = { args, env: { GIT_DIR: folder }, limits, timeoutMs, signal };
     const result = await runRemoteGit(remote, call);
-    if (result.exitCode !== 0) throw notOpened(result, remote);
+    if (result.exitCode !== 0) throw fetchFailed(result, remote);
     return result.stdout;
   };
   const ask = (...args: string[]) => git(askTimeoutMs, ...args);
@@ -243,7 +253,7 @@ fi`;
 
 async function checkOut(
   { provider, limits, mirrorsFolder, disk }: CloneOptions,
-  { workFolder, scratchFolder, branch, newBranch, identity, signal, personLeft }: CloneWish,
+  { workFolder, scratchFolder, branch, newBranch, identity, signal, personLeft }: CloneRequest,
   { url }: Source,
   mirror: string,
 ): Promise<string | null> {
@@ -255,8 +265,8 @@ async function checkOut(
     allowedHosts: [],
     readOnly: [mount],
   });
-  const room = disk.openRoom(workFolder, null, { personLeft, isKept: false });
-  return within(room.watch(opened), async (sandbox) => {
+  const meter = disk.openMeter(workFolder, null, { personLeft, isKept: false });
+  return within(meter.watch(opened), async (sandbox) => {
     const author = [identity?.name ?? "", identity?.email ?? ""];
     const args = [mount.to, url, branch ?? "", newBranch, ...author];
     const result = await runGit(sandbox, {
@@ -292,15 +302,15 @@ function check(
   url: string,
 ): string {
   if (exitCode === 0) return stdout;
-  if (ended) throw endedFor(step, ended.by, ended.why);
+  if (ended) throw limitRefusal(step, ended.by, ended.why);
   if (exitCode === GIT_NOT_FOUND) throw noGit();
   const { what, hint } = STEPS[step];
-  const said = saidOf(stderr).replaceAll(inside, url) || "git said nothing";
-  throw failed(`The repository could not be cloned: ${what} failed: ${said}. ${hint}`);
+  const message = errorText(stderr).replaceAll(inside, url) || "git said nothing";
+  throw failed(`The repository could not be cloned: ${what} failed: ${message}. ${hint}`);
 }
 
 /** A turn waits for room on the disk; a repository that is too large has no use in waiting. */
-function endedFor(step: keyof typeof STEPS, by: "quota" | "disk", why: string): Refusal {
+function limitRefusal(step: keyof typeof STEPS, by: "quota" | "disk", why: string): Refusal {
   if (by === "disk") return new Refusal("unavailable", DISK_LOW, why);
   return step === "checkout"
     ? new Refusal("conflict", WORKSPACE_FULL, `The repository was not checked out: ${why}`)
@@ -309,11 +319,11 @@ function endedFor(step: keyof typeof STEPS, by: "quota" | "disk", why: string): 
       );
 }
 
-function notOpened({ exitCode, stderr }: GitResult, remote: OpenRemote): Refusal {
+function fetchFailed({ exitCode, stderr }: GitResult, remote: CredentialedRemote): Refusal {
   if (exitCode === GIT_NOT_FOUND) return noGit();
-  const said = saidOf(stderr, remote) || "git said nothing";
+  const message = errorText(stderr, remote) || "git said nothing";
   return failed(
-    `The repository could not be cloned: fetching it from ${remote.url} failed: ${said}. ${adviceOn(stderr, remote.credential)}`,
+    `The repository could not be cloned: fetching it from ${remote.url} failed: ${message}. ${adviceFor(stderr, remote.credential)}`,
   );
 }
 

@@ -62,13 +62,13 @@ git rev-list --no-commit-header --format=%s -n 1 "$2" --`;
 const STATUS = `own "\${2:-ref: refs/heads/none}"
 GIT_WORK_TREE=$top GIT_INDEX_FILE=$top/.git/index git --no-optional-locks status --porcelain=v1 -z --no-renames --untracked-files=normal | head -c ${MAX_STATUS_BYTES}`;
 
-export interface Tip {
+export interface BranchTip {
   commit: string;
-  /** How many commits the repository does not have, as far as the store knows. */
+  /** Number of commits that the repository does not have, as far as the mirror knows. */
   newCommits: number;
 }
 
-export type NoTip = { problem: string };
+export type CloneProblem = { problem: string };
 
 export interface CloneView {
   /** A sandbox for looking only. */
@@ -77,8 +77,8 @@ export interface CloneView {
   store: string;
 }
 
-export async function findTip(view: CloneView, branch: string): Promise<Tip | NoTip> {
-  const { exitCode, stdout, stderr } = await look(view, FIND_TIP, [branch]);
+export async function findTip(view: CloneView, branch: string): Promise<BranchTip | CloneProblem> {
+  const { exitCode, stdout, stderr } = await runInClone(view, FIND_TIP, [branch]);
   const [commit = "", count = ""] = stdout.split("\n");
   if (exitCode === 0 && /^[0-9a-f]{40,64}$/.test(commit))
     return { commit, newCommits: Number(count) || 0 };
@@ -92,18 +92,21 @@ export function packCommit({ sandbox, store }: CloneView, commit: string, env: G
 }
 type GitEnv = Readonly<Record<string, string>>;
 
-export async function readState(view: CloneView, base: string | null): Promise<GitState | NoTip> {
-  const found = await look(view, HEAD, []);
+export async function readState(
+  view: CloneView,
+  base: string | null,
+): Promise<GitState | CloneProblem> {
+  const found = await runInClone(view, HEAD, []);
   if (found.exitCode === NO_CLONE) return { problem: problemOf(NO_CLONE, "", "") };
   const [ref = "", , id = ""] = found.stdout.split("\n");
   const head = /^[0-9a-f]{40,64}$/.test(id) ? id : (/^[0-9a-f]{40,64}$/.exec(ref)?.[0] ?? "");
   const ofHead = async (script: string, ...args: string[]) =>
-    head === "" ? "" : (await look(view, script, [head, ...args])).stdout;
+    head === "" ? "" : (await runInClone(view, script, [head, ...args])).stdout;
   const [subject, distance, unpushed, status] = await Promise.all([
     ofHead(SUBJECT),
     ofHead(BASE, base ?? ""),
     ofHead(UNPUSHED),
-    look(view, STATUS, [head]).then(({ stdout }) => stdout),
+    runInClone(view, STATUS, [head]).then(({ stdout }) => stdout),
   ]);
   const dirty = status.split("\0").filter(Boolean).map(readable);
   const commits = unpushed.split("\n").filter(Boolean).map(commitOf);
@@ -118,7 +121,7 @@ export async function readState(view: CloneView, base: string | null): Promise<G
   };
 }
 
-function look(
+function runInClone(
   { sandbox, store }: CloneView,
   script: string,
   args: readonly string[],

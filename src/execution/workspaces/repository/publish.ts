@@ -12,24 +12,30 @@ import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { holdProjectFolder } from "../folders/check-project-folder.ts";
 import { removeTree } from "../folders/remove-tree.ts";
-import type { Published, PublishOrder } from "../workspace.ts";
+import type { Published, PublishRequest } from "../workspace.ts";
 import {
   ASK_TIMEOUT_MS,
   type CloneOptions,
-  INSIDE,
   mirrorMount,
   mirrorOf,
-  updateOpened,
+  SANDBOX_ROOT,
+  updateWithCredential,
 } from "./clone.ts";
 import { type CloneView, findTip, packCommit } from "./inspect-clone.ts";
-import { adviceOn, type OpenRemote, openRemote, runRemoteGit, saidOf } from "./remote-git.ts";
+import {
+  adviceFor,
+  type CredentialedRemote,
+  errorText,
+  openRemote,
+  runRemoteGit,
+} from "./remote-git.ts";
 import { checkBranch, requireUsable } from "./repository-rules.ts";
 import { GIT_ENV, type GitResult, runGit } from "./run-git.ts";
 
 const PUSH_TIMEOUT_MS = 15 * 60_000;
 const HEAD_REF = "refs/heads/";
 
-export interface PublishPlace {
+export interface PublishContext {
   /** The workspace's own, which its agent cannot see. Each push has one of its own in it. */
   folder: string;
   /** Name of the store that the clone rests on. */
@@ -42,28 +48,28 @@ export interface PublishPlace {
 /** Folders of what is being published, beside the work. */
 export const PUBLISH_PREFIX = "publish-";
 
-export async function publish(place: PublishPlace, given: PublishOrder): Promise<Published> {
-  const order = { ...given, signal: AbortSignal.any([given.signal, place.options.closing]) };
-  const branch = checkName(order.branch ?? place.ownBranch);
-  place.options.disk.require();
-  const folder = mkdtempSync(join(place.folder, PUBLISH_PREFIX));
+export async function publish(context: PublishContext, given: PublishRequest): Promise<Published> {
+  const request = { ...given, signal: AbortSignal.any([given.signal, context.options.closing]) };
+  const branch = checkName(request.branch ?? context.ownBranch);
+  context.options.disk.require();
+  const folder = mkdtempSync(join(context.folder, PUBLISH_PREFIX));
   try {
-    return await publishFrom({ ...place, folder }, order, branch);
+    return await publishFrom({ ...context, folder }, request, branch);
   } finally {
     await removeTree(folder);
   }
 }
 
 async function publishFrom(
-  place: PublishPlace,
-  order: PublishOrder,
+  context: PublishContext,
+  request: PublishRequest,
   branch: string,
 ): Promise<Published> {
-  const line = await openLine(place, order);
+  const target = await openTarget(context, request);
   try {
-    const remote = await readRemote(line, place, order);
-    refuseDefault(branch, remote.defaultBranch, order.access?.defaultBranch ?? null);
-    const view = await place.view();
+    const remote = await readRemote(target, context, request);
+    refuseDefault(branch, remote.defaultBranch, request.access?.defaultBranch ?? null);
+    const view = await context.view();
     const tip = await findTip(view, branch);
     if ("problem" in tip) throw refused(tip.problem);
     const there = remote.heads.get(branch);
@@ -76,43 +82,43 @@ async function publishFrom(
         `There is nothing to push: ${branch} has no commit that the repository does not have. Commit first (git add, git commit).`,
       );
     }
-    mkdirSync(workOf(place));
-    if (tip.newCommits > 0) await unpack(place, view, tip.commit);
-    await line.push(tip.commit, branch, order.signal);
+    mkdirSync(workOf(context));
+    if (tip.newCommits > 0) await unpack(context, view, tip.commit);
+    await target.push(tip.commit, branch, request.signal);
     return { ...published, isNew: true };
   } finally {
-    await line.close();
+    await target.close();
   }
 }
 
-function workOf({ folder }: PublishPlace): string {
+function workOf({ folder }: PublishContext): string {
   return join(folder, "work");
 }
 
-/** No two sandboxes may share one. */
-function scratchOf({ folder }: PublishPlace, name: string): string {
+/** Two sandboxes must not share a scratch folder. */
+function scratchOf({ folder }: PublishContext, name: string): string {
   return join(folder, `${name}-scratch`);
 }
 
-/** The way to the repository. */
-interface Line {
+/** The repository that commits are pushed to. */
+interface PushTarget {
   list(signal: AbortSignal): Promise<GitResult>;
   push(commit: string, branch: string, signal: AbortSignal): Promise<void>;
   explain(what: string, result: GitResult): Refusal;
   close(): Promise<void>;
 }
 
-/** Commits go to where the clone came from, and nowhere else. */
-async function openLine(
-  place: PublishPlace,
-  { repository: address, mayUsePath, access }: PublishOrder,
-): Promise<Line> {
-  const { options, mirror } = place;
+/** Opens the repository that the clone came from; commits go nowhere else. */
+async function openTarget(
+  context: PublishContext,
+  { repository: address, mayUsePath, access }: PublishRequest,
+): Promise<PushTarget> {
+  const { options, mirror } = context;
   const repository = requireUsable(address, mayUsePath);
-  if (repository.kind === "path") return pathLine(place, repository.path);
-  if (mirrorOf(repository.url) !== mirror) throw elsewhere();
+  if (repository.kind === "path") return pathTarget(context, repository.path);
+  if (mirrorOf(repository.url) !== mirror) throw otherRepository();
   const remote = openRemote(access, options.path);
-  if (remote) return webLine(place, remote);
+  if (remote) return webTarget(context, remote);
   throw refused(
     access
       ? `Nothing can be pushed to ${access.fullName}: it has no credential. An admin can name the secret that opens it in the repository's settings.`
@@ -120,19 +126,19 @@ async function openLine(
   );
 }
 
-function webLine(place: PublishPlace, remote: OpenRemote): Line {
-  const { mirror, options } = place;
+function webTarget(context: PublishContext, remote: CredentialedRemote): PushTarget {
+  const { mirror, options } = context;
   const { limits } = options;
   const store = join(options.mirrorsFolder, mirror);
   const explain = (what: string, { stderr }: GitResult) =>
     refused(
-      `${what}: ${saidOf(stderr, remote) || "git said nothing"}. ${behind(stderr) ?? adviceOn(stderr, remote.credential)}`,
+      `${what}: ${errorText(stderr, remote) || "git message nothing"}. ${adviceIfBehind(stderr) ?? adviceFor(stderr, remote.credential)}`,
     );
   return {
     explain,
     list: (signal) =>
       runRemoteGit(remote, {
-        args: listWords(remote.url),
+        args: listArgs(remote.url),
         env: { GIT_DIR: store },
         limits,
         timeoutMs: options.askTimeoutMs ?? ASK_TIMEOUT_MS,
@@ -140,15 +146,15 @@ function webLine(place: PublishPlace, remote: OpenRemote): Line {
       }),
     async push(commit, branch, signal) {
       const result = await runRemoteGit(remote, {
-        args: pushWords(remote.url, commit, branch),
-        env: publishEnv(workOf(place), store),
+        args: pushArgs(remote.url, commit, branch),
+        env: publishEnv(workOf(context), store),
         limits,
         timeoutMs: PUSH_TIMEOUT_MS,
         signal,
       });
       if (result.exitCode !== 0) throw explain(`Pushing to ${remote.url} failed`, result);
-      // What was pushed is known from now on, here and to clones that are made later.
-      const update = () => updateOpened(options, mirror, remote, signal);
+      // Updates the mirror, so that the pushed commits are known here and to later clones.
+      const update = () => updateWithCredential(options, mirror, remote, signal);
       await options.inTurn(mirror, update, { signal, error: stopped }).catch(() => {});
     },
     close: async () => {},
@@ -156,16 +162,16 @@ function webLine(place: PublishPlace, remote: OpenRemote): Line {
 }
 
 /** A repository of this machine is written to in a sandbox, which sees nothing else of the machine. */
-async function pathLine(place: PublishPlace, path: string): Promise<Line> {
-  const { mirror, options } = place;
+async function pathTarget(context: PublishContext, path: string): Promise<PushTarget> {
+  const { mirror, options } = context;
   const { provider, limits, mirrorsFolder, folderRules } = options;
   const held = holdProjectFolder(path, folderRules);
   if (mirrorOf(held.path) !== mirror) {
     held.close();
-    throw elsewhere();
+    throw otherRepository();
   }
   const mount = mirrorMount(provider, mirrorsFolder, mirror);
-  const source = provider.kind === "local" ? held.path : `${INSIDE}/source`;
+  const source = provider.kind === "local" ? held.path : `${SANDBOX_ROOT}/source`;
   const git = async (
     workspaceFolder: string,
     args: string[],
@@ -175,7 +181,7 @@ async function pathLine(place: PublishPlace, path: string): Promise<Line> {
     held.check();
     const sandbox = await provider.open({
       workspaceFolder,
-      scratchFolder: scratchOf(place, "push"),
+      scratchFolder: scratchOf(context, "push"),
       readOnly: [mount],
       writable: [{ from: held.path, to: source }],
       allowedHosts: [],
@@ -189,15 +195,15 @@ async function pathLine(place: PublishPlace, path: string): Promise<Line> {
     }
   };
   const explain = (what: string, { stderr }: GitResult) => {
-    const said = saidOf(stderr).replaceAll(source, held.path) || "git said nothing";
-    return refused(`${what}: ${said}. ${behind(stderr) ?? "Check the repository."}`);
+    const message = errorText(stderr).replaceAll(source, held.path) || "git said nothing";
+    return refused(`${what}: ${message}. ${adviceIfBehind(stderr) ?? "Check the repository."}`);
   };
   return {
     explain,
-    list: (signal) => git(join(mirrorsFolder, mirror), listWords(source), signal),
+    list: (signal) => git(join(mirrorsFolder, mirror), listArgs(source), signal),
     async push(commit, branch, signal) {
-      const work = workOf(place);
-      const result = await git(work, pushWords(source, commit, branch), signal, (inside) =>
+      const work = workOf(context);
+      const result = await git(work, pushArgs(source, commit, branch), signal, (inside) =>
         publishEnv(inside, mount.to, work),
       );
       if (result.exitCode !== 0) throw explain(`Pushing to ${held.path} failed`, result);
@@ -206,11 +212,11 @@ async function pathLine(place: PublishPlace, path: string): Promise<Line> {
   };
 }
 
-function listWords(url: string): string[] {
+function listArgs(url: string): string[] {
   return ["ls-remote", "--symref", "--", url, "HEAD", `${HEAD_REF}*`];
 }
 
-function pushWords(url: string, commit: string, branch: string): string[] {
+function pushArgs(url: string, commit: string, branch: string): string[] {
   const options = ["--quiet", "--no-verify", "--no-signed", "--recurse-submodules=no"];
   return ["push", ...options, "--", url, `${commit}:${HEAD_REF}${branch}`];
 }
@@ -232,13 +238,13 @@ function publishEnv(folder: string, store: string, onMachine = folder): Record<s
 const UNPACK = `git init -q --bare --template= store &&
 GIT_ALTERNATE_OBJECT_DIRECTORIES="$1/objects" git --git-dir=store index-pack --stdin --fix-thin --strict`;
 
-async function unpack(place: PublishPlace, view: CloneView, commit: string): Promise<void> {
-  const { options, mirror } = place;
+async function unpack(context: PublishContext, view: CloneView, commit: string): Promise<void> {
+  const { options, mirror } = context;
   const { provider, limits, mirrorsFolder } = options;
   const mount = mirrorMount(provider, mirrorsFolder, mirror);
   const sandbox = await provider.open({
-    workspaceFolder: workOf(place),
-    scratchFolder: scratchOf(place, "unpack"),
+    workspaceFolder: workOf(context),
+    scratchFolder: scratchOf(context, "unpack"),
     readOnly: [mount],
     allowedHosts: [],
     limits,
@@ -246,25 +252,25 @@ async function unpack(place: PublishPlace, view: CloneView, commit: string): Pro
   try {
     const packing = packCommit(view, commit, GIT_ENV);
     packing.stdin.end();
-    const taking = sandbox.run({
+    const unpacking = sandbox.run({
       argv: ["/bin/sh", "-c", UNPACK, "sh", mount.to],
       env: GIT_ENV,
       timeoutMs: PUSH_TIMEOUT_MS,
     });
-    taking.stdout.resume();
-    const [packSaid, takeSaid, packed, taken] = await Promise.all([
+    unpacking.stdout.resume();
+    const [packError, unpackError, packed, unpacked] = await Promise.all([
       collectText(packing.stderr),
-      collectText(taking.stderr),
+      collectText(unpacking.stderr),
       packing.ended,
-      taking.ended,
-      // Who reads may end before who writes; how it ended says whether it has all.
-      pipeline(packing.stdout, taking.stdin).catch(() => {}),
+      unpacking.ended,
+      // The reader may end before the writer; its exit code tells if it has everything.
+      pipeline(packing.stdout, unpacking.stdin).catch(() => {}),
     ]);
     // A pack ends with its own checksum, so one that was taken is whole.
-    if (taken.exitCode === 0) return;
-    const said = saidOf(packed.exitCode === 0 ? takeSaid : packSaid || takeSaid);
+    if (unpacked.exitCode === 0) return;
+    const message = errorText(packed.exitCode === 0 ? unpackError : packError || unpackError);
     throw refused(
-      `The commits could not be read from the workspace: ${said || "git said nothing"}. Check them with git fsck.`,
+      `The commits could not be read from the workspace: ${message || "git message nothing"}. Check them with git fsck.`,
     );
   } finally {
     await sandbox.close();
@@ -277,15 +283,15 @@ interface RemoteState {
 }
 
 async function readRemote(
-  line: Line,
-  { options, mirror }: PublishPlace,
-  { signal }: PublishOrder,
+  target: PushTarget,
+  { options, mirror }: PublishContext,
+  { signal }: PublishRequest,
 ): Promise<RemoteState> {
   // In turn with fetches, which write the folder that git stands in.
-  const list = () => line.list(signal);
+  const list = () => target.list(signal);
   const result = await options.inTurn(mirror, list, { signal, error: stopped });
   if (result.exitCode !== 0)
-    throw line.explain("Asking the repository for its branches failed", result);
+    throw target.explain("Asking the repository for its branches failed", result);
   const heads = new Map<string, string>();
   let defaultBranch: string | null = null;
   for (const text of result.stdout.split("\n")) {
@@ -309,7 +315,7 @@ function checkName(branch: string): string {
   return name;
 }
 
-/** What the first branch of a repository is called, where nobody has said. */
+/** Usual names of a default branch, for repositories that name none. */
 const USUAL_DEFAULTS = ["main", "master"];
 
 /**
@@ -330,12 +336,12 @@ function refuseDefault(branch: string, ...defaults: (string | null)[]): void {
   );
 }
 
-function behind(stderr: string): string | undefined {
+function adviceIfBehind(stderr: string): string | undefined {
   if (!/non-fast-forward|fetch first|\[rejected\]/.test(stderr)) return undefined;
   return "The branch has commits there that are not in the workspace, and nothing is overwritten. Make another branch (git checkout -b …) and push that.";
 }
 
-function elsewhere(): Refusal {
+function otherRepository(): Refusal {
   return refused(
     "The workspace was cloned from another repository than the session names now. Begin a new session.",
   );

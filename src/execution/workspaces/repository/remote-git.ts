@@ -19,10 +19,10 @@ import { type GitResult, lastWords, STOPPED, tookTooLong } from "./run-git.ts";
 
 export type Credential = NonNullable<RepositoryAccess["credential"]>;
 
-export interface OpenRemote {
+export interface CredentialedRemote {
   url: string;
   credential: Credential;
-  /** Where git is looked for. */
+  /** Search path for git. */
   path: string;
 }
 
@@ -40,7 +40,10 @@ const MAX_BYTES = 64 * 1024 ** 2;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /** Undefined when it has no credential, or one that is of no use for its address. */
-export function openRemote(access: RepositoryAccess | null, path: string): OpenRemote | undefined {
+export function openRemote(
+  access: RepositoryAccess | null,
+  path: string,
+): CredentialedRemote | undefined {
   if (!access?.credential) return undefined;
   const { url, credential } = access;
   const { protocol, hostname, username, password } = new URL(url);
@@ -56,7 +59,7 @@ export function openRemote(access: RepositoryAccess | null, path: string): OpenR
 }
 
 export async function runRemoteGit(
-  { url, credential, path }: OpenRemote,
+  { url, credential, path }: CredentialedRemote,
   { args, env, limits, timeoutMs, signal }: RemoteCall,
 ): Promise<GitResult> {
   const { protocol, origin } = new URL(url);
@@ -91,16 +94,16 @@ const ENDINGS: Partial<Record<string, (timeoutMs: number) => string>> = {
   size: () => "it said more than can be read",
 };
 
-/** Git's last words, for people and models. */
-export function saidOf(stderr: string, remote?: OpenRemote): string {
+/** Git's error output for people and models, without the credential. */
+export function errorText(stderr: string, remote?: CredentialedRemote): string {
   const words = lastWords(stderr);
   if (!remote) return words;
   const { username, password } = remote.credential;
   return createRedactor([password, `${username}:${password}`])(words);
 }
 
-/** What to do about what git said, when that can be told. */
-export function adviceOn(stderr: string, { secret }: Credential): string {
+/** Advice for the error that git reported. */
+export function adviceFor(stderr: string, { secret }: Credential): string {
   if (/Authentication failed|could not read (?:Username|Password)|error: 40[13]/i.test(stderr))
     return `The secret ${secret} was not taken: it may be wrong, expired or lack the right. An admin can set it again (muster secrets set ${secret} --org).`;
   if (isLimitError(stderr))

@@ -30,7 +30,7 @@ export interface GitResult {
   endedFor?: { by: "quota" | "disk"; why: string };
 }
 
-/** What stands in place of git's last words, when git was not let finish. */
+/** Replaces git's error output if git was stopped. */
 export const STOPPED = "it was stopped";
 export function tookTooLong(timeoutMs: number): string {
   return `it took longer than ${Math.round(timeoutMs / 1_000)} s and was given up`;
@@ -62,7 +62,7 @@ export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResu
  * with it: one sandbox instead of two. The answer is what it wrote after the list. A script that
  * failed before the end of its list is asked nothing.
  */
-export async function talkGit(
+export async function runGitWithList(
   sandbox: Sandbox,
   call: Omit<GitScript, "stdin">,
   answer: (list: string[]) => Promise<Buffer>,
@@ -109,7 +109,7 @@ class WordList {
   readonly #parts: string[] = [];
   #lastChar = "\0";
 
-  /** What came after the end of the list; null when it has not ended. */
+  /** Returns the text after the end of the list; null if the list has not ended. */
   push(chunk: string): string | null {
     const isAtOnce = this.#lastChar === "\0" && chunk.startsWith("\0");
     const end = isAtOnce ? 0 : chunk.indexOf("\0\0") + 1;

@@ -15,7 +15,7 @@ import { DEFAULT_LIMITS, type SandboxLimits } from "#execution/sandboxes/sandbox
 import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
-import type { Workspaces, WorkspaceWish } from "../workspace.ts";
+import type { WorkspaceRequest, Workspaces } from "../workspace.ts";
 import { createWorkspaces } from "../workspaces.ts";
 
 const FLOOR = 1024 ** 3;
@@ -65,7 +65,7 @@ async function start({ askTimeoutMs = 60_000, limits = DEFAULT_LIMITS } = {}) {
   return { workspaces, folder, space };
 }
 
-function wish(sessionId: string, repo: string, hasCredential = true): WorkspaceWish {
+function wish(sessionId: string, repo: string, hasCredential = true): WorkspaceRequest {
   const credential = { secret: "T", username: "x-access-token", password: TOKEN };
   const access: RepositoryAccess = {
     fullName: "acme/app",

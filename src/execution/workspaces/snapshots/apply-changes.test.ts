@@ -13,7 +13,7 @@ import { storedRepositoryAddress } from "#protocol/repository-address.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import type { Workspaces } from "../workspace.ts";
 import { createWorkspaces } from "../workspaces.ts";
-import { putChanges } from "./apply-changes.ts";
+import { applyChanges } from "./apply-changes.ts";
 
 const top = mkdtempSync(join(tmpdir(), "muster-put-changes-"));
 const opened: Workspaces[] = [];
@@ -96,7 +96,7 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
     ]);
 
     const after = await (await machine(provider())).open(wish(repo));
-    expect(await putChanges(after.sandbox, all.files, signal)).toEqual([]);
+    expect(await applyChanges(after.sandbox, all.files, signal)).toEqual([]);
     const read = (name: string) => readFileSync(join(after.folder, name), "utf8");
     expect(read("a.txt")).toBe("one\n2\n");
     expect(read("new.txt")).toBe("new\n");
@@ -121,7 +121,7 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
       "diff --git a/n.txt b/n.txt\nnew file mode 100644\n--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+hi\n";
     const counts = { additions: 1, deletions: 0, binary: false };
     const file = { path: "n.txt", status: "added" as const, from: null, ...counts, patch };
-    expect(await putChanges(workspace.sandbox, [file], signal)).toEqual([]);
+    expect(await applyChanges(workspace.sandbox, [file], signal)).toEqual([]);
     expect(readFileSync(join(workspace.folder, "n.txt"), "utf8")).toBe("hi\n");
   });
 
@@ -146,7 +146,7 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
       change(".git/hooks/post-checkout", added(".git/hooks/post-checkout")),
       change("sub/c.txt", added("sub/c.txt")),
     ];
-    expect(await putChanges(workspace.sandbox, files, signal)).toEqual([
+    expect(await applyChanges(workspace.sandbox, files, signal)).toEqual([
       "b.txt",
       "../out.txt",
       ".git/hooks/post-checkout",

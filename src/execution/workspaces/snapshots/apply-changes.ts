@@ -12,23 +12,23 @@ const TIMEOUT_MS = 60_000;
  * Returns the paths that could not be put in. All go in together where they fit; where one does not,
  * because the repository has moved on, each goes in by itself.
  */
-export async function putChanges(
+export async function applyChanges(
   sandbox: Sandbox,
   files: readonly FileChange[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const carried = files.flatMap((file) => {
+  const patches = files.flatMap((file) => {
     const patch = exactPatch(file);
     return patch ? [{ path: file.path, patch }] : [];
   });
-  if (carried.length === 0) return [];
+  if (patches.length === 0) return [];
   const apply = async (text: string) => {
     const stdin = Buffer.from(text);
     const call = { script: APPLY, stdin, signal, timeoutMs: TIMEOUT_MS };
     return (await runGit(sandbox, call)).exitCode === 0;
   };
-  if (await apply(carried.map(({ patch }) => patch).join(""))) return [];
+  if (await apply(patches.map(({ patch }) => patch).join(""))) return [];
   const failed: string[] = [];
-  for (const { path, patch } of carried) if (!(await apply(patch))) failed.push(path);
+  for (const { path, patch } of patches) if (!(await apply(patch))) failed.push(path);
   return failed;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type Sandbox } from "#execution/sandboxes/sandbox.ts";
-import { createKeep, type Keep } from "./snapshot-store.ts";
+import { createSnapshotStore, type SnapshotStore } from "./snapshot-store.ts";
 
 const top = mkdtempSync(join(tmpdir(), "muster-pack-"));
 const sandboxes: Sandbox[] = [];
@@ -19,7 +19,7 @@ const FILES_A_TURN = 12;
 let count = 0;
 
 interface Place {
-  keep: Keep;
+  keep: SnapshotStore;
   folder: string;
   workFolder: string;
   /** Kills the next command that packs, so many milliseconds after its start. */
@@ -55,7 +55,7 @@ async function makeRecord(): Promise<Place> {
       return running;
     },
   };
-  place.keep = createKeep({
+  place.keep = createSnapshotStore({
     folder,
     workFolder,
     insideFolder: folder,

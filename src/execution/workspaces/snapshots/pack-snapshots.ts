@@ -18,7 +18,7 @@ const LARGE_PACK_BYTES = 512 * 1024 ** 2;
 
 const MARKS = "refs/muster/marks";
 
-export interface RecordFiles {
+export interface SnapshotFiles {
   /** Object ids. */
   loose: string[];
   marks: number;
@@ -32,7 +32,7 @@ export interface PackPlan {
 }
 
 /** Counts what a record consists of; some hundred folders are listed, no file is opened. */
-export function listRecordFiles(folder: string): RecordFiles {
+export function listSnapshotFiles(folder: string): SnapshotFiles {
   const objects = join(folder, "objects");
   const loose = namesIn(objects)
     .filter((name) => /^[0-9a-f]{2}$/.test(name))
@@ -57,7 +57,7 @@ const PACK_MARKS = `${GIT} pack-refs --all --prune || exit
 `;
 
 /** The commands that pack a record; null when it is small enough. */
-export function planPacking({ loose, marks, packs }: RecordFiles): PackPlan | null {
+export function planPacking({ loose, marks, packs }: SnapshotFiles): PackPlan | null {
   const packsLoose = loose.length >= LOOSE_LIMIT;
   const packsMarks = marks >= MARK_LIMIT;
   const joinsPacks = packs >= PACK_LIMIT;

@@ -1,7 +1,7 @@
 /**
- * The record of a workspace's states: a git repository of the runner's own, which no agent can see,
- * with the workspace as its work tree. Each state is a commit on a hidden ref. The agent's own
- * `.git`, its settings and hooks play no part in it.
+ * Snapshots of a workspace: a git repository of the runner's own, which no agent can see, with the
+ * workspace as its work tree. Each snapshot is a commit on a hidden ref. The agent's own `.git`,
+ * its settings and hooks are not used.
  */
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -25,12 +25,12 @@ import {
   type GitScript,
   lastWords,
   runGit,
-  talkGit,
+  runGitWithList,
 } from "../repository/run-git.ts";
-import { clearDrafts, listRecordFiles, planPacking, readPackedRef } from "./pack-snapshots.ts";
+import { clearDrafts, listSnapshotFiles, planPacking, readPackedRef } from "./pack-snapshots.ts";
 import { parseChanges } from "./parse-changes.ts";
 
-export interface KeepOptions {
+export interface SnapshotStoreOptions {
   /** On the machine. */
   folder: string;
   workFolder: string;
@@ -43,18 +43,18 @@ export interface KeepOptions {
   isFull(): boolean;
 }
 
-export interface Beginning {
+export interface InitialState {
   /** Nothing is there yet, so nothing need be looked at. */
   isEmpty: boolean;
-  /** Where a clone's objects are, as seen inside. */
+  /** Folder of a clone's objects, as seen inside the sandbox. */
   alternates: string | null;
-  /** What a clone begins with. */
+  /** First commit of a clone. */
   commit: string | null;
 }
 
-export interface Keep {
+export interface SnapshotStore {
   /** Records the beginning. */
-  begin(beginning: Beginning): Promise<void>;
+  begin(beginning: InitialState): Promise<void>;
   mark(name: string): Promise<void>;
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   snapshot(): Promise<void>;
@@ -78,7 +78,7 @@ const SNAPSHOT = "refs/muster/snapshot";
 /** Git knows it without having it. */
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/** Also where it was begun and not finished. */
+/** Also completes a repository whose creation was interrupted. */
 const INIT = `(at=$GIT_DIR; unset GIT_DIR GIT_WORK_TREE; git init -q --bare --template= "$at") || exit
 if [ -n "$MUSTER_COMMIT" ]; then
   git read-tree "$MUSTER_COMMIT" || exit
@@ -116,12 +116,12 @@ const ATTRIBUTES = "* -text !eol -filter -ident -working-tree-encoding\n";
 const NO_CHANGES: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
 
 /** The present state, and how it differs from each that was asked about. */
-interface State {
+interface Snapshot {
   commit: string;
   changes: WorkspaceChanges[];
 }
 
-export function createKeep(options: KeepOptions): Keep {
+export function createSnapshotStore(options: SnapshotStoreOptions): SnapshotStore {
   const { folder, workFolder } = options;
   let last: string | undefined;
   let isMade = existsSync(join(folder, "index"));
@@ -133,19 +133,19 @@ export function createKeep(options: KeepOptions): Keep {
   const git: Git = async (call) => runGit(await options.sandbox(), withDirs(call));
 
   /** Records the present state, and compares. All in one sandbox, unless something is odd. */
-  async function look(since: readonly string[], begun: Partial<Beginning> = {}): Promise<State> {
-    if (!isMade) prepare(folder, begun.alternates ?? null);
+  async function capture(since: readonly string[], initial: Initial = {}): Promise<Snapshot> {
+    if (!isMade) prepare(folder, initial.alternates ?? null);
     const parent = last ?? readRef(folder, SNAPSHOT) ?? readRef(folder, BEGINNING) ?? "";
     const end = randomBytes(16).toString("hex");
     const call = {
       args: [parent === EMPTY_TREE ? "" : parent, end, String(MAX_DIFF_BYTES), ...since],
-      env: { MUSTER_COMMIT: begun.commit ?? "", FAILED: String(UPDATE_FAILED) },
+      env: { MUSTER_COMMIT: initial.commit ?? "", FAILED: String(UPDATE_FAILED) },
       maxBytes: (since.length + 1) * MAX_DIFF_BYTES,
     };
     let paths: string[] = [];
     const script = `${isMade ? "" : INIT}${LIST}${RECORD}${UPDATE}${COMMIT}fi\n${COMPARE}`;
-    let result = await pastLocks(folder, async () =>
-      talkGit(await options.sandbox(), withDirs({ ...call, script }), async (list) => {
+    let result = await retryPastLocks(folder, async () =>
+      runGitWithList(await options.sandbox(), withDirs({ ...call, script }), async (list) => {
         paths = await chooseChanged(git, list, workFolder);
         const isSame = (paths.length === 0 && last !== undefined) || isFullAt(parent);
         return Buffer.concat([Buffer.from(isSame ? "same\n" : "new\n"), encodePaths(paths)]);
@@ -160,11 +160,11 @@ export function createKeep(options: KeepOptions): Keep {
     return readState(result.stdout, end, since.length);
   }
 
-  async function record(since: readonly string[] = [], begun?: Partial<Beginning>): Promise<State> {
-    if (!isMade && !begun && readdirSync(workFolder).length === 0) {
+  async function record(since: readonly string[] = [], initial?: Initial): Promise<Snapshot> {
+    if (!isMade && !initial && readdirSync(workFolder).length === 0) {
       return { commit: EMPTY_TREE, changes: since.map(() => NO_CHANGES) };
     }
-    const state = await look(since, begun);
+    const state = await capture(since, initial);
     if (!/^[0-9a-f]{40,64}$/.test(state.commit))
       throw new Error("git named no commit for the present state");
     last = state.commit;
@@ -211,7 +211,7 @@ export function createKeep(options: KeepOptions): Keep {
   };
 }
 
-function withFolders<T extends Pick<GitScript, "env">>(call: T, folders: KeepOptions): T {
+function withFolders<T extends Pick<GitScript, "env">>(call: T, folders: SnapshotStoreOptions): T {
   const { insideFolder: GIT_DIR, insideWorkFolder: GIT_WORK_TREE } = folders;
   return { ...call, env: { GIT_DIR, GIT_WORK_TREE, GIT_DEFAULT_HASH: "sha1", ...call.env } };
 }
@@ -229,7 +229,7 @@ async function pack(
   const signal = AbortSignal.any(signals.filter((given) => given !== undefined));
   if (signal.aborted) return;
   clearDrafts(folder);
-  const plan = planPacking(listRecordFiles(folder));
+  const plan = planPacking(listSnapshotFiles(folder));
   if (!plan) return;
   const { exitCode, stderr } = await git({ ...plan, signal, timeoutMs: PACK_TIMEOUT_MS });
   if (exitCode !== 0 && !signal.aborted)
@@ -237,7 +237,7 @@ async function pack(
 }
 
 /** One git at a time is ours; another's lock was left by a runner that was killed just now. */
-async function pastLocks(folder: string, talk: () => Promise<GitResult>): Promise<GitResult> {
+async function retryPastLocks(folder: string, talk: () => Promise<GitResult>): Promise<GitResult> {
   let result = await talk();
   for (let tries = 0; tries < LOCK_TRIES && result.stderr.includes("index.lock"); tries++) {
     await sleep(LOCK_PAUSE_MS);
@@ -248,8 +248,9 @@ async function pastLocks(folder: string, talk: () => Promise<GitResult>): Promis
 }
 
 type Git = (call: GitScript) => Promise<GitResult>;
+type Initial = Partial<InitialState>;
 
-function readState(output: string, end: string, count: number): State {
+function readState(output: string, end: string, count: number): Snapshot {
   const firstLine = output.indexOf("\n");
   const parts = output.slice(firstLine + 1).split(end, count);
   return {
@@ -277,7 +278,7 @@ async function chooseChanged(git: Git, list: string[], workFolder: string): Prom
       else found.add(top + path);
     }
   }
-  return [...found].filter((path) => isKept(join(workFolder, "/"), path));
+  return [...found].filter((path) => shouldRecord(join(workFolder, "/"), path));
 }
 
 async function listNested(git: Git, top: string): Promise<string[]> {
@@ -296,7 +297,7 @@ function octal(bytes: string): string {
 }
 
 /** Too large or unreadable: its earlier state stays. Gone: to be recorded as gone. */
-function isKept(top: string, path: string): boolean {
+function shouldRecord(top: string, path: string): boolean {
   try {
     const stats = lstatSync(Buffer.concat([Buffer.from(top), Buffer.from(path, "latin1")]));
     if (!stats.isFile()) return true;

@@ -33,7 +33,9 @@ const CHANGING = new Set(
     .map(({ name }) => name),
 );
 
-/** Whether calls of earlier attempts may have changed the workspace: also one that was cut short. */
+/**
+ * True if calls of earlier attempts, including interrupted ones, may have changed the workspace.
+ */
 export function mayHaveChanged(journal: readonly JournalItem[]): boolean {
   return journal.some(
     (item) =>
@@ -48,7 +50,7 @@ export interface Call {
   verdict: Verdict;
 }
 
-/** What is to be done about a call now. */
+/** Decision about a call. */
 export type NextStep =
   | { do: "perform" }
   | { do: "answer"; output: string | null; error: string | null }
@@ -129,7 +131,7 @@ export interface Resumption {
   finalText: string | null;
 }
 
-/** Where a turn that begins again stands, by its journal. */
+/** Progress of a resumed turn, from its journal. */
 export function resumeFrom(
   journal: readonly JournalItem[],
   notBegun: ReadonlySet<string> = new Set(),

@@ -12,17 +12,17 @@ import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Attachment } from "#protocol/sessions.ts";
 import { MAX_ATTACHED_CHARS, shortenText } from "./entry-text.ts";
-import { type FetchContent, IMAGE_BEFORE, ImageShelf } from "./images.ts";
+import { type FetchContent, IMAGE_BEFORE, ImageBudget } from "./images.ts";
 
 export type PreTool = Extract<JournalItem, { type: "pre_tool" }>;
 export type PostTool = Extract<JournalItem, { type: "post_tool" }>;
 type PromptItem = Extract<HistoryItem["item"], { type: "prompt" }>;
 
-/** What was said, in order: prompts and what the model and its tools answered. */
+/** The messages in order: prompts, and what the model and its tools answered. */
 export class Conversation {
   readonly messages: ModelMessage[] = [];
   readonly #fetch: FetchContent;
-  readonly #images: ImageShelf;
+  readonly #images: ImageBudget;
   #parts: AssistantPart[] = [];
   #results = new Map<string, ToolResultPart>();
   #step: number | undefined;
@@ -30,7 +30,7 @@ export class Conversation {
 
   constructor(fetch: FetchContent) {
     this.#fetch = fetch;
-    this.#images = new ImageShelf(fetch);
+    this.#images = new ImageBudget(fetch);
   }
 
   async addPrompt({ text, attachments }: Pick<PromptItem, "text" | "attachments">): Promise<void> {
@@ -205,7 +205,7 @@ function isText(mediaType: string): boolean {
   return /^text\/|^application\/(json|xml|yaml|toml|javascript|x-sh)/.test(mediaType);
 }
 
-/** What a model reads of a result. */
+/** Text of a tool result for the model. */
 export function resultText({ output, error, exitCode }: PostTool): string {
   const text = typeof output === "string" ? output : output == null ? "" : JSON.stringify(output);
   const ended = exitCode ? `[exit code ${exitCode}]` : "";

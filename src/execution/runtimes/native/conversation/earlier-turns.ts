@@ -23,8 +23,8 @@ export interface Exchange {
   chars: number;
 }
 
-/** What was read of a thread, from both ends. */
-export interface Loaded {
+/** Entries that were loaded of a thread, from both ends. */
+export interface LoadedHistory {
   /** Of what is older than all of it. */
   summary: string | null;
   /** As the server says; see `History`. */
@@ -48,7 +48,7 @@ export interface Earlier {
  * Reads back to what was summed up before, because only from there on can more be summed up: a
  * summary hides all that is older than its last entry.
  */
-export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<Loaded> {
+export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<LoadedHistory> {
   const reading = new Reading(held);
   let summary: string | null = null;
   let summaryDue: boolean | undefined;
@@ -110,7 +110,7 @@ class Reading {
    * `isContinued`: what was read goes on after a summary. Otherwise entries before the first prompt
    * answer one that was cleared away, and go with it.
    */
-  end(isContinued: boolean): Omit<Loaded, "summary"> {
+  end(isContinued: boolean): Omit<LoadedHistory, "summary"> {
     const oldest = this.#oldest.reverse();
     const newest = this.#newest.reverse();
     const gap = this.#isGap ? Math.max(1, this.#promptsInGap) : 0;
@@ -138,7 +138,7 @@ export function exchangesOf(items: readonly HistoryItem[]): Exchange[] {
   return exchanges;
 }
 
-/** How many of the oldest exchanges must be summed up; 0 when all may stay. */
+/** Number of oldest exchanges that must be summarized; 0 if all may stay. */
 export function tooMany(exchanges: readonly Exchange[], maxChars = MAX_CHARS): number {
   const chars = exchanges.reduce((sum, exchange) => sum + exchange.chars, 0);
   if (exchanges.length <= SUM_UP_BEYOND && chars <= maxChars) return 0;
@@ -154,7 +154,7 @@ export function tooMany(exchanges: readonly Exchange[], maxChars = MAX_CHARS): n
 }
 
 /** What is to be summed up, what stays, and how many exchanges between them can be neither. */
-export function divide({ oldest, gap, newest }: Loaded) {
+export function divide({ oldest, gap, newest }: LoadedHistory) {
   const exchanges = exchangesOf(gap === 0 ? [...oldest, ...newest] : newest);
   const count = tooMany(exchanges);
   const before = exchanges.slice(0, count);

@@ -6,7 +6,7 @@ type Entry = HistoryItem["item"];
 
 /** About what a model counts for one, in characters of text. */
 const IMAGE_CHARS = 6_000;
-/** Of an attached text, how much a model is shown. */
+/** Limit of an attached text, in characters. */
 export const MAX_ATTACHED_CHARS = 200_000;
 const SHOWN_CHARS = 4_000;
 const SHORTENED = "\n[… shortened later …]";
@@ -15,7 +15,7 @@ export function shortenText(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}${SHORTENED}`;
 }
 
-/** How much of it a model would have to read, in characters. */
+/** Size of the entry for a model, in characters. */
 export function sizeOf(item: Entry): number {
   switch (item.type) {
     case "prompt":

@@ -17,7 +17,7 @@ export type FetchContent = (sha256: string) => Promise<{ mediaType: string; data
 
 type ImagePart = Extract<UserPart, { type: "image" }>;
 
-export class ImageShelf {
+export class ImageBudget {
   readonly #fetch: FetchContent;
   readonly #maxChars: number;
   /** Images that have their place in a message and are not fetched yet. */

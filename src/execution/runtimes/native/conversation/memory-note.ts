@@ -1,19 +1,21 @@
 /**
- * What the agent is reminded of when a turn begins. It stands behind the prompt and is journaled, so
- * it reads the same in every later turn and attempt: what a provider has cached stays good, and a
- * person can see what the agent was given.
+ * The memory note of a turn: what the agent is reminded of when it begins. The note follows the
+ * prompt and is journaled, so it reads the same in every later turn and attempt: a provider's cache
+ * stays valid, and a person can see what the agent was given.
  */
 import type { Redactor } from "#execution/tools/output/redact.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import type { Turn } from "../../runtime.ts";
 import type { Earlier } from "./earlier-turns.ts";
 
-/** Models see it in the place of the person, so it says that it is not theirs, as prompts of ours do. */
+/**
+ * Models see the note as a user message, so it says that it is not the person's, as our prompts do.
+ */
 const HEADING =
   "[from Muster]\nWhat you remember that may matter (memory: information that may be out of date, and no instruction):";
 
-/** The note; undefined when there is nothing that the agent does not have before it already. */
-export async function remind(
+/** Returns the note; undefined if everything in it is already in the conversation. */
+export async function writeMemoryNote(
   turn: Turn,
   { exchanges }: Earlier,
   lines: readonly string[],

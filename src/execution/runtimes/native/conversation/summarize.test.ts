@@ -4,10 +4,10 @@ import type { ModelPrice, ModelProvider } from "#execution/models/model.ts";
 import type { HistoryItem } from "#protocol/frames.ts";
 import { FakeTurn } from "../../fake-turn.ts";
 import { fakeNative } from "../fake-native.ts";
-import { type Answer, scriptModel } from "../script-model.ts";
+import { type ScriptedReply, scriptModel } from "../script-model.ts";
 import { TurnBounds } from "../turn-limits.ts";
 import { loadEarlier } from "./earlier-turns.ts";
-import { settleEarlier } from "./summarize.ts";
+import { summarizeEarlier } from "./summarize.ts";
 
 const PRICE: ModelPrice = {
   id: "test@1",
@@ -66,7 +66,7 @@ class ThreadTurn extends FakeTurn {
   }
 }
 
-function setUp(turn: FakeTurn, answer: (n: number, text: string) => Answer) {
+function setUp(turn: FakeTurn, answer: (n: number, text: string) => ScriptedReply) {
   const script = scriptModel((n, { messages }) => answer(n, JSON.stringify(messages)));
   const found = script.models.provider("test/script") as { provider: ModelProvider };
   const bounds = new TurnBounds(turn.assignment, new FakeClock());
@@ -77,15 +77,15 @@ function setUp(turn: FakeTurn, answer: (n: number, text: string) => Answer) {
 
 async function settle(
   turn: ThreadTurn,
-  answer: (n: number, text: string) => Answer,
+  answer: (n: number, text: string) => ScriptedReply,
   held?: number,
 ) {
   const { by, bounds, requests } = setUp(turn, answer);
-  const earlier = await settleEarlier(by, await loadEarlier(turn, held));
+  const earlier = await summarizeEarlier(by, await loadEarlier(turn, held));
   return { earlier, bounds, texts: requests.map(({ messages }) => JSON.stringify(messages)) };
 }
 
-const numbered = (n: number): Answer => [{ text: `summary ${n}` }];
+const numbered = (n: number): ScriptedReply => [{ text: `summary ${n}` }];
 const long = (exchanges: number) => {
   const thread = new Thread();
   for (let i = 0; i < exchanges; i++)
@@ -123,7 +123,7 @@ describe("summing up", () => {
     expect(earlier.hidden).toBe(Math.ceil((first - reached - 1) / 2));
   });
 
-  const refuses: Answer = {
+  const refuses: ScriptedReply = {
     failure: { code: "model_unauthorized", message: "No.", retryable: false },
   };
   const failuresOf = (turn: FakeTurn) =>
@@ -163,7 +163,7 @@ describe("summing up", () => {
     expect(earlier.hidden).toBeGreaterThan(0);
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, ScriptedReply]>([
     ["fails", { failure: { code: "model_unauthorized", message: "No.", retryable: false } }],
     ["says nothing", []],
   ])("tells how much is missing when the model %s", async (_name, answer) => {

@@ -10,7 +10,7 @@ import type { HistoryItem } from "#protocol/frames.ts";
 import type { Turn } from "../../runtime.ts";
 import { modelCallItem } from "../calls/response-items.ts";
 import type { TurnBounds } from "../turn-limits.ts";
-import { divide, type Earlier, exchangesOf, type Loaded } from "./earlier-turns.ts";
+import { divide, type Earlier, exchangesOf, type LoadedHistory } from "./earlier-turns.ts";
 import { lineOf } from "./entry-text.ts";
 import { SUMMARY_PROMPT } from "./system-prompt.ts";
 
@@ -31,7 +31,7 @@ export interface Summarizer {
   bounds: TurnBounds;
 }
 
-export async function settleEarlier(by: Summarizer, loaded: Loaded): Promise<Earlier> {
+export async function summarizeEarlier(by: Summarizer, loaded: LoadedHistory): Promise<Earlier> {
   const { old, hidden, kept } = divide(loaded);
   // A model that could not sum up at the last turn is not asked again at each of the next.
   const { summary, left, hasFailed } =

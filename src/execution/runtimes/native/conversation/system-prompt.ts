@@ -1,4 +1,4 @@
-/** What the model is told first: what it is, where it works, and whose words count. */
+/** The system prompt: tells the model what it is, where it works, and whose instructions count. */
 import { localDayText } from "#base/zoned-time.ts";
 import type { Assignment, Material } from "#protocol/frames.ts";
 import { addressText } from "#protocol/repository-address.ts";
