@@ -5,11 +5,15 @@ import { FakeClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { silentLog as log } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
-import { type Assignment, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
+import { type Assignment, LEASE_MS, RUNNER_PROTOCOL, type ServerFrame } from "#protocol/frames.ts";
 import type { Feature } from "../feature.ts";
 import { createKernel } from "../kernel.ts";
 import type { Principal } from "../principal.ts";
+import type { RunRow } from "../schema.ts";
+import { startTestKernel } from "../testing/test-kernel.ts";
 import type { Work } from "../work.ts";
+import { claimRuns } from "./claim.ts";
+import { EXPIRY_MARGIN_MS } from "./leases.ts";
 
 const owner: Principal = {
   kind: "user",
@@ -147,5 +151,64 @@ describe("what a settlement makes ready", () => {
     await settle(assigned()[1] as Assignment);
     await expect.poll(() => assigned().length).toBe(3);
     expect(assigned()[2]).toMatchObject({ sessionId: id, content: "two" });
+  });
+});
+
+describe("claims", () => {
+  it("give the oldest run first, each under a new fence and with a lease", async () => {
+    const at = await startTestKernel();
+    const ids: string[] = [];
+    for (const content of ["a", "b", "c"]) {
+      const id = await at.createSession();
+      await at.send(id, content);
+      ids.push(id);
+      at.clock.advance(1_000);
+    }
+    const runner = await at.connect("one", 2);
+    await expect.poll(() => runner.assigned().length).toBe(2);
+    expect(runner.assigned().map(({ sessionId }) => sessionId)).toEqual(ids.slice(0, 2));
+    const [first] = runner.assigned();
+    expect(first).toMatchObject({ fence: 1, attempt: 1 });
+    expect(await at.run(first?.run ?? "")).toMatchObject({
+      state: "claimed",
+      fence: 1,
+      lease_until: at.clock.now() + LEASE_MS,
+    });
+  });
+
+  it("give a run to one of two runners that look at once", async () => {
+    const at = await startTestKernel();
+    const runners = [await at.connect("one"), await at.connect("two")];
+    await expect.poll(() => runners.every(({ connection }) => connection.free === 1)).toBe(true);
+    const reserved = runners.map(({ connection }) => connection.reserve());
+    await at.send(await at.createSession(), "go");
+    await Promise.all(reserved.map(async (one) => one && (await claimRuns(at.engine, one))));
+    for (const one of reserved) await one?.release();
+    await expect.poll(() => runners.flatMap((one) => one.assigned()).length).toBe(1);
+  });
+
+  it("keep reserved places from others until they are released", async () => {
+    const at = await startTestKernel();
+    const runner = await at.connect("one");
+    await expect.poll(() => runner.connection.free).toBe(1);
+    const reservation = runner.connection.reserve();
+    expect(runner.connection.reserve()).toBeUndefined();
+    await reservation?.release();
+    expect(runner.connection.free).toBe(1);
+  });
+
+  it("that are durable too late are given back, unharmed", async () => {
+    const at = await startTestKernel();
+    const runner = await at.connect("one");
+    await expect.poll(() => runner.connection.free).toBe(1);
+    const reservation = runner.connection.reserve();
+    if (!reservation) throw new Error("no place is free");
+    await at.send(await at.createSession(), "go");
+    at.clock.advance(EXPIRY_MARGIN_MS + 1);
+    await claimRuns(at.engine, reservation);
+    expect(runner.assigned()).toEqual([]);
+    await reservation.release();
+    const [run] = await at.select<RunRow>("select * from runs");
+    expect(run).toMatchObject({ state: "pending", runner_id: null, strikes: 0 });
   });
 });
