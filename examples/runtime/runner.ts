@@ -10,7 +10,7 @@
 import { join } from "node:path";
 import { loadConfig } from "#base/config.ts";
 import { createLog } from "#base/log.ts";
-import { remoteTransport, startRunner } from "#main/runner.ts";
+import { remoteTransport, startRunner } from "#main/runner/runner.ts";
 import { createLineNumbersRuntime } from "./line-numbers.ts";
 
 const DRAIN_MS = 5_000;

@@ -1,8 +1,8 @@
 // Compares the refusal codes in the sources with the table for the API document
-// (`src/surfaces/http/refusal-codes.ts`). With --write the table is generated again.
+// (`src/surfaces/http/document/refusal-codes.ts`). With --write the table is generated again.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 
-const TABLE = "src/surfaces/http/refusal-codes.ts";
+const TABLE = "src/surfaces/http/document/refusal-codes.ts";
 /** Folders whose refusals HTTP may answer with. */
 const SOURCES = ["engine", "features", "channels", "surfaces/http", "surfaces/live"];
 

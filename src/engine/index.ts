@@ -18,10 +18,9 @@ export {
   serve,
   type TimerHandler,
 } from "./feature.ts";
-export { findRepeated, fingerprintOf, type IdempotentRequest } from "./idempotency.ts";
 export { createKernel, type Kernel } from "./kernel.ts";
-export { kernelRetention } from "./kernel-retention.ts";
 export { ddl, kernelMigrations } from "./migrations.ts";
+export { findRepeated, fingerprintOf, type IdempotentRequest } from "./requests/idempotency.ts";
 export {
   type Action,
   may,
@@ -32,15 +31,16 @@ export {
   requireOrg,
   requireSignedIn,
   sessionThing,
-} from "./principal.ts";
-export { keptDays, keptSince, type RetentionRule, readRetention } from "./retention.ts";
+} from "./requests/principal.ts";
+export { kernelRetention } from "./retention/kernel-retention.ts";
+export { keptDays, keptSince, type RetentionRule, readRetention } from "./retention/retention.ts";
 export {
   forgetRetentionDays,
   listRetentionDays,
   oldRows,
   saveRetentionDays,
-} from "./retention-queries.ts";
-export { isRunToken } from "./runs/run-tokens.ts";
+} from "./retention/retention-queries.ts";
+export { isRunToken } from "./runs/runners/run-tokens.ts";
 export type {
   CredentialKind,
   CredentialRow,
@@ -52,7 +52,7 @@ export type {
   SessionRow,
   UserRow,
 } from "./schema.ts";
-export { clearTimer, setTimer } from "./timers.ts";
+export { clearTimer, setTimer } from "./timers/timers.ts";
 export {
   type Asked,
   command,

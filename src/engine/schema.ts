@@ -9,7 +9,7 @@ import type { EntryKind, Lifecycle, Outcome, QueueMode, SessionKind } from "#pro
 import type { PlanFate } from "./gates/decision.ts";
 import type { GateRow } from "./gates/schema.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
-import type { RetentionHoldRow, RetentionSettingRow } from "./retention-schema.ts";
+import type { RetentionHoldRow, RetentionSettingRow } from "./retention/retention-schema.ts";
 import type { PromptRow } from "./sessions/prompt-schema.ts";
 import type { TurnChangesRow, WorkspaceFileRow, WorkspaceRow } from "./workspace-schema.ts";
 

@@ -24,12 +24,12 @@ import type {
   WakeAnswer,
 } from "./event-facts.ts";
 import type { RenderNotice } from "./notices/render-notice.ts";
-import type { Principal } from "./principal.ts";
 import type { RepoAddressLister } from "./repo-addresses.ts";
-import type { LossEvidence, LossReason } from "./runs/loss-evidence.ts";
+import type { Principal } from "./requests/principal.ts";
+import type { LossEvidence, LossReason } from "./runs/leases/loss-evidence.ts";
 import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.ts";
-import { insertEvents } from "./sessions/event-queries.ts";
-import { eventView } from "./sessions/event-view.ts";
+import { insertEvents } from "./sessions/log/event-queries.ts";
+import { eventView } from "./sessions/log/event-view.ts";
 import { findParentId, insertSession, lockSession, saveSession } from "./sessions/queries.ts";
 import type { SessionDefaults } from "./sessions/session-defaults.ts";
 

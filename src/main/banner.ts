@@ -1,5 +1,5 @@
 /** The lines that `muster up` prints when it is ready. */
-import { SANDBOX_FIXES, type SandboxFix } from "#protocol/sandboxes.ts";
+import { SANDBOX_FIXES, type SandboxFix } from "#protocol/reports/sandboxes.ts";
 
 export interface Readiness {
   url: string;

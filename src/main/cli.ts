@@ -9,7 +9,7 @@ import { DEFAULT_TURN_LIMITS } from "#protocol/frames.ts";
 import { createProcessHost, createProgram } from "#surfaces/cli/index.ts";
 import { commands } from "./commands.ts";
 import { createFeatures, ENCRYPTED_COLUMNS } from "./features.ts";
-import type { RunnerStart } from "./runner.ts";
+import type { RunnerStart } from "./runner/runner.ts";
 import { VERSION } from "./version.ts";
 
 /** Tables do not depend on the key that some of their content is encrypted with. */

@@ -23,7 +23,7 @@ import { createStorage } from "#features/storage/index.ts";
 import { createSupervision, disabledReason } from "#features/supervision/index.ts";
 import { tasks } from "#features/tasks/index.ts";
 import { usage } from "#features/usage/index.ts";
-import { environmentProviders, priceRequest } from "./gateway-models.ts";
+import { environmentProviders, priceRequest } from "./server/gateway-models.ts";
 
 /** Everything that features store encrypted with the server's key. */
 export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [

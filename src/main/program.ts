@@ -7,7 +7,7 @@ import { requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 import { terminalText } from "#base/text/visible-text.ts";
 import { exitCodeOf } from "#surfaces/cli/kit/exit-codes.ts";
-import type { RunnerStart } from "./runner.ts";
+import type { RunnerStart } from "./runner/runner.ts";
 
 const DRAIN_MS = 20_000;
 const SIGNAL_TWICE_MS = 1_000;
@@ -48,7 +48,7 @@ async function startServing(
     const { up } = await import("./up.ts");
     return live(await up(config, log, program, filesFolder), log);
   }
-  const { startServer } = await import("./server.ts");
+  const { startServer } = await import("./server/server.ts");
   const server = await startServer(config, log, filesFolder);
   process.stdout.write(`Muster is ready at ${server.http.url}\n`);
   live(server, log);
@@ -57,7 +57,7 @@ async function startServing(
 async function runRunner(start: RunnerStart): Promise<void> {
   const config = loadConfig(start.env);
   const log = createLog({ level: config.logLevel });
-  const { readSecret } = await import("./owner.ts");
+  const { readSecret } = await import("./server/owner.ts");
   const token = start.tokenFile === undefined ? config.token : readSecret(start.tokenFile);
   if (token === undefined) {
     throw new Refusal(
@@ -66,7 +66,7 @@ async function runRunner(start: RunnerStart): Promise<void> {
       "A runner needs a token: make one with `npx muster runners token NAME`, then give it with --token-file or MUSTER_TOKEN.",
     );
   }
-  const { remoteTransport, startRunner } = await import("./runner.ts");
+  const { remoteTransport, startRunner } = await import("./runner/runner.ts");
   const serverUrl = config.server ?? `http://127.0.0.1:${config.port}`;
   requireEncrypted(serverUrl, config.insecureHttp);
   const settings = {

@@ -5,10 +5,10 @@ import type { Config } from "#base/config.ts";
 import type { Log } from "#base/log.ts";
 import { tryBubblewrap } from "#base/machine/try-bubblewrap.ts";
 import { bannerOf } from "./banner.ts";
-import { createInlineTransport } from "./inline-transport.ts";
-import { ensureRunnerToken, readSecret } from "./owner.ts";
-import { superviseRunner } from "./runner-process.ts";
-import { type RunningServer, startServer } from "./server.ts";
+import { createInlineTransport } from "./runner/inline-transport.ts";
+import { superviseRunner } from "./runner/runner-process.ts";
+import { ensureRunnerToken, readSecret } from "./server/owner.ts";
+import { type RunningServer, startServer } from "./server/server.ts";
 
 const DRAIN_MS = 5_000;
 
@@ -92,7 +92,7 @@ async function startLocalRunner(
     // It speaks to an address of this very machine, whichever name that has.
     return superviseRunner(args, { ...process.env, MUSTER_INSECURE_HTTP: "1" }, log);
   }
-  const { startRunner } = await import("./runner.ts");
+  const { startRunner } = await import("./runner/runner.ts");
   const caller = await server.auth.authenticate(readSecret(tokenFile));
   if (caller?.principal.kind !== "runner")
     throw new Error("the local runner's token is not a runner's");

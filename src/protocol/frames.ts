@@ -18,11 +18,11 @@ import {
   MAX_FRAME_ITEMS,
   placeSchema,
 } from "./bounds.ts";
-import { diskReportSchema } from "./disk-report.ts";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
 import { modelOfferSchema } from "./models.ts";
-import { repositoryAddressSchema } from "./repository-address.ts";
-import { sandboxReportSchema } from "./sandbox-report.ts";
+import { repositoryAddressSchema } from "./names/repository-address.ts";
+import { diskReportSchema } from "./reports/disk-report.ts";
+import { sandboxReportSchema } from "./reports/sandbox-report.ts";
 import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
 import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
 import { type GitIdentity, type RepositoryAccess, workspaceChangesSchema } from "./workspaces.ts";

@@ -1,8 +1,8 @@
 /** Runs and runners as clients see them. */
 import * as z from "zod";
-import { diskReportSchema } from "./disk-report.ts";
 import { isoTime } from "./page.ts";
-import { sandboxReportSchema } from "./sandbox-report.ts";
+import { diskReportSchema } from "./reports/disk-report.ts";
+import { sandboxReportSchema } from "./reports/sandbox-report.ts";
 import { OUTCOMES } from "./sessions.ts";
 
 export const RUN_STATES = [

@@ -7,9 +7,9 @@
 import { command } from "#engine/index.ts";
 import { memory } from "#features/memory/index.ts";
 import { listShelves, lockOrMakeShelf, type ShelfKey } from "#features/memory/queries.ts";
-import { queryTerms, searchMemories } from "#features/memory/search.ts";
-import { wordsOf } from "#features/memory/topic.ts";
-import { addMemory } from "#features/memory/write-memory.ts";
+import { queryTerms, searchMemories } from "#features/memory/ranking/search.ts";
+import { wordsOf } from "#features/memory/ranking/topic.ts";
+import { addMemory } from "#features/memory/writing/write-memory.ts";
 import { percentile } from "./figure.ts";
 import { openKernel } from "./own-kernel.ts";
 

@@ -9,11 +9,11 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { inserter, type Tx } from "#base/store/index.ts";
 import type { KernelTables, SessionRow } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
-import { documentOf } from "#features/search/document.ts";
 import { createSearch } from "#features/search/index.ts";
-import { indexLog } from "#features/search/index-log.ts";
+import { documentOf } from "#features/search/indexing/document.ts";
+import { indexLog } from "#features/search/indexing/index-log.ts";
+import { entryFound } from "#features/search/indexing/sources.ts";
 import { addDocument, mergeIndex, saveCursor } from "#features/search/queries.ts";
-import { entryFound } from "#features/search/sources.ts";
 import { percentile } from "./figure.ts";
 import { openKernel, owner } from "./own-kernel.ts";
 

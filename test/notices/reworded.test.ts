@@ -1,7 +1,7 @@
 /** Every word of every notice is another: what people see and what turns may do stay as they are. */
 import { expect, it } from "vitest";
 import type { Feature } from "#engine/index.ts";
-import { FakeOffice, idOf } from "#features/mailbox/fake-office.ts";
+import { FakeOffice, idOf } from "#features/mailbox/sending/fake-office.ts";
 import { wakeLines } from "#features/sessions/cli/chat/compact.ts";
 import type { User } from "#features/testing/index.ts";
 import { noticeLine, shownNotice } from "#protocol/notice-words.ts";

@@ -1,7 +1,7 @@
 /** Gates: the first answer stands, a turn goes on when all is answered, and is told once. */
 import { describe, expect, it } from "vitest";
 import { LEASE_MS } from "#protocol/frames.ts";
-import { EXPIRY_MARGIN_MS, expireLeases } from "../runs/leases.ts";
+import { EXPIRY_MARGIN_MS, expireLeases } from "../runs/leases/leases.ts";
 import { findRun } from "../runs/queries.ts";
 import type { GateRow } from "../schema.ts";
 import { asksAboutAll, call, startTestKernel, text } from "../testing/test-kernel.ts";

@@ -1,8 +1,8 @@
 /** Admission of notices: the prompt gets the rendered text for the model and the notice for programs. */
 import type { Notice } from "#protocol/notices.ts";
 import type { PromptRow } from "../schema.ts";
-import { admitPrompt, type NewPrompt } from "../sessions/admit-prompt.ts";
-import { editPrompt } from "../sessions/change-queue.ts";
+import { admitPrompt, type NewPrompt } from "../sessions/prompts/admit-prompt.ts";
+import { editPrompt } from "../sessions/prompts/change-queue.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { shortenNotice } from "./shorten-notice.ts";
 

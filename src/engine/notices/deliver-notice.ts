@@ -7,8 +7,8 @@
  */
 import type { Notice } from "#protocol/notices.ts";
 import type { PromptRow } from "../schema.ts";
-import { withdrawPrompt } from "../sessions/change-queue.ts";
-import { findPrompt } from "../sessions/prompt-queries.ts";
+import { withdrawPrompt } from "../sessions/prompts/change-queue.ts";
+import { findPrompt } from "../sessions/prompts/prompt-queries.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { admitNotice, editNotice, type NoticeSender } from "./admit-notice.ts";
 

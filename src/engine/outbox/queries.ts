@@ -1,6 +1,6 @@
 /** The only SQL on the outbox. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
-import { oldRows } from "../retention-queries.ts";
+import { oldRows } from "../retention/retention-queries.ts";
 import type { KernelTables, OutboxRow } from "../schema.ts";
 
 const prepare = statements<KernelTables>();

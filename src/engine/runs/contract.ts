@@ -2,9 +2,9 @@
 import * as z from "zod";
 import { line } from "#base/text/text-schemas.ts";
 import { apiRoute } from "#protocol/api-route.ts";
-import { databaseUseSchema } from "#protocol/database-use.ts";
 import { modelOfferSchema } from "#protocol/models.ts";
 import { pageOf, pageQuery } from "#protocol/page.ts";
+import { databaseUseSchema } from "#protocol/reports/database-use.ts";
 import {
   demandsSchema,
   EXECUTION_MODES,

@@ -1,10 +1,10 @@
-export type { Dispatcher } from "./dispatcher.ts";
-export { tellMachinesGone } from "./machines-gone.ts";
-export { countByServer, meterModelCall } from "./model-calls.ts";
+export type { Dispatcher } from "./claims/dispatcher.ts";
+export { requireModelOffered, requireRuntimeOffered } from "./claims/require-offered.ts";
+export { countByServer, meterModelCall } from "./journal/model-calls.ts";
+export { tellMachinesGone } from "./leases/machines-gone.ts";
 export { findRun, findRunAgain, listLiveRuns, readyBacklog } from "./queries.ts";
 export { requestStop } from "./request-stop.ts";
-export { requireModelOffered, requireRuntimeOffered } from "./require-offered.ts";
 export { parseRunOptions } from "./run-options.ts";
-export type { RunnerConnection } from "./runner-connection.ts";
-export { findRunner } from "./runner-queries.ts";
-export { isIsolatedRunner } from "./runners.ts";
+export type { RunnerConnection } from "./runners/runner-connection.ts";
+export { findRunner } from "./runners/runner-queries.ts";
+export { isIsolatedRunner } from "./runners/runners.ts";

@@ -2,8 +2,8 @@
 import { BUDGET_SPENT } from "#protocol/budget-words.ts";
 import type { CancelReason } from "#protocol/frames.ts";
 import type { RunRow } from "../schema.ts";
-import { showRunState } from "../sessions/run-state.ts";
-import type { Ending } from "../sessions/turns.ts";
+import { showRunState } from "../sessions/turns/run-state.ts";
+import type { Ending } from "../sessions/turns/turns.ts";
 import { transitionRun } from "../transitions/run-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { saveRun } from "./queries.ts";

@@ -4,8 +4,8 @@ import type { Reader } from "#base/store/index.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Demands, ExecutionMode, Run, RunType } from "#protocol/runs.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import { decodeCursor, pageOf } from "../cursor.ts";
-import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
+import { decodeCursor, pageOf } from "../requests/cursor.ts";
+import { findRepeated, type IdempotentRequest } from "../requests/idempotency.ts";
 import {
   type Action,
   may,
@@ -13,17 +13,17 @@ import {
   principalKey,
   requireMay,
   sessionThing,
-} from "../principal.ts";
+} from "../requests/principal.ts";
 import type { RunRow } from "../schema.ts";
-import { withdrawPrompt } from "../sessions/change-queue.ts";
 import { createSession } from "../sessions/create-session.ts";
-import { cutTurn } from "../sessions/cut-turn.ts";
-import { findPrompt, findPromptByRun } from "../sessions/prompt-queries.ts";
-import { admitFrom } from "../sessions/prompts.ts";
+import { withdrawPrompt } from "../sessions/prompts/change-queue.ts";
+import { findPrompt, findPromptByRun } from "../sessions/prompts/prompt-queries.ts";
+import { admitFrom } from "../sessions/prompts/prompts.ts";
 import { findSession } from "../sessions/queries.ts";
 import { requireReadable } from "../sessions/reading.ts";
 import type { SessionDefaults } from "../sessions/session-defaults.ts";
 import { newSession } from "../sessions/session-request.ts";
+import { cutTurn } from "../sessions/turns/cut-turn.ts";
 import { command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { findRun } from "./queries.ts";
 import { listRuns } from "./session-run-queries.ts";

@@ -14,13 +14,13 @@ import {
 } from "#protocol/frames.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createKernel, type Kernel } from "../kernel.ts";
-import type { Principal } from "../principal.ts";
+import type { Principal } from "../requests/principal.ts";
 import type { RunnerRow } from "../schema.ts";
-import { endOverdueStops, expireLeases } from "./leases.ts";
-import { tellMachinesGone } from "./machines-gone.ts";
-import { listModelOffers } from "./runner-desk.ts";
-import { whatBecameOf } from "./turn-material.ts";
-import { failUnmatched } from "./unmatched.ts";
+import { failUnmatched } from "./claims/unmatched.ts";
+import { endOverdueStops, expireLeases } from "./leases/leases.ts";
+import { tellMachinesGone } from "./leases/machines-gone.ts";
+import { listModelOffers } from "./runners/runner-desk.ts";
+import { whatBecameOf } from "./runners/turn-material.ts";
 
 const owner: Principal = {
   kind: "user",

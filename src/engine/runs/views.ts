@@ -1,7 +1,7 @@
 /** Runs as clients see them; also those whose prompt still waits, which have no row of their own yet. */
 import type { Demands, Run } from "#protocol/runs.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
-import { isoTime } from "../sessions/event-view.ts";
+import { isoTime } from "../sessions/log/event-view.ts";
 import { parseRunOptions } from "./run-options.ts";
 
 const optionalTime = (at: number | null) => (at === null ? null : isoTime(at));

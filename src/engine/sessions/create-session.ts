@@ -1,13 +1,13 @@
 /** A new session, with its limits checked and its place in the tree of its parents. */
 import { cleanText } from "#base/text/clean-text.ts";
-import { addressText, type RepositoryAddress } from "#protocol/repository-address.ts";
+import { addressText, type RepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { Demands } from "#protocol/runs.ts";
 import { isOrchestrator, type QueueMode, type SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import { createdSession } from "../transitions/session-transitions.ts";
 import type { Asked, SessionWriter, Work } from "../work.ts";
-import { findRoom } from "./ceilings.ts";
-import { finishPurge } from "./purge.ts";
+import { findRoom } from "./lifecycle/ceilings.ts";
+import { finishPurge } from "./purge/purge.ts";
 import { lockOrg } from "./queries.ts";
 
 export interface NewSession {

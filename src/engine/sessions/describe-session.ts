@@ -4,13 +4,13 @@
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Session } from "#protocol/sessions.ts";
-import type { RunnerStanding } from "../runs/runner-capabilities.ts";
-import { matchRunners, takeoverAt, troubleOf } from "../runs/runner-match.ts";
-import { listStandings } from "../runs/runner-queries.ts";
-import { listLiveRunsOf } from "../runs/waiting-run-queries.ts";
+import { matchRunners, takeoverAt, troubleOf } from "../runs/claims/runner-match.ts";
+import { listLiveRunsOf } from "../runs/claims/waiting-run-queries.ts";
+import type { RunnerStanding } from "../runs/runners/runner-capabilities.ts";
+import { listStandings } from "../runs/runners/runner-queries.ts";
 import type { RunRow, SessionRow } from "../schema.ts";
+import { sessionWait, UNKNOWN_SURROUNDINGS } from "./turns/waiting-for.ts";
 import { type SessionSurroundings, sessionView } from "./views.ts";
-import { sessionWait, UNKNOWN_SURROUNDINGS } from "./waiting-for.ts";
 
 /** The rows must be of one organisation. */
 export async function describeSessions(

@@ -7,12 +7,12 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Lifecycle, OverseenSession, Session, SessionKind } from "#protocol/sessions.ts";
-import { decodeCursor, pageOf } from "../cursor.ts";
-import { type Principal, principalKey, requireMay } from "../principal.ts";
+import { decodeCursor, pageOf } from "../requests/cursor.ts";
+import { type Principal, principalKey, requireMay } from "../requests/principal.ts";
 import { command, type Engine } from "../work.ts";
 import { describeSession, describeSessions } from "./describe-session.ts";
-import { isoTime } from "./event-view.ts";
-import { insertOpen, listOpenTo } from "./open-queries.ts";
+import { isoTime } from "./log/event-view.ts";
+import { insertOpen, listOpenTo } from "./log/open-queries.ts";
 import { listSessions } from "./queries.ts";
 
 const OPEN_MS = 60 * 60_000;

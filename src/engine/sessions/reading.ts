@@ -4,9 +4,9 @@
  */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
-import { may, type Principal, sessionThing } from "../principal.ts";
+import { may, type Principal, sessionThing } from "../requests/principal.ts";
 import type { SessionRow } from "../schema.ts";
-import { findOpenUntil } from "./open-queries.ts";
+import { findOpenUntil } from "./log/open-queries.ts";
 
 export interface Reading {
   session: SessionRow;

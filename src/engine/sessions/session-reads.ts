@@ -3,13 +3,19 @@ import { notFound } from "#base/refusal.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Entry, Lifecycle, Session } from "#protocol/sessions.ts";
-import { decodeCursor, encodeCursor, type Place, pageOf } from "../cursor.ts";
-import { type Action, may, type Principal, requireMay, sessionThing } from "../principal.ts";
+import { decodeCursor, encodeCursor, type Place, pageOf } from "../requests/cursor.ts";
+import {
+  type Action,
+  may,
+  type Principal,
+  requireMay,
+  sessionThing,
+} from "../requests/principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
 import { describeSession, describeSessions } from "./describe-session.ts";
-import { listEntries, listEventSizes, listEvents } from "./event-queries.ts";
-import { entryView, eventView } from "./event-view.ts";
+import { listEntries, listEventSizes, listEvents } from "./log/event-queries.ts";
+import { entryView, eventView } from "./log/event-view.ts";
 import { findSession, listSessions, type SessionFilter } from "./queries.ts";
 import { type Reading, requireReadable } from "./reading.ts";
 import { treeTop } from "./states.ts";

@@ -1,13 +1,13 @@
 /** What a caller may say about a new session, and what the server makes of it. */
 import { Refusal } from "#base/refusal.ts";
-import { isBranchName } from "#protocol/branch-name.ts";
+import { isBranchName } from "#protocol/names/branch-name.ts";
 import {
   type AddressReading,
   addressText,
   type RepositoryAddress,
   readRepositoryAddress,
   storedRepositoryAddress,
-} from "#protocol/repository-address.ts";
+} from "#protocol/names/repository-address.ts";
 import type { Demands } from "#protocol/runs.ts";
 import {
   isOrchestrator,
@@ -15,7 +15,7 @@ import {
   type SessionKind,
   TRIAL_RUNTIMES,
 } from "#protocol/sessions.ts";
-import { may, type Principal, principalKey, sessionThing } from "../principal.ts";
+import { may, type Principal, principalKey, sessionThing } from "../requests/principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Work } from "../work.ts";
 import type { NewSession } from "./create-session.ts";

@@ -4,22 +4,28 @@ import { cleanText } from "#base/text/clean-text.ts";
 import type { Page } from "#protocol/page.ts";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import { findRepeated, type IdempotentRequest } from "../idempotency.ts";
-import { may, type Principal, principalKey, requireMay, sessionThing } from "../principal.ts";
+import { findRepeated, type IdempotentRequest } from "../requests/idempotency.ts";
+import {
+  may,
+  type Principal,
+  principalKey,
+  requireMay,
+  sessionThing,
+} from "../requests/principal.ts";
 import { type ChildrenFate, command, type Engine, type SessionWriter, type Work } from "../work.ts";
 import { relocateSession } from "../workspaces/relocate.ts";
 import { withBindings } from "./bindings.ts";
-import { clearContext } from "./clear-context.ts";
 import { createSession } from "./create-session.ts";
 import { describeSession } from "./describe-session.ts";
-import { changeLifecycle, endSession, stopTurns, terminateTree } from "./lifecycle.ts";
-import { admitFrom } from "./prompts.ts";
+import { changeLifecycle, endSession, stopTurns, terminateTree } from "./lifecycle/lifecycle.ts";
+import { redactEntry } from "./log/redact-entry.ts";
+import { clearContext } from "./prompts/clear-context.ts";
+import { admitFrom } from "./prompts/prompts.ts";
 import { findSession } from "./queries.ts";
-import { redactEntry } from "./redact-entry.ts";
 import type { SessionDefaults } from "./session-defaults.ts";
 import { createSessionReads, type SessionQuery } from "./session-reads.ts";
 import { newSession, type SessionRequest } from "./session-request.ts";
-import { stopTurn } from "./stop-turn.ts";
+import { stopTurn } from "./turns/stop-turn.ts";
 
 export interface SessionChange {
   title?: string | null | undefined;

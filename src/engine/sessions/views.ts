@@ -7,11 +7,11 @@ import {
   type Prompt,
   type Session,
 } from "#protocol/sessions.ts";
-import { sessionDemands } from "../runs/fit.ts";
+import { sessionDemands } from "../runs/claims/fit.ts";
 import type { PromptRow, SessionRow } from "../schema.ts";
-import { isoTime } from "./event-view.ts";
+import { isoTime } from "./log/event-view.ts";
 import { type RunTrouble, viewSession } from "./states.ts";
-import { type PromptSurroundings, promptWait, UNKNOWN_SURROUNDINGS } from "./waiting-for.ts";
+import { type PromptSurroundings, promptWait, UNKNOWN_SURROUNDINGS } from "./turns/waiting-for.ts";
 
 const optionalTime = (at: number | null) => (at === null ? null : isoTime(at));
 

@@ -9,7 +9,7 @@ import { type Assignment, type Park, RUNNER_PROTOCOL, type ServerFrame } from "#
 import type { QueueMode } from "#protocol/sessions.ts";
 import type { Feature } from "../feature.ts";
 import { createKernel } from "../kernel.ts";
-import type { Principal } from "../principal.ts";
+import type { Principal } from "../requests/principal.ts";
 import type { PromptRow, RunRow } from "../schema.ts";
 
 export const owner: Principal = {

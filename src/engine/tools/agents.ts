@@ -3,9 +3,9 @@
  * it works for, with the tools of that session and no others.
  */
 import { type ToolOffer, toolOffer } from "#protocol/tools.ts";
-import type { Principal } from "../principal.ts";
+import type { Principal } from "../requests/principal.ts";
 import { findRun } from "../runs/queries.ts";
-import type { RunTokens } from "../runs/run-tokens.ts";
+import type { RunTokens } from "../runs/runners/run-tokens.ts";
 import { findSession } from "../sessions/queries.ts";
 import { isHeldState } from "../transitions/run-transitions.ts";
 import { type AgentCall, type AgentCallParts, callAsAgent } from "./agent-calls.ts";

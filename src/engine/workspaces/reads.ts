@@ -2,11 +2,11 @@
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionChanges, ShownFile, WorkspaceChanges } from "#protocol/workspaces.ts";
-import type { Principal } from "../principal.ts";
-import { findRunner } from "../runs/runner-queries.ts";
-import { diskOf } from "../runs/runners.ts";
-import { findBlob } from "../sessions/blob-queries.ts";
-import { isoTime } from "../sessions/event-view.ts";
+import type { Principal } from "../requests/principal.ts";
+import { findRunner } from "../runs/runners/runner-queries.ts";
+import { diskOf } from "../runs/runners/runners.ts";
+import { findBlob } from "../sessions/log/blob-queries.ts";
+import { isoTime } from "../sessions/log/event-view.ts";
 import { findSession } from "../sessions/queries.ts";
 import { type Reading, requireReadable } from "../sessions/reading.ts";
 import type { Engine } from "../work.ts";

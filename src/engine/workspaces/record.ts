@@ -1,7 +1,7 @@
 /** What runners tell of workspaces: where one lies, and what a turn did to it. */
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { JournalItem } from "#protocol/events.ts";
-import { requirementsKey, requirementsOf } from "../runs/fit.ts";
+import { requirementsKey, requirementsOf } from "../runs/claims/fit.ts";
 import type { RunRow } from "../schema.ts";
 import type { Work } from "../work.ts";
 import {

@@ -4,15 +4,15 @@
  * more: should its machine come back, its files are put away there, and what it still writes is stale.
  */
 import { Refusal } from "#base/refusal.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { exactPatch, type WorkspaceChanges } from "#protocol/workspaces.ts";
 import { endUnusedApprovals } from "../gates/gates.ts";
-import { fits, requirementsKey, requirementsOf, sessionDemands } from "../runs/fit.ts";
-import { EXPIRY_MARGIN_MS } from "../runs/leases.ts";
-import { loseRun } from "../runs/lose-run.ts";
+import { fits, requirementsKey, requirementsOf, sessionDemands } from "../runs/claims/fit.ts";
+import { EXPIRY_MARGIN_MS } from "../runs/leases/leases.ts";
+import { loseRun } from "../runs/leases/lose-run.ts";
 import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
-import { findRunner, listStandings } from "../runs/runner-queries.ts";
+import { findRunner, listStandings } from "../runs/runners/runner-queries.ts";
 import type { RunnerRow, RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace, upsertWorkspace } from "./queries.ts";

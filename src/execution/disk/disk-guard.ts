@@ -10,7 +10,7 @@
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
-import { DISK_LOW, type DiskReport } from "#protocol/disk-report.ts";
+import { DISK_LOW, type DiskReport } from "#protocol/reports/disk-report.ts";
 import { GrowthWatch } from "./growth-watch.ts";
 import {
   floorOf,

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "#base/refusal.ts";
 import type { Sandbox, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
-import { WORKSPACE_FULL } from "#protocol/disk-report.ts";
+import { WORKSPACE_FULL } from "#protocol/reports/disk-report.ts";
 import { measureFolders, NO_USAGE, type Usage } from "./measure-folders.ts";
 import { BYTES_PER_FILE, type Quota, type Space, sizeText } from "./space.ts";
 import { readUsage, type StoredUsage, writeUsage } from "./usage-file.ts";

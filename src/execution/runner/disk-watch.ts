@@ -1,7 +1,7 @@
 /** Reports the runner's disk to the server, and has the disk maintained. */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
-import type { DiskReport } from "#protocol/disk-report.ts";
+import type { DiskReport } from "#protocol/reports/disk-report.ts";
 import { CoalescedTask } from "./coalesced-task.ts";
 
 const LOOK_EVERY_MS = 2_000;

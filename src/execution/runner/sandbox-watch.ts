@@ -1,7 +1,7 @@
 /** Reports the machine's sandbox to the server, and applies the server's consent to it. */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
-import type { SandboxReport } from "#protocol/sandbox-report.ts";
+import type { SandboxReport } from "#protocol/reports/sandbox-report.ts";
 import { CoalescedTask } from "./coalesced-task.ts";
 
 const LOOK_EVERY_MS = 30_000;

@@ -10,8 +10,8 @@
  */
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
-import type { SandboxReport } from "#protocol/sandbox-report.ts";
-import { SANDBOX_UNAVAILABLE } from "#protocol/sandboxes.ts";
+import type { SandboxReport } from "#protocol/reports/sandbox-report.ts";
+import { SANDBOX_UNAVAILABLE } from "#protocol/reports/sandboxes.ts";
 import type { Sandbox, SandboxProbe, SandboxProvider, SandboxSpec } from "./sandbox.ts";
 
 export interface MachineSandboxOptions {

@@ -10,7 +10,7 @@
  *   daemonised; `close` ends all commands.
  */
 import type { Readable, Writable } from "node:stream";
-import type { SandboxFix } from "#protocol/sandboxes.ts";
+import type { SandboxFix } from "#protocol/reports/sandboxes.ts";
 
 export type SandboxKind = "bubblewrap" | "local";
 

@@ -8,7 +8,7 @@
  * flat however much there is: read through `OutputBuffer`. Stop when `signal` aborts.
  */
 import type { Workspace } from "#execution/workspaces/workspace.ts";
-import type { RepositoryAddress } from "#protocol/repository-address.ts";
+import type { RepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 
 export interface SessionRepository {

@@ -9,7 +9,7 @@ import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
 import { readSpace } from "#execution/disk/space.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import { listSnapshotFiles } from "./snapshots/pack-snapshots.ts";
 import type { Workspace, Workspaces } from "./workspace.ts";
 import { createWorkspaces } from "./workspaces.ts";

@@ -12,7 +12,7 @@ import { measureFolders } from "#execution/disk/measure-folders.ts";
 import { personLimitOn } from "#execution/disk/space.ts";
 import { readUsage, writeUsage } from "#execution/disk/usage-file.ts";
 import type { WorkspaceMeter } from "#execution/disk/workspace-meter.ts";
-import { type DiskReport, WORKSPACE_FULL } from "#protocol/disk-report.ts";
+import { type DiskReport, WORKSPACE_FULL } from "#protocol/reports/disk-report.ts";
 import { removeTree } from "./folders/remove-tree.ts";
 import type { NamedQueues } from "./queue.ts";
 import { DELETING, scanRecords, type WorkspaceRecord } from "./records.ts";

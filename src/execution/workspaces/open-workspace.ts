@@ -5,7 +5,7 @@ import { Refusal } from "#base/refusal.ts";
 import type { WorkspaceMeter } from "#execution/disk/workspace-meter.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import type { Sandbox, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
-import { SCRATCH_PATH } from "#protocol/workspace-paths.ts";
+import { SCRATCH_PATH } from "#protocol/names/workspace-paths.ts";
 import type { HeldFolder } from "./folders/held-folder.ts";
 import { removeTree } from "./folders/remove-tree.ts";
 import type { MeterRegistry } from "./housekeeping.ts";

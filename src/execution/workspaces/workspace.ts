@@ -7,8 +7,8 @@
 import type { Refusal } from "#base/refusal.ts";
 import type { WorkspaceMeter } from "#execution/disk/workspace-meter.ts";
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
-import type { DiskReport } from "#protocol/disk-report.ts";
-import type { RepositoryAddress } from "#protocol/repository-address.ts";
+import type { RepositoryAddress } from "#protocol/names/repository-address.ts";
+import type { DiskReport } from "#protocol/reports/disk-report.ts";
 import type { GitIdentity, RepositoryAccess, WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { HeldFolder } from "./folders/held-folder.ts";
 

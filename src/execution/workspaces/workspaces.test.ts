@@ -20,7 +20,7 @@ import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts"
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import type { Workspace, WorkspaceRequest, Workspaces } from "./workspace.ts";

@@ -13,7 +13,7 @@ import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
 import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { SandboxLimits, SandboxProvider, SandboxSpec } from "#execution/sandboxes/sandbox.ts";
-import type { DiskReport } from "#protocol/disk-report.ts";
+import type { DiskReport } from "#protocol/reports/disk-report.ts";
 import { checkPath, isInside, resolveRules } from "./folders/check-project-folder.ts";
 import { holdFolder } from "./folders/held-folder.ts";
 import { removeTree } from "./folders/remove-tree.ts";

@@ -1,8 +1,8 @@
 /** Approvals over HTTP: each person sees and decides those of their own sessions. */
 import { notFound } from "#base/refusal.ts";
-import { decodeCursor, pageOf } from "#engine/cursor.ts";
 import { findGate, listGates } from "#engine/gates/index.ts";
 import { command, type GateRow, may, type Route, requireMay, serve } from "#engine/index.ts";
+import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { requireUser } from "#features/policy/index.ts";
 import { approvalsApi } from "./contract.ts";
 import { decide } from "./decide.ts";

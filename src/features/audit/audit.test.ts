@@ -11,11 +11,11 @@ import {
   type World,
 } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import { createHeadKeeper } from "./chain/kept-head.ts";
+import { sealTrail } from "./chain/seal.ts";
+import { verifyTrail } from "./chain/verify.ts";
 import type { AuditEvent, Verification } from "./contract.ts";
 import { createAudit } from "./index.ts";
-import { createHeadKeeper } from "./kept-head.ts";
-import { sealTrail } from "./seal.ts";
-import { verifyTrail } from "./verify.ts";
 
 const CANARY = "canary-7f3a";
 const DAY_MS = 24 * 60 * 60_000;

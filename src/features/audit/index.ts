@@ -1,14 +1,14 @@
 /** Audit: an append-only, hash-chained trail of what happened, without any content. */
 import type { Engine, Feature } from "#engine/index.ts";
-import { auditRetention } from "./cut-trail.ts";
-import { createHeadKeeper } from "./kept-head.ts";
+import { auditRetention } from "./chain/cut-trail.ts";
+import { createHeadKeeper } from "./chain/kept-head.ts";
+import { noteRestore, type RestoredTrail } from "./chain/note-restore.ts";
+import { SEAL_EVERY_MS, sealTrail } from "./chain/seal.ts";
 import { listen } from "./listen.ts";
-import { noteRestore, type RestoredTrail } from "./note-restore.ts";
 import { auditRoutes } from "./routes.ts";
 import { auditMigrations } from "./schema.ts";
-import { SEAL_EVERY_MS, sealTrail } from "./seal.ts";
 
-export { type RestoredTrail, restoredTrailSchema } from "./note-restore.ts";
+export { type RestoredTrail, restoredTrailSchema } from "./chain/note-restore.ts";
 
 export interface Audit {
   feature: Feature;

@@ -2,7 +2,7 @@
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
-import type { Seal } from "./chain.ts";
+import type { Seal } from "./chain/chain.ts";
 import type {
   AuditCutRow,
   AuditHeadRow,

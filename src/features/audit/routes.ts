@@ -1,12 +1,13 @@
 /** The audit trail over HTTP: its events, and the check of its chain. */
-import { decodeCursor, pageOf } from "#engine/cursor.ts";
+
 import { may, type Principal, type Route, requireMay, serve } from "#engine/index.ts";
+import { decodeCursor, pageOf } from "#engine/requests/index.ts";
+import type { HeadKeeper } from "./chain/kept-head.ts";
+import { verifyTrail } from "./chain/verify.ts";
 import { type AuditEvent, auditApi } from "./contract.ts";
-import type { HeadKeeper } from "./kept-head.ts";
 import { actionsNamed } from "./orchestrator-events.ts";
 import { listAuditRows } from "./queries.ts";
 import type { AuditRow } from "./schema.ts";
-import { verifyTrail } from "./verify.ts";
 
 const LIST = "audit";
 

@@ -4,11 +4,11 @@ import { createTell } from "#engine/index.ts";
 import { createAudit } from "#features/audit/index.ts";
 import { startWorld, type World } from "#features/testing/index.ts";
 import { confirmPerson } from "./account.ts";
-import { createLockout } from "./lockout.ts";
+import type { UserPrincipal } from "./credentials/user-principal.ts";
 import { ensureOwner } from "./owner.ts";
 import { findOwner, savePassword } from "./queries.ts";
 import { authMigrations } from "./schema.ts";
-import type { UserPrincipal } from "./user-principal.ts";
+import { createLockout } from "./sign-in/lockout.ts";
 
 const PASSWORD = "correct horse battery";
 const ADDRESS = "203.0.113.9";

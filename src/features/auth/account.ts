@@ -3,8 +3,9 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import type { SettingChange } from "#engine/index.ts";
 import type { Me, User } from "./contract.ts";
-import { type Desk, isOfKey, isThroughBrowser, type Maker } from "./issue.ts";
-import { hashPassword, isPassword, refuseWeakPassword } from "./passwords.ts";
+import { type Desk, isOfKey, isThroughBrowser, type Maker } from "./credentials/issue.ts";
+import { mintSecret } from "./credentials/secrets.ts";
+import type { UserPrincipal } from "./credentials/user-principal.ts";
 import {
   findCredential,
   findOrg,
@@ -19,7 +20,7 @@ import {
   saveUser,
 } from "./queries.ts";
 import type { PersonRow } from "./schema.ts";
-import { mintSecret } from "./secrets.ts";
+import { hashPassword, isPassword, refuseWeakPassword } from "./sign-in/passwords.ts";
 import {
   badPassword,
   browserOf,
@@ -28,8 +29,7 @@ import {
   type PasswordDesk,
   tellFailure,
   type Visit,
-} from "./sign-in.ts";
-import type { UserPrincipal } from "./user-principal.ts";
+} from "./sign-in/sign-in.ts";
 
 export function describeMe(store: Store, principal: UserPrincipal): Promise<Me> {
   return store.read(async (reader) => {

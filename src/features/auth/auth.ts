@@ -13,10 +13,17 @@ import {
   signOutEverywhere,
 } from "./account.ts";
 import { deleteAccountsOf, deleteOverFlows } from "./account-queries.ts";
-import { createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
-import { createAuthenticator } from "./authenticate.ts";
-import { type Desk, type Maker, revokeTree } from "./issue.ts";
-import { createLockout } from "./lockout.ts";
+import { createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./credentials/api-keys.ts";
+import { createAuthenticator } from "./credentials/authenticate.ts";
+import { type Desk, type Maker, revokeTree } from "./credentials/issue.ts";
+import {
+  createRunnerToken,
+  createServerToken,
+  listRunnerTokens,
+  type NewRunnerToken,
+  revokeRunnerToken,
+} from "./credentials/runner-tokens.ts";
+import type { UserPrincipal } from "./credentials/user-principal.ts";
 import { ensureOwner, renewOwnerKey, setFirstPassword } from "./owner.ts";
 import {
   deleteCredentialsOf,
@@ -28,14 +35,8 @@ import {
   isHere,
   markUsed,
 } from "./queries.ts";
-import {
-  createRunnerToken,
-  createServerToken,
-  listRunnerTokens,
-  type NewRunnerToken,
-  revokeRunnerToken,
-} from "./runner-tokens.ts";
 import { authMigrations } from "./schema.ts";
+import { createLockout } from "./sign-in/lockout.ts";
 import {
   createLink,
   inspectLink,
@@ -44,8 +45,7 @@ import {
   signInByPassword,
   signInBySecret,
   type Visit,
-} from "./sign-in.ts";
-import type { UserPrincipal } from "./user-principal.ts";
+} from "./sign-in/sign-in.ts";
 
 const NOTE_USE_EVERY_MS = 15_000;
 const SWEEP_EVERY_MS = 60 * 60_000;

@@ -1,9 +1,10 @@
 export { emailTaken, userView } from "./account.ts";
 export { deleteAccountsOf } from "./account-queries.ts";
 export { type Auth, createAuth } from "./auth.ts";
-export type { Desk } from "./issue.ts";
-export { hashPassword, refuseWeakPassword } from "./passwords.ts";
-export { createProviderSignIn } from "./provider-sign-in.ts";
+export type { Desk } from "./credentials/issue.ts";
+export { revokeTokensForEverybody } from "./credentials/runner-tokens.ts";
+export { hashSecret, mintSecret } from "./credentials/secrets.ts";
+export type { UserPrincipal } from "./credentials/user-principal.ts";
 export type { Admit } from "./providers/enter.ts";
 export {
   deletePassword,
@@ -22,9 +23,8 @@ export {
   savePassword,
   saveUser,
 } from "./queries.ts";
-export { revokeTokensForEverybody } from "./runner-tokens.ts";
 export { authMigrations, type PersonRow } from "./schema.ts";
-export { hashSecret, mintSecret } from "./secrets.ts";
-export { browserOf, type Opened, openBrowser, type Visit } from "./sign-in.ts";
-export type { UserPrincipal } from "./user-principal.ts";
-export { hasWayIn } from "./ways-in.ts";
+export { hashPassword, refuseWeakPassword } from "./sign-in/passwords.ts";
+export { createProviderSignIn } from "./sign-in/provider-sign-in.ts";
+export { browserOf, type Opened, openBrowser, type Visit } from "./sign-in/sign-in.ts";
+export { hasWayIn } from "./sign-in/ways-in.ts";

@@ -2,8 +2,8 @@
 import { Refusal } from "#base/refusal.ts";
 import type { UserRow } from "#engine/index.ts";
 import { emailSchema, passwordSchema } from "./contract.ts";
-import { type Desk, heldBy, issueCredential } from "./issue.ts";
-import { hashPassword, refuseWeakPassword } from "./passwords.ts";
+import { type Desk, heldBy, issueCredential } from "./credentials/issue.ts";
+import { mintSecret } from "./credentials/secrets.ts";
 import {
   findOwner,
   findPassword,
@@ -18,7 +18,7 @@ import {
   savePassword,
   saveUser,
 } from "./queries.ts";
-import { mintSecret } from "./secrets.ts";
+import { hashPassword, refuseWeakPassword } from "./sign-in/passwords.ts";
 
 /** Returns the key only when the owner was made now. */
 export function ensureOwner(

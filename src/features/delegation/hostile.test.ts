@@ -7,13 +7,13 @@ import { createOrchestratorTools } from "#features/orchestrators/tools/index.ts"
 import { modelCall, owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Family } from "./contract.ts";
-import { foldEvents } from "./fold.ts";
-import { listUntold } from "./inbox-queries.ts";
 import { createDelegation, findLink, listChildSessions, readMessages } from "./index.ts";
+import { foldEvents } from "./notify/fold.ts";
+import { listUntold } from "./notify/inbox-queries.ts";
+import { announce, tellParent } from "./notify/tell-parent.ts";
 import { listLiveChildren } from "./queries.ts";
 import { childRegister } from "./register.ts";
-import { announce, tellParent } from "./tell-parent.ts";
-import { insertWait } from "./wait-queries.ts";
+import { insertWait } from "./waits/wait-queries.ts";
 
 const done = (result: string) => ({ outcome: "completed", result }) as const;
 const LIMIT = 6;

@@ -3,20 +3,20 @@
  * of children, and holds what a parent can do; orchestrators and supervisors give it to agents.
  */
 import type { Feature } from "#engine/index.ts";
-import { childTools } from "./child-tools.ts";
-import { WAIT_TIMER } from "./close-wait.ts";
-import { DEFAULT_LIMITS, type DelegationLimits } from "./link.ts";
+import { childTools } from "./children/child-tools.ts";
+import { DEFAULT_LIMITS, type DelegationLimits } from "./children/link.ts";
+import { PURGE_TIMER, purgeDue } from "./children/purge-child.ts";
+import { relocateTool } from "./children/relocate-tool.ts";
 import { createListener } from "./listen.ts";
-import { planBrief } from "./plan.ts";
-import { judgePlan } from "./plan-judge.ts";
-import { planTools } from "./plan-tools.ts";
-import { PURGE_TIMER, purgeDue } from "./purge-child.ts";
+import { childrenText } from "./notify/wake-text.ts";
+import { planBrief } from "./plans/plan.ts";
+import { judgePlan } from "./plans/plan-judge.ts";
+import { planTools } from "./plans/plan-tools.ts";
 import { childRegister } from "./register.ts";
-import { relocateTool } from "./relocate-tool.ts";
 import { delegationRoutes } from "./routes.ts";
 import { delegationMigrations } from "./schema.ts";
-import { waitIsOver } from "./wait.ts";
-import { childrenText } from "./wake-text.ts";
+import { WAIT_TIMER } from "./waits/close-wait.ts";
+import { waitIsOver } from "./waits/wait.ts";
 
 export function createDelegation(limits: Partial<DelegationLimits> = {}): Feature {
   return {
@@ -41,18 +41,30 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
   };
 }
 
-export { describeChild, describeChildren, findChanges } from "./children.ts";
-export { clearInbox } from "./clear-inbox.ts";
+export { describeChild, describeChildren, findChanges } from "./children/children.ts";
+export { detachByPerson, detachChild, endChild, interruptChild } from "./children/end-child.ts";
+export {
+  DEFAULT_LIMITS,
+  type DelegationLimits,
+  requireChild,
+  requireChildRow,
+} from "./children/link.ts";
+export { isGone, isLive } from "./children/lives.ts";
+export { messageChild, type Sent } from "./children/message-child.ts";
+export { purgeSoon } from "./children/purge-child.ts";
+export { type SpawnRequest, spawnChild } from "./children/spawn.ts";
+export { isHeldBack } from "./children/unattended.ts";
 export type { Child, InboxItem } from "./contract.ts";
-export { detachByPerson, detachChild, endChild, interruptChild } from "./end-child.ts";
-export { readInbox } from "./inbox.ts";
-export { countUntold } from "./inbox-queries.ts";
-export { DEFAULT_LIMITS, type DelegationLimits, requireChild, requireChildRow } from "./link.ts";
-export { isGone, isLive } from "./lives.ts";
-export { messageChild, type Sent } from "./message-child.ts";
-export { hintInbox, note, ORCHESTRATION, type OrchestrationAction, trace } from "./note.ts";
-export { askForPlan } from "./plan.ts";
-export { purgeSoon } from "./purge-child.ts";
+export { clearInbox } from "./notify/clear-inbox.ts";
+export { readInbox } from "./notify/inbox.ts";
+export { countUntold } from "./notify/inbox-queries.ts";
+export { hintInbox, note, ORCHESTRATION, type OrchestrationAction, trace } from "./notify/note.ts";
+export { childEventOf, readUntold } from "./notify/tell-parent.ts";
+export { wakeText } from "./notify/wake-text.ts";
+export { cutPayload, inQuotes, shareOf } from "./notify/words.ts";
+export { askForPlan } from "./plans/plan.ts";
+export { askedOf, planOf } from "./plans/question.ts";
+export { answerAdvice } from "./plans/question-text.ts";
 export {
   addUpChildren,
   countLiveChildren,
@@ -62,11 +74,7 @@ export {
   listLinks,
   listNewestLinks,
 } from "./queries.ts";
-export { askedOf, planOf } from "./question.ts";
-export { answerAdvice } from "./question-text.ts";
 export type { LinkRow } from "./schema.ts";
-export { type SpawnRequest, spawnChild } from "./spawn.ts";
-export { childEventOf, readUntold } from "./tell-parent.ts";
 export {
   forwardMessages,
   NOTHING_SAID,
@@ -74,8 +82,5 @@ export {
   readOn,
   readOnInput,
 } from "./transcript.ts";
-export { isHeldBack } from "./unattended.ts";
-export { beginWait } from "./wait.ts";
-export { findCompletionOf } from "./wait-queries.ts";
-export { wakeText } from "./wake-text.ts";
-export { cutPayload, inQuotes, shareOf } from "./words.ts";
+export { beginWait } from "./waits/wait.ts";
+export { findCompletionOf } from "./waits/wait-queries.ts";

@@ -4,23 +4,23 @@ import type { KernelEvent, Listener, SessionRow, SessionWriter, Work } from "#en
 import { listLiveRuns } from "#engine/runs/index.ts";
 import { showAwaiting } from "#engine/sessions/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
-import { changeShare, returnBudget, takeBudgetAgain } from "./budget.ts";
-import { callbackEnded, childSettled } from "./child-settled.ts";
-import { endDeafWaits } from "./deaf-waits.ts";
-import { takeBackAnnounced } from "./inbox-queries.ts";
-import { type DelegationLimits, linkChild, refusePlace } from "./link.ts";
-import { isGone } from "./lives.ts";
-import { note } from "./note.ts";
-import { planClosed, planOpened, requirePlannable } from "./plan.ts";
+import { changeShare, returnBudget, takeBudgetAgain } from "./children/budget.ts";
+import { type DelegationLimits, linkChild, refusePlace } from "./children/link.ts";
+import { isGone } from "./children/lives.ts";
+import { releaseChildren } from "./children/release-children.ts";
+import { attend, countAgentTurn, countWakeTurn, isWake } from "./children/unattended.ts";
+import { callbackEnded, childSettled } from "./notify/child-settled.ts";
+import { takeBackAnnounced } from "./notify/inbox-queries.ts";
+import { note } from "./notify/note.ts";
+import { redactTold } from "./notify/redact-told.ts";
+import { endWait, tellParent, tellWhatWaits } from "./notify/tell-parent.ts";
+import { MACHINE_GONE } from "./notify/wake-text.ts";
+import { planClosed, planOpened, requirePlannable } from "./plans/plan.ts";
+import { questionClosed, questionOpened } from "./plans/question.ts";
 import { findLink, saveLink } from "./queries.ts";
-import { questionClosed, questionOpened } from "./question.ts";
-import { redactTold } from "./redact-told.ts";
-import { releaseChildren } from "./release-children.ts";
 import { composeResult } from "./run-result.ts";
-import { endWait, tellParent, tellWhatWaits } from "./tell-parent.ts";
-import { attend, countAgentTurn, countWakeTurn, isWake } from "./unattended.ts";
-import { listWaits } from "./wait-queries.ts";
-import { MACHINE_GONE } from "./wake-text.ts";
+import { endDeafWaits } from "./waits/deaf-waits.ts";
+import { listWaits } from "./waits/wait-queries.ts";
 
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 

@@ -6,9 +6,9 @@ import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { entryView } from "#engine/sessions/index.ts";
 import { isGuestThread } from "#protocol/guests.ts";
-import { lineOf, viewChild } from "./children.ts";
+import { lineOf, viewChild } from "./children/children.ts";
+import { inQuotes } from "./notify/words.ts";
 import { type ChildWithEntry, listLiveChildren } from "./queries.ts";
-import { inQuotes } from "./words.ts";
 
 const LISTED = 100;
 

@@ -2,10 +2,10 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import { command, may, principalKey, type Route, serve, sessionThing } from "#engine/index.ts";
 import { findSession, requireReadable } from "#engine/sessions/index.ts";
+import { detachByPerson } from "./children/end-child.ts";
+import { readFamily } from "./children/family.ts";
 import { delegationApi } from "./contract.ts";
-import { detachByPerson } from "./end-child.ts";
-import { readFamily } from "./family.ts";
-import { note } from "./note.ts";
+import { note } from "./notify/note.ts";
 import { findLink } from "./queries.ts";
 
 export const delegationRoutes: readonly Route[] = [

@@ -6,8 +6,8 @@
 import type { KernelEvent, RunRow, Work } from "#engine/index.ts";
 import { entryView, listEntries } from "#engine/sessions/index.ts";
 import { type Entry, isOrchestrator } from "#protocol/sessions.ts";
-import { findCompletion } from "./wait-queries.ts";
-import { endOfPiece } from "./words.ts";
+import { endOfPiece } from "./notify/words.ts";
+import { findCompletion } from "./waits/wait-queries.ts";
 
 /** Marks a notice that holds what a child said. */
 export const FORWARDED = "forwarded";

@@ -7,13 +7,13 @@ import { findRun } from "#engine/runs/index.ts";
 import { entryView, findPrompt, listEntries } from "#engine/sessions/index.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION, keptQuestions, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
-import { lineOf } from "./children.ts";
+import { lineOf } from "./children/children.ts";
 import type { WorkerEventPayload } from "./contract.ts";
-import { findEvent } from "./inbox-queries.ts";
-import { questionText } from "./question-text.ts";
+import { findEvent } from "./notify/inbox-queries.ts";
+import { listSaid } from "./notify/said.ts";
+import { endOfPiece, inQuotes } from "./notify/words.ts";
+import { questionText } from "./plans/question-text.ts";
 import { FORWARDED } from "./run-result.ts";
-import { listSaid } from "./said.ts";
-import { endOfPiece, inQuotes } from "./words.ts";
 
 /** Tool calls that are told between messages are among so many newest entries. */
 const SCANNED = 500;

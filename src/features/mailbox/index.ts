@@ -3,19 +3,19 @@
  * decided from the server's rows; a letter to an agent becomes a prompt, one to a person is there.
  */
 import type { Feature } from "#engine/index.ts";
-import { SNOOZE_TIMER } from "./change-letter.ts";
-import { judgeGuest } from "./guest.ts";
-import { inboxRoutes } from "./inbox-routes.ts";
-import { mailText } from "./letter-text.ts";
-import { listenForAgents } from "./listen-agents.ts";
-import { listenForPeople } from "./listen-people.ts";
-import { purgeLettersOf } from "./purge.ts";
-import { forgetTasks } from "./purge-queries.ts";
-import { lettersRetention } from "./retention.ts";
+import { judgeGuest } from "./agents/guest.ts";
+import { listenForAgents } from "./agents/listen-agents.ts";
+import { SNOOZE_TIMER } from "./inbox/change-letter.ts";
+import { inboxRoutes } from "./inbox/inbox-routes.ts";
+import { listenForPeople } from "./inbox/listen-people.ts";
+import { snoozeIsOver } from "./inbox/snooze.ts";
+import { purgeLettersOf } from "./keeping/purge.ts";
+import { forgetTasks } from "./keeping/purge-queries.ts";
+import { lettersRetention } from "./keeping/retention.ts";
+import { lettersToFind } from "./keeping/searchable.ts";
 import { mailboxMigrations } from "./schema.ts";
-import { lettersToFind } from "./searchable.ts";
-import { sendRoutes } from "./send-routes.ts";
-import { snoozeIsOver } from "./snooze.ts";
+import { mailText } from "./sending/letter-text.ts";
+import { sendRoutes } from "./sending/send-routes.ts";
 import { mailboxTools } from "./tools.ts";
 
 export function createMailbox(): Feature {
@@ -43,5 +43,5 @@ export function createMailbox(): Feature {
   };
 }
 
-export { readLately } from "./read-lately.ts";
+export { readLately } from "./agents/read-lately.ts";
 export type { InboxRow, LetterRow } from "./schema.ts";

@@ -4,10 +4,10 @@ import type { Reader } from "#base/store/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { defineTool, type Tool, type ToolResult } from "#engine/tools/index.ts";
 import { type EmitRequest, emitSchema, type NewLetter, newLetterSchema } from "./contract.ts";
-import { letterTexts } from "./letter-text.ts";
-import { readLetter, readLetters } from "./read-letters.ts";
-import { agentSender, listReached } from "./recipient.ts";
-import { LOOP_CUT, type Sent, sendLetter } from "./send-letter.ts";
+import { readLetter, readLetters } from "./inbox/read-letters.ts";
+import { letterTexts } from "./sending/letter-text.ts";
+import { agentSender, listReached } from "./sending/recipient.ts";
+import { LOOP_CUT, type Sent, sendLetter } from "./sending/send-letter.ts";
 
 const done = (output: unknown): ToolResult => ({ output, error: null });
 

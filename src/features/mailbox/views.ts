@@ -1,9 +1,9 @@
 /** Letters as they are shown to somebody. */
 import { isoTime } from "#engine/sessions/index.ts";
-import { contextUrl } from "./context-url.ts";
+import { isGuestLetter } from "./agents/guest.ts";
 import type { Letter, LetterParty } from "./contract.ts";
-import { isGuestLetter } from "./guest.ts";
 import type { LetterRow } from "./schema.ts";
+import { contextUrl } from "./sending/context-url.ts";
 
 const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
 

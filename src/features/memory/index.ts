@@ -4,14 +4,14 @@
  * fade when they are not.
  */
 import type { Feature } from "#engine/index.ts";
-import { pruneFaded, SWEEP_EVERY_MS } from "./prune.ts";
 import { deleteRows, deleteShelves, listIdsOf } from "./queries.ts";
+import { dropCounts, dropTerms } from "./ranking/term-queries.ts";
 import { recall } from "./recall.ts";
 import { memoryRoutes } from "./routes.ts";
 import { memoryMigrations } from "./schema.ts";
 import { memoriesToFind } from "./searchable.ts";
-import { dropCounts, dropTerms } from "./term-queries.ts";
 import { memoryTools } from "./tools.ts";
+import { pruneFaded, SWEEP_EVERY_MS } from "./writing/prune.ts";
 
 const PURGED_AT_ONCE = 500;
 

@@ -16,7 +16,7 @@ import { NASTY_STRINGS, UNSTORABLE } from "#test/nasty-strings.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Imported, Memory, MemoryFile, Pruned, Shelf, Written } from "./contract.ts";
 import { memory } from "./index.ts";
-import { pruneFaded } from "./prune.ts";
+import { pruneFaded } from "./writing/prune.ts";
 
 const MINE = "/api/me/memories";
 const SESSION = "/api/me/memories/session";

@@ -1,7 +1,7 @@
 /** The only SQL on shelves and memories. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { MemoryKind } from "./contract.ts";
-import { padded } from "./padded.ts";
+import { padded } from "./ranking/padded.ts";
 import type { MemoryRow, MemoryTables, ShelfRow } from "./schema.ts";
 
 const prepare = statements<MemoryTables>();

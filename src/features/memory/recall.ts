@@ -8,10 +8,10 @@ import type { PromptRow, SessionRow } from "#engine/index.ts";
 import { isGuestTurn } from "#protocol/guests.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import { findShelf } from "./queries.ts";
+import { searchMemories } from "./ranking/search.ts";
+import { tellingTerms, termsOf } from "./ranking/tokenize.ts";
 import type { MemoryRow } from "./schema.ts";
-import { searchMemories } from "./search.ts";
 import { shelfOf } from "./shelf.ts";
-import { tellingTerms, termsOf } from "./tokenize.ts";
 
 const MAX_TOKENS = 800;
 const MAX_RECALLED = 8;

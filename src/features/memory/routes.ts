@@ -1,5 +1,5 @@
 /** Memories over HTTP, for the person they belong to. */
-import { decodeCursor, pageOf } from "#engine/cursor.ts";
+
 import {
   command,
   type Engine,
@@ -9,6 +9,7 @@ import {
   requireMay,
   serve,
 } from "#engine/index.ts";
+import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { requireUser } from "#features/policy/index.ts";
 import type { Page } from "#protocol/page.ts";
 import {
@@ -19,8 +20,6 @@ import {
   memoryApi,
   type Written,
 } from "./contract.ts";
-import { editMemory, forgetMemory, noMemory } from "./edit-memory.ts";
-import { prune } from "./prune.ts";
 import {
   findMemory,
   findShelf,
@@ -30,13 +29,15 @@ import {
   type Owner,
   type ShelfKey,
 } from "./queries.ts";
+import { noteReading, queryTerms, type Ranked, searchMemories } from "./ranking/search.ts";
 import type { ShelfRow } from "./schema.ts";
-import { noteReading, queryTerms, type Ranked, searchMemories } from "./search.ts";
 import { repoKey, shelvesOf } from "./shelf.ts";
 import { note } from "./told.ts";
-import { exportShelf, importFiles } from "./transfer.ts";
 import { historyOf, memoryView, shelfView } from "./view.ts";
-import { type Draft, writeMemory } from "./write-memory.ts";
+import { editMemory, forgetMemory, noMemory } from "./writing/edit-memory.ts";
+import { prune } from "./writing/prune.ts";
+import { exportShelf, importFiles } from "./writing/transfer.ts";
+import { type Draft, writeMemory } from "./writing/write-memory.ts";
 
 const NEWEST = "memories";
 const RANKED = "memories:found";

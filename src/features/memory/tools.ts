@@ -11,15 +11,15 @@ import {
   queryInput,
   titleInput,
 } from "./contract.ts";
-import { forgetByAgent } from "./edit-memory.ts";
-import { prune } from "./prune.ts";
 import { findShelf, listMemories, lockShelf } from "./queries.ts";
+import { noteReading, queryTerms, searchMemories } from "./ranking/search.ts";
 import type { MemoryRow, ShelfRow } from "./schema.ts";
-import { noteReading, queryTerms, searchMemories } from "./search.ts";
 import { shelfOf } from "./shelf.ts";
 import { note } from "./told.ts";
 import { memoryView } from "./view.ts";
-import { writeMemory } from "./write-memory.ts";
+import { forgetByAgent } from "./writing/edit-memory.ts";
+import { prune } from "./writing/prune.ts";
+import { writeMemory } from "./writing/write-memory.ts";
 
 const ROLES = ["orchestrator", "org_orchestrator", "child", "standalone"] as const;
 const MAX_READ = 50;

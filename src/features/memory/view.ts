@@ -1,6 +1,6 @@
 import { isoTime } from "#engine/sessions/index.ts";
 import type { Earlier, Memory, Shelf } from "./contract.ts";
-import { shownRelevance } from "./relevance.ts";
+import { shownRelevance } from "./ranking/relevance.ts";
 import type { MemoryRow, ShelfRow } from "./schema.ts";
 import { MAX_UNPINNED } from "./shelf.ts";
 

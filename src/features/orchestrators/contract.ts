@@ -10,8 +10,8 @@ import {
   SESSION_STATUSES,
   sessionSchema,
 } from "#protocol/sessions.ts";
-import { MAX_AVATAR_CHARS } from "./avatar-limits.ts";
-import { HANDLE, isPlatformName, MAX_HANDLE_CHARS } from "./handles.ts";
+import { MAX_AVATAR_CHARS } from "./identity/avatar-limits.ts";
+import { HANDLE, isPlatformName, MAX_HANDLE_CHARS } from "./identity/handles.ts";
 
 export const STYLES = ["professional", "casual", "terse", "custom"] as const;
 export type Style = (typeof STYLES)[number];

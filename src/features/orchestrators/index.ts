@@ -6,8 +6,8 @@ import type { Feature } from "#engine/index.ts";
 import { brief } from "./brief.ts";
 import { listen } from "./listen.ts";
 import { deleteAllOf } from "./queries.ts";
-import { reviveDead } from "./revive-dead.ts";
 import { orchestratorRoutes } from "./routes.ts";
+import { reviveDead } from "./running/revive-dead.ts";
 import { orchestratorMigrations } from "./schema.ts";
 import { createOrchestratorTools } from "./tools/index.ts";
 
@@ -34,5 +34,5 @@ export function createOrchestrators({
   };
 }
 
-export { ensureRunning } from "./ensure-running.ts";
 export { findByHandle, findIdentity } from "./queries.ts";
+export { ensureRunning } from "./running/ensure-running.ts";

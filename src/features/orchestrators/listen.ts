@@ -9,10 +9,10 @@ import {
   type SessionWriter,
   type Work,
 } from "#engine/index.ts";
-import { orchestratorId } from "#protocol/session-ids.ts";
-import { ensureRunning } from "./ensure-running.ts";
+import { orchestratorId } from "#protocol/names/session-ids.ts";
 import { findPreferences, savePreferences } from "./queries.ts";
-import { modelFor, refuseFixedModel } from "./settle.ts";
+import { ensureRunning } from "./running/ensure-running.ts";
+import { modelFor, refuseFixedModel } from "./running/settle.ts";
 import { isHealthy } from "./views.ts";
 
 export const listen: Listener = async (work, event) => {

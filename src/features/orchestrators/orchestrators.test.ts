@@ -15,7 +15,7 @@ import type { Session } from "#protocol/sessions.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Identity, Recovery } from "./contract.ts";
 import { createOrchestrators } from "./index.ts";
-import { reviveDead } from "./revive-dead.ts";
+import { reviveDead } from "./running/revive-dead.ts";
 
 const ONE = "/api/me/orchestrator";
 const ORG = "/api/orgs/org_1";

@@ -2,11 +2,11 @@
 import { command, type Engine, type Person, type Work } from "#engine/index.ts";
 import { requireModelOffered } from "#engine/runs/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
-import { orchestratorId } from "#protocol/session-ids.ts";
+import { orchestratorId } from "#protocol/names/session-ids.ts";
 import type { Preferences, PreferencesChange } from "./contract.ts";
 import { findFixedModel, findPreferences, saveFixedModel, savePreferences } from "./queries.ts";
+import { refuseFixedModel, settle } from "./running/settle.ts";
 import type { PreferencesRow } from "./schema.ts";
-import { refuseFixedModel, settle } from "./settle.ts";
 
 export async function readPreferences({ store }: Engine, person: Person): Promise<Preferences> {
   return preferencesView(await store.read((reader) => findPreferences(reader, person)));

@@ -2,7 +2,7 @@
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, Person, SessionRow } from "#engine/index.ts";
 import type { PersonRow } from "#features/auth/index.ts";
-import { handleKey } from "./handles.ts";
+import { handleKey } from "./identity/handles.ts";
 import type {
   AvatarRow,
   IdentityRow,

@@ -12,13 +12,13 @@ import {
 } from "#engine/index.ts";
 import { describeSession, findSession, withBindings } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
-import { orchestratorId } from "#protocol/session-ids.ts";
-import { checkHandle } from "./claim-handle.ts";
+import { orchestratorId } from "#protocol/names/session-ids.ts";
 import { orchestratorsApi } from "./contract.ts";
-import { ensureRunning, type Running, type Wish } from "./ensure-running.ts";
+import { checkHandle } from "./identity/claim-handle.ts";
+import { renameOrchestrator } from "./identity/rename.ts";
 import { changePreferences, changeSettings, readPreferences, readSettings } from "./preferences.ts";
 import { findAvatar, findIdentity, listIdentities, listSessionsById } from "./queries.ts";
-import { renameOrchestrator } from "./rename.ts";
+import { ensureRunning, type Running, type Wish } from "./running/ensure-running.ts";
 import { agentView, identityView, orchestratorView, overseenView } from "./views.ts";
 
 type Caller = Pick<RouteRequest, "engine" | "principal">;

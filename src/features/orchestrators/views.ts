@@ -4,7 +4,7 @@ import type { SessionRow } from "#engine/index.ts";
 import { describeSession, isoTime } from "#engine/sessions/index.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Agent, Identity, Recovery } from "./contract.ts";
-import { planRestart } from "./restart-policy.ts";
+import { planRestart } from "./running/restart-policy.ts";
 import type { IdentityRow } from "./schema.ts";
 
 export function agentView({ user_id, name, handle, avatar }: IdentityRow): Agent {

@@ -11,7 +11,7 @@ import {
   type Skill,
   type SkillSource,
 } from "./contract.ts";
-import { sha256 } from "./skills.ts";
+import { sha256 } from "./skills/skills.ts";
 
 /** All that a version holds. */
 export interface Content {

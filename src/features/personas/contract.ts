@@ -16,9 +16,9 @@ import {
   skillSchema,
   skillSummarySchema,
   skillsSchema,
-} from "./skill-schemas.ts";
+} from "./skills/skill-schemas.ts";
 
-export { readFrontMatter, SKILL_FILE } from "./front-matter.ts";
+export { readFrontMatter, SKILL_FILE } from "./skills/front-matter.ts";
 export {
   type ImportedSkill,
   MAX_SKILL_FILES,
@@ -29,7 +29,7 @@ export {
   type SkillImport,
   type SkillSource,
   type SkillSummary,
-} from "./skill-schemas.ts";
+} from "./skills/skill-schemas.ts";
 
 export const MAX_FILES = 50;
 export const MAX_FILE_BYTES = 256 * 1024;

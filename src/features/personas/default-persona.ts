@@ -5,7 +5,7 @@ import type { UserPrincipal } from "#features/policy/index.ts";
 import { requireVisible, SYSTEM } from "./access.ts";
 import { lockOrg, saveDefaultId } from "./queries.ts";
 import type { PersonaOrgRow, PersonaRow } from "./schema.ts";
-import type { Author } from "./versions.ts";
+import type { Author } from "./versions/versions.ts";
 
 export async function setDefault(
   work: Work,

@@ -8,8 +8,8 @@ import { purgePrivate, removeForgotten } from "./remove-persona.ts";
 import { personaRoutes } from "./routes.ts";
 import { personaMigrations } from "./schema.ts";
 import { personasToFind } from "./searchable.ts";
-import { shipPersonas } from "./ship.ts";
-import { skillRoutes } from "./skill-routes.ts";
+import { shipPersonas } from "./skills/ship.ts";
+import { skillRoutes } from "./skills/skill-routes.ts";
 
 const SHIP_EVERY_MS = 60_000;
 const FORGET_EVERY_MS = 60 * 60_000;
@@ -40,4 +40,4 @@ export {
   readPinnedPersona,
   resolvePersona,
 } from "./resolve.ts";
-export { shipPersonas } from "./ship.ts";
+export { shipPersonas } from "./skills/ship.ts";

@@ -13,7 +13,7 @@ import {
   savePersona,
 } from "./queries.ts";
 import type { PersonaRow } from "./schema.ts";
-import { isInUse } from "./version-queries.ts";
+import { isInUse } from "./versions/version-queries.ts";
 
 /** The persona as it was; with `archived_at` when sessions still use it. */
 export async function removePersona(

@@ -8,8 +8,8 @@ import { type ComposedFile, composePersona, type Purpose } from "./compose.ts";
 import type { PersonaRule, Skill } from "./contract.ts";
 import { findDefaultId, findPersona, holdPersona } from "./queries.ts";
 import type { PersonaRow, PersonaVersionRow } from "./schema.ts";
-import { findPin, findVersion, savePin } from "./version-queries.ts";
-import { getVersion, readContent } from "./versions.ts";
+import { findPin, findVersion, savePin } from "./versions/version-queries.ts";
+import { getVersion, readContent } from "./versions/versions.ts";
 
 export interface PersonaWish {
   orgId: string;

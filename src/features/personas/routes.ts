@@ -1,7 +1,5 @@
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
-import { decodeCursor, pageOf } from "#engine/cursor.ts";
-import { findRepeated } from "#engine/idempotency.ts";
 import {
   command,
   type Engine,
@@ -10,6 +8,7 @@ import {
   type RouteRequest,
   serve,
 } from "#engine/index.ts";
+import { decodeCursor, findRepeated, pageOf } from "#engine/requests/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
 import { requirePerson, requireVisible } from "./access.ts";
 import { type Persona, type PersonaChange, type PersonaSummary, personasApi } from "./contract.ts";
@@ -18,8 +17,8 @@ import { findDefaultId, listPersonas } from "./queries.ts";
 import { removePersona } from "./remove-persona.ts";
 import { changePersona, createPersona } from "./save-persona.ts";
 import type { PersonaRow } from "./schema.ts";
-import { findVersionNumber, listVersions } from "./version-queries.ts";
-import { getVersion, readContent } from "./versions.ts";
+import { findVersionNumber, listVersions } from "./versions/version-queries.ts";
+import { getVersion, readContent } from "./versions/versions.ts";
 import { personaView, summaryView, versionSummaryView, versionView } from "./views.ts";
 
 const LIST = "personas";

@@ -16,8 +16,8 @@ import { announce, changeOf, decideDefault } from "./default-persona.ts";
 import { freeSlug, slugFrom } from "./names.ts";
 import { countPersonas, insertPersona, listTakenSlugs, lockOrg, savePersona } from "./queries.ts";
 import type { PersonaRow } from "./schema.ts";
-import { keepSources, pinSkill } from "./skills.ts";
-import { type Author, addVersion, authorId, getVersion, readContent } from "./versions.ts";
+import { keepSources, pinSkill } from "./skills/skills.ts";
+import { type Author, addVersion, authorId, getVersion, readContent } from "./versions/versions.ts";
 
 const MAX_PERSONAS = 1_000;
 /** How much of a slug is looked at for its neighbours: numbers are put at its end. */

@@ -4,12 +4,12 @@
  */
 import { describe, expect, it } from "vitest";
 import { growth, MOST_GROWTH } from "#test/growth.ts";
-import { readCommands } from "./bash-commands.ts";
-import { factsOf } from "./call-facts.ts";
 import type { Rule } from "./contract.ts";
-import { evaluate } from "./evaluate.ts";
-import { matchesGlob, newSteps } from "./patterns.ts";
-import { isSecretGlob } from "./secret-files.ts";
+import { factsOf } from "./evaluation/call-facts.ts";
+import { evaluate } from "./evaluation/evaluate.ts";
+import { matchesGlob, newSteps } from "./evaluation/patterns.ts";
+import { isSecretGlob } from "./evaluation/secret-files.ts";
+import { readCommands } from "./shell/bash-commands.ts";
 
 function stepsOf(work: (steps: { left: number }) => unknown): number {
   const steps = newSteps();

@@ -1,6 +1,6 @@
 /** Policy: rules by tool and target that allow, ask or deny; built-in, a person's, an org's. */
 import type { Feature } from "#engine/index.ts";
-import { judgeCall } from "./judge.ts";
+import { judgeCall } from "./evaluation/judge.ts";
 import { deletePersonalRules } from "./queries.ts";
 import { policyRoutes } from "./routes.ts";
 import { policyMigrations } from "./schema.ts";
@@ -17,9 +17,14 @@ export const policy: Feature = {
   },
 };
 
-export { judgeWaiting } from "./judge.ts";
+export { judgeWaiting } from "./evaluation/judge.ts";
+export {
+  addStandingRule,
+  requireUser,
+  setPersonaRules,
+  type UserPrincipal,
+} from "./evaluation/rules.ts";
 export { dropAllowRules } from "./queries.ts";
-export { addStandingRule, requireUser, setPersonaRules, type UserPrincipal } from "./rules.ts";
 export {
   callKey,
   childKeyOf,

@@ -3,7 +3,7 @@
  * words. No rule can allow it, and nobody is asked for something that will not be done.
  */
 import { findUrlProblem } from "#base/net/address-rules.ts";
-import { locatePath, SCRATCH_PATH, WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
+import { locatePath, SCRATCH_PATH, WORKSPACE_PATH } from "#protocol/names/workspace-paths.ts";
 
 /** Tools whose target is the path of a file or a folder. */
 const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "grep"]);

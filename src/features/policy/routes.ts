@@ -1,14 +1,20 @@
 import { command, type Engine, type Route, requireMay, serve } from "#engine/index.ts";
-import { commandText } from "./bash-commands.ts";
-import { builtinRules } from "./builtin-rules.ts";
-import { factsOf } from "./call-facts.ts";
 import { type Preview, type PreviewRequest, policyApi } from "./contract.ts";
-import { evaluate } from "./evaluate.ts";
-import { isFresh } from "./judge.ts";
+import { builtinRules } from "./evaluation/builtin-rules.ts";
+import { factsOf } from "./evaluation/call-facts.ts";
+import { evaluate } from "./evaluation/evaluate.ts";
+import { isFresh } from "./evaluation/judge.ts";
+import type { UserPrincipal } from "./evaluation/rules.ts";
+import {
+  makeRule,
+  removeRule,
+  requireOwnSession,
+  requireUser,
+  ruleView,
+} from "./evaluation/rules.ts";
 import { listRules, listRulesForCall } from "./queries.ts";
 import { refuseInAdvance } from "./refuse-in-advance.ts";
-import type { UserPrincipal } from "./rules.ts";
-import { makeRule, removeRule, requireOwnSession, requireUser, ruleView } from "./rules.ts";
+import { commandText } from "./shell/bash-commands.ts";
 
 export const policyRoutes: readonly Route[] = [
   serve(policyApi.list, async ({ engine, principal }) => {

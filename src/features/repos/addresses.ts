@@ -8,7 +8,7 @@ import {
   plainRepositoryPath,
   type RepositoryAddress,
   readRepositoryAddress,
-} from "#protocol/repository-address.ts";
+} from "#protocol/names/repository-address.ts";
 import type { RepoProvider } from "./contract.ts";
 
 export interface Address {

@@ -2,8 +2,8 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/secrets/seal.ts";
 import type { Reader } from "#base/store/index.ts";
-import { findRepeated, type IdempotentRequest } from "#engine/idempotency.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
+import { findRepeated, type IdempotentRequest } from "#engine/requests/index.ts";
 import {
   type Address,
   githubWebUrl,

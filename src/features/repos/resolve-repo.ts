@@ -5,7 +5,7 @@ import {
   addressText,
   readRepositoryAddress,
   storedRepositoryAddress,
-} from "#protocol/repository-address.ts";
+} from "#protocol/names/repository-address.ts";
 import { githubWebUrl, isFullName, nameKey, parseAddress } from "./addresses.ts";
 import type { RepoProvider } from "./contract.ts";
 import { GITHUB_API_URL } from "./github.ts";

@@ -1,5 +1,4 @@
 import { notFound, Refusal } from "#base/refusal.ts";
-import { decodeCursor, pageOf } from "#engine/cursor.ts";
 import {
   command,
   type Engine,
@@ -10,6 +9,7 @@ import {
   requireOrg,
   serve,
 } from "#engine/index.ts";
+import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { requireUser } from "#features/policy/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
 import {

@@ -1,5 +1,5 @@
 /** How a repository is shown. */
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { Repo } from "./contract.ts";
 import type { RepoRow } from "./schema.ts";
 

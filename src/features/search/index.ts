@@ -3,11 +3,11 @@
  * found. It knows no feature: each says in `searchable` what of it can be found and by whom.
  */
 import type { Feature } from "#engine/index.ts";
-import { createIndexer } from "./indexer.ts";
-import { purgeDocuments } from "./purge.ts";
+import { createIndexer } from "./indexing/indexer.ts";
+import { purgeDocuments } from "./indexing/purge.ts";
+import { sessionsToFind, sourcesOf } from "./indexing/sources.ts";
 import { searchRoutes } from "./routes.ts";
 import { searchMigrations } from "./schema.ts";
-import { sessionsToFind, sourcesOf } from "./sources.ts";
 
 /** `features`: all others. It goes after them in the list: it watches over tables of theirs. */
 export function createSearch(features: readonly Feature[]): Feature {

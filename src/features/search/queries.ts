@@ -1,7 +1,7 @@
 /** The only SQL on documents, changes and cursors; finding is in `match-queries.ts`. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
-import { ENTRY, refsOf } from "./places.ts";
+import { ENTRY, refsOf } from "./matching/places.ts";
 import type { ChangeRow, CursorRow, DocumentRow, SearchTables } from "./schema.ts";
 
 const prepare = statements<SearchTables>();

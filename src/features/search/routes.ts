@@ -1,8 +1,8 @@
 import { type Route, serve } from "#engine/index.ts";
 import { searchApi } from "./contract.ts";
-import { search } from "./search.ts";
-import { SearchTurns } from "./search-turns.ts";
-import type { Sources } from "./sources.ts";
+import type { Sources } from "./indexing/sources.ts";
+import { search } from "./matching/search.ts";
+import { SearchTurns } from "./matching/search-turns.ts";
 
 export function searchRoutes(sources: Sources): readonly Route[] {
   const turns = new SearchTurns();

@@ -8,7 +8,7 @@
  */
 import type { Dialect, Migration } from "#base/store/index.ts";
 import { ddl, type Searchable } from "#engine/index.ts";
-import { ENTRY } from "./places.ts";
+import { ENTRY } from "./matching/places.ts";
 
 export interface DocumentRow {
   /** In the order in which they were written. */

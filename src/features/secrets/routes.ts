@@ -1,5 +1,4 @@
 import type { Sealer } from "#base/secrets/seal.ts";
-import { decodeCursor, pageOf } from "#engine/cursor.ts";
 import {
   command,
   type Engine,
@@ -9,6 +8,7 @@ import {
   requireOrg,
   serve,
 } from "#engine/index.ts";
+import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { requireUser } from "#features/policy/index.ts";
 import type { Page } from "#protocol/page.ts";
 import { placeOf, removeSecret, setSecret } from "./change-secret.ts";

@@ -3,14 +3,14 @@
  * person. What waits for what, who has what, and what must be shown before something is done.
  */
 import type { Feature } from "#engine/index.ts";
+import { taskRegister } from "./board/register.ts";
+import { tasksToFind } from "./board/searchable.ts";
 import { boardText } from "./board-text.ts";
+import { taskIsDue } from "./changes/overdue.ts";
+import { DUE_TIMER } from "./changes/record-changes.ts";
 import { listen } from "./listen.ts";
-import { taskIsDue } from "./overdue.ts";
-import { DUE_TIMER } from "./record-changes.ts";
-import { taskRegister } from "./register.ts";
 import { taskRoutes } from "./routes.ts";
 import { taskMigrations } from "./schema.ts";
-import { tasksToFind } from "./searchable.ts";
 import { taskTools } from "./tools.ts";
 
 export const tasks: Feature = {
@@ -34,6 +34,6 @@ export const tasks: Feature = {
   ],
 };
 
-export { readBoard } from "./read-board.ts";
+export { readBoard } from "./board/read-board.ts";
+export { giveToChild, requireSpawnable, taskBrief } from "./changes/spawn-for-task.ts";
 export type { TaskRow } from "./schema.ts";
-export { giveToChild, requireSpawnable, taskBrief } from "./spawn-for-task.ts";

@@ -1,14 +1,14 @@
 /** What the kernel tells that matters to boards: sessions that end or leave, and people who speak. */
 import type { KernelEvent, Listener, Work } from "#engine/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
-import { type Doing, openBoard, SYSTEM } from "./board.ts";
-import { factsOf, openBlockersOf } from "./dependents.ts";
+import { type Doing, openBoard, SYSTEM } from "./board/board.ts";
+import { factsOf, openBlockersOf } from "./board/dependents.ts";
+import { blockForPlan, unblockAfterPlan, withoutPlanBlock } from "./changes/plan-block.ts";
+import { saveChanged } from "./changes/record-changes.ts";
+import { isSettled, nextStatus } from "./changes/status.ts";
 import { releaseNews } from "./notify.ts";
-import { blockForPlan, unblockAfterPlan, withoutPlanBlock } from "./plan-block.ts";
 import { findTask, listOpenOf } from "./queries.ts";
-import { saveChanged } from "./record-changes.ts";
 import type { TaskRow } from "./schema.ts";
-import { isSettled, nextStatus } from "./status.ts";
 
 export const listen: Listener = async (work, event) => {
   if (event.type === "prompt_admitted") return promptAdmitted(work, event);

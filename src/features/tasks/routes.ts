@@ -15,13 +15,20 @@ import {
   type Work,
 } from "#engine/index.ts";
 import { findSession, treeTop } from "#engine/sessions/index.ts";
-import { type Doing, openBoard, personActor, requireTask } from "./board.ts";
+import { type Doing, openBoard, personActor, requireTask } from "./board/board.ts";
+import { listReadableTasks, readBoard, requireBoardOf } from "./board/read-board.ts";
+import {
+  readPage,
+  readReady,
+  readTaskPage,
+  viewCards,
+  viewTask,
+  viewTasks,
+} from "./board/views.ts";
+import { createTask } from "./changes/create-task.ts";
+import { deleteTask } from "./changes/delete-task.ts";
+import { updateTask } from "./changes/update-task.ts";
 import { tasksApi } from "./contract.ts";
-import { createTask } from "./create-task.ts";
-import { deleteTask } from "./delete-task.ts";
-import { listReadableTasks, readBoard, requireBoardOf } from "./read-board.ts";
-import { updateTask } from "./update-task.ts";
-import { readPage, readReady, readTaskPage, viewCards, viewTask, viewTasks } from "./views.ts";
 
 interface Params {
   readonly id: string;

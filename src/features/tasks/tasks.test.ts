@@ -1,7 +1,7 @@
 /** Boards on the real kernel: agents by their tools, people by the routes, on both databases. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SessionRow } from "#engine/index.ts";
-import { runDueTimers } from "#engine/timers.ts";
+import { runDueTimers } from "#engine/timers/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
 import { FakeFamily } from "#features/fake-family/index.ts";
 import {
@@ -17,10 +17,10 @@ import {
 } from "#features/testing/index.ts";
 import { NASTY_STRINGS } from "#test/nasty-strings.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import { taskRegister } from "./board/register.ts";
+import { taskIsDue } from "./changes/overdue.ts";
 import type { Task, TaskCard, TaskDetail, TaskPage } from "./contract.ts";
 import { tasks } from "./index.ts";
-import { taskIsDue } from "./overdue.ts";
-import { taskRegister } from "./register.ts";
 
 interface Page {
   items: Task[];

@@ -4,7 +4,10 @@ import { Refusal } from "#base/refusal.ts";
 import type { SessionWriter } from "#engine/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
 import { defineTool, type Tool, type ToolResult } from "#engine/tools/index.ts";
-import { agentActor, openBoard, requireTask } from "./board.ts";
+import { agentActor, openBoard, requireTask } from "./board/board.ts";
+import { readDetail, readPage, readReady, viewTask, viewTasks } from "./board/views.ts";
+import { createTask } from "./changes/create-task.ts";
+import { updateTask } from "./changes/update-task.ts";
 import {
   newTaskSchema,
   TASK_STATUSES,
@@ -12,9 +15,6 @@ import {
   type TaskDetail,
   taskChangeSchema,
 } from "./contract.ts";
-import { createTask } from "./create-task.ts";
-import { updateTask } from "./update-task.ts";
-import { readDetail, readPage, readReady, viewTask, viewTasks } from "./views.ts";
 
 const LIST_LIMIT = 50;
 const SHORT_CHARS = 400;

@@ -1,6 +1,6 @@
 import type { Reader } from "#base/store/index.ts";
-import { decodeCursor, encodeCursor } from "#engine/cursor.ts";
 import { type Engine, type Route, requireMay, serve } from "#engine/index.ts";
+import { decodeCursor, encodeCursor } from "#engine/requests/index.ts";
 import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
 import {
   type UsageGroup,

@@ -7,11 +7,11 @@ import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
-import { sessionIdMeant } from "#protocol/session-ids.ts";
+import { sessionIdMeant } from "#protocol/names/session-ids.ts";
 import type { NoteRefusal } from "./agent-refusals.ts";
-import type { Caller, Callers } from "./callers.ts";
 import { answerError } from "./errors.ts";
-import { credentialHeaders, isGatewayPath } from "./gateway-path.ts";
+import { credentialHeaders, isGatewayPath } from "./gateway/gateway-path.ts";
+import type { Caller, Callers } from "./guards/callers.ts";
 import {
   type AllowedHosts,
   checkHost,
@@ -21,9 +21,9 @@ import {
   parseJson,
   refuseOrigin,
   tooLarge,
-} from "./guard.ts";
+} from "./guards/guard.ts";
+import { type createProxyWatch, requireHttps } from "./guards/transport.ts";
 import { requireId } from "./input.ts";
-import { type createProxyWatch, requireHttps } from "./transport.ts";
 
 export interface AppEnv {
   Bindings: HttpBindings;

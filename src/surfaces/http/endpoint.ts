@@ -8,7 +8,7 @@ import type * as z from "zod";
 import { cleanValue, mayHoldUnstorable } from "#base/text/clean-text.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
 import { type App, type AppEnv, meantBy } from "./app.ts";
-import type { Caller } from "./callers.ts";
+import type { Caller } from "./guards/callers.ts";
 import { refuseInvalid, requireStorable } from "./input.ts";
 
 export interface Input<R extends ApiRoute> {

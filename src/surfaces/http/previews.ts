@@ -10,8 +10,8 @@ import { notFound } from "#base/refusal.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { workspacesApi } from "#engine/workspaces/contract.ts";
 import { type App, addressOf, principalOf, sessionIdOf, userOf } from "./app.ts";
-import type { Callers } from "./callers.ts";
 import { endpoint } from "./endpoint.ts";
+import type { Callers } from "./guards/callers.ts";
 
 const LIFE_MS = 60 * 60_000;
 

@@ -18,7 +18,7 @@ import {
   type LiveServerFrame,
   liveClientFrameSchema,
 } from "#protocol/live.ts";
-import { sessionIdMeant } from "#protocol/session-ids.ts";
+import { sessionIdMeant } from "#protocol/names/session-ids.ts";
 import type { SessionFeeds } from "./session-feed.ts";
 import { type IntakeRate, SocketIntake } from "./socket-intake.ts";
 import { createDrains, type Drains, sinkOf, TEXT } from "./socket-sink.ts";

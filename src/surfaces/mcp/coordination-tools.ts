@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Letter } from "#features/mailbox/contract.ts";
 import { TASK_STATUSES, type TaskCard } from "#features/tasks/contract.ts";
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import { meantSession, type PersonTool, personTool } from "./person-tool.ts";
 import { succeeded } from "./toolbox.ts";
 

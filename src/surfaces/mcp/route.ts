@@ -9,7 +9,7 @@ import type { Context } from "hono";
 import { Refusal } from "#base/refusal.ts";
 import { type App, type AppEnv, addressOf, readBytes } from "#surfaces/http/app.ts";
 import { refusalStatus } from "#surfaces/http/errors.ts";
-import { MAX_BODY_BYTES, parseJson } from "#surfaces/http/guard.ts";
+import { MAX_BODY_BYTES, parseJson } from "#surfaces/http/guards/guard.ts";
 import type { McpRouteOptions } from "./exchange.ts";
 import { checkMessages, clientIdOf } from "./messages.ts";
 import { mayRepeat, resumedBody } from "./resume.ts";

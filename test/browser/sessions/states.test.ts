@@ -1,7 +1,7 @@
 /** A waiting session as the page shows it, with its actions. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningRunner } from "#main/runner.ts";
+import type { RunningRunner } from "#main/runner/runner.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";

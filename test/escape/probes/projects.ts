@@ -9,7 +9,7 @@ import { Refusal } from "#base/refusal.ts";
 import { collectText } from "#execution/sandboxes/collect-text.ts";
 import { filesOf } from "#execution/tools/files/confined-files.ts";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { Probe } from "../probe.ts";
 import type { Stage } from "../stage.ts";
 

@@ -4,7 +4,7 @@ import { systemClock } from "#base/clock.ts";
 import { loadConfig } from "#base/config.ts";
 import { createLog } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
-import { assembleServer } from "#main/server.ts";
+import { assembleServer } from "#main/server/server.ts";
 
 const config = loadConfig();
 const log = createLog({ level: config.logLevel });

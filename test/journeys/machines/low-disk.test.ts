@@ -1,6 +1,6 @@
 /** A runner whose disk is almost full, on each database: it gets no work, and people see why. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { DiskReport } from "#protocol/disk-report.ts";
+import type { DiskReport } from "#protocol/reports/disk-report.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import { connectRunner, type RawRunner } from "#test/clients/raw-runner.ts";

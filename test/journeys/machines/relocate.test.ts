@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningRunner } from "#main/runner.ts";
+import type { RunningRunner } from "#main/runner/runner.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";

@@ -2,8 +2,8 @@
 import { join as joinPath } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createLog } from "#base/log.ts";
-import { createInlineTransport } from "#main/inline-transport.ts";
-import { startRunner } from "#main/runner.ts";
+import { createInlineTransport } from "#main/runner/inline-transport.ts";
+import { startRunner } from "#main/runner/runner.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import {
   ask,

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
-import { createRunTokens } from "#engine/runs/run-tokens.ts";
+import { createRunTokens } from "#engine/runs/runners/run-tokens.ts";
 import type { RunnerToken } from "#features/auth/contract.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import {

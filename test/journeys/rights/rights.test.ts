@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRunTokens } from "#engine/runs/run-tokens.ts";
+import { createRunTokens } from "#engine/runs/runners/run-tokens.ts";
 import { LEASE_MS } from "#protocol/frames.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openRepository } from "#engine/runs/repository-access.ts";
+import { openRepository } from "#engine/runs/runners/repository-access.ts";
 import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";

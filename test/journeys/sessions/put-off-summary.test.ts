@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readHistory } from "#engine/runs/turn-material.ts";
+import { readHistory } from "#engine/runs/runners/turn-material.ts";
 import { startWorld, type Turn, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 

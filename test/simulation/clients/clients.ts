@@ -6,7 +6,7 @@
 import { decideGate } from "#engine/gates/index.ts";
 import { command, fingerprintOf, type Kernel, type Principal } from "#engine/index.ts";
 import { createSession } from "#engine/sessions/create-session.ts";
-import { setTimer } from "#engine/timers.ts";
+import { setTimer } from "#engine/timers/index.ts";
 import type { Demands, ExecutionMode } from "#protocol/runs.ts";
 import type { Lifecycle, QueueMode } from "#protocol/sessions.ts";
 import { must, type PromptModel, type SessionModel } from "../oracle/model.ts";

@@ -1,7 +1,7 @@
 /** Follows the sessions' logs: each event must fit the events before it. */
 import type { Tx } from "#base/store/index.ts";
-import { fits, requirementsOf } from "#engine/runs/fit.ts";
-import { capabilitiesOf } from "#engine/runs/runner-capabilities.ts";
+import { fits, requirementsOf } from "#engine/runs/claims/fit.ts";
+import { capabilitiesOf } from "#engine/runs/runners/runner-capabilities.ts";
 import type { EventRow, OutboxRow, PromptRow, RunnerRow, RunRow } from "#engine/schema.ts";
 import type { World } from "../world.ts";
 import { createCallReader } from "./call-reader.ts";

@@ -1,7 +1,7 @@
 /**
  * A machine on which a runner is restarted again and again: its identity outlives its processes.
  */
-import { runnerIdOf } from "#engine/runs/runner-identity.ts";
+import { runnerIdOf } from "#engine/runs/runners/runner-identity.ts";
 import type { RunnerProfile } from "#protocol/frames.ts";
 import type { World } from "../world.ts";
 import { RunnerProcess } from "./runner-process.ts";

@@ -10,7 +10,7 @@ import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS } from "#execution/sandboxes/sandbox.ts";
 import { createWorkspaces } from "#execution/workspaces/workspaces.ts";
 import type { JournalItem } from "#protocol/events.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import { FakeTurn } from "../fake-turn.ts";
 import { LeaseLost } from "../runtime.ts";
 import { type FakeWorkspaces, fakeNative, fakeWorkspaces, NO_CHANGES } from "./fake-native.ts";

@@ -6,8 +6,8 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs"
 import { delimiter, join } from "node:path";
 import { findInstallFix, findNamespaceFix, isNamespaceError } from "#base/machine/sandbox-fix.ts";
 import { Refusal } from "#base/refusal.ts";
-import { SANDBOX_UNAVAILABLE, type SandboxFix } from "#protocol/sandboxes.ts";
-import { WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
+import { WORKSPACE_PATH } from "#protocol/names/workspace-paths.ts";
+import { SANDBOX_UNAVAILABLE, type SandboxFix } from "#protocol/reports/sandboxes.ts";
 import { collectText } from "../collect-text.ts";
 import { type ControlGroups, findControlGroups } from "../control-groups.ts";
 import { createPipePool } from "../pipes.ts";

@@ -5,7 +5,7 @@
  * becomes the command only if all is as it was.
  */
 
-import { WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
+import { WORKSPACE_PATH } from "#protocol/names/workspace-paths.ts";
 import type { SandboxSpec } from "../sandbox.ts";
 
 const SCRIPT = `while [ "$1" != -- ]; do

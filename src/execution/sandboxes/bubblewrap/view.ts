@@ -4,7 +4,7 @@
  * for a runner that is root, the kernel takes a process in the sandbox for root when it writes to
  * `/proc/sys`, capabilities or not, and `core_pattern` there names a program to be run outside.
  */
-import { SCRATCH_PATH, WORKSPACE_PATH } from "#protocol/workspace-paths.ts";
+import { SCRATCH_PATH, WORKSPACE_PATH } from "#protocol/names/workspace-paths.ts";
 import type { SandboxCommand, SandboxSpec } from "../sandbox.ts";
 
 export const AGENT_HOME = "/home/agent";

@@ -22,7 +22,7 @@ import {
 } from "node:fs/promises";
 import { posix } from "node:path";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
-import { locatePath } from "#protocol/workspace-paths.ts";
+import { locatePath } from "#protocol/names/workspace-paths.ts";
 import { errnoOf, ToolProblem } from "../perform-tool.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;

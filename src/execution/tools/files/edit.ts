@@ -1,6 +1,6 @@
 /** The edit tool: exact pieces of a text file replaced, all of them or none. */
 import type * as z from "zod";
-import { isSecretPath } from "#protocol/secret-paths.ts";
+import { isSecretPath } from "#protocol/names/secret-paths.ts";
 import { editInput } from "#protocol/tools.ts";
 import { createTool, ToolProblem } from "../perform-tool.ts";
 import type { RunnerTool } from "../tool.ts";

@@ -3,7 +3,7 @@
  * it runs where the agent's commands run; it is never an option, whatever it begins with.
  */
 import type * as z from "zod";
-import { isSecretPath } from "#protocol/secret-paths.ts";
+import { isSecretPath } from "#protocol/names/secret-paths.ts";
 import { grepInput } from "#protocol/tools.ts";
 import { readCommand } from "../commands/command-output.ts";
 import { filesOf } from "../files/confined-files.ts";

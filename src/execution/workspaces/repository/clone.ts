@@ -11,7 +11,7 @@ import { GIT_NOT_FOUND } from "#base/git/limited-git.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { DiskGuard } from "#execution/disk/disk-guard.ts";
 import type { Sandbox, SandboxLimits, SandboxProvider } from "#execution/sandboxes/sandbox.ts";
-import { DISK_LOW, WORKSPACE_FULL } from "#protocol/disk-report.ts";
+import { DISK_LOW, WORKSPACE_FULL } from "#protocol/reports/disk-report.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { type FolderRules, holdProjectFolder } from "../folders/check-project-folder.ts";
 import type { HeldFolder } from "../folders/held-folder.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import { branchFor, checkBranch, requireUsable } from "./repository-rules.ts";
 
 describe("requireUsable", () => {

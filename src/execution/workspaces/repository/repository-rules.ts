@@ -1,7 +1,7 @@
 /** Which repositories a runner opens, and how the branches of sessions are called. */
 import { Refusal } from "#base/refusal.ts";
-import { isBranchName } from "#protocol/branch-name.ts";
-import type { RepositoryAddress } from "#protocol/repository-address.ts";
+import { isBranchName } from "#protocol/names/branch-name.ts";
+import type { RepositoryAddress } from "#protocol/names/repository-address.ts";
 
 export type UsableRepository = Extract<RepositoryAddress, { kind: "web" | "path" }>;
 

@@ -12,7 +12,7 @@ import { DEFAULT_DISK, DiskGuard } from "#execution/disk/disk-guard.ts";
 import { readSpace, type Space } from "#execution/disk/space.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxLimits } from "#execution/sandboxes/sandbox.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
 import type { WorkspaceRequest, Workspaces } from "../workspace.ts";

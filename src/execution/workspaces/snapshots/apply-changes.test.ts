@@ -9,7 +9,7 @@ import { createIds } from "#base/ids.ts";
 import { createBubblewrap } from "#execution/sandboxes/bubblewrap/bubblewrap.ts";
 import { createLocal } from "#execution/sandboxes/local/local.ts";
 import { DEFAULT_LIMITS, type SandboxProvider } from "#execution/sandboxes/sandbox.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import type { Workspaces } from "../workspace.ts";
 import { createWorkspaces } from "../workspaces.ts";

@@ -6,12 +6,12 @@
 import type { Ids } from "#base/ids.ts";
 import type { Tx } from "#base/store/index.ts";
 import { findAccount, insertAccount, listAccountsOf, markAccountUsed } from "../account-queries.ts";
-import { type Desk, isGood } from "../issue.ts";
-import { accountChange } from "../linked-accounts.ts";
+import { type Desk, isGood } from "../credentials/issue.ts";
+import { mintSecret } from "../credentials/secrets.ts";
 import { findCredential, findUser, isHere, lockOrg, lockUser } from "../queries.ts";
 import type { LinkedAccountRow, PersonRow, SignInFlowRow } from "../schema.ts";
-import { mintSecret } from "../secrets.ts";
-import { type Opened, openBrowser } from "../sign-in.ts";
+import { accountChange } from "../sign-in/linked-accounts.ts";
+import { type Opened, openBrowser } from "../sign-in/sign-in.ts";
 import { problem } from "./problems.ts";
 import type { Identity, SignInProvider } from "./provider.ts";
 

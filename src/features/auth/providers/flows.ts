@@ -4,9 +4,9 @@
  */
 import type { Store } from "#base/store/index.ts";
 import { deleteFlow, findFlow, insertFlow } from "../account-queries.ts";
-import { pageHashOf } from "../page-binding.ts";
+import { hashSecret, mintSecret } from "../credentials/secrets.ts";
 import type { SignInFlowRow } from "../schema.ts";
-import { hashSecret, mintSecret } from "../secrets.ts";
+import { pageHashOf } from "../sign-in/page-binding.ts";
 import { nonceOf, verifierOf } from "./challenge.ts";
 import { nextPath } from "./next-path.ts";
 import { problem } from "./problems.ts";

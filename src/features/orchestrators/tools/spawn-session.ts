@@ -4,7 +4,7 @@ import { Refusal } from "#base/refusal.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { spawnChild } from "#features/delegation/index.ts";
 import { giveToChild, requireSpawnable, taskBrief } from "#features/tasks/index.ts";
-import { storedRepositoryAddress } from "#protocol/repository-address.ts";
+import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import { ORCHESTRATORS } from "./own-child.ts";
 
 const MAX_BRIEF_CHARS = 100_000;

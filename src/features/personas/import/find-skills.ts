@@ -4,8 +4,8 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { MAX_SKILL_FILES, MAX_SKILLS, MAX_SKILLS_BYTES } from "../contract.ts";
-import { SKILL_FILE } from "../front-matter.ts";
 import { faultOfPath, findFileAsFolder, findRepeatedName } from "../names.ts";
+import { SKILL_FILE } from "../skills/front-matter.ts";
 import type { TreeEntry } from "./fetch-tree.ts";
 
 export interface FoundSkill {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GitHost, startGitHost } from "#test/services/git-host.ts";
 import type { SkillImport } from "../contract.ts";
-import { hashOfSkill } from "../skills.ts";
+import { hashOfSkill } from "../skills/skills.ts";
 import { withFetchedTree } from "./fetch-tree.ts";
 import { createSkillFetcher } from "./import-skills.ts";
 import { parseSkillAddress } from "./skill-address.ts";

@@ -1,9 +1,9 @@
 /** Skills from a git repository: fetched, looked at, and pinned to what was there at that moment. */
 import { Refusal } from "#base/refusal.ts";
 import type { ImportedSkill, Skill, SkillImport, SkillSource } from "../contract.ts";
-import { readFrontMatter, SKILL_FILE } from "../front-matter.ts";
 import { faultOfSkillName, findRepeatedName } from "../names.ts";
-import { pinSkill } from "../skills.ts";
+import { readFrontMatter, SKILL_FILE } from "../skills/front-matter.ts";
+import { pinSkill } from "../skills/skills.ts";
 import { type FetchedTree, type FetchOptions, withFetchedTree } from "./fetch-tree.ts";
 import { type FoundSkill, findSkills, invalid, textOf } from "./find-skills.ts";
 import {

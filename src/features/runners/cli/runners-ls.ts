@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { isIsolated } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { isIsolated } from "#protocol/sandboxes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";

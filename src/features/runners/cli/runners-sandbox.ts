@@ -1,8 +1,8 @@
 /** `muster runners allow-unsandboxed`, `require-sandbox` and `look`: how a machine keeps commands apart. */
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
+import { isIsolated, SANDBOX_FIXES } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { isIsolated, SANDBOX_FIXES } from "#protocol/sandboxes.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
-import { titleFrom } from "#protocol/session-title.ts";
+import { titleFrom } from "#protocol/names/session-title.ts";
 import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";

@@ -1,5 +1,5 @@
 /** Where boards and tasks are. */
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import { ensureOrchestrator } from "#surfaces/cli/kit/orchestrator-path.ts";

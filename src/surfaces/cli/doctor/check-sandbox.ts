@@ -2,8 +2,8 @@
 
 import type { Config } from "#base/config.ts";
 import { tryBubblewrap } from "#base/machine/try-bubblewrap.ts";
+import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/sandboxes.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The name of its findings. */

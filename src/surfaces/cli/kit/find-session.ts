@@ -1,6 +1,6 @@
 /** Resolves a session by its id, by the end of its id as the tree shows it, or by its title. */
 import { Refusal } from "#base/refusal.ts";
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Api } from "../client/api.ts";
 import { safeLine, shorten } from "./terminal.ts";

@@ -12,8 +12,8 @@ import {
   type User,
 } from "#features/auth/contract.ts";
 import { type App, userOf } from "../app.ts";
-import { type Caller, pageClaim } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
+import { type Caller, pageClaim } from "../guards/callers.ts";
 import { requireId } from "../input.ts";
 import {
   type CookieJar,

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { Context } from "hono";
 import { Refusal } from "#base/refusal.ts";
 import { type AppEnv, addressOf } from "../app.ts";
-import { cookieSecret, pageClaim } from "../callers.ts";
+import { cookieSecret, pageClaim } from "../guards/callers.ts";
 
 /** Browsers take such a name only over HTTPS, for this very host and all its paths. */
 const HOST_PREFIX = "__Host-";

@@ -11,8 +11,8 @@ import {
   type OfferedProvider,
 } from "#features/auth/contract.ts";
 import { type App, type AppEnv, addressOf, userOf } from "../app.ts";
-import { type Caller, pageClaim } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
+import { type Caller, pageClaim } from "../guards/callers.ts";
 import { requireId } from "../input.ts";
 import type { CookieJar, Opened, Visit } from "./cookie-jar.ts";
 

@@ -4,7 +4,7 @@ import type { Run } from "#protocol/runs.ts";
 import { type App, idempotencyOf, principalOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireId } from "../input.ts";
-import type { StreamSlots } from "../stream-slots.ts";
+import type { StreamSlots } from "../sockets/stream-slots.ts";
 
 /** A settlement that was announced while nobody listened is found by looking again. */
 const LOOK_EVERY_MS = 2_000;

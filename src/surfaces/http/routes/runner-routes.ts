@@ -4,8 +4,8 @@ import { type Kernel, requireMay } from "#engine/index.ts";
 import { runnersApi } from "#engine/runs/contract.ts";
 import { type RunnerToken, runnerTokensApi } from "#features/auth/contract.ts";
 import { type App, principalOf, userOf } from "../app.ts";
-import type { Caller } from "../callers.ts";
 import { endpoint } from "../endpoint.ts";
+import type { Caller } from "../guards/callers.ts";
 import { requireId } from "../input.ts";
 
 /** What the runner routes need of sign-in; the feature that has it is handed in. */

@@ -26,7 +26,7 @@ export function Avatar({
   );
 }
 
-/** Images that the server keeps; see `features/orchestrators/avatar.ts`. */
+/** Images that the server keeps; see `features/orchestrators/identity/avatar.ts`. */
 function isUploaded(avatar: string | null): avatar is string {
   return avatar?.startsWith("/api/agents/") ?? false;
 }

@@ -5,7 +5,7 @@ import {
   Navigate,
   redirect,
 } from "@tanstack/react-router";
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import { INBOX_SEARCH, readInboxSearch } from "#surfaces/web/pages/inbox/inbox-search.ts";
 import { readWantedSearch, WANTED_SEARCH } from "#surfaces/web/pages/search/page-search.ts";
 import { SearchPage } from "#surfaces/web/pages/search/search-page.tsx";

@@ -1,7 +1,7 @@
 /** The system prompt: tells the model what it is, where it works, and whose instructions count. */
 import { localDayText } from "#base/zoned-time.ts";
 import type { Assignment, Material } from "#protocol/frames.ts";
-import { addressText } from "#protocol/repository-address.ts";
+import { addressText } from "#protocol/names/repository-address.ts";
 import type { Brief } from "../../runtime.ts";
 
 const BASE = `You are an agent of Muster, working in a session for a person. You have tools; use them to do what is asked rather than describing how it could be done. Your commands run in a sandbox: the workspace is yours to change, the rest of the machine is out of reach, and there is no network unless it was allowed.

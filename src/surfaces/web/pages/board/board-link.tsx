@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { SquareKanban } from "lucide-react";
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ListTodo, MessagesSquare, Tag } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Letter } from "#features/mailbox/contract.ts";
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";

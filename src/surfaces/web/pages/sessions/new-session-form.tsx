@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { ModelOffer } from "#protocol/models.ts";
-import { titleFrom } from "#protocol/session-title.ts";
+import { titleFrom } from "#protocol/names/session-title.ts";
 import { api, type NewSession, type RuntimeChoice as Runtime } from "#surfaces/web/kit/api.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";

@@ -1,7 +1,7 @@
 import { Check, Copy, RotateCw, ShieldOff } from "lucide-react";
 import { useEffect, useId, useState } from "react";
+import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/sandboxes.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldOff } from "lucide-react";
 import { useEffect } from "react";
+import { isUnsandboxed } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { isUnsandboxed } from "#protocol/sandboxes.ts";
 import { api } from "#surfaces/web/kit/api.ts";
 import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";

@@ -1,5 +1,5 @@
 /** Disks in words. */
-import type { DatabaseUse } from "#protocol/database-use.ts";
+import type { DatabaseUse } from "#protocol/reports/database-use.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { plural, sizeWords } from "#surfaces/web/kit/money-words.ts";
 

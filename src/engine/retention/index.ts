@@ -1,0 +1,2 @@
+/** Retention: how long rows are kept, and the steps that remove them. */
+export { Housekeeping } from "./housekeeping.ts";

@@ -1,0 +1,39 @@
+/** The retention rules of the kernel's own tables. */
+
+import { settledRows } from "../outbox/queries.ts";
+import { KEY_KEPT_MS } from "../requests/idempotency.ts";
+import { oldKeys } from "../requests/idempotency-queries.ts";
+import { countPurgeable } from "../sessions/purge/purge-queries.ts";
+import type { RetentionRule } from "./retention.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Archived sessions are removed by the purger, which takes all that hangs on them along. */
+export const archivedSessions: RetentionRule = {
+  kind: "sessions",
+  summary: "Archived sessions, with their transcript and files, so long after they were archived",
+  defaultDays: 7,
+  minDays: 1,
+  countDue: countPurgeable,
+};
+
+export const kernelRetention: readonly RetentionRule[] = [
+  archivedSessions,
+  {
+    kind: "deliveries",
+    summary: "Deliveries to the outside that arrived, or were given up, after they were made",
+    defaultDays: 30,
+    minDays: 1,
+    countDue: settledRows.countDue,
+    prune: settledRows.prune,
+  },
+  {
+    kind: "idempotency_keys",
+    summary: "Idempotency keys of requests, after the request",
+    defaultDays: KEY_KEPT_MS / DAY_MS,
+    // A client may repeat a request for so long and must find its first answer.
+    minDays: KEY_KEPT_MS / DAY_MS,
+    countDue: oldKeys.countDue,
+    prune: oldKeys.prune,
+  },
+];

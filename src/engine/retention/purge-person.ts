@@ -1,0 +1,37 @@
+/**
+ * Removing what belongs to one person: the kernel's part here, then each feature's. It is done some at
+ * a time and may be begun again at any point: what is gone is not missed.
+ */
+import { eachApart } from "../each-apart.ts";
+import type { Feature, Person } from "../feature.ts";
+import { forgetKeysOf } from "../requests/idempotency-queries.ts";
+import { listRunners } from "../runs/runners/runner-queries.ts";
+import { deleteOpensOf } from "../sessions/log/open-queries.ts";
+import { purgeSessionsOf } from "../sessions/purge/purge.ts";
+import { command, type Engine } from "../work.ts";
+
+export interface PurgeParts {
+  engine: Engine;
+  features: readonly Feature[];
+  /** Of features: their rows go with the session they hang on. */
+  sessionTables: readonly string[];
+  removeRunner(person: Person, runnerId: string): Promise<void>;
+}
+
+/** True when nothing is left. */
+export async function purgePerson(parts: PurgeParts, person: Person): Promise<boolean> {
+  const { engine, features, sessionTables, removeRunner } = parts;
+  // First of all: what features keep may be in use by a session.
+  if (!(await purgeSessionsOf(engine, person, sessionTables))) return false;
+  const runners = await engine.store.read((reader) => listRunners(reader, person.orgId));
+  const own = runners.filter(({ owner_id }) => owner_id === person.userId);
+  await eachApart(own, ({ id }) => removeRunner(person, id));
+  await engine.store.transaction(async (tx) => {
+    await forgetKeysOf(tx, `user:${person.userId}`);
+    await deleteOpensOf(tx, person.userId);
+  });
+  let isDone = true;
+  for (const { purgePerson: purge } of features)
+    if (purge && !(await command(engine, (work) => purge(work, person)))) isDone = false;
+  return isDone;
+}

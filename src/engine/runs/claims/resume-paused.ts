@@ -1,0 +1,46 @@
+/** Paused turns whose machine can go on: it has a sandbox now, or room on its disk. */
+import type { Log } from "#base/log.ts";
+import { eachApart } from "#engine/each-apart.ts";
+import { command, type Engine } from "#engine/work.ts";
+import { findRun, listPausedFor, saveRun } from "../queries.ts";
+
+const BATCH = 500;
+
+export interface ResumeHost {
+  engine: Engine;
+  log: Log;
+}
+
+/**
+ * Puts turns that were paused with this code in line again, instead of at the end of their pause.
+ * They may be many, so nobody waits for it; if it fails, each goes on at the end of its pause.
+ */
+export function resumeSoon({ engine, log }: ResumeHost, orgId: string, code: string): void {
+  resumePaused(engine, orgId, code).catch((error: unknown) =>
+    log.warn({ err: error }, "paused turns could not be put in line"),
+  );
+}
+
+async function resumePaused(engine: Engine, orgId: string, code: string): Promise<void> {
+  let after = "";
+  for (;;) {
+    const from = after;
+    const waiting = await engine.store.read((reader) =>
+      listPausedFor(reader, { orgId, code, after: from, limit: BATCH }),
+    );
+    await eachApart(waiting, ({ id, session_id }) => resumeOne(engine, id, session_id));
+    if (waiting.length < BATCH) return;
+    after = waiting.at(-1)?.id ?? "";
+  }
+}
+
+async function resumeOne(engine: Engine, runId: string, sessionId: string): Promise<void> {
+  await command(engine, async (work) => {
+    const session = await work.session(sessionId);
+    const run = session && (await findRun(work.tx, runId));
+    if (run?.state !== "pending" || run.pause === null) return;
+    run.available_at = work.now;
+    await saveRun(work.tx, run);
+    work.tx.afterCommit(() => work.announcer.runsReady());
+  });
+}

@@ -1,0 +1,68 @@
+/** Tells how the runners of an organisation meet a run: who could take it, and whether its holder is away. */
+import type { RunRow } from "#engine/schema.ts";
+import type { RunTrouble } from "#engine/sessions/states.ts";
+import { isHeldState } from "#engine/transitions/run-transitions.ts";
+import { EXPIRY_MARGIN_MS } from "../leases/leases.ts";
+import type { RunnerStanding } from "../runners/runner-capabilities.ts";
+import { fits, requirementsOf } from "./fit.ts";
+
+/**
+ * - `holder_away`: the runner that holds the session's files is not connected;
+ * - `none`: no runner is connected;
+ * - `unfit`: none of those that are connected can take the run;
+ * - `starting`: those that can are still finding out their models;
+ * - `low_disk`: those that can have almost no room on their disk;
+ * - `fit`: one can take it, as soon as it has a free place.
+ */
+export type RunnerMatch = "holder_away" | "none" | "unfit" | "starting" | "low_disk" | "fit";
+
+export function matchRunners(runners: readonly RunnerStanding[], run: RunRow): RunnerMatch {
+  const online = runners.filter((runner) => runner.state === "online");
+  const { pinned_runner_id: holderId } = run;
+  if (holderId !== null && !online.some(({ id }) => id === holderId)) return "holder_away";
+  if (online.length === 0) return "none";
+  const requirements = requirementsOf(run);
+  const fitting = online.filter(({ capabilities }) => fits(capabilities, requirements));
+  if (fitting.length === 0) return "unfit";
+  const ready = fitting.filter(({ isReady }) => isReady);
+  if (ready.length === 0) return "starting";
+  return ready.every(({ isDiskLow }) => isDiskLow) ? "low_disk" : "fit";
+}
+
+/**
+ * When another runner may take the run, because the one that holds it is away or has not renewed its
+ * lease; null when it is here.
+ */
+export function takeoverAt(
+  runners: readonly RunnerStanding[],
+  { runner_id, lease_until }: RunRow,
+  now: number,
+): number | null {
+  if (runner_id === null || lease_until === null) return null;
+  const holder = runners.find(({ id }) => id === runner_id);
+  const isAway = holder?.state === "offline" || lease_until < now;
+  return isAway ? lease_until + EXPIRY_MARGIN_MS : null;
+}
+
+/** Null for a run that waits in line or is in the hands of a runner that answers. */
+export function troubleOf(
+  runners: readonly RunnerStanding[],
+  run: RunRow,
+  now: number,
+): RunTrouble | null {
+  if (run.state === "pending") return isLost(run) && mayBeTaken(runners, run) ? "lost" : null;
+  const isHeld = isHeldState(run.state) && run.runner_id !== null;
+  if (!isHeld) return null;
+  if (run.lease_until !== null && run.lease_until < now) return "lease_over";
+  return takeoverAt(runners, run, now) === null ? null : "runner_away";
+}
+
+/** False when only the machine with its files may go on, and that is gone: then it waits for it. */
+function mayBeTaken(runners: readonly RunnerStanding[], run: RunRow): boolean {
+  return matchRunners(runners, run) !== "holder_away";
+}
+
+/** A parked run forgets the boot of the runner that gave it back; a lost one keeps it. */
+export function isLost({ state, fence, runner_boot }: RunRow): boolean {
+  return state === "pending" && fence > 0 && runner_boot !== null;
+}

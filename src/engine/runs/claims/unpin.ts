@@ -1,0 +1,26 @@
+/** A machine that will not come back: its sessions go on elsewhere, with what was recorded of their files. */
+import { eachApart } from "#engine/each-apart.ts";
+import { command, type Engine } from "#engine/work.ts";
+import { deleteWorkspace, findWorkspace, listHeldWorkspaces } from "#engine/workspaces/queries.ts";
+import { isInFolder, leaveWorkspace } from "#engine/workspaces/relocate.ts";
+
+const BATCH = 500;
+
+export async function freeWorkspaces(engine: Engine, runnerId: string): Promise<void> {
+  for (;;) {
+    const held = await engine.store.read((reader) => listHeldWorkspaces(reader, runnerId, BATCH));
+    if (held.length === 0) return;
+    await eachApart(held, ({ session_id }) => freeOne(engine, runnerId, session_id));
+  }
+}
+
+async function freeOne(engine: Engine, runnerId: string, sessionId: string): Promise<void> {
+  await command(engine, async (work) => {
+    const session = await work.family(sessionId);
+    const workspace = await findWorkspace(work.tx, sessionId);
+    if (workspace?.runner_id !== runnerId || workspace.left_at !== null) return;
+    if (session) await leaveWorkspace(work, session, workspace);
+    // A folder of that machine is nothing that could be carried over.
+    if (!session || isInFolder(session.row)) await deleteWorkspace(work.tx, sessionId);
+  });
+}

@@ -1,0 +1,54 @@
+/**
+ * Requests to models that the server counted itself, because they went through its model gateway.
+ * For such an attempt the gateway's record is the truth: what the runner reports of the same
+ * requests is neither counted nor logged.
+ */
+import { cleanText } from "#base/text/clean-text.ts";
+import type { RunRow } from "#engine/schema.ts";
+import { added, addUsage } from "#engine/sessions/turns/turns.ts";
+import type { SessionWriter, Work } from "#engine/work.ts";
+import type { ModelCallItem } from "#protocol/events.ts";
+import { saveRun } from "../queries.ts";
+import { draftOf } from "./journal-items.ts";
+
+/** True when the present attempt of a run has used the model gateway. */
+export function isCountedByServer({ metered_fence, fence }: RunRow): boolean {
+  return fence > 0 && metered_fence === fence;
+}
+
+/** From now on the server counts what the models of this attempt cost. */
+export async function countByServer(work: Work, run: RunRow): Promise<void> {
+  if (isCountedByServer(run)) return;
+  run.metered_fence = run.fence;
+  await saveRun(work.tx, run);
+}
+
+/** Writes one metered request to the log, the run, the session and all that listen. */
+export async function meterModelCall(
+  work: Work,
+  session: SessionWriter,
+  run: RunRow,
+  call: ModelCallItem,
+): Promise<void> {
+  session.record({
+    ...draftOf(call),
+    // The server's own word, which may come when the turn has ended: an answer is counted at its end.
+    role: "system",
+    thread: run.thread,
+    promptId: run.prompt_id,
+    runId: run.id,
+  });
+  countModelCall(session, run, call);
+  await saveRun(work.tx, run);
+  await work.emit({ type: "model_called", session, run, call });
+}
+
+/** Longer words are none of a provider's. */
+const MAX_STOP_CHARS = 64;
+
+/** Adds what a request took to its run and session, and notes why the model stopped. */
+export function countModelCall(session: SessionWriter, run: RunRow, call: ModelCallItem): void {
+  run.worked_ms = added(run.worked_ms, call.durationMs);
+  run.model_stop = cleanText(call.stopReason).slice(0, MAX_STOP_CHARS);
+  addUsage(session, run, call);
+}

@@ -1,0 +1,57 @@
+/**
+ * Notices sessions whose turns wait for a machine that has been gone for five minutes. Each says so in
+ * its own log, once, and whoever leads it is told; the turn goes on waiting until the machine is back
+ * or somebody sends the session elsewhere.
+ */
+import { eachApart } from "#engine/each-apart.ts";
+import { command, type Engine, type SessionWriter, type Work } from "#engine/work.ts";
+import {
+  findWorkspace,
+  listLongOffline,
+  upsertWorkspace,
+  type WaitingForMachine,
+} from "#engine/workspaces/queries.ts";
+import { findRun } from "../queries.ts";
+import { findRunner } from "../runners/runner-queries.ts";
+
+const GONE_AFTER_MS = 5 * 60_000;
+const BATCH = 200;
+
+export async function tellMachinesGone(engine: Engine, now: number): Promise<void> {
+  const waiting = await engine.store.read((reader) =>
+    listLongOffline(reader, now - GONE_AFTER_MS, BATCH),
+  );
+  await eachApart(waiting, (one) => tellGone(engine, one));
+}
+
+async function tellGone(engine: Engine, { session_id, run_id }: WaitingForMachine): Promise<void> {
+  await command(engine, async (work) => {
+    const session = await work.family(session_id);
+    const run = session && (await findRun(work.tx, run_id));
+    const workspace = session && (await findWorkspace(work.tx, session_id));
+    if (run?.state !== "pending" || !workspace || workspace.offline_at !== null) return;
+    if (run.pinned_runner_id !== workspace.runner_id) return;
+    const runner = await findRunner(work.tx, workspace.runner_id);
+    if (runner && runner.state !== "offline") return;
+    await upsertWorkspace(work.tx, { ...workspace, offline_at: work.now });
+    sayGone(work, session, run.thread);
+    await work.emit({ type: "workspace_offline", session, run });
+  });
+}
+
+function sayGone(work: Work, session: SessionWriter, thread: string): void {
+  session.record({
+    type: "notice",
+    thread,
+    entryId: work.ids.mint("ent"),
+    kind: "notice",
+    role: "system",
+    content: [
+      {
+        type: "text",
+        text: "The machine that holds this session's files has been gone for 5 minutes. The turn waits for it. Start its runner again, or continue elsewhere with the changes that were recorded.",
+      },
+    ],
+    reason: "workspace_offline",
+  });
+}

@@ -1,0 +1,41 @@
+/** Dependencies of a runner's connection: the wire, and the server around it. */
+import type { Log } from "#base/log.ts";
+import type { RepositoryOpener } from "#engine/feature.ts";
+import type { ToolHost, ToolPolicy } from "#engine/tools/index.ts";
+import type { Engine } from "#engine/work.ts";
+import type { ServerFrame } from "#protocol/frames.ts";
+import type { ToolOffer } from "#protocol/tools.ts";
+import type { TurnConfig } from "../claims/assignment.ts";
+
+/** The wire to a runner. */
+export interface RunnerLink {
+  send(frame: ServerFrame): void;
+  close(reason: string): void;
+  /** Whether the other end still answers. */
+  isAlive(): Promise<boolean>;
+  /** True while nothing has come from the runner for longer than it should take. */
+  isQuiet?(): boolean;
+}
+
+export interface Held {
+  fence: number;
+  sessionId: string;
+  thread: string;
+  promptId: string;
+}
+
+export interface ConnectionHost {
+  engine: Engine;
+  tools: ToolHost;
+  policy: ToolPolicy;
+  openers: readonly RepositoryOpener[];
+  /** Server tools, as they are offered to a runner. */
+  toolOffers: readonly ToolOffer[];
+  config: TurnConfig;
+  log: Log;
+  isConnected(runnerId: string, bootId: string): Promise<boolean>;
+  /** Ends every other connection of this runner. */
+  replaceOthers(connection: object, runnerId: string): void;
+  /** Called when the runner is ready for work, or has a place free. */
+  ready(): void;
+}

@@ -1,0 +1,66 @@
+/** The parts of a runner's row that say which work it can take, parsed. */
+import type { RunnerRow } from "#engine/schema.ts";
+import type { RunnerCapabilities } from "../claims/fit.ts";
+
+type OfferRow = Pick<
+  RunnerRow,
+  "id" | "org_id" | "scope" | "hostname" | "project_dir" | "profile" | "tags" | "runtimes"
+>;
+
+export function capabilitiesOf(row: OfferRow): RunnerCapabilities {
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    scope: row.scope,
+    hostname: row.hostname,
+    projectDir: row.project_dir,
+    profile: row.profile,
+    tags: JSON.parse(row.tags) as string[],
+    runtimes: JSON.parse(row.runtimes) as string[],
+  };
+}
+
+/** Columns of a runner that runs are matched against; not its models, which may be many. */
+export const STANDING_COLUMNS = [
+  "id",
+  "org_id",
+  "scope",
+  "hostname",
+  "project_dir",
+  "profile",
+  "tags",
+  "runtimes",
+  "state",
+  "ready",
+  "disk",
+] as const;
+
+/** A runner as runs are matched against it: parsed once, however many runs there are. */
+export interface RunnerStanding {
+  id: string;
+  state: RunnerRow["state"];
+  isReady: boolean;
+  isDiskLow: boolean;
+  capabilities: RunnerCapabilities;
+}
+
+export function standingOf(
+  row: Pick<RunnerRow, (typeof STANDING_COLUMNS)[number]>,
+): RunnerStanding {
+  const disk = row.disk === null ? null : (JSON.parse(row.disk) as { isLow?: boolean });
+  return {
+    id: row.id,
+    state: row.state,
+    isReady: row.ready === 1,
+    isDiskLow: disk?.isLow ?? false,
+    capabilities: capabilitiesOf(row),
+  };
+}
+
+/** A runner that was here so lately is expected back; one that was not is no hope. */
+const SEEN_LATELY_MS = 60 * 60_000;
+
+/** Tells runners that may be back soon from those that nobody counts on any more. */
+export function wasSeenLately({ state, last_seen_at }: RunnerRow, now: number): boolean {
+  return state !== "offline" || now - last_seen_at < SEEN_LATELY_MS;
+}

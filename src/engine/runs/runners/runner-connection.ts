@@ -1,0 +1,396 @@
+/**
+ * One runner's connection, on the server's side: answers its frames and keeps what it holds. All
+ * truth is in the database; what is kept here only says how many places are free and where deltas
+ * belong.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { Principal } from "#engine/requests/principal.ts";
+import type { RunnerRow } from "#engine/schema.ts";
+import type { Assignment, RunnerFrame, ServerFrame } from "#protocol/frames.ts";
+import { Reservation } from "../claims/reservation.ts";
+import { type Batch, type Journaled, journal } from "../journal/journal.ts";
+import { journalInPieces } from "../journal/journal-pieces.ts";
+import { freeHeldRuns, releaseRun, renewLeases } from "../leases/leases.ts";
+import { listHeldBy } from "../queries.ts";
+import { graceFor } from "../request-stop.ts";
+import type { ConnectionHost, Held, RunnerLink } from "./connection-host.ts";
+import { MachineReports } from "./machine-reports.ts";
+import { answerRequest, type RunnerRequest } from "./runner-requests.ts";
+import { markRunner, offerModels, registerRunner } from "./runners.ts";
+import { ConsentLine } from "./sandbox-consent.ts";
+
+/** The next turn of the session that settles, and that of its parent. */
+const MAX_FOLLOW_UPS = 2;
+/** Requests under way: some for the runner itself, and as many as a turn's calls at once for each turn. */
+const REQUESTS_AT_ONCE = 64;
+const REQUESTS_PER_RUN = 32;
+
+type Frame<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
+
+export class RunnerConnection {
+  readonly principal: Extract<Principal, { kind: "runner" }>;
+  readonly held = new Map<string, Held>();
+  /** Set as soon as it is known who wants to register; `runner` is set when it has. */
+  runnerId: string | undefined;
+  runner: RunnerRow | undefined;
+  draining = false;
+  closed = false;
+  readonly #link: RunnerLink;
+  readonly #host: ConnectionHost;
+  #replaced = false;
+  /** Places that somebody is finding work for. */
+  #reserved = 0;
+  #readers: ReadonlySet<string> = new Set();
+  #isReady = false;
+  #acknowledges = false;
+  #requests = 0;
+  /** A register frame has come: there is one for each connection. */
+  #hasAsked = false;
+  readonly #consent: ConsentLine;
+  readonly #machine: MachineReports;
+
+  constructor(
+    principal: Extract<Principal, { kind: "runner" }>,
+    link: RunnerLink,
+    host: ConnectionHost,
+  ) {
+    this.principal = principal;
+    this.#link = link;
+    this.#host = host;
+    this.#consent = new ConsentLine(host.engine, (frame) => link.send(frame));
+    this.#machine = new MachineReports(host);
+  }
+
+  get free(): number {
+    if (!this.runner || !this.#isReady || this.draining || this.closed) return 0;
+    if (this.#link.isQuiet?.() || this.#machine.isDiskLow) return 0;
+    return Math.max(0, this.runner.capacity - this.held.size - this.#reserved);
+  }
+
+  /** Reserves `most` of the free places, or all; undefined when there are none. */
+  reserve(most = Number.POSITIVE_INFINITY): Reservation | undefined {
+    const { runner } = this;
+    const free = Math.min(this.free, most);
+    if (!runner || free === 0) return undefined;
+    this.#reserved += free;
+    const { engine, config } = this.#host;
+    const end = () => {
+      this.#reserved -= free;
+    };
+    return new Reservation(
+      { runner, free, config, readers: this.#readers },
+      { engine, connection: this, end },
+    );
+  }
+
+  isAlive(): Promise<boolean> {
+    return this.closed ? Promise.resolve(false) : this.#link.isAlive();
+  }
+
+  assign(assignment: Assignment): void {
+    const { run, fence, sessionId, thread, promptId } = assignment;
+    this.held.set(run, { fence, sessionId, thread, promptId });
+    if (this.#acknowledges) this.#host.engine.evidence.sent(assignment);
+    this.#link.send({ op: "assign", assignment });
+  }
+
+  cancel(order: Omit<Extract<ServerFrame, { op: "cancel" }>, "op">): void {
+    this.#link.send({ op: "cancel", ...order });
+  }
+
+  providersChanged(): void {
+    this.#link.send({ op: "providers" });
+  }
+
+  async tellConsent(look: boolean): Promise<void> {
+    if (this.runner && !this.closed) await this.#consent.tell(this.runner.id, look);
+  }
+
+  tidy(): void {
+    this.#link.send({ op: "tidy" });
+  }
+
+  /** It gets no more work at once; a wire that is broken may take long to say that it is closed. */
+  close(reason: string): void {
+    this.closed = true;
+    this.#link.close(reason);
+  }
+
+  /** Nothing comes from the runner any more, though its wire was not closed. */
+  fellSilent(): void {
+    this.closed = true;
+    if (this.runner && !this.#replaced) this.#host.engine.evidence.fellSilent(this.runner.boot_id);
+  }
+
+  /** Its token is good no longer: it is told to drop its turns, and they go to others at once. */
+  async revoke(reason: string): Promise<void> {
+    for (const [run, { fence }] of this.held)
+      this.#link.send({ op: "lost", id: null, run, fence, code: "runner_revoked" });
+    this.held.clear();
+    this.close(reason);
+    const { runnerId, runner } = this;
+    if (runnerId !== undefined)
+      await freeHeldRuns(this.#host.engine, runnerId, [], () => "runner_revoked");
+    // It may leave its wire open for as long as it likes.
+    if (runner) await markRunner(this.#host.engine, runner, "offline");
+  }
+
+  /** The runner has come back on another wire, whatever this one still looks like. */
+  replace(): void {
+    this.#replaced = true;
+    this.close("replaced by a newer connection");
+  }
+
+  /** The wire is gone. Its runs stay its own until their leases end. */
+  async disconnected(): Promise<void> {
+    this.closed = true;
+    if (this.runner && !this.#replaced) await markRunner(this.#host.engine, this.runner, "offline");
+  }
+
+  /**
+   * Answers a frame. One that cannot be fulfilled is refused, so that it is not sent for ever; only
+   * when the store is away it rejects, and the runner sends it again.
+   */
+  async receive(frame: RunnerFrame): Promise<void> {
+    try {
+      await this.#receive(frame);
+    } catch (error) {
+      const isAway = error instanceof Refusal && error.kind === "unavailable";
+      if (isAway || !("id" in frame)) throw error;
+      const isRefusal = error instanceof Refusal;
+      if (!isRefusal) this.#host.log.error({ err: error, op: frame.op }, "a runner frame failed");
+      this.#link.send({
+        op: "refused",
+        id: frame.id,
+        code: isRefusal ? error.code : "internal_error",
+        message: isRefusal ? error.message : "The server failed to do this; its log says why.",
+      });
+    }
+  }
+
+  async #receive(frame: RunnerFrame): Promise<void> {
+    if (frame.op === "register") {
+      if (this.#hasAsked) return this.close("registered already");
+      this.#hasAsked = true;
+      return this.#register(frame);
+    }
+    if (!this.runner) return this.close("register first");
+    if ("run" in frame) this.#confirm(frame);
+    switch (frame.op) {
+      case "accepted":
+        return;
+      case "delta":
+        return this.#delta(frame);
+      case "journal":
+        return this.#journal(frame, this.runner);
+      case "renew":
+        return this.#renew(frame, this.runner);
+      case "tool":
+      case "history":
+      case "brief":
+      case "repository":
+      case "blob":
+      case "fetch_blob":
+      case "sessions":
+        return this.#answer(frame, this.runner);
+      case "models":
+        return this.#models(frame, this.runner);
+      case "sandbox":
+      case "disk":
+        await this.#machine.report(this.runner, frame);
+        return this.#link.send({ op: "done", id: frame.id });
+      case "release":
+        await releaseRun(this.#host.engine, this.runner.id, frame, frame.begun ?? true);
+        this.#forget(frame.run, frame.fence);
+        return this.#link.send({ op: "done", id: frame.id });
+      case "drain":
+        this.draining = true;
+        await markRunner(this.#host.engine, this.runner, "draining");
+        return this.#link.send({ op: "done", id: frame.id });
+    }
+  }
+
+  async #register(frame: Frame<"register">): Promise<void> {
+    const { engine } = this.#host;
+    let runner: RunnerRow;
+    try {
+      const { protocol, bootId, profile, identity, holding, ready = true } = frame;
+      const isConnected = (id: string, boot: string) => this.#host.isConnected(id, boot);
+      runner = await registerRunner(engine, {
+        principal: this.principal,
+        protocol,
+        bootId,
+        profile,
+        identity,
+        holding,
+        ready,
+        isConnected,
+        accepted: (id) => {
+          this.runnerId = id;
+          this.#host.replaceOthers(this, id);
+        },
+        isCurrent: () => !this.closed,
+      });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#link.send({ op: "refused", id: frame.id, code: error.code, message: error.message });
+      return this.close(error.code);
+    }
+    const mine = await engine.store.read((reader) => listHeldBy(reader, runner.id));
+    const kept = mine.filter((run) =>
+      frame.holding.some((ref) => ref.run === run.id && ref.fence === run.fence),
+    );
+    for (const { id, fence, session_id, thread, prompt_id } of kept)
+      this.held.set(id, { fence, sessionId: session_id, thread, promptId: prompt_id });
+    this.#readers = new Set(frame.profile.readers);
+    this.#isReady = frame.ready ?? true;
+    this.#acknowledges = frame.acknowledges ?? false;
+    this.#machine.registered(runner, frame.profile);
+    // Only now is it known how many places are free.
+    this.runner = runner;
+    if (this.closed) return this.disconnected();
+    const lost = frame.holding.map((ref) => ref.run).filter((id) => !this.held.has(id));
+    engine.evidence.cameBack(runner.boot_id);
+    this.#link.send({
+      op: "registered",
+      id: frame.id,
+      runnerId: runner.id,
+      serverBootId: engine.serverId,
+      lost,
+      tools: [...this.#host.toolOffers],
+      wantsAccepted: true,
+      unsandboxed: this.#consent.note(runner),
+    });
+    this.#host.log.info(
+      { runnerId: runner.id, name: runner.name, holding: this.held.size },
+      "runner connected",
+    );
+    await this.#repeatOrders(runner);
+    this.#host.ready();
+  }
+
+  /**
+   * Says again what may have been lost on the way: cancels, which a runner that has them ignores, and a
+   * consent that was taken back, also while the runner was being let in.
+   */
+  async #repeatOrders(runner: RunnerRow): Promise<void> {
+    const runs = await this.#host.engine.store.read((reader) => listHeldBy(reader, runner.id));
+    for (const run of runs) {
+      if (run.state !== "stopping" || run.stop_reason === null) continue;
+      const reason = run.stop_reason as "stop";
+      this.cancel({ run: run.id, fence: run.fence, reason, graceMs: graceFor(reason) });
+    }
+    await this.#consent.tell(runner.id);
+  }
+
+  /** Frees the places of runs that this runner has lost without a word from either side. */
+  async recount(): Promise<void> {
+    const { runner } = this;
+    if (!runner) return;
+    const counted = [...this.held];
+    const mine = await this.#host.engine.store.read((reader) => listHeldBy(reader, runner.id));
+    for (const [run, { fence }] of counted)
+      if (!mine.some((row) => row.id === run && row.fence === fence)) this.#forget(run, fence);
+  }
+
+  /** Any frame of the runner about a run shows that the assignment has arrived. */
+  #confirm({ run, fence }: { run: string; fence: number }): void {
+    if (this.held.get(run)?.fence === fence) this.#host.engine.evidence.accepted({ run, fence });
+  }
+
+  /** A late word about an earlier attempt must not free the place of the present one. */
+  #forget(run: string, fence: number): void {
+    if (this.held.get(run)?.fence === fence) this.held.delete(run);
+  }
+
+  #delta({ run, fence, op: _op, ...piece }: Frame<"delta">): void {
+    const held = this.held.get(run);
+    if (held?.fence !== fence) return;
+    const { sessionId, thread } = held;
+    this.#host.engine.announcer.delta(sessionId, { ...piece, thread });
+  }
+
+  async #journal(frame: Frame<"journal">, runner: RunnerRow): Promise<void> {
+    const { engine, policy } = this.#host;
+    const { run, fence, settle, park } = frame;
+    const done = await journalInPieces(
+      engine,
+      policy,
+      { ...frame, runnerId: runner.id },
+      (piece) => (settle ? this.#settleWith(piece) : journal(engine, policy, piece)),
+    );
+    if (settle || park || !done.ok) this.#forget(run, fence);
+    this.#answerJournal(frame, done);
+  }
+
+  /** The follow-ups that the end of a turn makes ready are claimed here, if places are free. */
+  async #settleWith(piece: Batch): Promise<Journaled> {
+    const { engine, policy } = this.#host;
+    const reservation = this.reserve(MAX_FOLLOW_UPS);
+    try {
+      const done = await journal(engine, policy, piece, reservation);
+      this.#forget(piece.run, piece.fence);
+      return done;
+    } finally {
+      await reservation?.release();
+    }
+  }
+
+  /** After the turns it goes on with: those wait for nothing more, and this frees nobody. */
+  #answerJournal({ id, run, settle, park }: Frame<"journal">, done: Journaled): void {
+    if (done.ok) {
+      const { ok: _ok, ...answer } = done;
+      this.#link.send({ op: "journaled", id, run, ...answer });
+    } else this.#link.send({ op: "lost", id, run, code: done.code });
+    // Also when the place was filled again: others may have been passed over while they were locked.
+    if (settle || park || !done.ok) this.#host.ready();
+  }
+
+  async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
+    // The database is asked only about runs that were given to this runner, once about each.
+    const mine = new Map(
+      runs
+        .filter(({ run, fence }) => this.held.get(run)?.fence === fence)
+        .map((ref) => [ref.run, ref]),
+    );
+    for (const ref of mine.values()) this.#confirm(ref);
+    const lost = new Set(await renewLeases(this.#host.engine, runner.id, [...mine.values()]));
+    for (const { run, fence } of runs) {
+      if (lost.has(run)) this.#forget(run, fence);
+      else if (!mine.has(run)) lost.add(run);
+    }
+    this.#link.send({ op: "renewed", id, lost: [...lost] });
+    if (this.closed) return;
+    await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
+    // It may have been lost meanwhile, and shown offline before this was written.
+    if (this.closed) return this.disconnected();
+    await this.#repeatOrders(runner);
+  }
+
+  /** Requests may wait for something outside, so that there are only so many for each turn it has. */
+  async #answer(frame: RunnerRequest, runner: RunnerRow): Promise<void> {
+    const most = REQUESTS_AT_ONCE + REQUESTS_PER_RUN * this.held.size;
+    if (this.#requests >= most)
+      throw new Refusal(
+        "limit",
+        "too_many_requests",
+        `This runner has ${most} requests under way. Wait for answers, then ask again.`,
+      );
+    this.#requests += 1;
+    try {
+      const { held } = this;
+      this.#link.send(await answerRequest({ host: this.#host, runner, held }, frame));
+    } finally {
+      this.#requests -= 1;
+    }
+  }
+
+  /** The first ones make it ready for work. */
+  async #models({ id, models }: Frame<"models">, runner: RunnerRow): Promise<void> {
+    await offerModels(this.#host.engine, runner, models);
+    const isNew = !this.#isReady;
+    this.#isReady = true;
+    this.#link.send({ op: "done", id });
+    if (isNew) this.#host.ready();
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Ceilings on how many sessions are awake: of a person, who is bounded in the sessions they began
+ * themselves, and of an organisation. A new session pays, and so does one that wakes. When a ceiling is
+ * reached, the person's session that was idle longest is put to sleep, and says so; only when all of
+ * them are at work is the new one refused. What the platform wakes makes no room: putting a session to
+ * sleep ends what it runs in the background, and that is worth it only to a person who is there.
+ */
+
+import { Refusal } from "#base/refusal.ts";
+import type { SessionRow } from "#engine/schema.ts";
+import type { SessionWriter, Work } from "#engine/work.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
+import { listAwakeInOrg, listAwakeOf, lockCeilings, lockIdle } from "./ceiling-queries.ts";
+import { setLifecycle } from "./set-lifecycle.ts";
+
+/** Of the sessions that could be put to sleep, as many are looked at. */
+const MAX_LOOKED_AT = 10;
+const MADE_ROOM = "made_room";
+
+export type Payer = Pick<SessionRow, "org_id" | "owner_id" | "kind" | "parent_session_id">;
+
+/**
+ * Null when there is room. With `mayMakeRoom` another session of the same person may have been put to
+ * sleep for it.
+ */
+export async function findRoom(
+  work: Work,
+  payer: Payer,
+  { mayMakeRoom }: { mayMakeRoom: boolean },
+): Promise<Refusal | null> {
+  const { org_id: orgId, owner_id: ownerId, kind, parent_session_id } = payer;
+  // There is one for each person, and it is how they reach everything else.
+  if (isOrchestrator({ kind })) return null;
+  const { activePerOrg, activePerUser } = work.defaults.limits;
+  await lockCeilings(work.tx, orgId);
+  const inOrg = await listAwakeInOrg(work.tx, { orgId, limit: activePerOrg + MAX_LOOKED_AT });
+  const isMade = (limit: number, withChildren: boolean) =>
+    mayMakeRoom && makeRoom(work, payer, limit, withChildren);
+  if (countAwake(work, inOrg) >= activePerOrg && !(await isMade(activePerOrg, true)))
+    return limitReached(
+      `The org has ${activePerOrg} sessions awake, and none of yours is idle.`,
+      "MUSTER_MAX_ORG_SESSIONS",
+    );
+  if (ownerId === null || parent_session_id !== null) return null;
+  const limit = activePerUser + MAX_LOOKED_AT;
+  const own = await listAwakeOf(work.tx, { orgId, ownerId, limit });
+  if (countAwake(work, own) < activePerUser) return null;
+  if (await isMade(activePerUser, false)) return null;
+  return limitReached(
+    `You have ${activePerUser} sessions awake, and all of them are at work.`,
+    "MUSTER_MAX_SESSIONS",
+  );
+}
+
+/** Leaves out those that this command has put to sleep or ended already. */
+function countAwake(work: Work, ids: readonly string[]): number {
+  return ids.filter((id) => (work.known(id)?.row.lifecycle ?? "active") === "active").length;
+}
+
+async function makeRoom(
+  work: Work,
+  { org_id: orgId, owner_id: ownerId }: Payer,
+  limit: number,
+  withChildren: boolean,
+): Promise<boolean> {
+  if (ownerId === null) return false;
+  const wanted = { orgId, ownerId, limit: MAX_LOOKED_AT };
+  for (const id of await lockIdle(work.tx, wanted, { withChildren })) {
+    // What this command has in hand is not idle, whatever the database says.
+    if (work.known(id)) continue;
+    const session = await work.session(id);
+    if (session?.row.lifecycle !== "active") continue;
+    await setLifecycle(work, session, "sleep", MADE_ROOM);
+    sayAsleep(work, session, limit);
+    return true;
+  }
+  return false;
+}
+
+function sayAsleep(work: Work, session: SessionWriter, limit: number): void {
+  session.record({
+    type: "notice",
+    // Of no thread: people read it, the agent is not told.
+    thread: null,
+    entryId: work.ids.mint("ent"),
+    kind: "notice",
+    role: "system",
+    content: [
+      {
+        type: "text",
+        text: `Put to sleep to make room for another session, because ${limit} may be awake at once and this one was idle longest. Its conversation and files are kept, and the next message wakes it; what it ran in the background has ended.`,
+      },
+    ],
+    reason: MADE_ROOM,
+  });
+}
+
+function limitReached(what: string, setting: string): Refusal {
+  return new Refusal(
+    "limit",
+    "session_limit_reached",
+    `${what} Stop, archive or hibernate one, or raise ${setting}.`,
+    { retryAfterMs: 60_000 },
+  );
+}

@@ -1,0 +1,18 @@
+/**
+ * What other servers wrote to sessions that are followed here. The bus tells sooner where there is
+ * one; this makes good what it lost. With SQLite there is no other server.
+ */
+import type { Engine } from "#engine/work.ts";
+import { listLastSeqs } from "../queries.ts";
+
+const BATCH = 1_000;
+
+export async function tellGrowth({ store, announcer }: Engine): Promise<void> {
+  if (store.dialect === "sqlite") return;
+  const watched = announcer.watched();
+  for (let at = 0; at < watched.length; at += BATCH) {
+    const ids = watched.slice(at, at + BATCH);
+    const rows = await store.read((reader) => listLastSeqs(reader, ids));
+    for (const { id, last_seq } of rows) announcer.grown(id, last_seq);
+  }
+}

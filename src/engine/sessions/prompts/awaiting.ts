@@ -1,0 +1,26 @@
+/** A session that has ended its turn to wait for something, as its row shows it. */
+import type { SessionRow } from "#engine/schema.ts";
+
+export interface OpenWait {
+  kind: "children" | "time";
+  /** When it is woken at the latest; null: no time was set. */
+  until: number | null;
+}
+
+/** Shows the waits of all its threads as one: children before time, and the earliest time. */
+export function showAwaiting(row: SessionRow, waits: readonly OpenWait[]): void {
+  if (waits.length === 0) {
+    endAwaiting(row);
+    return;
+  }
+  const times = waits.flatMap(({ until }) => until ?? []);
+  row.awaiting = 1;
+  row.awaiting_kind = waits.some(({ kind }) => kind === "children") ? "children" : "time";
+  row.awaiting_until = times.length === 0 ? null : Math.min(...times);
+}
+
+export function endAwaiting(row: SessionRow): void {
+  row.awaiting = 0;
+  row.awaiting_kind = null;
+  row.awaiting_until = null;
+}

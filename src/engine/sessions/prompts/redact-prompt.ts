@@ -1,0 +1,80 @@
+/**
+ * Takes the words out of a prompt that never became an entry: one that was withdrawn, or aborted in
+ * the queue. No turn has read it, so it may be done while the session works.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import { type Principal, principalKey } from "#engine/requests/principal.ts";
+import type { PromptRow } from "#engine/schema.ts";
+import { command, type Engine } from "#engine/work.ts";
+import { REMOVED } from "../log/event-view.ts";
+import { lockToRedact } from "../log/redact-entry.ts";
+import { findPrompt, redactPrompt } from "./prompt-queries.ts";
+
+/** Returns the ids of the prompts that it blanked, now or before. */
+export function redactUnstarted(
+  engine: Engine,
+  principal: Principal,
+  promptId: string,
+): Promise<string[]> {
+  return command(engine, async (work) => {
+    const found = await findPrompt(work.tx, promptId);
+    if (!found) throw notFound("prompt");
+    const session = await lockToRedact(work, principal, found.session_id, "prompt");
+    // Again under the lock: it may have been taken up meanwhile.
+    const prompt = await findPrompt(work.tx, promptId);
+    if (!prompt) throw notFound("prompt");
+    const takenIn =
+      prompt.merged_into === null ? undefined : await findPrompt(work.tx, prompt.merged_into);
+    requireUnstarted(prompt, takenIn);
+    if (isRedacted(prompt)) return [promptId];
+    const sessionId = session.row.id;
+    await redactPrompt(work.tx, { sessionId, id: promptId, text: REMOVED });
+    const by = principalKey(principal);
+    session.record({
+      type: "session_updated",
+      reason: "prompt_redacted",
+      promptId,
+      data: { by },
+    });
+    const words = [prompt.content];
+    await work.emit({
+      type: "entry_redacted",
+      session,
+      by,
+      entryId: promptId,
+      kind: "prompt",
+      words,
+    });
+    return [promptId];
+  });
+}
+
+/** A redacted prompt has no hash: the words that it was made of are gone. */
+export function isRedacted({ state, content_hash }: PromptRow): boolean {
+  return state === "settled" && content_hash === "";
+}
+
+/** `takenIn`: the prompt that took this one in. */
+function requireUnstarted(
+  { id, state, started_at }: PromptRow,
+  takenIn: PromptRow | undefined,
+): void {
+  if (state !== "settled" && started_at === null)
+    throw new Refusal(
+      "conflict",
+      "prompt_not_settled",
+      "This prompt still waits. Withdraw it first, then remove what it says.",
+    );
+  if (started_at !== null)
+    throw inTranscript(`Its words are the entry ent_${id.slice(4)}: remove that one.`);
+  if (!takenIn) return;
+  throw inTranscript(
+    takenIn.started_at === null
+      ? `Its words went into the prompt ${takenIn.id}: remove that one.`
+      : `Its words went into the turn of ${takenIn.id}: remove that turn's prompt, or the question there that they answer.`,
+  );
+}
+
+function inTranscript(words: string): Refusal {
+  return new Refusal("conflict", "prompt_in_transcript", `${words} This prompt goes with it.`);
+}

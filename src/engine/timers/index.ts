@@ -1,0 +1,2 @@
+/** Timers and sweeps: what the clock starts. */
+export { runDueTimers, setTimer } from "./timers.ts";

@@ -1,0 +1,87 @@
+/** Compares the end of the trail in the database with the one that this server has kept. */
+import type { Reader } from "#base/store/index.ts";
+import { listRestores, readHead, readSealedHash } from "../queries.ts";
+import type { AuditHeadRow, AuditRestoreRow } from "../schema.ts";
+import { findCut } from "./cut.ts";
+import type { Head, HeadKeeper, KeptHead } from "./kept-head.ts";
+
+export interface HeadCheck {
+  head: AuditHeadRow;
+  /** What to keep from now on: with a note of what was found. */
+  kept: KeptHead;
+  /** True when `kept` is not what the file says. */
+  isNews: boolean;
+  /** Why the trail does not go on from where it was left; undefined when it does. */
+  broken: { seq: number; why: string } | undefined;
+}
+
+const NEW: KeptHead = { version: 1, seq: 0, hash: "", at: 0, breaks: [], restores: [] };
+
+/** Undefined when the trail has no head, which only a deleted row explains. */
+export async function checkHead(
+  reader: Reader,
+  keeper: HeadKeeper,
+  now: number,
+): Promise<HeadCheck | undefined> {
+  // The file first: it never runs ahead of the database, which may go on meanwhile.
+  const loaded = keeper.load();
+  const head = await readHead(reader);
+  if (!head) return undefined;
+  const known = loaded === undefined || loaded === "changed" ? NEW : loaded;
+  const unheard = await unheardRestores(reader, keeper, known);
+  const restore = unheard.at(-1);
+  const why = await breakIn(reader, keeper, loaded, head, restore);
+  const isNew = loaded === undefined || known.seq !== head.seq || known.hash !== head.hash;
+  const kept = {
+    ...known,
+    seq: head.seq,
+    hash: head.hash,
+    at: isNew ? now : known.at,
+    breaks: why === undefined ? known.breaks : [...known.breaks, { at: now, seq: head.seq, why }],
+    restores: [...known.restores, ...unheard.map(({ id, at, seq }) => ({ id, at, seq }))],
+  };
+  const broken = why === undefined ? undefined : { seq: head.seq, why };
+  return { head, kept, isNews: isNew || restore !== undefined || why !== undefined, broken };
+}
+
+async function breakIn(
+  reader: Reader,
+  keeper: HeadKeeper,
+  loaded: ReturnType<HeadKeeper["load"]>,
+  head: AuditHeadRow,
+  restore: AuditRestoreRow | undefined,
+): Promise<string | undefined> {
+  // A trail of an earlier version has no signature; this server has kept nothing of it either.
+  const isFromBefore = head.mac === "" && loaded === undefined;
+  if (!isFromBefore && !keeper.isSigned(head))
+    return "the end of the trail was not written by this server's key";
+  if (loaded === undefined) return undefined;
+  if (loaded === "changed") return "the copy of the trail's end in the data folder was changed";
+  const from: Head = restore ?? loaded;
+  // Before the cut: a row that housekeeping removes between the two reads is then behind the cut.
+  const hash = from.seq <= head.seq ? await readSealedHash(reader, from.seq) : undefined;
+  const cut = await findCut(reader, keeper);
+  if (cut === "forged") return "the record of removed rows was not written by this server's key";
+  // Rows up to the cut are gone, by a record that only this server's key can have made.
+  if (from.seq === 0 || from.seq < cut.seq || isSame(from, cut)) return undefined;
+  if (hash === from.hash) return undefined;
+  return head.seq < from.seq
+    ? `rows ${head.seq + 1} to ${from.seq} are gone; if the database was put back from a copy, say so with: muster restore`
+    : `row ${from.seq} is not the one that this server has sealed`;
+}
+
+function isSame(a: Head, b: Head): boolean {
+  return a.seq === b.seq && a.hash === b.hash;
+}
+
+/** Restores that this server has not heard of, oldest first. The newest excuses one step back, once. */
+async function unheardRestores(
+  reader: Reader,
+  keeper: HeadKeeper,
+  known: KeptHead,
+): Promise<AuditRestoreRow[]> {
+  const heard = new Set(known.restores.map(({ id }) => id));
+  return (await listRestores(reader)).filter(
+    (row) => !heard.has(row.id) && keeper.isSignedRestore(row),
+  );
+}

@@ -1,0 +1,188 @@
+/**
+ * Tokens that let machines in: shown once, listed and revoked by who may. One of scope `user` works
+ * for its maker alone and goes with them; one for everybody goes when its maker is no admin any more.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Store, Tx } from "#base/store/index.ts";
+import { type CredentialRow, may, requireMay, type SettingChange } from "#engine/index.ts";
+import type { RunnerToken } from "../contract.ts";
+import { findCredential, isHere, listRunnerTokenRows, lockUser } from "../queries.ts";
+import {
+  type Desk,
+  endNoLater,
+  isGood,
+  issueCredential,
+  lineOfMaker,
+  type Maker,
+  revokeTree,
+} from "./issue.ts";
+import { mintSecret } from "./secrets.ts";
+import type { UserPrincipal } from "./user-principal.ts";
+
+/** Whom a machine for everybody belongs to. */
+const EVERYBODY = "org";
+/** Of one person, and of everybody together. */
+const MAX_TOKENS = 200;
+
+export interface NewRunnerToken {
+  name: string;
+  tags: readonly string[];
+  scope: "org" | "user";
+}
+
+export interface MadeRunnerToken {
+  id: string;
+  token: string;
+  scope: string;
+}
+
+export async function createRunnerToken(
+  { store, ids, tell }: Desk,
+  by: UserPrincipal,
+  maker: Maker,
+  { name, tags, scope }: NewRunnerToken,
+): Promise<MadeRunnerToken> {
+  // Everyone's work goes to such a machine: being an admin is not enough for a key of narrow scope.
+  if (scope === "org") requireMay(by, "runner.manage");
+  const secret = mintSecret("rnr");
+  const whose = scope === "org" ? EVERYBODY : `user:${by.userId}`;
+  const id = await store.transaction(async (tx) => {
+    const user = await lockUser(tx, by.userId);
+    if (!user || !isHere(user)) throw notFound("user");
+    // Looked at again: who was made a member meanwhile has just lost those that they had.
+    if (scope === "org") requireMay({ ...by, role: user.role }, "runner.manage");
+    // A person's own runners go with the person.
+    const principalId = scope === "org" ? EVERYBODY : by.userId;
+    await requireRoom(tx, by.orgId, principalId);
+    const line = await lineOfMaker(tx, maker, by.userId);
+    const holder = {
+      org_id: by.orgId,
+      name,
+      principal_kind: "runner" as const,
+      principal_id: principalId,
+      scopes: JSON.stringify({ scope: whose, tags }),
+      created_by: line.createdBy,
+    };
+    const expiresAt = endNoLater(undefined, line);
+    const made = await issueCredential(tx, ids, { kind: "runner", secret, holder, expiresAt });
+    await tell(tx, changeOf(by.orgId, `user:${by.userId}`, "made", made));
+    return made;
+  });
+  return { id, token: secret, scope: whose };
+}
+
+async function requireRoom(tx: Tx, orgId: string, principalId: string): Promise<void> {
+  const known = await listRunnerTokenRows(tx, orgId);
+  const own = known.filter((row) => row.principal_id === principalId && isGood(row, tx.now));
+  if (own.length < MAX_TOKENS) return;
+  throw new Refusal(
+    "conflict",
+    "runner_token_limit_reached",
+    `At most ${MAX_TOKENS} runner tokens. Revoke those that nobody uses.`,
+  );
+}
+
+export async function createServerToken(
+  { store, ids, tell }: Desk,
+  orgId: string,
+  name: string,
+): Promise<MadeRunnerToken> {
+  const secret = mintSecret("rnr");
+  const holder = {
+    org_id: orgId,
+    name,
+    principal_kind: "runner" as const,
+    principal_id: EVERYBODY,
+    scopes: JSON.stringify({ scope: EVERYBODY, tags: [] }),
+    created_by: "system",
+  };
+  const id = await store.transaction(async (tx) => {
+    const made = await issueCredential(tx, ids, { kind: "runner", secret, holder });
+    await tell(tx, changeOf(orgId, "system", "made", made));
+    return made;
+  });
+  return { id, token: secret, scope: EVERYBODY };
+}
+
+export function listRunnerTokens(
+  store: Store,
+  by: UserPrincipal,
+  now: number,
+): Promise<RunnerToken[]> {
+  requireMay(by, "runner.own");
+  return store.read(async (reader) =>
+    (await listRunnerTokenRows(reader, by.orgId))
+      .filter((row) => isGood(row, now) && mayManage(by, row))
+      .map(viewOf),
+  );
+}
+
+/** Its connections are for the caller to end. */
+export function revokeRunnerToken(
+  { store, tell }: Desk,
+  by: UserPrincipal,
+  id: string,
+): Promise<RunnerToken> {
+  requireMay(by, "runner.own");
+  return store.transaction(async (tx) => {
+    const row = await findCredential(tx, id);
+    const isThere = row?.kind === "runner" && row.org_id === by.orgId && row.revoked_at === null;
+    if (!isThere || !mayManage(by, row)) throw notFound("runner token");
+    await revokeTree(tx, id);
+    await tell(tx, changeOf(by.orgId, `user:${by.userId}`, "revoked", id));
+    return viewOf(row);
+  });
+}
+
+/**
+ * Of somebody who is no admin any more: machines for everybody that they let in, themselves or with a
+ * key of theirs. Returns which, so that their connections can be ended at once.
+ */
+export async function revokeTokensForEverybody(
+  tx: Tx,
+  tell: (change: SettingChange) => Promise<void>,
+  { orgId, userId }: { orgId: string; userId: string },
+  by: string,
+): Promise<string[]> {
+  const revoked: string[] = [];
+  for (const row of await listRunnerTokenRows(tx, orgId)) {
+    if (row.principal_id !== EVERYBODY || (await makerOf(tx, row)) !== userId) continue;
+    await revokeTree(tx, row.id);
+    await tell(changeOf(orgId, by, "revoked", row.id));
+    revoked.push(row.id);
+  }
+  return revoked;
+}
+
+async function makerOf(tx: Tx, { created_by }: CredentialRow): Promise<string | undefined> {
+  const [kind, id = ""] = created_by.split(":");
+  if (kind === "user") return id;
+  return kind === "credential" ? (await findCredential(tx, id))?.principal_id : undefined;
+}
+
+/** People take care of their own machines, admins of all. */
+function mayManage(by: UserPrincipal, { org_id: orgId, principal_id }: CredentialRow): boolean {
+  return principal_id === by.userId || may(by, "runner.manage", { orgId });
+}
+
+function changeOf(orgId: string, by: string, action: string, subjectId: string): SettingChange {
+  return { orgId, by, area: "runner_token", action, subjectId };
+}
+
+/** Whose runs such a machine takes, and the tags that it has by its token. */
+export function readRights({ scopes }: CredentialRow): { scope: string; tags: string[] } {
+  return JSON.parse(scopes) as { scope: string; tags: string[] };
+}
+
+const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+
+function viewOf(row: CredentialRow): RunnerToken {
+  return {
+    id: row.id,
+    name: row.name,
+    ...readRights(row),
+    createdAt: new Date(row.created_at).toISOString(),
+    expiresAt: iso(row.expires_at),
+    lastUsedAt: iso(row.last_used_at),
+  };
+}

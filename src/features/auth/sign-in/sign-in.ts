@@ -1,0 +1,271 @@
+/**
+ * One-time links, and the cookie that a browser gets for a link, a key or a password. Every way of
+ * signing in ends in `openBrowser`, which always makes a new secret: one that a stranger could have
+ * put into the browser before is worth nothing afterwards.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Reader, Tx } from "#base/store/index.ts";
+import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
+import {
+  type Desk,
+  endNoLater,
+  heldBy,
+  isGood,
+  issueCredential,
+  isThroughBrowser,
+  type Line,
+  lineOf,
+  lineOfMaker,
+  type Maker,
+  ownLine,
+  throughBrowser,
+} from "../credentials/issue.ts";
+import { hashSecret, mintSecret } from "../credentials/secrets.ts";
+import {
+  findCredentialByHash,
+  findOwner,
+  findPassword,
+  findUser,
+  findUserByEmail,
+  isHere,
+  lockUser,
+  revokeCredential,
+} from "../queries.ts";
+import { knownBrowser, markBrowser } from "./known-browsers.ts";
+import type { Attempt, Lockout } from "./lockout.ts";
+import { pageHashOf } from "./page-binding.ts";
+import { isPassword } from "./passwords.ts";
+
+const LINK_TTL_MS = 15 * 60_000;
+const COOKIE_TTL_MS = 30 * 24 * 60 * 60_000;
+
+export type SecretProof = { token: string } | { key: string };
+export interface PasswordProof {
+  email: string;
+  password: string;
+}
+export type Proof = SecretProof | PasswordProof;
+
+/** The browser, or the program, that signs in. */
+export interface Visit {
+  address: string;
+  /** Secret of the cookie it came with, which is of no use afterwards. */
+  replaces?: string | undefined;
+  /** Kept by the page in the storage of its origin; the new session is bound to it. */
+  pageKey?: string | undefined;
+  /** Mark of a browser that somebody has signed in with before. */
+  browserMark?: string | undefined;
+}
+
+/** A browser's new secrets, to be put into its cookies. */
+export interface Opened {
+  cookie: string;
+  expiresAt: number;
+  /** For people who have a password. */
+  browserMark: string | undefined;
+}
+
+export function createLink(
+  { store, ids, tell }: Desk,
+  userId: string,
+  scopes: readonly string[],
+  /** Without one the server makes it, for who started it. */
+  maker: Maker | undefined,
+): Promise<{ token: string; expiresAt: number }> {
+  const secret = mintSecret("link");
+  return store.transaction(async (tx) => {
+    const user = await lockUser(tx, userId);
+    if (!user || !isHere(user)) throw notFound("user");
+    const made = maker ? await lineOfMaker(tx, maker, userId) : ownLine(userId);
+    const line = maker?.kind === "cookie" ? throughBrowser(made, maker.credentialId) : made;
+    const expiresAt = endNoLater(tx.now + LINK_TTL_MS, line);
+    const holder = heldBy(user, "sign-in link", scopes.join(" "), line.createdBy);
+    const id = await issueCredential(tx, ids, { kind: "sign_in_link", secret, holder, expiresAt });
+    const by = `user:${user.id}`;
+    await tell(tx, { orgId: user.org_id, by, area: "sign_in_link", action: "made", subjectId: id });
+    return { token: secret, expiresAt };
+  });
+}
+
+/** The person whom a sign-in link is for, to be asked before it is used. */
+export interface InspectedLink {
+  user: { id: string; name: string };
+  /**
+   * False for links that this server has made, or somebody with the owner's key: nobody else can have
+   * sent those, so a browser in which nobody is signed in may use them at once.
+   */
+  needsConsent: boolean;
+}
+
+export async function inspectLink(
+  reader: Reader,
+  token: string,
+  now: number,
+): Promise<InspectedLink> {
+  const link = await findCredentialByHash(reader, hashSecret(token));
+  const isLink = link?.kind === "sign_in_link" && isGood(link, now);
+  const user = isLink ? await findUser(reader, link.principal_id) : undefined;
+  if (!isLink || !user || !isHere(user)) throw badSecret();
+  const needsConsent = link.created_by !== ownLine(user.id).createdBy;
+  return { user: { id: user.id, name: user.name }, needsConsent };
+}
+
+export function signInBySecret(desk: Desk, proof: SecretProof, visit: Visit): Promise<Opened> {
+  const secret = mintSecret("web");
+  return desk.store.transaction(async (tx) => {
+    const credential = await provenBy(tx, proof);
+    const user = await lockUser(tx, credential.principal_id);
+    if (!user || !isHere(user)) throw badSecret();
+    return openBrowser(tx, desk, { user, secret, proof: credential, ...browserOf(visit) });
+  });
+}
+
+export interface PasswordDesk extends Desk {
+  lockout: Lockout;
+  now: () => number;
+}
+
+export async function signInByPassword(
+  desk: PasswordDesk,
+  { email, password }: PasswordProof,
+  visit: Visit,
+): Promise<Opened> {
+  const { store } = desk;
+  const { user, stored } = await store.read(async (reader) => {
+    const found = await findUserByEmail(reader, email);
+    return { user: found, stored: found && (await findPassword(reader, found.id)) };
+  });
+  const known = user && stored && knownBrowser(visit.browserMark, user.id, stored.hash);
+  const { address } = visit;
+  const attempt = desk.lockout.attempt({ account: email, address, knownBrowser: known });
+  const isRight = await isPassword(password, stored?.hash, known ? undefined : { address }).catch(
+    (error: unknown) => {
+      // It was turned away before it was looked at.
+      attempt.giveBack();
+      throw error;
+    },
+  );
+  if (!user || !isRight || !isHere(user)) {
+    await tellFailure(desk, user?.id, attempt);
+    throw badPassword();
+  }
+  const secret = mintSecret("web");
+  const opened = await store.transaction(async (tx) => {
+    const person = await lockUser(tx, user.id);
+    // Changed or removed while it was being checked: then it was not the right one.
+    const now = await findPassword(tx, user.id);
+    if (!person || !isHere(person) || now?.hash !== stored?.hash) throw badPassword();
+    return openBrowser(tx, desk, { user: person, secret, ...browserOf(visit) });
+  });
+  attempt.succeeded();
+  return opened;
+}
+
+/**
+ * Somebody guessed. It is written down whether there is such a person or not, so that the time it
+ * takes tells nobody who has an account; how often is bounded by the lockout.
+ */
+export async function tellFailure(
+  { store, tell }: Desk,
+  userId: string | undefined,
+  attempt: Attempt,
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    const orgId = (await findOwner(tx))?.org_id;
+    if (orgId === undefined) return;
+    const failed = { orgId, by: null, area: "sign_in", subjectId: userId ?? null };
+    await tell(tx, { ...failed, action: "failed" });
+    if (attempt.isLast) await tell(tx, { ...failed, action: "locked" });
+  });
+}
+
+export interface Opening {
+  user: UserRow;
+  /** Minted before the transaction. */
+  secret: string;
+  /** What was shown; without one, all that the person may do. */
+  proof?: CredentialRow;
+  /** The browser that it goes on from, when nobody has shown anew who they are. */
+  goesOn?: string;
+  /** Of the page that it is opened for. */
+  pageHash: string | null;
+  /** Of the cookie that the browser came with. */
+  replacesHash?: string | undefined;
+}
+
+/** What a visit says about the browser; for `openBrowser`. */
+export function browserOf({
+  pageKey,
+  replaces,
+}: Visit): Pick<Opening, "pageHash" | "replacesHash"> {
+  return {
+    pageHash: pageHashOf(pageKey),
+    replacesHash: replaces === undefined ? undefined : hashSecret(replaces),
+  };
+}
+
+export async function openBrowser(
+  tx: Tx,
+  { ids, tell }: Pick<Desk, "ids" | "tell">,
+  opening: Opening,
+): Promise<Opened> {
+  const { user, secret, proof, pageHash, replacesHash } = opening;
+  const line = await lineOfOpening(tx, opening);
+  const holder = heldBy(user, "browser", proof?.scopes, line.createdBy);
+  const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, line);
+  const id = await issueCredential(tx, ids, {
+    kind: "cookie",
+    secret,
+    holder,
+    expiresAt,
+    pageHash,
+  });
+  const by = `user:${user.id}`;
+  await tell(tx, { orgId: user.org_id, by, area: "sign_in", action: "opened", subjectId: id });
+  const old = replacesHash && (await findCredentialByHash(tx, replacesHash));
+  // Only the page that has it may end it: a cookie alone is known to other programs on its machine.
+  const isOwn = old && old.kind === "cookie" && old.page_hash === pageHash;
+  if (isOwn) await revokeCredential(tx, old.id);
+  const isFull = proof === undefined || proof.scopes === "*";
+  const password = isFull ? await findPassword(tx, user.id) : undefined;
+  const browserMark = password && markBrowser(user.id, password.hash, secret);
+  return { cookie: secret, expiresAt, browserMark };
+}
+
+/** A link passes on what it was made with. */
+async function lineOfOpening(tx: Tx, { user, proof, goesOn }: Opening): Promise<Line> {
+  const own = ownLine(user.id);
+  if (goesOn !== undefined) return throughBrowser(own, goesOn);
+  if (!proof) return own;
+  const line = await lineOf(tx, proof, user.id);
+  return isThroughBrowser(proof.created_by) ? { ...line, createdBy: proof.created_by } : line;
+}
+
+async function provenBy(tx: Tx, proof: SecretProof): Promise<CredentialRow> {
+  const isLink = "token" in proof;
+  const credential = await findCredentialByHash(tx, hashSecret(isLink ? proof.token : proof.key));
+  const wanted: readonly CredentialKind[] = isLink ? ["sign_in_link"] : ["owner_key", "api_key"];
+  if (!credential || !isGood(credential, tx.now) || !wanted.includes(credential.kind)) {
+    throw badSecret();
+  }
+  // Used up by exactly one of two that come at once.
+  if (isLink && !(await revokeCredential(tx, credential.id))) throw badSecret();
+  return credential;
+}
+
+function badSecret(): Refusal {
+  return new Refusal(
+    "unauthenticated",
+    "sign_in_failed",
+    "This link or key is not valid (any more). Get a new link with: npx muster login-link",
+  );
+}
+
+/** The same for all reasons: nobody learns who has an account. */
+export function badPassword(): Refusal {
+  return new Refusal(
+    "unauthenticated",
+    "sign_in_failed",
+    "E-mail and password do not fit together. Check both, or ask an admin for a new invitation.",
+  );
+}

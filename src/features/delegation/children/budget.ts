@@ -1,0 +1,77 @@
+/**
+ * What a tree may spend: a child's budget is taken out of its parent's when it is made, by whatever
+ * way, and what it has not spent of that goes back when it ends. A turn stops at the first request
+ * that finds its session's budget spent, so a tree spends no more than its root may, but for the one
+ * request that each of its turns may have under way by then.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { SessionRow } from "#engine/index.ts";
+import type { LinkRow } from "../schema.ts";
+
+/** Returns what was taken out of the parent's; null when it has no budget. */
+export function reserveBudget(parent: SessionRow, child: SessionRow): number | null {
+  if (parent.budget_micros === null) return null;
+  const left = parent.budget_micros - parent.cost_micros;
+  const share = child.budget_micros ?? Math.floor(left / 2);
+  if (share > left || share <= 0) {
+    throw new Refusal(
+      "limit",
+      "budget_exhausted",
+      `This session has ${Math.max(0, left)} micro-units left to spend, which is less than the child was to get. Give it less, or ask for a larger budget.`,
+    );
+  }
+  parent.budget_micros -= share;
+  child.budget_micros = share;
+  return share;
+}
+
+/** Of a child that has ended. What it spent beyond its own, while its turn wound down, is charged. */
+export function returnBudget(parent: SessionRow, child: SessionRow, link: LinkRow): void {
+  if (link.reserved_micros === null) return;
+  if (parent.budget_micros === null || child.budget_micros === null) return;
+  const left = link.reserved_micros - child.cost_micros;
+  link.reserved_micros -= left;
+  link.returned_micros += left;
+  child.budget_micros -= left;
+  parent.budget_micros += left;
+}
+
+/** One that comes back has again what it gave back, as far as its parent still has it. */
+export function takeBudgetAgain(parent: SessionRow, child: SessionRow, link: LinkRow): void {
+  if (link.reserved_micros === null) return;
+  if (parent.budget_micros === null || child.budget_micros === null) return;
+  const free = Math.max(0, parent.budget_micros - parent.cost_micros);
+  const share = Math.min(Math.max(0, link.returned_micros), free);
+  parent.budget_micros -= share;
+  child.budget_micros += share;
+  link.reserved_micros += share;
+  link.returned_micros = 0;
+}
+
+/** A person has set the budget of a child whose share was taken out of its parent's budget. */
+export function changeShare(
+  parent: SessionRow,
+  child: SessionRow,
+  link: LinkRow,
+  before: number | null,
+): void {
+  if (link.reserved_micros === null || parent.budget_micros === null || before === null) return;
+  if (child.budget_micros === null || child.budget_micros < child.cost_micros) {
+    throw new Refusal(
+      "conflict",
+      "budget_too_small",
+      `The session has spent ${child.cost_micros} micro-units of its parent's budget. Give at least that much.`,
+    );
+  }
+  const more = child.budget_micros - before;
+  const left = parent.budget_micros - parent.cost_micros;
+  if (more > left) {
+    throw new Refusal(
+      "limit",
+      "budget_exhausted",
+      `The parent session has ${Math.max(0, left)} micro-units left to give. Raise the budget of ${parent.id} first.`,
+    );
+  }
+  parent.budget_micros -= more;
+  link.reserved_micros += more;
+}

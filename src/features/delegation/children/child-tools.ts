@@ -1,0 +1,81 @@
+/** The tools of a child: to say something to its parent, and to be done. */
+import * as z from "zod";
+import { cleanText } from "#base/text/clean-text.ts";
+import { listLiveRuns } from "#engine/runs/index.ts";
+import { defineTool, type Tool } from "#engine/tools/index.ts";
+import { COMPLETE_SESSION } from "#protocol/tools.ts";
+import { completeNow } from "../notify/child-settled.ts";
+import { countUntoldNotices } from "../notify/inbox-queries.ts";
+import { tellParent } from "../notify/tell-parent.ts";
+import { findLink } from "../queries.ts";
+import { deleteCompletion, insertCompletion } from "../waits/wait-queries.ts";
+import { isGone } from "./lives.ts";
+
+const MAX_TEXT_CHARS = 32_000;
+/** What its parent has not read yet; a child that says more than that is not heard, it is in the way. */
+const MAX_UNTOLD = 20;
+const ENOUGH = `Your parent has ${MAX_UNTOLD} messages of yours that it has not read yet. Go on with your task, and say the rest in your result.`;
+const NOT_HEARD =
+  "Your parent has put this session away and is told nothing more of it. Come to an end.";
+
+const STILL_ASKED =
+  "More was asked of you meanwhile, so the session goes on. Say that it is done when it is.";
+
+const notifyParent = defineTool({
+  name: "notify_parent",
+  description:
+    "Sends your parent session a message while you go on working: a finding it should know now, a problem it can solve. It is woken by it. Do not use it for your final answer, which your parent gets when your turn ends.",
+  roles: ["child"],
+  readOnly: false,
+  target: () => null,
+  schema: z.strictObject({
+    message: z.string().min(1).max(MAX_TEXT_CHARS).describe("What your parent should know."),
+  }),
+  async handle(work, { session, run, callId }, { message }) {
+    const { id } = session.row;
+    const link = await findLink(work.tx, id);
+    const parent = link && (await work.session(link.parent_session_id));
+    if (!link || !parent) return { output: null, error: "You have no parent session any more." };
+    if (link.is_silent === 1) return { output: null, error: NOT_HEARD };
+    if ((await countUntoldNotices(work.tx, parent.row.id, id)) >= MAX_UNTOLD)
+      return { output: null, error: ENOUGH };
+    await tellParent(work, session, link, {
+      type: "worker.notified",
+      payload: { text: cleanText(message) },
+      causeKey: `notified:${run.id}:${callId}`,
+    });
+    const when = isGone(parent.row) ? "It is put away now, and reads it when it is back." : "";
+    const output = `Your parent will read it. ${when} Go on with your task.`.replace("  ", " ");
+    return { output, error: null };
+  },
+});
+
+const completeSession = defineTool({
+  name: COMPLETE_SESSION,
+  description:
+    "Says that your task is done and ends this session: your workspace is kept for a week, and nothing more is asked of you. Say in the summary what you did, what you found, and where it is. Use it once, at the very end.",
+  roles: ["child", "standalone"],
+  readOnly: false,
+  target: () => null,
+  schema: z.strictObject({
+    summary: z.string().min(1).max(MAX_TEXT_CHARS).describe("The result, complete in itself."),
+  }),
+  async handle(work, { session, run }, { summary }) {
+    const { id, org_id } = session.row;
+    await deleteCompletion(work.tx, id);
+    // One that had to be approved is performed when its own turn is long over.
+    const isOver = run.outcome !== null;
+    const [live] = isOver ? await listLiveRuns(work.tx, id) : [run];
+    if (!live) {
+      const isDone = await completeNow(work, session, cleanText(summary));
+      return isDone
+        ? { output: "The session has ended.", error: null, endsTurn: true }
+        : { output: STILL_ASKED, error: null };
+    }
+    const row = { session_id: id, org_id, run_id: live.id, summary: cleanText(summary) };
+    await insertCompletion(work.tx, row);
+    return { output: "The session ends with this turn.", error: null, endsTurn: true };
+  },
+});
+
+export const childTools: readonly Tool[] = [notifyParent, completeSession];

@@ -1,0 +1,98 @@
+/** What a parent, and whoever looks on, sees of its children. */
+import type { Reader } from "#base/store/index.ts";
+import type { SessionRow } from "#engine/index.ts";
+import { describeSessions, entryView, findLastEntry, viewSession } from "#engine/sessions/index.ts";
+import { findWorkspace } from "#engine/workspaces/index.ts";
+import type { Entry, Session } from "#protocol/sessions.ts";
+import type { WorkspaceChanges } from "#protocol/workspaces.ts";
+import type { Child } from "../contract.ts";
+import { firstLine } from "../notify/words.ts";
+import { viewPlan } from "../plans/plan.ts";
+
+const MAX_LINE_CHARS = 160;
+
+/** The state of a child as far as its own row tells. */
+export function viewChild(
+  row: Pick<SessionRow, "lifecycle" | "run_state" | "last_outcome" | "awaiting" | "waiting">,
+) {
+  return viewSession({
+    lifecycle: row.lifecycle,
+    runState: row.run_state,
+    lastOutcome: row.last_outcome,
+    awaiting: row.awaiting === 1,
+    queued: row.waiting,
+  });
+}
+
+export async function describeChildren(
+  reader: Reader,
+  rows: readonly SessionRow[],
+  now: number,
+): Promise<Child[]> {
+  const sessions = await describeSessions(reader, rows, now);
+  const children: Child[] = [];
+  for (const [at, row] of rows.entries())
+    children.push(await childOf(reader, row, sessions[at] as Session));
+  return children;
+}
+
+export async function describeChild(reader: Reader, row: SessionRow, now: number): Promise<Child> {
+  const [child] = await describeChildren(reader, [row], now);
+  return child as Child;
+}
+
+async function childOf(reader: Reader, row: SessionRow, session: Session): Promise<Child> {
+  const { activity, status, waitingFor, lastError, persona, personaVersion, model, updatedAt } =
+    session;
+  return {
+    sessionId: row.id,
+    title: row.title,
+    lifecycle: row.lifecycle,
+    activity,
+    waitingFor,
+    status,
+    lastError,
+    persona,
+    personaVersion,
+    model,
+    state: viewChild(row).worker,
+    doing: await lastLine(reader, row.id),
+    repo: row.repo,
+    branch: row.branch,
+    changedFiles: await countChangedFiles(reader, row.id),
+    cost: row.cost_unknown === 1 ? null : row.cost_micros,
+    messages: Number(row.messages_total),
+    ...viewPlan(row),
+    lastActivityAt: updatedAt,
+  };
+}
+
+async function countChangedFiles(reader: Reader, sessionId: string): Promise<number | null> {
+  const changes = await findChanges(reader, sessionId);
+  return changes && changes.files.length + changes.more;
+}
+
+/** Null: no turn has told of any. */
+export async function findChanges(
+  reader: Reader,
+  sessionId: string,
+): Promise<WorkspaceChanges | null> {
+  const changes = (await findWorkspace(reader, sessionId))?.changes;
+  return changes ? (JSON.parse(changes) as WorkspaceChanges) : null;
+}
+
+export async function lastLine(reader: Reader, sessionId: string): Promise<string | null> {
+  const row = await findLastEntry(reader, sessionId);
+  return row ? lineOf(entryView(row)) : null;
+}
+
+/** An entry in one line: which tool on what, or how the text begins. */
+export function lineOf({ kind, text, tool }: Pick<Entry, "kind" | "text" | "tool">): string {
+  if (tool) {
+    const input = tool.verdict?.target ?? "";
+    const verb = kind === "tool_result" ? "did" : "does";
+    const words = input === "" ? `${verb} ${tool.name}` : `${verb} ${tool.name}: ${input}`;
+    return firstLine(words, MAX_LINE_CHARS);
+  }
+  return firstLine(text ?? "", MAX_LINE_CHARS);
+}

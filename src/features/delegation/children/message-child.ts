@@ -1,0 +1,57 @@
+/** A parent speaks to its child: as the next thing to do, as a correction, or as an answer. */
+
+import type { Reader } from "#base/store/index.ts";
+import { answersInWords, decideGate, listPendingGates } from "#engine/gates/index.ts";
+import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
+import type { QueueMode } from "#protocol/sessions.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
+import { sayAsAgent } from "../notify/say.ts";
+
+const ELSEWHERE = {
+  elsewhere: "To have it do something else instead, cut its turn: interrupt it, or steer it.",
+};
+
+export type Sent =
+  | { as: "answer"; gateId: string }
+  | { as: "revise"; gateId: string }
+  | { as: "prompt"; promptId: string };
+
+/**
+ * A child that asks and waits takes the message as its answer; a correction is for any child. Words are
+ * no approval: a plan that waits is sent back with them, whatever they say.
+ */
+export async function messageChild(
+  work: Work,
+  parent: SessionWriter,
+  child: SessionWriter,
+  message: string,
+  mode: QueueMode,
+  /** `mayAnswer`: whether it is meant for a question that the child asks just now. */
+  { mayAnswer = true }: { mayAnswer?: boolean } = {},
+): Promise<Sent> {
+  if (mode === "followup" && mayAnswer) {
+    const asked = await findAsked(work.tx, child.row.id);
+    if (asked) return answer(work, asked, message, `session:${parent.row.id}`);
+  }
+  const words = { content: message, thread: MAIN_THREAD, mode };
+  const { id } = await sayAsAgent(work, parent.row, child, words);
+  return { as: "prompt", promptId: id };
+}
+
+async function answer(work: Work, gate: GateRow, message: string, by: string): Promise<Sent> {
+  const once = { scope: "once" } as const;
+  if (gate.kind === "plan") {
+    const decision = { allowed: false, reason: message, answers: null, revise: true, ...once };
+    await decideGate(work, gate.id, decision, by);
+    return { as: "revise", gateId: gate.id };
+  }
+  const answers = answersInWords(gate, message, ELSEWHERE);
+  await decideGate(work, gate.id, { allowed: true, reason: null, answers, ...once }, by);
+  return { as: "answer", gateId: gate.id };
+}
+
+/** A question first: it can be nothing but waited for. */
+async function findAsked(reader: Reader, childId: string): Promise<GateRow | undefined> {
+  const gates = await listPendingGates(reader, childId);
+  return gates.find(({ kind }) => kind === "question") ?? gates.find(({ kind }) => kind === "plan");
+}

@@ -1,0 +1,43 @@
+/** A supervisor is archived: none of its workers goes on under it. */
+
+import { Refusal } from "#base/refusal.ts";
+import type { KernelEvent, SessionWriter, Work } from "#engine/index.ts";
+import { endSession, listChildren } from "#engine/sessions/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
+import { findLink } from "../queries.ts";
+import { endChild } from "./end-child.ts";
+import { detach } from "./link.ts";
+import { isGone } from "./lives.ts";
+
+type Archiving = Extract<KernelEvent, { type: "session_archiving" }>;
+
+/** The children are locked after their parent and by id, which is the order of all locks. */
+export async function releaseChildren(
+  work: Work,
+  { session, force, children }: Archiving,
+): Promise<void> {
+  // An orchestrator comes back with the next prompt, and its children are still its own then.
+  if (isOrchestrator(session.row)) return;
+  // Of other sessions only runs that report to them are children, and those are a program's.
+  const fate = children ?? (session.row.supervisor === 1 ? "end" : "detach");
+  const live = (await listChildren(work.tx, session.row.id)).filter((row) => !isGone(row));
+  for (const id of live.map((row) => row.id).sort()) {
+    const child = await work.session(id);
+    if (!child || isGone(child.row)) continue;
+    if (fate === "detach") await detach(work, child);
+    else await endWithParent(work, child, force);
+  }
+}
+
+async function endWithParent(work: Work, child: SessionWriter, force: boolean): Promise<void> {
+  if (child.row.run_state !== null && !force) {
+    throw new Refusal(
+      "conflict",
+      "session_busy",
+      `Its child ${child.row.id} is at work. Use force to end it too, or children=detach to let it go on by itself.`,
+    );
+  }
+  const link = await findLink(work.tx, child.row.id);
+  if (link) await endChild(work, child, link, "archived");
+  else await endSession(work, child, { to: "archived", force: true });
+}

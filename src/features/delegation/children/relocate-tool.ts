@@ -1,0 +1,26 @@
+/** A parent continues a child on another machine, when the one that holds the child's files is gone. */
+import * as z from "zod";
+import { defineTool } from "#engine/tools/index.ts";
+import { relocateSession } from "#engine/workspaces/index.ts";
+import { trace } from "../notify/note.ts";
+import { requireChild } from "./link.ts";
+
+export const relocateTool = defineTool({
+  name: "relocate_session",
+  description:
+    "Continues one of your child sessions on another machine, when the machine that holds its files is gone. It gets a new workspace: the repository with the changes that were recorded at the end of its last turn. What it changed since then, and commits that it did not push, are lost, so wait for the machine if it may come back soon. Refused while the machine is connected.",
+  roles: ["orchestrator", "org_orchestrator", "supervisor"],
+  readOnly: false,
+  target: ({ sessionId }) => sessionId,
+  schema: z.strictObject({
+    sessionId: z.string().min(1).max(200).describe("The id of one of your child sessions."),
+  }),
+  async handle(work, { session }, { sessionId }) {
+    const { child } = await requireChild(work, session.row.id, sessionId);
+    await relocateSession(work, child);
+    await trace(work, session, "worker_relocated", sessionId);
+    const next =
+      "It goes on as soon as a runner takes it, and knows what was lost. You are woken when it ends its turn.";
+    return { output: { sessionId, relocated: true, next }, error: null };
+  },
+});

@@ -1,0 +1,101 @@
+/**
+ * A new child for a parent. What is not said is the parent's; what it may cost comes out of what the
+ * parent may still spend. Whatever is refused leaves nothing behind: it is one transaction.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { Principal, SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import { requireModelOffered, requireRuntimeOffered } from "#engine/runs/index.ts";
+import { createSession, newSession, type SessionRequest } from "#engine/sessions/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
+import { sayAsAgent } from "../notify/say.ts";
+import { findLink, saveLink } from "../queries.ts";
+import { isPersonaNamed } from "./asked-persona.ts";
+
+export interface Spawned {
+  child: SessionWriter;
+  /** The persona it works as, and who or what chose that, as its parent is told. */
+  persona: { persona: string | null; personaReason: string | null };
+}
+
+const PERSONA_REASONS: ReadonlyMap<string | undefined, string> = new Map([
+  ["asked", "Your person asked for it."],
+  ["repository", "It is the repository's default, which comes before your own choice."],
+  ["agent", "You chose it."],
+  ["organisation", "It is the organisation's default."],
+]);
+
+export interface SpawnRequest extends Omit<SessionRequest, "parentSessionId" | "kind" | "prompt"> {
+  prompt: string;
+  /** What the parent knows that the child needs; it is put before the prompt. */
+  contextSummary?: string | undefined;
+}
+
+/** `thread`: the parent's conversation that will hear of the child. */
+export async function spawnChild(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  { prompt, contextSummary, ...request }: SpawnRequest,
+): Promise<Spawned> {
+  const { row } = parent;
+  const principal = agentOf(row);
+  const id = work.ids.mint("ses");
+  const { personaSlug } = request;
+  const isPersonaAsked =
+    personaSlug !== undefined && (await isPersonaNamed(work.tx, row, thread, personaSlug));
+  const asked = await newSession(
+    work,
+    principal,
+    id,
+    { ...request, isPersonaAsked, parentSessionId: row.id },
+    work.defaults,
+  );
+  await requirePossible(work, principal, prompt, request);
+  const child = await createSession(work, asked);
+  await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
+  const content = briefText(prompt, contextSummary);
+  await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
+  const personaReason = PERSONA_REASONS.get(asked.asked.personaSource) ?? null;
+  return { child, persona: { persona: child.row.persona_slug, personaReason } };
+}
+
+/** Refuses what the child could only fail with later. */
+async function requirePossible(
+  work: Work,
+  principal: Principal,
+  prompt: string,
+  { model, runtime }: Pick<SpawnRequest, "model" | "runtime">,
+): Promise<void> {
+  if (prompt.trim() === "")
+    throw new Refusal("invalid", "prompt_empty", "The prompt is blank. Say what is to be done.");
+  if (model !== undefined) await requireModelOffered(work.tx, principal, model);
+  if (runtime !== undefined) await requireRuntimeOffered(work.tx, principal, runtime);
+}
+
+export function agentOf(row: SessionRow): Extract<Principal, { kind: "session" }> {
+  return {
+    kind: "session",
+    orgId: row.org_id,
+    sessionId: row.id,
+    ownerId: row.owner_id,
+    name: row.title ?? row.id,
+  };
+}
+
+async function rememberOrigin(
+  work: Work,
+  childId: string,
+  thread: string,
+  isHandoff: boolean,
+): Promise<void> {
+  const link = await findLink(work.tx, childId);
+  if (!link) throw new Error(`session ${childId} was made without its link`);
+  link.parent_thread = thread;
+  link.handoff = isHandoff ? 1 : 0;
+  await saveLink(work.tx, link);
+}
+
+function briefText(prompt: string, contextSummary: string | undefined): string {
+  if (contextSummary === undefined) return prompt;
+  return `[What you need to know]\n${contextSummary}\n\n[Your task]\n${prompt}`;
+}

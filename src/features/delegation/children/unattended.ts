@@ -1,0 +1,101 @@
+/**
+ * How far a tree goes without a person. Every turn that an agent or a wake-up begins is counted; at
+ * the limit no wake-up goes out and no agent may begin another turn, until a person says something in
+ * the tree. What was to be told is kept, and told then.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { PromptRow, SessionWriter, Work } from "#engine/index.ts";
+import { hintInbox, note } from "../notify/note.ts";
+import type { UnattendedRow } from "../schema.ts";
+import { findUnattended, insertUnattended, saveUnattended } from "../waits/wait-queries.ts";
+
+/** The channel of prompts that tell parents of their children. */
+export const WAKE_CHANNEL = "wake";
+
+export function isWake({ origin }: Pick<PromptRow, "origin">): boolean {
+  return (JSON.parse(origin) as { channelType?: string }).channelType === WAKE_CHANNEL;
+}
+
+/** A prompt of an agent: it counts when it is admitted, so that none waits beyond the limit. */
+export async function countAgentTurn(
+  work: Work,
+  { row }: SessionWriter,
+  limit: number,
+): Promise<void> {
+  const count = await findUnattended(work.tx, row.root_session_id);
+  if (count?.is_held === 1) {
+    throw new Refusal(
+      "limit",
+      "unattended_limit_reached",
+      `Agents have begun ${count.turns} turns here since a person last said something, which is the limit. End your turn and say what should be done next; it goes on when a person writes.`,
+    );
+  }
+  await countOne(work, row.org_id, row.root_session_id, count, limit);
+}
+
+/** A wake-up counts when it begins: one that is taken back has cost nothing. */
+export async function countWakeTurn(
+  work: Work,
+  { row }: SessionWriter,
+  limit: number,
+): Promise<void> {
+  const count = await findUnattended(work.tx, row.root_session_id);
+  await countOne(work, row.org_id, row.root_session_id, count, limit);
+}
+
+async function countOne(
+  work: Work,
+  orgId: string,
+  rootId: string,
+  count: UnattendedRow | undefined,
+  limit: number,
+): Promise<void> {
+  const turns = (count?.turns ?? 0) + 1;
+  const is_held = turns >= limit ? 1 : 0;
+  if (count) await saveUnattended(work.tx, { ...count, turns, is_held });
+  else
+    await insertUnattended(work.tx, {
+      session_id: rootId,
+      org_id: orgId,
+      turns,
+      is_held,
+      is_said: 0,
+    });
+}
+
+/** Whether a wake-up of this parent must wait for a person; the first that does leaves a notice. */
+export async function isHeldBack(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+): Promise<boolean> {
+  const { row } = parent;
+  const count = await findUnattended(work.tx, row.root_session_id);
+  if (count?.is_held !== 1) return false;
+  if (count.is_said === 1) return true;
+  await saveUnattended(work.tx, { ...count, is_said: 1 });
+  parent.record({
+    type: "notice",
+    thread,
+    entryId: work.ids.mint("ent"),
+    kind: "notice",
+    role: "system",
+    content: [{ type: "text", text: heldText(count.turns) }],
+    reason: "unattended_limit_reached",
+  });
+  hintInbox(work, row);
+  await note(work, row, { action: "wake_held", by: "system" });
+  return true;
+}
+
+function heldText(turns: number): string {
+  return `Agents have begun ${turns} turns here since a person last said something. There is news of child sessions, and it waits for you: write something, and it goes on.`;
+}
+
+/** A person has said something. True: wake-ups were held, and may go out now. */
+export async function attend(work: Work, rootId: string): Promise<boolean> {
+  const count = await findUnattended(work.tx, rootId);
+  if (!count || count.turns === 0) return false;
+  await saveUnattended(work.tx, { ...count, turns: 0, is_held: 0, is_said: 0 });
+  return count.is_held === 1;
+}

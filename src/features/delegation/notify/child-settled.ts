@@ -1,0 +1,218 @@
+/** The end of a turn: what its parent hears of it, and what follows for the session itself. */
+import type { KernelEvent, PromptRow, RunRow, SessionWriter, Work } from "#engine/index.ts";
+import { parseRunOptions } from "#engine/runs/index.ts";
+import { endSession, findPrompt } from "#engine/sessions/index.ts";
+import { returnBudget } from "../children/budget.ts";
+import { silence } from "../children/link.ts";
+import { isGone } from "../children/lives.ts";
+import { purgeSoon } from "../children/purge-child.ts";
+import type { WorkerEventPayload } from "../contract.ts";
+import { findLink, findReplaced, saveLink } from "../queries.ts";
+import type { LinkRow } from "../schema.ts";
+import { deleteCompletion, findCompletion } from "../waits/wait-queries.ts";
+import { eventOf } from "./events.ts";
+import { tellParent } from "./tell-parent.ts";
+import { endOfPiece } from "./words.ts";
+
+/** The whole of what a child said last is given up to here; the rest is in its transcript. */
+const MAX_TEXT_CHARS = 32_000;
+const WITHDRAWN = "Somebody took back what you had asked of it, before it began.";
+const CLEARED =
+  "Its context is fresh now: it no longer sees what was said before, and has nothing to do.";
+const REPLACED_BY_NOTHING = "Somebody stopped it to have it do something else, and took that back.";
+
+type Settled = Extract<KernelEvent, { type: "prompt_settled" }>;
+
+export async function childSettled(work: Work, settled: Settled): Promise<void> {
+  const { session, prompt, run } = settled;
+  const { id, parent_session_id } = session.row;
+  // Without a run nothing has begun: it was taken back, was merged, or went with its session. What
+  // clears a context is done without one.
+  if (!run && prompt.outcome !== "withdrawn" && prompt.outcome !== "completed") return;
+  const link = parent_session_id === null ? undefined : await findLink(work.tx, id);
+  const completion = run ? await findCompletion(work.tx, id, run.id) : undefined;
+  const isUnmade = link !== undefined && isNeverMade(session, prompt, link);
+  if (link) await tellEnding(work, settled, link, { summary: completion?.summary, isUnmade });
+  if (link && prompt.outcome === "withdrawn") await tellReplaced(work, settled, link);
+  if (completion) await completeSession(work, session, prompt, link);
+  if (link && isUnmade) await removeUnmade(work, session, link);
+  if (link && isGone(session.row)) await settleUp(work, session);
+}
+
+interface Said {
+  /** What it said when it said that it was done. */
+  summary: string | undefined;
+  isUnmade: boolean;
+}
+
+async function tellEnding(
+  work: Work,
+  { session, prompt, run }: Settled,
+  link: LinkRow,
+  { summary, isUnmade }: Said,
+): Promise<void> {
+  if (prompt.outcome === null || isTheParentsDoing(prompt, link) || isToldElsewhere(prompt)) return;
+  const isParents = prompt.created_by === `session:${link.parent_session_id}`;
+  if (!run && !isParents) return;
+  const type = eventOf({
+    outcome: prompt.outcome,
+    code: prompt.error_code,
+    isReplaced: await isReplaced(work, prompt, run),
+    isGone: isGone(session.row),
+    isParents,
+  });
+  if (!type) return;
+  const payload: WorkerEventPayload = {
+    outcome: prompt.outcome,
+    code: prompt.error_code,
+    ...textOf(prompt, run, summary),
+    promptId: prompt.id,
+    ...(isUnmade && { isRemoved: true }),
+  };
+  await tellParent(work, session, link, { type, payload, causeKey: `ended:${prompt.run_id}` });
+}
+
+/**
+ * Tells the parent of the end of an `async_callback` run through its inbox, as of every ending. Also
+ * of a run that never began or went with its session: whoever asked for it has its id and waits.
+ * False: the inbox was not told, so that the kernel has to.
+ */
+export async function callbackEnded(
+  work: Work,
+  { session, prompt, run }: Omit<Settled, "type">,
+): Promise<boolean> {
+  const { id, parent_session_id } = session.row;
+  const link = parent_session_id === null ? undefined : await findLink(work.tx, id);
+  const parent = link && (await work.session(link.parent_session_id));
+  if (!link || !parent || parent.row.lifecycle === "terminated" || prompt.outcome === null)
+    return false;
+  const summary = run ? (await findCompletion(work.tx, id, run.id))?.summary : undefined;
+  const hasEnded = prompt.outcome === "completed" || prompt.outcome === "failed";
+  return tellParent(work, session, link, {
+    type: hasEnded ? "worker.ended" : "worker.stopped_without_end",
+    payload: {
+      outcome: prompt.outcome,
+      code: prompt.error_code,
+      ...textOf(prompt, run, summary),
+      promptId: prompt.id,
+    },
+    causeKey: `ended:${prompt.run_id}`,
+    isAwaited: true,
+  });
+}
+
+/** A turn that its parent stopped, and that did stop: what it came to all the same is news. */
+function isTheParentsDoing({ run_id, outcome }: PromptRow, { quiet_run }: LinkRow): boolean {
+  return quiet_run === run_id && (outcome === "aborted" || outcome === "superseded");
+}
+
+/** A callback is told on its own, whatever became of the run: see `callbackEnded`. */
+function isToldElsewhere({ run_options }: PromptRow): boolean {
+  return parseRunOptions(run_options).executionMode === "async_callback";
+}
+
+/** The child goes on with another prompt: one that waits, works, or has had a turn of its own. */
+async function isReplaced(work: Work, prompt: PromptRow, run: RunRow | null): Promise<boolean> {
+  const by = prompt.superseded_by ?? run?.stop_by_prompt ?? null;
+  const next = by === null ? undefined : await findPrompt(work.tx, by);
+  if (!next) return false;
+  return next.state !== "settled" || next.started_at !== null || next.outcome === "merged";
+}
+
+/** What took the place of a turn is taken back before it began: now the turn has just ended. */
+async function tellReplaced(
+  work: Work,
+  { session, prompt }: Settled,
+  link: LinkRow,
+): Promise<void> {
+  // Of what it had asked itself it is told as such.
+  const isParents = prompt.created_by === `session:${link.parent_session_id}`;
+  const replaced = isParents ? undefined : await findReplaced(work.tx, prompt);
+  if (!replaced || isGone(session.row)) return;
+  const isOver = replaced.outcome === "superseded" || replaced.outcome === "aborted";
+  if (!isOver || isTheParentsDoing(replaced, link) || isToldElsewhere(replaced)) return;
+  const { error_code: code, id: promptId, run_id } = replaced;
+  await tellParent(work, session, link, {
+    type: "worker.stopped_without_end",
+    payload: { outcome: "aborted", code, text: REPLACED_BY_NOTHING, promptId },
+    causeKey: `ended:${run_id}`,
+  });
+}
+
+function textOf(prompt: PromptRow, run: RunRow | null, summary: string | undefined) {
+  const text = summary ?? run?.result ?? prompt.error_message ?? (run ? "" : wordsFor(prompt));
+  const end = endOfPiece(text, MAX_TEXT_CHARS);
+  const isCut = end < text.length;
+  return { text: text.slice(0, end), isCut, ...(isCut && { length: text.length }) };
+}
+
+function wordsFor({ outcome }: PromptRow): string {
+  return outcome === "withdrawn" ? WITHDRAWN : CLEARED;
+}
+
+/** It was to be done when a person allowed it, and no turn runs any more that could end with it. */
+export async function completeNow(
+  work: Work,
+  session: SessionWriter,
+  summary: string,
+): Promise<boolean> {
+  const { row } = session;
+  if (row.waiting > 0 || isGone(row)) return false;
+  const link = await findLink(work.tx, row.id);
+  if (link) {
+    const payload = { outcome: "completed", code: null, text: summary, isCut: false } as const;
+    const causeKey = `completed:${row.id}:${row.last_seq}`;
+    await tellParent(work, session, link, { type: "worker.ended", payload, causeKey });
+    await silence(work, link);
+  }
+  await endSession(work, session, { to: "archived", force: true });
+  return true;
+}
+
+/** It has said that it is done: it is put away, unless more was asked of it meanwhile. */
+async function completeSession(
+  work: Work,
+  session: SessionWriter,
+  { outcome }: PromptRow,
+  link: LinkRow | undefined,
+): Promise<void> {
+  const { id, lifecycle, run_state, waiting } = session.row;
+  const isOver = outcome === "completed" && run_state === null && waiting === 0;
+  if (isOver && lifecycle === "active") {
+    if (link) await silence(work, link);
+    await endSession(work, session, { to: "archived", force: true });
+  }
+  // After it: who hears of the end can read what was said.
+  await deleteCompletion(work.tx, id);
+}
+
+/**
+ * An agent asked for a child on a repository that could not be had: there is nothing that anybody
+ * could go on with. One that a person made or spoke to is theirs to keep.
+ */
+function isNeverMade({ row }: SessionWriter, prompt: PromptRow, link: LinkRow): boolean {
+  const parent = `session:${link.parent_session_id}`;
+  return (
+    prompt.error_code === "workspace_clone_failed" &&
+    row.prompts_total === 1 &&
+    row.created_by === parent &&
+    prompt.created_by === parent
+  );
+}
+
+async function removeUnmade(work: Work, session: SessionWriter, link: LinkRow): Promise<void> {
+  if (session.row.lifecycle === "terminated") return;
+  await silence(work, link);
+  await endSession(work, session, { to: "terminated", force: true });
+  await purgeSoon(work, session.row);
+}
+
+/** Its last turn wound down after it had ended: what that cost is charged. */
+async function settleUp(work: Work, session: SessionWriter): Promise<void> {
+  if (session.row.budget_micros === null) return;
+  const link = await findLink(work.tx, session.row.id);
+  const parent = link && (await work.session(link.parent_session_id));
+  if (!link || !parent) return;
+  returnBudget(parent.row, session.row, link);
+  await saveLink(work.tx, link);
+}

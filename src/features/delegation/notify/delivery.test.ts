@@ -1,0 +1,354 @@
+/** Which things that happen to a child its parent hears of, whatever the parent is doing: once, or not at all. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { decideGate, listPendingGates } from "#engine/gates/index.ts";
+import type { SessionWriter, Work } from "#engine/index.ts";
+import { FakeFamily } from "#features/fake-family/index.ts";
+import { owner, startWorld, type Turn } from "#features/testing/index.ts";
+import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
+import type { WorkerEventType } from "../contract.ts";
+import {
+  createDelegation,
+  detachByPerson,
+  detachChild,
+  endChild,
+  interruptChild,
+  type LinkRow,
+  messageChild,
+  requireChild,
+} from "../index.ts";
+
+interface Scene {
+  at: FakeFamily;
+  parentId: string;
+  childId: string;
+  /** The child's first turn. */
+  turn: Turn;
+}
+
+interface Hands {
+  parent: SessionWriter;
+  child: SessionWriter;
+  link: LinkRow;
+}
+
+/** What the parent does, or a person to the child of a parent. */
+function doIt(
+  { at, parentId, childId }: Scene,
+  act: (work: Work, hands: Hands) => Promise<unknown>,
+): Promise<unknown> {
+  return at.act(parentId, async (work, parent) => {
+    const { child, link } = await requireChild(work, parentId, childId);
+    return act(work, { parent, child, link });
+  });
+}
+
+const failing = (code: string) => ({ outcome: "failed", error: { code, message: "no" } }) as const;
+
+async function answer({ at, childId }: Scene, by: string): Promise<void> {
+  await at.act(childId, async (work) => {
+    const [gate] = await listPendingGates(work.tx, childId);
+    const decision = { allowed: true, reason: null, answers: ["4747"], scope: "once" } as const;
+    await decideGate(work, gate?.id ?? "", { ...decision, answers: ["4747"] }, by);
+  });
+}
+
+/** Sends more work while the first turn is cut, and ends that. */
+async function cut(scene: Scene, mode: "steer" | "interrupt"): Promise<void> {
+  const { at, turn } = scene;
+  await doIt(scene, (work, { parent, child }) => messageChild(work, parent, child, "not so", mode));
+  await at.settle(turn, { outcome: "aborted" });
+}
+
+interface Cause {
+  /** The one event that it becomes; null: none. */
+  told: WorkerEventType | null;
+  happen(scene: Scene): Promise<unknown>;
+}
+
+/** What the child does, or what becomes of it without anybody's doing. */
+const CHILD: Record<string, Cause> = {
+  "ends its turn": {
+    told: "worker.ended",
+    happen: ({ at, turn }) => at.settle(turn, { outcome: "completed", result: "7 files" }),
+  },
+  "ends its turn, and its runner says so twice": {
+    told: "worker.ended",
+    async happen({ at, turn }) {
+      await at.settle(turn, { outcome: "completed", result: "7 files" });
+      await at.settle(turn, { outcome: "completed", result: "7 files" }).catch(() => {});
+    },
+  },
+  fails: { told: "worker.ended", happen: ({ at, turn }) => at.settle(turn, failing("turn_limit")) },
+  "asks something": {
+    told: "worker.ask_user",
+    happen: ({ at, turn }) => at.ask(turn, "Which port?"),
+  },
+  "cannot reach its model, however often": {
+    told: "worker.auto_retry_failed",
+    happen: ({ at, turn }) => at.settle(turn, failing("model_unavailable")),
+  },
+  "is lost with its machine for good": {
+    told: "worker.stopped_without_end",
+    happen: ({ at, turn }) => at.settle(turn, failing("attempts_exhausted")),
+  },
+  "is given back by its runner and tried again": {
+    told: null,
+    async happen({ at, childId, turn }) {
+      await turn.release();
+      expect((await at.turnOf(childId)).assignment.attempt).toBe(2);
+    },
+  },
+  "pauses until its model may be asked again": {
+    told: null,
+    happen: ({ turn }) =>
+      turn.journal([], { park: { kind: "pause", waitMs: 60_000, code: "c", message: "m" } }),
+  },
+  "says something meanwhile": {
+    told: "worker.notified",
+    happen: async ({ turn }) =>
+      expect((await turn.tool("notify_parent", { message: "half of it" })).error).toBeNull(),
+  },
+  "says that it is done": {
+    told: "worker.ended",
+    async happen({ at, childId, turn }) {
+      expect(await turn.tool("complete_session", { summary: "all 7" })).toMatchObject({
+        endsTurn: true,
+      });
+      await at.settle(turn, { outcome: "completed" });
+      expect(await at.session(childId)).toMatchObject({ lifecycle: "archived" });
+    },
+  },
+};
+
+const PERSON: Record<string, Cause> = {
+  stops: {
+    told: "worker.stopped_without_end",
+    async happen({ at, childId, turn }) {
+      await at.world.kernel.sessions.stop(owner, childId);
+      await at.settle(turn, { outcome: "aborted" });
+    },
+  },
+  detaches: {
+    told: "worker.detached",
+    async happen(scene) {
+      await doIt(scene, (work, { child, link }) => detachByPerson(work, child, link));
+      await scene.at.settle(scene.turn, { outcome: "completed", result: "alone" });
+    },
+  },
+  "steers (and it is not over)": {
+    told: null,
+    async happen({ at, childId, turn }) {
+      await at.say(childId, "not so", "main", "steer");
+      await at.settle(turn, { outcome: "superseded" });
+      await at.turnOf(childId);
+    },
+  },
+  "steers and takes that back before the turn has ended, of": {
+    told: "worker.stopped_without_end",
+    async happen({ at, childId, turn }) {
+      const { id } = await at.say(childId, "not so", "main", "steer");
+      await at.world.kernel.prompts.withdraw(owner, id);
+      await at.settle(turn, { outcome: "superseded" });
+    },
+  },
+  "clears the context of": {
+    told: null,
+    happen: ({ at, childId }) => at.say(childId, "/clear"),
+  },
+  "answers the question of": {
+    told: "worker.ask_user",
+    async happen(scene) {
+      await scene.at.ask(scene.turn, "Which port?");
+      await answer(scene, "user:usr_1");
+      await scene.at.turnOf(scene.childId);
+    },
+  },
+  "withdraws what the parent asked of": {
+    told: "worker.stopped_without_end",
+    async happen(scene) {
+      const { at } = scene;
+      const sent = (await doIt(scene, (work, { parent, child }) =>
+        messageChild(work, parent, child, "and then", "followup"),
+      )) as { promptId: string };
+      await at.world.kernel.prompts.withdraw(owner, sent.promptId);
+    },
+  },
+};
+
+/** Ways in which a person ends a child in the middle of its turn. */
+const ENDED: Record<string, Pick<Cause, "happen">> = {
+  archives: {
+    async happen({ at, childId, turn }) {
+      await at.world.kernel.sessions.archive(owner, childId, true);
+      await at.settle(turn, { outcome: "aborted" });
+    },
+  },
+  "archives, and then ends,": {
+    async happen({ at, childId, turn }) {
+      await at.world.kernel.sessions.archive(owner, childId, true);
+      await at.world.kernel.sessions.terminate(owner, childId);
+      await at.settle(turn, { outcome: "aborted" });
+    },
+  },
+  ends: {
+    async happen({ at, childId, turn }) {
+      await at.world.kernel.sessions.terminate(owner, childId);
+      await at.settle(turn, { outcome: "aborted" });
+    },
+  },
+};
+
+/** What the parent itself does is no news to it. */
+const PARENT: Record<string, Cause> = {
+  interrupts: {
+    told: null,
+    async happen(scene) {
+      await doIt(scene, (work, { child, link }) => interruptChild(work, child, link));
+      await scene.at.settle(scene.turn, { outcome: "aborted" });
+    },
+  },
+  "interrupts, and it comes to its end all the same,": {
+    told: "worker.ended",
+    async happen(scene) {
+      await doIt(scene, (work, { child, link }) => interruptChild(work, child, link));
+      await scene.at.settle(scene.turn, { outcome: "completed", result: "done already" });
+    },
+  },
+  archives: {
+    told: null,
+    async happen(scene) {
+      await doIt(scene, (work, { child, link }) => endChild(work, child, link, "archived"));
+      await scene.at.settle(scene.turn, { outcome: "aborted" });
+    },
+  },
+  ends: {
+    told: null,
+    async happen(scene) {
+      await doIt(scene, (work, { child, link }) => endChild(work, child, link, "terminated"));
+      await scene.at.settle(scene.turn, { outcome: "aborted" });
+    },
+  },
+  detaches: {
+    told: null,
+    async happen(scene) {
+      await doIt(scene, (work, { child }) => detachChild(work, child));
+      await scene.at.settle(scene.turn, { outcome: "completed", result: "alone" });
+    },
+  },
+  steers: { told: null, happen: (scene) => cut(scene, "steer") },
+  "breaks into": { told: null, happen: (scene) => cut(scene, "interrupt") },
+};
+
+interface State {
+  /** Brings the parent there. */
+  enter(at: FakeFamily, parentId: string): Promise<unknown>;
+  /** It is told at once, by a prompt that begins. */
+  isTold: boolean;
+  /** It has a prompt that waits. */
+  isQueued?: boolean;
+  /** Back to where it is told. */
+  leave(at: FakeFamily, parentId: string, entered: unknown): Promise<unknown>;
+}
+
+const nothing = async () => {};
+const STATES: Record<string, State> = {
+  idle: { enter: nothing, isTold: true, leave: nothing },
+  busy: {
+    enter: (at, parentId) => at.prompt(parentId),
+    isTold: false,
+    isQueued: true,
+    leave: (at, _id, turn) => at.settle(turn as Turn, { outcome: "completed", result: "ok" }),
+  },
+  asleep: {
+    enter: (at, id) => at.world.kernel.sessions.hibernate(owner, id),
+    isTold: true,
+    leave: nothing,
+  },
+  archived: {
+    enter: (at, id) => at.world.kernel.sessions.archive(owner, id, false),
+    isTold: false,
+    leave: (at, id) => at.world.kernel.sessions.wake(owner, id),
+  },
+  "ended and revived": {
+    enter: (at, id) => at.terminateAlone(id),
+    isTold: false,
+    leave: (at, id) => at.revive(id),
+  },
+};
+
+function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+  describe(title, () => {
+    let at: FakeFamily;
+    let made: TestDatabase | undefined;
+    beforeAll(async () => {
+      made = await database();
+      at = new FakeFamily(await startWorld([createDelegation()], made?.url));
+    });
+    afterEach(() => at.end());
+    afterAll(async () => {
+      await at.world.stop();
+      await made?.drop();
+    });
+
+    async function play({ told, happen }: Cause, state: State): Promise<void> {
+      const { parentId, childId, turn } = await at.family();
+      const entered = await state.enter(at, parentId);
+      await happen({ at, parentId, childId, turn });
+      const inbox = await at.inbox(parentId);
+      const isHeard = state.isTold || state.isQueued === true;
+      expect(inbox.map(({ type }) => type)).toEqual(told === null ? [] : [told]);
+      expect(await at.wakes(parentId)).toHaveLength(isHeard ? inbox.length : 0);
+      if (!state.isTold) expect(inbox.some(({ delivered }) => delivered)).toBe(false);
+      await state.leave(at, parentId, entered);
+      expect(await at.wakes(parentId)).toHaveLength(inbox.length);
+      if (told !== null) await hear(parentId, `1. ${told}: "counter" (${childId})`);
+    }
+
+    /** The parent is told that the turn was cut and that the child is gone, each once. */
+    async function playEnd({ happen }: Pick<Cause, "happen">, state: State): Promise<void> {
+      const { parentId, childId, turn } = await at.family();
+      const entered = await state.enter(at, parentId);
+      await happen({ at, parentId, childId, turn });
+      const types = (await at.inbox(parentId)).map(({ type }) => type);
+      expect(types.toSorted()).toEqual(["worker.deleted", "worker.stopped_without_end"]);
+      await state.leave(at, parentId, entered);
+      const words = types.map((type) => `${type}: "counter" (${childId})`);
+      let told = "";
+      while (!words.every((line) => told.includes(line))) {
+        const woken = await at.turnOf(parentId);
+        told += `${woken.assignment.content}\n`;
+        await at.settle(woken, { outcome: "completed", result: "heard" });
+      }
+      for (const line of words) expect(told.split(line)).toHaveLength(2);
+      expect((await at.inbox(parentId)).every(({ delivered }) => delivered)).toBe(true);
+    }
+
+    /** The parent is told in a turn of its own, and never again. */
+    async function hear(parentId: string, words: string): Promise<void> {
+      const woken = await at.turnOf(parentId);
+      expect(woken.assignment.content).toContain(words);
+      expect(await at.inbox(parentId)).toMatchObject([{ delivered: true }]);
+      await at.settle(woken, { outcome: "completed", result: "heard" });
+      expect(await at.wakes(parentId)).toHaveLength(1);
+      expect(await at.inbox(parentId)).toHaveLength(1);
+    }
+
+    describe.each(Object.entries(STATES))("to a parent that is %s", (_name, state) => {
+      it.each(Object.entries(CHILD))("a child that %s", (_cause, cause) => play(cause, state));
+      it.each(Object.entries(PERSON))("a person %s the child", (_cause, cause) =>
+        play(cause, state),
+      );
+      it.each(Object.entries(ENDED))("a person %s the child in its turn", (_cause, cause) =>
+        playEnd(cause, state),
+      );
+      it.each(Object.entries(PARENT))("it %s the child itself", (_cause, cause) =>
+        play(cause, state),
+      );
+    });
+  });
+}
+
+story("delivery on sqlite", async () => undefined);
+describe.skipIf(!postgresUrl)("with a server", () => {
+  story("delivery on postgres", () => createTestDatabase());
+});

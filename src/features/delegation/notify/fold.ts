@@ -1,0 +1,53 @@
+/** Events nobody was told of, when there are too many to keep each: the oldest become one that names all. */
+import type { Work } from "#engine/index.ts";
+import type { WorkerEventPayload } from "../contract.ts";
+import type { WorkerEventRow } from "../schema.ts";
+import { deleteEvents, savePayload } from "./inbox-queries.ts";
+import { inQuotes } from "./words.ts";
+
+export interface FoldedEvent {
+  workerId: string;
+  workerName: string;
+  type: string;
+  count: number;
+}
+
+/** The first stays and stands for all. */
+export async function foldEvents(work: Work, folded: readonly WorkerEventRow[]): Promise<void> {
+  const [first, ...others] = folded;
+  if (!first || others.length === 0) return;
+  await savePayload(work.tx, first.id, JSON.stringify(foldedPayload(folded)));
+  await deleteEvents(
+    work.tx,
+    others.map(({ id }) => id),
+  );
+}
+
+export function foldedPayload(rows: readonly WorkerEventRow[]): WorkerEventPayload {
+  const workers = mergeFolded(rows.flatMap(foldedOf));
+  const count = workers.reduce((sum, worker) => sum + worker.count, 0);
+  const lines = workers.map(
+    (one) => `${one.type} × ${one.count}: ${inQuotes(one.workerName)} (${one.workerId})`,
+  );
+  return {
+    count,
+    workers,
+    text: lines.join("\n"),
+  };
+}
+
+/** Each child that it tells of, and how. */
+export function foldedOf({ payload, child_id, child_name, type }: WorkerEventRow): FoldedEvent[] {
+  const { workers } = JSON.parse(payload) as WorkerEventPayload;
+  return workers ?? [{ workerId: child_id, workerName: child_name, type, count: 1 }];
+}
+
+function mergeFolded(all: readonly FoldedEvent[]): FoldedEvent[] {
+  const byKey = new Map<string, FoldedEvent>();
+  for (const one of all) {
+    const key = `${one.workerId} ${one.type}`;
+    const known = byKey.get(key);
+    byKey.set(key, { ...one, count: one.count + (known?.count ?? 0) });
+  }
+  return [...byKey.values()];
+}

@@ -1,0 +1,190 @@
+/**
+ * News of a child reach its parent, exactly once. The event is a row, written in the transaction that
+ * makes it true, and `engine/notices` delivers the rows: a parent at work finds the notice next in its
+ * queue, one that sleeps is woken, one that is archived or ended has it when it comes back. A row counts
+ * as told when that prompt has begun, or when the parent read it by itself.
+ */
+import type { SessionWriter, Work } from "#engine/index.ts";
+import {
+  admitNotice,
+  deliverAtEnd,
+  deliverNotice,
+  findOpenPrompt,
+  type NoticeSource,
+  platformSender,
+  refreshNotice,
+} from "#engine/notices/index.ts";
+import type { ChildEvent, NoticeOf } from "#protocol/notices.ts";
+import { isGone } from "../children/lives.ts";
+import { isHeldBack, WAKE_CHANNEL } from "../children/unattended.ts";
+import type { WorkerEventPayload, WorkerEventType } from "../contract.ts";
+import type { LinkRow, WaitRow, WorkerEventRow } from "../schema.ts";
+import { closeWait } from "../waits/close-wait.ts";
+import { findWait } from "../waits/wait-queries.ts";
+import { foldedOf } from "./fold.ts";
+import { makeRoom } from "./inbox.ts";
+import {
+  findEvent,
+  insertEvent,
+  listUntold,
+  listUntoldThreads,
+  markAnnounced,
+  markRead,
+} from "./inbox-queries.ts";
+import { hintInbox, note } from "./note.ts";
+
+const SENDER = platformSender("orchestration", WAKE_CHANNEL);
+
+/** The reason why a wait is over, besides what happened to children. */
+type WaitEnded = NoticeOf<"children">["waitEnded"];
+
+export interface News {
+  type: WorkerEventType;
+  payload: WorkerEventPayload;
+  /** The same cause is told once. */
+  causeKey: string;
+  /** Somebody asked to hear of it by name: it is told although the parent ended the child itself. */
+  isAwaited?: boolean;
+}
+
+/** False: there is nobody who could be told, or the parent wants to hear nothing of this child. */
+export async function tellParent(
+  work: Work,
+  child: SessionWriter,
+  link: LinkRow,
+  { type, payload, causeKey, isAwaited = false }: News,
+): Promise<boolean> {
+  if (link.is_silent === 1 && !isAwaited) return false;
+  if (await findEvent(work.tx, causeKey)) return true;
+  const parent = await work.session(link.parent_session_id);
+  if (!parent) return false;
+  const count = await insertEvent(work.tx, {
+    id: work.ids.mint("evt"),
+    org_id: link.org_id,
+    session_id: parent.row.id,
+    thread: link.parent_thread,
+    child_id: child.row.id,
+    child_name: child.row.title ?? child.row.id,
+    type,
+    payload: JSON.stringify(payload),
+    cause_key: causeKey,
+    prompt_id: null,
+    read_at: null,
+    at: work.now,
+  });
+  const detail = type.slice("worker.".length);
+  const enqueued = { action: "inbox_enqueued", by: "system", childId: child.row.id } as const;
+  await note(work, parent.row, { ...enqueued, detail });
+  hintInbox(work, parent.row);
+  await makeRoom(work, parent.row.id, count);
+  await announce(work, parent, link.parent_thread);
+  return true;
+}
+
+/** Puts what is untold into the parent's queue, unless it is away or waits for something else. */
+export async function announce(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  waitEnded: WaitEnded = null,
+): Promise<boolean> {
+  const { row } = parent;
+  if (isGone(row)) return false;
+  const untold = await listUntold(work.tx, row.id, thread);
+  const wait = untold.length === 0 ? undefined : await findWait(work.tx, row.id, thread);
+  if (wait && !endsWait(wait, untold)) return false;
+  const source = sourceOf(work, parent, thread, untold, waitEnded);
+  if ((await deliverNotice(work, parent, source)) !== "queued") return false;
+  if (wait) await closeWait(work, row.id, thread);
+  return true;
+}
+
+function sourceOf(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  pending: readonly WorkerEventRow[],
+  waitEnded: WaitEnded = null,
+): NoticeSource<WorkerEventRow> {
+  return {
+    thread,
+    sender: SENDER,
+    pending,
+    compose: (rows) => ({ kind: "children", waitEnded, items: rows.map(childEventOf) }),
+    assign: (rows, promptId) => markAnnounced(work.tx, rows, promptId),
+    isHeld: () => isHeldBack(work, parent, thread),
+  };
+}
+
+/** Tells a parent why its wait is over, with all that is untold, or with nothing else. */
+export async function wake(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  waitEnded: NonNullable<WaitEnded>,
+): Promise<void> {
+  if (isGone(parent.row) || (await announce(work, parent, thread, waitEnded))) return;
+  if (await isHeldBack(work, parent, thread)) return;
+  const notice: NoticeOf<"children"> = { kind: "children", waitEnded, items: [] };
+  await admitNotice(work, parent, { thread, sender: SENDER, notice });
+}
+
+/** A parent may wait for some of its children only; a question is never held back. */
+function endsWait({ children }: WaitRow, untold: readonly WorkerEventRow[]): boolean {
+  if (children === null) return true;
+  const awaited = new Set(JSON.parse(children) as string[]);
+  return untold
+    .flatMap(foldedOf)
+    .some(({ type, workerId }) => type === "worker.ask_user" || awaited.has(workerId));
+}
+
+/** The parent is back, or a person is: it is told what there is, when the command is done. */
+export function tellWhatWaits(work: Work, parent: SessionWriter): void {
+  deliverAtEnd(work, { sessionId: parent.row.id, source: "children" }, async () => {
+    for (const thread of await listUntoldThreads(work.tx, parent.row.id))
+      await announce(work, parent, thread);
+  });
+}
+
+/** Something came that the thread was not waiting for; the rest is told after it. */
+export async function endWait(work: Work, session: SessionWriter, thread: string): Promise<void> {
+  if (!(await closeWait(work, session.row.id, thread))) return;
+  deliverAtEnd(work, { sessionId: session.row.id, source: "children" }, async () => {
+    await announce(work, session, thread);
+  });
+}
+
+/** Hands over all that is untold, now and for good: the prompt that was to tell it is taken back. */
+export async function readUntold(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+): Promise<WorkerEventRow[]> {
+  const untold = await listUntold(work.tx, parent.row.id, thread);
+  if (untold.length > 0) hintInbox(work, parent.row);
+  await markRead(work.tx, untold, work.now);
+  await retell(work, parent, untold);
+  return untold;
+}
+
+/** Rows have changed: the prompt that is to tell them, if it waits, says what is still to be told. */
+export async function retell(
+  work: Work,
+  parent: SessionWriter,
+  changed: readonly WorkerEventRow[],
+): Promise<void> {
+  const waiting = await findOpenPrompt(work, SENDER, changed);
+  if (!waiting) return;
+  const { thread } = waiting;
+  const untold = await listUntold(work.tx, parent.row.id, thread);
+  await refreshNotice(work, parent, waiting, sourceOf(work, parent, thread, untold));
+}
+
+export function childEventOf({ type, child_id, child_name, payload }: WorkerEventRow): ChildEvent {
+  return {
+    type,
+    childId: child_id,
+    childName: child_name,
+    payload: JSON.parse(payload) as WorkerEventPayload,
+  };
+}

@@ -1,0 +1,166 @@
+/** Words for a parent's model about its children; pure. */
+import { quoteLines } from "#base/text/clean-text.ts";
+import type { SessionRow } from "#engine/index.ts";
+import type {
+  ChildEvent,
+  NoticeOf,
+  WorkerEventPayload,
+  WorkerEventType,
+} from "#protocol/notices.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
+import type { AskedQuestion } from "#protocol/tools.ts";
+import { answerAdvice, questionText } from "../plans/question-text.ts";
+import { endOfPiece, inQuotes, isToDecide, shareOf } from "./words.ts";
+
+/** Of plans that wait, so many are told whole; a child cannot have its own cut by telling more. */
+const WHOLE_PLANS = 4;
+
+/** The call by which the parent reads on in what a child said; null: it has none. */
+export type ReadCall = "read_messages" | "orchestrate_read_worker" | null;
+
+type Reader = Pick<SessionRow, "kind" | "supervisor">;
+
+function readCallOf({ kind, supervisor }: Reader): ReadCall {
+  if (isOrchestrator({ kind })) return "read_messages";
+  return supervisor === 1 ? "orchestrate_read_worker" : null;
+}
+
+type WaitEnded = NonNullable<NoticeOf<"children">["waitEnded"]>;
+
+const WAIT_ENDED: Record<WaitEnded, { why: string; alone: string }> = {
+  time: {
+    why: "The time you set to wait is over.",
+    alone: "Nothing that you waited for has happened.",
+  },
+  children_gone: {
+    why: "The child sessions you waited for are gone: your other conversations, or somebody else, ended them or took them away.",
+    alone: "Nothing more will come of them.",
+  },
+};
+
+export function childrenText({ waitEnded, items }: NoticeOf<"children">, reader: Reader): string {
+  const text = wakeText(items, readCallOf(reader));
+  if (waitEnded === null) return text;
+  const { why, alone } = WAIT_ENDED[waitEnded];
+  return `[orchestration] ${why}${items.length === 0 ? ` ${alone}` : `\n\n${text}`}`;
+}
+
+export function wakeText(
+  events: readonly ChildEvent[],
+  readCall: ReadCall = "read_messages",
+): string {
+  const share = shareOf(events.length);
+  const plans = events.filter(({ payload }) => isToDecide(payload));
+  const whole = new Set(plans.slice(0, WHOLE_PLANS));
+  const shareFor = (event: ChildEvent) => (whole.has(event) ? Number.POSITIVE_INFINITY : share);
+  const count = events.length === 1 ? "1 event" : `${events.length} events`;
+  const told = events.map(
+    (event, index) => `${index + 1}. ${eventText(event, shareFor(event), readCall)}`,
+  );
+  return `[orchestration] ${count} from your child sessions.\n\n${told.join("\n\n")}`;
+}
+
+const WHAT: Record<WorkerEventType, string> = {
+  "worker.ended": "ended its turn",
+  "worker.ask_user": "asks a question and waits for the answer",
+  "worker.auto_retry_failed": "could not reach its model, after several tries",
+  "worker.stopped_without_end": "was stopped before it came to an end",
+  "worker.deleted": "was ended by somebody else",
+  "worker.detached": "was taken out of your hands by somebody else",
+  "worker.notified": "has something to tell you, and works on",
+};
+
+/** The code of an event about a child whose machine is gone while its turn waits. */
+export const MACHINE_GONE = "workspace_offline";
+const CANNOT_GO_ON = "cannot go on, because the machine that holds its files is gone";
+
+/** A runner says it, so it is shown only when it can be nothing but a code. */
+const CODE = /^[a-z0-9_]{1,64}$/;
+
+/** What a child said is quoted: it is information, and no instruction of a person. */
+function eventText(
+  { type, childId, childName, payload }: ChildEvent,
+  share: number,
+  readCall: ReadCall,
+): string {
+  if (payload.workers) return foldedText(payload);
+  const { outcome, code, text = "", questions = [], isCut = false } = payload;
+  const ended = type === "worker.ended" && outcome !== undefined ? ` (${outcome})` : "";
+  const why = code && CODE.test(code) ? ` [${code}]` : "";
+  const isStuck = code === MACHINE_GONE && outcome === undefined;
+  const what = payload.kind === "plan" ? PRESENTS : isStuck ? CANNOT_GO_ON : WHAT[type];
+  const head = `${type}: ${inQuotes(childName)} (${childId}) ${what}${ended}${why}.`;
+  const asked = askedText(questions, payload.choices);
+  const parts = [
+    head,
+    asked === "" ? "" : quoteLines(asked.slice(0, endOfPiece(asked, share))),
+    text === "" ? "" : quoteLines(text.slice(0, endOfPiece(text, share))),
+    missingText(payload, childId, share, readCall),
+    payload.kind === "plan"
+      ? planStep(payload, childId, isCut || text.length > share)
+      : nextStep(type, payload),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+/** Without options a single question stands as it always has. */
+function askedText(
+  questions: readonly string[],
+  choices: readonly AskedQuestion[] | undefined,
+): string {
+  if (questions.length === 1 && !choices) return `Question: ${questions[0]}`;
+  return questionText(choices ?? questions.map((question) => ({ question })));
+}
+
+function nextStep(
+  type: WorkerEventType,
+  { isClosed, isRemoved, code, outcome, questions = [] }: WorkerEventPayload,
+): string {
+  if (code === MACHINE_GONE && outcome === undefined)
+    return "Its turn goes on by itself when the machine is back. To continue now, in a new workspace with the changes that were recorded, use relocate_session.";
+  if (isRemoved) return "The session is gone. Correct what was wrong, and spawn another.";
+  if (type !== "worker.ask_user") return "";
+  return isClosed
+    ? "It waits no more: it was answered by somebody else, or its turn has ended."
+    : `Answer it ${answerAdvice(questions.length)}.`;
+}
+
+const PRESENTS = "presents a plan and waits until it is decided";
+const FATES: ReadonlyMap<string | undefined, string> = new Map([
+  ["approved", "a person approved it"],
+  ["revise", "a person sent it back with their own words"],
+  ["rejected", "a person rejected it"],
+]);
+
+function planStep(
+  { gateId, isClosed, outcome }: WorkerEventPayload,
+  childId: string,
+  isCut: boolean,
+): string {
+  if (isClosed)
+    return `It waits no more: ${FATES.get(outcome) ?? "the time to decide is over, or its turn has ended"}.`;
+  if (isCut)
+    return `Only the beginning of this plan is shown, so do not approve it from here: ask for it again with decide_plan (sessionId ${childId}, planId ${gateId}), revise, or read all of it in the session's status first.`;
+  return `Hold it against what was asked for, then decide with decide_plan (sessionId ${childId}, planId ${gateId}): approve, revise with what to change, or reject. A message to the session sends the plan back with it, and never approves it.`;
+}
+
+/** One event that stands for many. */
+function foldedText({ count = 0, text = "" }: WorkerEventPayload): string {
+  return `${count} earlier events, more than are kept. Read the sessions for what they said:\n${quoteLines(text)}`;
+}
+
+/** How much of a text is not shown, and the call that reads on where it was cut. */
+function missingText(
+  { text = "", length = text.length, promptId, kind }: WorkerEventPayload,
+  childId: string,
+  share: number,
+  readCall: ReadCall,
+): string {
+  const offset = endOfPiece(text, share);
+  if (offset >= length || kind === "plan") return "";
+  const missing = `${length - offset} of ${length} characters are missing here.`;
+  if (readCall === null) return `${missing} Read the rest in session ${childId}.`;
+  const who = readCall === "read_messages" ? "sessionId" : "workerId";
+  const input = { [who]: childId, ...(promptId !== undefined && { promptId }), offset };
+  return `${missing} Read on with ${readCall} ${JSON.stringify(input)}.`;
+}

@@ -1,0 +1,92 @@
+/**
+ * A child that must show its plan first. Whether it must, and what became of the plan, stands in the
+ * session's row, which every command that judges or decides has locked: nobody has to ask for it.
+ */
+import { Refusal } from "#base/refusal.ts";
+import { planDecision } from "#engine/gates/index.ts";
+import type { Brief, GateRow, SessionRow, SessionWriter } from "#engine/index.ts";
+import type { Child } from "../contract.ts";
+
+type PlanRow = Pick<SessionRow, "plan_required" | "plan_state">;
+
+/** It may change nothing yet. */
+export function isHeldByPlan({ plan_required, plan_state }: PlanRow): boolean {
+  return plan_required === 1 && plan_state !== "approved";
+}
+
+export function viewPlan(row: PlanRow): Pick<Child, "requirePlanApproval" | "planState"> {
+  const isRequired = row.plan_required === 1;
+  return {
+    requirePlanApproval: isRequired,
+    planState: row.plan_state ?? (isRequired ? "required" : "none"),
+  };
+}
+
+/** From now on, also for what it is doing: an approved plan counts no more. */
+export function askForPlan({ row }: SessionWriter): void {
+  requirePlannable(row);
+  row.plan_required = 1;
+  if (row.plan_state !== "pending") row.plan_state = null;
+}
+
+/** Where nobody judges a call before it is made, a plan would be asked for and not enforced. */
+export function requirePlannable({
+  parent_session_id,
+  runtime,
+}: Pick<SessionRow, "parent_session_id" | "runtime">): void {
+  if (parent_session_id === null)
+    throw new Refusal(
+      "invalid",
+      "plan_needs_parent",
+      "Plans are presented by sessions that have a parent. Name one, or leave requirePlanApproval out.",
+    );
+  if (runtime === "native") return;
+  throw new Refusal(
+    "invalid",
+    "plan_not_enforceable",
+    "What this runtime does is not judged beforehand, so a plan could not be enforced. Use the native runtime, or leave requirePlanApproval out.",
+  );
+}
+
+/** Whoever presents a plan lets go of the one before it. */
+export function planOpened({ row }: SessionWriter, gate: GateRow): void {
+  if (gate.kind === "plan" && row.parent_session_id !== null) row.plan_state = "pending";
+}
+
+/** A no binds, also a child that was not told to ask. */
+export function planClosed({ row }: SessionWriter, gate: GateRow): void {
+  if (gate.kind !== "plan" || row.parent_session_id === null) return;
+  if (gate.state === "cancelled") {
+    row.plan_state = null;
+    return;
+  }
+  const { fate } = planDecision(gate);
+  row.plan_state = fate;
+  if (fate === "revise" || fate === "rejected") row.plan_required = 1;
+}
+
+export function forgetPlan({ row }: SessionWriter): void {
+  row.plan_required = 0;
+  row.plan_state = null;
+}
+
+/** What a child reads at the beginning of each turn until its plan is approved. */
+export function planBrief(row: PlanRow): Brief | undefined {
+  if (!isHeldByPlan(row)) return undefined;
+  return { instructions: [{ name: PLAN_FILE, content: PLAN_BRIEF }], files: [], setup: null };
+}
+
+const PLAN_FILE = "PLAN-FIRST.md";
+const PLAN_BRIEF = `# A plan first
+
+Whoever gave you this task wants to see your plan before anything is changed.
+
+1. Look around with what only reads: files, searches, pages. Ask what you must know.
+2. Call request_plan_approval with the whole plan: what you will change and where, what you will leave
+   alone, in which order, how you will check it, what could go wrong. Your turn waits for the decision.
+3. If it is sent back, change it as you are told and present it again, whole. If it is approved, carry it
+   out as it stands; when you must do something else, present a new plan.
+
+Until a plan of yours is approved, everything that changes something is refused with plan_not_approved:
+writing and editing files, commands, pushing, pull requests. That is no fault to find a way around.
+`;

@@ -1,0 +1,81 @@
+/** A child asks and waits: its parent hears of it, and of an answer that came before it did. */
+import { planDecision, questionsOf } from "#engine/gates/index.ts";
+import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
+import { findPrompt } from "#engine/sessions/index.ts";
+import type { WorkerEventPayload } from "../contract.ts";
+import { findEvent, markRead, savePayload } from "../notify/inbox-queries.ts";
+import { retell, tellParent } from "../notify/tell-parent.ts";
+import { findLink } from "../queries.ts";
+import type { WorkerEventRow } from "../schema.ts";
+
+const causeOf = (gateId: string) => `asked:${gateId}`;
+
+/** An approval is a person's to give; a question and a plan may be answered by whoever knows. */
+export async function questionOpened(
+  work: Work,
+  session: SessionWriter,
+  gate: GateRow,
+): Promise<void> {
+  if (gate.kind === "approval" || session.row.parent_session_id === null) return;
+  const link = await findLink(work.tx, session.row.id);
+  if (!link) return;
+  const asked = gate.kind === "plan" ? planOf(gate) : askedOf(gate);
+  await tellParent(work, session, link, {
+    type: "worker.ask_user",
+    payload: { gateId: gate.id, promptId: gate.prompt_id, ...asked },
+    causeKey: causeOf(gate.id),
+  });
+}
+
+/** One that the parent has not heard of yet: what it answered itself is no news, the rest is old. */
+export async function questionClosed(
+  work: Work,
+  session: SessionWriter,
+  gate: GateRow,
+): Promise<void> {
+  if (gate.kind === "approval" || session.row.parent_session_id === null) return;
+  const event = await findEvent(work.tx, causeOf(gate.id));
+  const parent =
+    event && !(await isTold(work, event)) ? await work.session(event.session_id) : undefined;
+  if (!event || !parent) return;
+  if (gate.decided_by === `session:${parent.row.id}`) await markRead(work.tx, [event], work.now);
+  else {
+    const payload = JSON.parse(event.payload) as WorkerEventPayload;
+    const closed = { ...payload, isClosed: true, ...fateOf(gate) };
+    await savePayload(work.tx, event.id, JSON.stringify(closed));
+  }
+  await retell(work, parent, [event]);
+}
+
+async function isTold(work: Work, { read_at, prompt_id }: WorkerEventRow): Promise<boolean> {
+  if (read_at !== null) return true;
+  const prompt = prompt_id === null ? undefined : await findPrompt(work.tx, prompt_id);
+  return prompt?.started_at != null;
+}
+
+/** The questions of a gate, and with their options when one of them has any. */
+export function askedOf(
+  gate: Pick<GateRow, "shown">,
+): Pick<WorkerEventPayload, "questions" | "choices"> {
+  const asked = questionsOf(gate);
+  const questions = asked.map(({ question }) => question);
+  const hasOptions = asked.some(({ options = [] }) => options.length > 0);
+  return { questions, ...(hasOptions && { choices: asked }) };
+}
+
+export function planOf({ shown }: Pick<GateRow, "shown">): {
+  kind: "plan";
+  text: string;
+  summary?: string;
+} {
+  const { input } = JSON.parse(shown) as { input?: { plan?: string; summary?: string } };
+  const { plan = "", summary } = input ?? {};
+  return { kind: "plan", text: plan, ...(summary === undefined ? {} : { summary }) };
+}
+
+/** How a person decided about a plan. */
+function fateOf(gate: GateRow): { outcome?: string } {
+  return gate.kind === "plan" && gate.state === "decided"
+    ? { outcome: planDecision(gate).fate }
+    : {};
+}

@@ -1,0 +1,36 @@
+/** A conversation that waits for children who are all gone would be deaf to the rest, for ever. */
+import type { SessionWriter, Work } from "#engine/index.ts";
+import { findSession } from "#engine/sessions/index.ts";
+import { isLive } from "../children/lives.ts";
+import { wake } from "../notify/tell-parent.ts";
+import { findLink } from "../queries.ts";
+import { closeWait } from "./close-wait.ts";
+import { listNamedWaits } from "./wait-queries.ts";
+
+/** `goneId`: the child that has just gone, which the database may not know yet. */
+export async function endDeafWaits(
+  work: Work,
+  parent: SessionWriter,
+  goneId: string,
+): Promise<void> {
+  const { id } = parent.row;
+  for (const { thread, children } of await listNamedWaits(work.tx, id)) {
+    const awaited = (JSON.parse(children) as string[]).filter((childId) => childId !== goneId);
+    if (await isAnyoneLeft(work, id, awaited)) continue;
+    if (await closeWait(work, id, thread)) await wake(work, parent, thread, "children_gone");
+  }
+}
+
+async function isAnyoneLeft(
+  work: Work,
+  parentId: string,
+  childIds: readonly string[],
+): Promise<boolean> {
+  for (const childId of childIds) {
+    const link = await findLink(work.tx, childId);
+    const row =
+      link?.parent_session_id === parentId ? await findSession(work.tx, childId) : undefined;
+    if (row && isLive(row)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,51 @@
+/**
+ * Waiting without looking: the turn ends and leaves a row behind. The next thing that happens to one
+ * of the children, what a person says, or the time wakes the session; a restart changes nothing.
+ */
+import { type SessionWriter, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
+import { markWaiting, showAwaiting } from "#engine/sessions/index.ts";
+import { wake } from "../notify/tell-parent.ts";
+import { closeWait, WAIT_TIMER, waitOf, waitSubject } from "./close-wait.ts";
+import { insertWait, listWaits } from "./wait-queries.ts";
+
+export interface Wait {
+  thread: string;
+  /** The prompt whose turn ends by it. */
+  promptId: string;
+  /** The children whose news end it; null: any. */
+  children: readonly string[] | null;
+  /** Null: however long it takes. */
+  timeoutMs: number | null;
+  /** Shown to people: it waits for children, or only lets time pass. */
+  kind?: "children" | "time";
+}
+
+export async function beginWait(
+  work: Work,
+  session: SessionWriter,
+  { thread, promptId, children, timeoutMs, kind = "children" }: Wait,
+): Promise<void> {
+  const { id, org_id } = session.row;
+  await closeWait(work, id, thread);
+  await insertWait(work.tx, {
+    session_id: id,
+    thread,
+    org_id,
+    children: children && JSON.stringify(children),
+    kind,
+    until: timeoutMs === null ? null : work.now + timeoutMs,
+    created_at: work.now,
+  });
+  await markWaiting(work.tx, promptId, kind);
+  showAwaiting(session.row, await listWaits(work.tx, id));
+  if (timeoutMs !== null)
+    await setTimer(work, WAIT_TIMER, waitSubject(id, thread), org_id, work.now + timeoutMs);
+}
+
+/** What it was not waiting for is told with it. */
+export const waitIsOver: TimerHandler = async (work, timer) => {
+  const { sessionId, thread } = waitOf(timer.subject);
+  const session = await work.session(sessionId);
+  if (!session || !(await closeWait(work, sessionId, thread))) return;
+  await wake(work, session, thread, "time");
+};

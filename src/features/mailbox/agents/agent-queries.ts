@@ -1,0 +1,304 @@
+/** SQL on letters, for the agents they are from and for. Those to a session change under its lock. */
+import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
+import type { KernelTables } from "#engine/index.ts";
+import type { LetterRow, MailboxTables } from "../schema.ts";
+
+type Tables = MailboxTables & KernelTables;
+const prepare = statements<Tables>();
+
+/** Its agents have been alone for too long: it is told when a person has spoken. */
+export const HELD = "unattended_limit_reached";
+
+// What an agent is to be told
+
+const selectUntold = prepare<{ sessionId: string; thread: string; limit: number }, LetterRow>(
+  (db, p) =>
+    db
+      .selectFrom("letters")
+      .selectAll()
+      .where("to_session_id", "=", p("sessionId"))
+      .where("read_at", "is", null)
+      .where("to_thread", "=", p("thread"))
+      .where("fate", "=", "waiting")
+      .orderBy("created_at")
+      .orderBy("id")
+      .limit(p("limit")),
+);
+const UNTOLD_LIMIT = 1_000;
+/** Oldest first. */
+export function listUntold(
+  reader: Reader,
+  sessionId: string,
+  thread: string,
+): Promise<LetterRow[]> {
+  return reader.all(selectUntold, { sessionId, thread, limit: UNTOLD_LIMIT });
+}
+
+const selectUntoldThreads = prepare<{ sessionId: string }, { to_thread: string }>((db, p) =>
+  db
+    .selectFrom("letters")
+    .select("to_thread")
+    .distinct()
+    .where("to_session_id", "=", p("sessionId"))
+    .where("read_at", "is", null)
+    .where("fate", "=", "waiting")
+    .where("prompt_id", "is", null)
+    .where("to_thread", "is not", null)
+    .orderBy("to_thread")
+    .$narrowType<{ to_thread: string }>(),
+);
+/** The conversations for which letters wait that no prompt tells of. */
+export async function listUntoldThreads(reader: Reader, sessionId: string): Promise<string[]> {
+  const rows = await reader.all(selectUntoldThreads, { sessionId });
+  return rows.map(({ to_thread }) => to_thread);
+}
+
+const countWaitingOf = prepare<{ sessionId: string; thread: string }, { n: number }>((db, p) =>
+  db
+    .selectFrom("letters")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("to_session_id", "=", p("sessionId"))
+    .where("read_at", "is", null)
+    .where("fate", "=", "waiting")
+    .where("to_thread", "<>", p("thread")),
+);
+/** In its other conversations. */
+export async function countElsewhere(
+  reader: Reader,
+  sessionId: string,
+  thread: string,
+): Promise<number> {
+  return Number((await reader.first(countWaitingOf, { sessionId, thread }))?.n ?? 0);
+}
+
+const setPrompt = prepare<{ id: string; promptId: string }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ prompt_id: p("promptId"), fate_reason: null })
+    .where("id", "=", p("id")),
+);
+export async function markAnnounced(
+  tx: Tx,
+  rows: readonly LetterRow[],
+  promptId: string,
+): Promise<void> {
+  for (const { id, prompt_id } of rows)
+    if (prompt_id !== promptId) await tx.run(setPrompt, { id, promptId });
+}
+
+const clearPrompt = prepare<{ promptId: string }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ prompt_id: null })
+    .where("prompt_id", "=", p("promptId"))
+    .where("fate", "=", "waiting"),
+);
+/** The prompt that was to tell them never began. */
+export function takeBack(tx: Tx, promptId: string): Promise<number> {
+  return tx.run(clearPrompt, { promptId });
+}
+
+const changePrompt = prepare<{ from: string; to: string }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ prompt_id: p("to") })
+    .where("prompt_id", "=", p("from")),
+);
+/** Another prompt says what that one was to say. */
+export function moveToPrompt(tx: Tx, from: string, to: string): Promise<number> {
+  return tx.run(changePrompt, { from, to });
+}
+
+const selectByPrompt = prepare<{ promptId: string }, LetterRow>((db, p) =>
+  db
+    .selectFrom("letters")
+    .selectAll()
+    .where("prompt_id", "=", p("promptId"))
+    .orderBy("created_at")
+    .orderBy("id"),
+);
+/** What an agent is or was told by a prompt, or read by itself while it worked on it. */
+export function listByPrompt(reader: Reader, promptId: string): Promise<LetterRow[]> {
+  return reader.all(selectByPrompt, { promptId });
+}
+
+const setDelivered = prepare<{ promptId: string; now: number }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ fate: "delivered", fate_reason: null, read_at: p("now") })
+    .where("prompt_id", "=", p("promptId"))
+    .where("fate", "=", "waiting"),
+);
+/** The prompt has begun. */
+export function markDelivered(tx: Tx, promptId: string, now: number): Promise<number> {
+  return tx.run(setDelivered, { promptId, now });
+}
+
+const setRead = prepare<{ id: string; promptId: string | null; now: number }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ fate: "delivered", fate_reason: null, read_at: p("now"), prompt_id: p("promptId") })
+    .where("id", "=", p("id")),
+);
+/** Its agent has it without being told. `promptId`: what it works on; none: no turn read it. */
+export function markReadBy(
+  tx: Tx,
+  id: string,
+  promptId: string | null,
+  now: number,
+): Promise<number> {
+  return tx.run(setRead, { id, promptId, now });
+}
+
+const setFailed = prepare<{ sessionId: string; reason: string; now: number }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ fate: "failed", fate_reason: p("reason"), read_at: p("now"), prompt_id: null })
+    .where("to_session_id", "=", p("sessionId"))
+    .where("read_at", "is", null)
+    .where("fate", "=", "waiting"),
+);
+/** What its agent was not told yet will not be told. */
+export function failWaiting(
+  tx: Tx,
+  sessionId: string,
+  reason: string,
+  now: number,
+): Promise<number> {
+  return tx.run(setFailed, { sessionId, reason, now });
+}
+
+const setUnwanted = prepare<{ id: string; reason: string; now: number }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ fate: "failed", fate_reason: p("reason"), read_at: p("now"), prompt_id: null })
+    .where("id", "=", p("id")),
+);
+/** It will not be told, and this is why. */
+export function failLetter(tx: Tx, id: string, reason: string, now: number): Promise<number> {
+  return tx.run(setUnwanted, { id, reason, now });
+}
+
+const selectWaiting = prepare<{ sessionId: string; limit: number }, LetterRow>((db, p) =>
+  db
+    .selectFrom("letters")
+    .selectAll()
+    .where("to_session_id", "=", p("sessionId"))
+    .where("read_at", "is", null)
+    .where("fate", "=", "waiting")
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(p("limit")),
+);
+/** What a session is to be told, in all its conversations. */
+export function listWaiting(reader: Reader, sessionId: string): Promise<LetterRow[]> {
+  return reader.all(selectWaiting, { sessionId, limit: UNTOLD_LIMIT });
+}
+
+// What waits for a person to speak
+
+const setHeld = prepare<{ id: string }, unknown>((db, p) =>
+  db.updateTable("letters").set({ fate_reason: HELD }).where("id", "=", p("id")),
+);
+export async function markHeld(tx: Tx, rows: readonly LetterRow[]): Promise<void> {
+  for (const { id, fate_reason } of rows) if (fate_reason !== HELD) await tx.run(setHeld, { id });
+}
+
+const selectHeld = prepare<{ orgId: string; rootId: string }, { id: string }>((db, p) =>
+  db
+    .selectFrom("letters")
+    .innerJoin("sessions", "sessions.id", "letters.to_session_id")
+    .select("sessions.id")
+    .distinct()
+    .where("letters.org_id", "=", p("orgId"))
+    // As it stands in the index, which has hardly anything else.
+    .where("letters.to_session_id", "is not", null)
+    .where("letters.read_at", "is", null)
+    .where("letters.fate_reason", "is not", null)
+    .where("letters.fate_reason", "=", HELD)
+    .where("sessions.root_session_id", "=", p("rootId"))
+    .orderBy("sessions.id"),
+);
+/** The sessions of a tree for which letters are held back. */
+export async function listHeldSessions(
+  reader: Reader,
+  orgId: string,
+  rootId: string,
+): Promise<string[]> {
+  return (await reader.all(selectHeld, { orgId, rootId })).map(({ id }) => id);
+}
+
+const clearHeld = prepare<{ sessionId: string }, unknown>((db, p) =>
+  db
+    .updateTable("letters")
+    .set({ fate_reason: null })
+    .where("to_session_id", "=", p("sessionId"))
+    .where("read_at", "is", null)
+    .where("fate_reason", "=", HELD),
+);
+export function releaseHeld(tx: Tx, sessionId: string): Promise<number> {
+  return tx.run(clearHeld, { sessionId });
+}
+
+// How many of one's letters somebody has not read
+
+interface Between {
+  from: { kind: "session" | "user"; id: string };
+  to: { kind: "session" | "user"; id: string };
+}
+
+/** Counted up to `limit`. */
+export async function countUnreadBetween(
+  reader: Reader,
+  { from, to }: Between,
+  limit: number,
+): Promise<number> {
+  let query = builder<Tables>(reader.dialect)
+    .selectFrom("letters")
+    .select("id")
+    .where(to.kind === "session" ? "to_session_id" : "to_user_id", "=", to.id);
+  query =
+    from.kind === "session"
+      ? query.where("from_session_id", "=", from.id)
+      : // Which is so anyway, and how the index has it.
+        query.where("from_session_id", "is", null).where("from_user_id", "=", from.id);
+  const unread = query
+    .where("read_at", "is", null)
+    .where("fate", "<>", "failed")
+    // What the platform wrote about a session is not what the session wrote.
+    .where("event_type", "is", null)
+    // Else PostgreSQL hopes to find as many sooner by reading everything.
+    .orderBy("from_session_id")
+    .orderBy("from_user_id")
+    .orderBy("id")
+    .limit(limit);
+  return (await reader.query<{ id: string }>(unread.compile())).length;
+}
+
+// As their people see them
+
+export interface SessionLetters {
+  sessionId: string;
+  unreadOnly: boolean;
+  before: { at: number; id: string } | undefined;
+  limit: number;
+}
+
+/** Newest first. */
+export function listSessionLetters(reader: Reader, filter: SessionLetters): Promise<LetterRow[]> {
+  let query = builder<Tables>(reader.dialect)
+    .selectFrom("letters")
+    .selectAll()
+    .where("to_session_id", "=", filter.sessionId);
+  if (filter.unreadOnly) query = query.where("read_at", "is", null).where("fate", "=", "waiting");
+  const { before } = filter;
+  if (before) {
+    // The first condition alone begins the search where the page before ended.
+    query = query
+      .where("created_at", "<=", before.at)
+      .where((eb) => eb.or([eb("created_at", "<", before.at), eb("id", "<", before.id)]));
+  }
+  return reader.query<LetterRow>(
+    query.orderBy("created_at", "desc").orderBy("id", "desc").limit(filter.limit).compile(),
+  );
+}

@@ -1,0 +1,64 @@
+/**
+ * Where letters to people go besides their inbox: what each type goes to when nobody has said
+ * otherwise, what somebody has, and which of it this server can do at all.
+ */
+import type { Engine, Work } from "#engine/index.ts";
+import {
+  LETTER_CHANNELS,
+  type LetterChannel,
+  type LetterEvent,
+  type LetterType,
+} from "../contract.ts";
+import { findPreferences } from "../inbox/preference-queries.ts";
+import type { LetterRow, PreferenceRow } from "../schema.ts";
+
+export const DEFAULT_CHANNELS: Readonly<Record<LetterType, readonly LetterChannel[]>> = {
+  message: [],
+  notification: ["slack"],
+  question: ["slack"],
+  approval: ["slack"],
+  escalation: LETTER_CHANNELS,
+};
+
+/** Defaults that differ from those of the type. */
+const DEFAULT_EVENT_CHANNELS: Partial<Record<LetterEvent, readonly LetterChannel[]>> = {
+  // It asks for nothing; whoever wants to hear of it switches the digest on.
+  "session.completed": [],
+};
+
+/** True when this person has sessions that are done collected in one unread letter. */
+export function wantsDigest(set: readonly PreferenceRow[]): boolean {
+  return set.some(({ event_type, digest }) => event_type === "session.completed" && digest === 1);
+}
+
+/** Who brings letters somewhere delivers outbox rows of this kind. */
+export function outboxKind(channel: LetterChannel): string {
+  return `letter.${channel}`;
+}
+
+export function wiredChannels({ delivers }: Pick<Engine, "delivers">): LetterChannel[] {
+  return LETTER_CHANNELS.filter((channel) => delivers(outboxKind(channel)));
+}
+
+export async function wantedChannels(work: Work, letter: LetterRow): Promise<LetterChannel[]> {
+  const wired = wiredChannels(work);
+  if (wired.length === 0 || letter.to_user_id === null) return [];
+  const person = { orgId: letter.org_id, userId: letter.to_user_id };
+  const set = await findPreferences(work.tx, person);
+  const wanted = channelsFor(set, letter.message_type, letter.event_type);
+  return wired.filter((channel) => wanted.includes(channel));
+}
+
+/** What was set for the event counts before what was set for the type, and that before the default. */
+export function channelsFor(
+  set: readonly PreferenceRow[],
+  type: LetterType,
+  event: LetterRow["event_type"],
+): readonly LetterChannel[] {
+  const ofType = set.filter((row) => row.message_type === type);
+  const row =
+    ofType.find(({ event_type }) => event !== null && event_type === event) ??
+    ofType.find(({ event_type }) => event_type === "");
+  if (!row) return (event && DEFAULT_EVENT_CHANNELS[event]) ?? DEFAULT_CHANNELS[type];
+  return LETTER_CHANNELS.filter((channel) => row[channel] === 1);
+}

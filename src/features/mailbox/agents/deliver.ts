@@ -1,0 +1,274 @@
+/**
+ * A letter reaches its agent once. The row is written in the sender's transaction, and `engine/notices`
+ * delivers it: an agent at work finds the notice next in its queue, one that sleeps has it when it is
+ * awake again, or is woken by what cannot wait. A letter is delivered when that prompt has begun, or
+ * when its agent read it by itself. Letters of its person, of their own sessions and of each guest are
+ * never delivered together.
+ */
+
+import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import {
+  deliverAtEnd,
+  deliverNotice,
+  isOpen,
+  type NoticeSender,
+  type NoticeSource,
+  platformSender,
+  refreshNotice,
+} from "#engine/notices/index.ts";
+import { findPrompt, findSession } from "#engine/sessions/index.ts";
+import { isGone, isHeldBack } from "#features/delegation/index.ts";
+import { isGuestThread } from "#protocol/guests.ts";
+import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices.ts";
+import { isOrchestrator, MAIN_THREAD } from "#protocol/sessions.ts";
+import type { LetterType } from "../contract.ts";
+import { findLetter } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import { hintLetter } from "../sending/write-letter.ts";
+import {
+  listByPrompt,
+  listHeldSessions,
+  listUntold,
+  listUntoldThreads,
+  markAnnounced,
+  markHeld,
+  releaseHeld,
+} from "./agent-queries.ts";
+import { guestOf, isGuestLetter } from "./guest.ts";
+
+const MAIL_CHANNEL = "mail";
+const PLATFORM = platformSender("mailbox", MAIL_CHANNEL);
+/** In one prompt; the rest is told by the next. Of one person no more than that can wait. */
+const MAX_TOLD = 200;
+
+/** Cannot wait until its agent happens to be awake. */
+const WAKING: ReadonlySet<LetterType> = new Set(["question", "escalation", "approval"]);
+
+/** A letter that was just written, to a session that is locked. */
+export async function deliver(
+  work: Work,
+  session: SessionWriter,
+  letter: LetterRow,
+): Promise<void> {
+  hintOwners(work, [letter]);
+  if (isGone(session.row)) return;
+  if (session.row.lifecycle === "hibernated" && !(await wakes(work, session.row, letter))) return;
+  await announce(work, session, letter.to_thread ?? MAIN_THREAD, groupOf(letter));
+}
+
+async function wakes(work: Work, row: SessionRow, letter: LetterRow): Promise<boolean> {
+  if (row.awaiting === 1 || WAKING.has(letter.message_type)) return true;
+  if (letter.reply_to_id === null) return false;
+  const asked = await findLetter(work.tx, letter.reply_to_id);
+  return asked?.message_type === "question" && asked.from_session_id === row.id;
+}
+
+/** An agent is awake again: all its conversations are told what there is, when the command is done. */
+export function announceAll(work: Work, session: SessionWriter): void {
+  deliverAtEnd(work, { sessionId: session.row.id, source: "mailbox" }, async () => {
+    for (const thread of await listUntoldThreads(work.tx, session.row.id))
+      await announce(work, session, thread);
+  });
+}
+
+/** `cause`: whose letter it is for. */
+export async function announce(
+  work: Work,
+  session: SessionWriter,
+  thread: string,
+  cause?: string,
+): Promise<void> {
+  if (isGone(session.row)) return;
+  const untold = await listUntold(work.tx, session.row.id, thread);
+  const groups = new Set(
+    untold.filter(({ prompt_id }) => prompt_id === null).map((letter) => groupOf(letter)),
+  );
+  for (const group of groups) {
+    // What a person says may be refused while it sleeps, which is no fault of who writes now. If it
+    // is woken all the same, it is told everything.
+    const isOthers = group === PERSON && cause !== PERSON;
+    if (isOthers && session.row.lifecycle === "hibernated") continue;
+    const pending = untold.filter((letter) => groupOf(letter) === group);
+    await deliverNotice(work, session, sourceOf(work, session, thread, pending));
+  }
+}
+
+const PERSON = "person";
+
+/** `person`: its own; `own`: sessions of that person; else the guest's. */
+function groupOf(letter: LetterRow): string {
+  if (isGuestLetter(letter)) return `guest:${guestOf(letter.from_owner_id)}`;
+  return letter.from_user_id === null ? "own" : PERSON;
+}
+
+function audienceOf(group: string): NoticeOf<"messages">["from"] {
+  return group.startsWith("guest:") ? "guest" : group === PERSON ? "person" : "own";
+}
+
+/** `pending`: letters of one group. */
+function sourceOf(
+  work: Work,
+  session: SessionWriter,
+  thread: string,
+  pending: readonly LetterRow[],
+): NoticeSource<LetterRow> {
+  const [first] = pending;
+  const isPerson = first !== undefined && groupOf(first) === PERSON;
+  return {
+    thread,
+    sender: senderOf(first, isPerson),
+    pending,
+    limit: MAX_TOLD,
+    compose: (letters) => noticeOf(work, session.row, letters),
+    assign: (letters, promptId) => markAnnounced(work.tx, letters, promptId),
+    isHeld: async () => !isPerson && (await isHeldBack(work, session, thread)),
+    hold: (letters) => markHeld(work.tx, letters),
+  };
+}
+
+/** A person's letter comes under their name, and queues as the session is set. */
+function senderOf(first: LetterRow | undefined, isPerson: boolean): NoticeSender {
+  const origin = { ...PLATFORM.origin, replyRef: first?.id ?? null };
+  // Nobody but its person cuts what an agent is doing, or has their words put together with others.
+  if (!first || !isPerson) return { ...PLATFORM, origin };
+  const userId = first.from_user_id as string;
+  return {
+    author: { kind: "user", id: userId, name: first.from_name },
+    origin,
+    createdBy: `user:${userId}`,
+    mode: undefined,
+  };
+}
+
+async function noticeOf(
+  work: Work,
+  reader: SessionRow,
+  letters: readonly LetterRow[],
+): Promise<NoticeOf<"messages">> {
+  const [first] = letters as [LetterRow];
+  const from = audienceOf(groupOf(first));
+  const isInGuestsPlace = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
+  return {
+    kind: "messages",
+    from,
+    isGuest: from === "guest" || isInGuestsPlace,
+    toHandle: from === "guest" ? first.to_handle : null,
+    items: await relate(work, reader, letters),
+  };
+}
+
+/** Letters as a notice lists them, with the relation of each sender to the reader. */
+export async function relate(
+  work: Work,
+  reader: SessionRow,
+  letters: readonly LetterRow[],
+): Promise<NoticeMessage[]> {
+  const messages: NoticeMessage[] = [];
+  for (const letter of letters) {
+    const isSession = letter.from_session_id !== null;
+    messages.push({
+      id: letter.id,
+      type: letter.message_type,
+      from: {
+        kind: isSession ? "session" : "user",
+        id: letter.from_session_id ?? letter.from_user_id ?? "",
+        name: letter.from_name,
+        handle: letter.from_handle,
+      },
+      relation: await relationOf(work, reader, letter),
+      replyToId: letter.reply_to_id,
+      about: {
+        sessionId: letter.context_session_id,
+        taskId: letter.context_task_id,
+        ref: letter.context_ref,
+      },
+      text: letter.content,
+    });
+  }
+  return messages;
+}
+
+async function relationOf(
+  work: Work,
+  reader: SessionRow,
+  letter: LetterRow,
+): Promise<MessageRelation> {
+  const { from_session_id: fromId } = letter;
+  if (isGuestLetter(letter)) {
+    if (letter.from_owner_id === null) return "org";
+    return fromId === null ? "guest_person" : "guest_agent";
+  }
+  if (fromId === null) return "person";
+  if (fromId === reader.parent_session_id) return "parent";
+  const from = await findSession(work.tx, fromId);
+  if (!from) return "own";
+  if (from.parent_session_id === reader.id) return "child";
+  if (isOrchestrator(from)) return "orchestrator";
+  const isSibling =
+    from.parent_session_id !== null && from.parent_session_id === reader.parent_session_id;
+  return isSibling ? "sibling" : "own";
+}
+
+/** Letters that can still be taken from the prompt that is to deliver them. */
+export async function takeable(work: Work, letters: readonly LetterRow[]): Promise<LetterRow[]> {
+  const prompts = await promptsOf(work, letters);
+  const closed = new Set([...prompts].flatMap(([id, one]) => (one && isMailOpen(one) ? [] : id)));
+  return letters.filter(({ prompt_id }) => prompt_id === null || !closed.has(prompt_id));
+}
+
+const isMailOpen = (prompt: PromptRow) => isOpen(prompt, PLATFORM);
+
+async function promptsOf(
+  work: Work,
+  letters: readonly LetterRow[],
+): Promise<Map<string, PromptRow | undefined>> {
+  const prompts = new Map<string, PromptRow | undefined>();
+  for (const id of new Set(letters.flatMap(({ prompt_id }) => prompt_id ?? [])))
+    prompts.set(id, await findPrompt(work.tx, id));
+  return prompts;
+}
+
+/** Letters were taken: the prompts that were to deliver them say what is left, or go. */
+export async function retell(
+  work: Work,
+  session: SessionWriter,
+  taken: readonly LetterRow[],
+): Promise<void> {
+  for (const [promptId, prompt] of await promptsOf(work, taken)) {
+    if (!prompt) continue;
+    const left = (await listByPrompt(work.tx, promptId)).filter(({ fate }) => fate === "waiting");
+    await refreshNotice(work, session, prompt, sourceOf(work, session, prompt.thread, left));
+  }
+}
+
+/** A person has spoken in the tree: what was held goes out, to who sleeps only if it wakes. */
+export async function release(work: Work, { row }: SessionWriter): Promise<void> {
+  for (const id of await listHeldSessions(work.tx, row.org_id, row.root_session_id)) {
+    const session = await work.session(id);
+    if (!session) continue;
+    await releaseHeld(work.tx, id);
+    deliverAtEnd(work, { sessionId: id, source: "mailbox" }, () => announceDue(work, session));
+  }
+}
+
+async function announceDue(work: Work, session: SessionWriter): Promise<void> {
+  for (const thread of await listUntoldThreads(work.tx, session.row.id)) {
+    const isDue =
+      session.row.lifecycle !== "hibernated" || (await isAnyWaking(work, session.row, thread));
+    if (isDue) await announce(work, session, thread);
+  }
+}
+
+async function isAnyWaking(work: Work, row: SessionRow, thread: string): Promise<boolean> {
+  for (const letter of await listUntold(work.tx, row.id, thread))
+    if (await wakes(work, row, letter)) return true;
+  return false;
+}
+
+/** Whoever looks at these letters looks again. */
+export function hintOwners(work: Work, letters: readonly LetterRow[]): void {
+  for (const letter of letters) {
+    const owners = new Set([letter.from_owner_id, letter.to_owner_id]);
+    for (const ownerId of owners) if (ownerId !== null) hintLetter(work, ownerId, letter.id);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The digest: one unread letter that names the sessions which are done since its person last read one.
+ * Only for people who switched it on. It is written anew from the letters that tell of each session.
+ */
+import type { SessionRow, Work } from "#engine/index.ts";
+import { listDoneSince } from "../inbox/inbox-queries.ts";
+import { findPreferences } from "../inbox/preference-queries.ts";
+import { findByCause, forgetCause, saveNews } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import { sessionSide, userSide } from "../sending/sides.ts";
+import { hintLetter, isCounted, writeLetter } from "../sending/write-letter.ts";
+import { wantsDigest } from "./channels.ts";
+
+const NAMED = 50;
+
+/** With the inbox held, after the letter about this session was written. */
+export async function addToDigest(
+  work: Work,
+  session: SessionRow & { owner_id: string },
+): Promise<void> {
+  const person = { orgId: session.org_id, userId: session.owner_id };
+  if (!wantsDigest(await findPreferences(work.tx, person))) return;
+  const causeKey = `digest:${person.orgId}:${person.userId}`;
+  const last = await findByCause(work.tx, causeKey);
+  const open = last && isCounted(last) ? last : undefined;
+  const done = await listDoneSince(work.tx, person, {
+    since: open?.created_at ?? work.now,
+    limit: NAMED + 1,
+  });
+  const content = digestText(done);
+  if (open) {
+    await saveNews(work.tx, { ...open, content, surfaced_at: work.now });
+    hintLetter(work, person.userId, open.id);
+    return;
+  }
+  if (last) await forgetCause(work.tx, last.id);
+  await writeLetter(work, {
+    orgId: session.org_id,
+    from: { ...(await sessionSide(work.tx, session, "main")), name: "Done" },
+    to: await userSide(work.tx, session.owner_id),
+    type: "notification",
+    event: "session.digest",
+    content,
+    causeKey,
+  });
+}
+
+function digestText(done: readonly Pick<LetterRow, "from_name">[]): string {
+  const named = done.slice(0, NAMED).map(({ from_name }) => `- ${oneLine(from_name)}`);
+  const more = done.length > NAMED ? ["- and more"] : [];
+  const count =
+    done.length > NAMED ? `More than ${NAMED} sessions are` : `${done.length} sessions are`;
+  const head = done.length === 1 ? "1 session is done:" : `${count} done:`;
+  return [head, "", ...named, ...more].join("\n");
+}
+
+function oneLine(name: string): string {
+  return name.replace(/\s+/g, " ");
+}

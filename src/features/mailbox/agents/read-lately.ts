@@ -1,0 +1,33 @@
+/** An inbox at a glance: what is unread first, then what was read last, as many as asked for. */
+import { command, type Engine, type Person, type Principal, requireMay } from "#engine/index.ts";
+import { requireUser } from "#features/policy/index.ts";
+import type { Letter } from "../contract.ts";
+import { readThese } from "../inbox/change-letter.ts";
+import { readBox } from "../inbox/inbox.ts";
+import { readUnread } from "../queries.ts";
+
+export interface Lately {
+  /** Of all that is in the inbox. */
+  unread: number;
+  letters: Letter[];
+}
+
+/** Nothing is read by it, unless that is asked for. */
+export async function readLately(
+  engine: Engine,
+  principal: Principal,
+  wish: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
+): Promise<Lately> {
+  const { limit, unreadOnly = false, markRead = false } = wish;
+  requireMay(principal, markRead ? "mail.write" : "mail.read");
+  const { orgId, userId } = requireUser(principal);
+  const person: Person = { orgId, userId };
+  const page = { box: "inbox", limit } as const;
+  const { items: fresh } = await readBox(engine, person, { ...page, unreadOnly: true });
+  const rest = unreadOnly ? [] : (await readBox(engine, person, page)).items;
+  const letters = [...fresh, ...rest.filter(({ read }) => read)].slice(0, limit);
+  const unread = await engine.store.read((reader) => readUnread(reader, person));
+  const ids = letters.filter(({ read }) => !read).map(({ id }) => id);
+  if (markRead) await command(engine, (work) => readThese(work, person, ids));
+  return { unread, letters };
+}

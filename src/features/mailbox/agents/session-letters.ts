@@ -1,0 +1,240 @@
+/**
+ * Letters to the owners of sessions: a question, something to be allowed, a failure, an end. Each
+ * session has at most one letter about how it stands; newer news takes the place of older. Only what
+ * asks for something is unread. "Done" comes read, and is collected in a digest for those who want it.
+ */
+import { quotesAny } from "#base/text/quoted-text.ts";
+import { type GateDecision, gateWords } from "#engine/gates/index.ts";
+import type { GateRow, SessionRow, Work } from "#engine/index.ts";
+import type { LetterDecision, LetterEvent, LetterType } from "../contract.ts";
+import { keep } from "../inbox/change-letter.ts";
+import {
+  findByCause,
+  findLetter,
+  forgetCause,
+  listNewsOf,
+  saveContent,
+  saveDecision,
+  saveNews,
+} from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import { sessionSide, userSide } from "../sending/sides.ts";
+import { hintLetter, isCounted, post, withInbox, writeLetter } from "../sending/write-letter.ts";
+import { addToDigest } from "./digest.ts";
+import { findGuest, GUEST_ASKS } from "./guest.ts";
+
+const MAX_SAID_CHARS = 600;
+
+/** A session that belongs to somebody, who hears of it. */
+type Owned = SessionRow & { owner_id: string };
+
+const gateCause = (gateId: string) => `gate:${gateId}`;
+const standingCause = (sessionId: string) => `standing:${sessionId}`;
+
+interface News {
+  type: LetterType;
+  event: LetterEvent;
+  content: string;
+}
+
+export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void {
+  const isQuestion = gate.kind === "question";
+  withInbox(work, personOf(session), async () => {
+    const guest = await findGuest(work.tx, session, gate);
+    const parts = [headOf(session), ...(guest === undefined ? [] : [GUEST_ASKS]), gateWords(gate)];
+    await write(
+      work,
+      session,
+      {
+        type: isQuestion ? "question" : "approval",
+        event: isQuestion ? "session.question" : "session.approval",
+        content: parts.join("\n\n"),
+      },
+      { causeKey: gateCause(gate.id), contextRef: `approval:${gate.id}`, thread: gate.thread },
+    );
+  });
+}
+
+/** There is nothing left to answer: the letter says how it was decided, and is read. */
+export function tellGateClosed(work: Work, session: Owned, gate: GateRow): void {
+  withInbox(work, personOf(session), async () => {
+    const row = await findByCause(work.tx, gateCause(gate.id));
+    if (row) await saveDecision(work.tx, { id: row.id, decision: decisionOf(gate) });
+    await readByCause(work, session, gateCause(gate.id));
+  });
+}
+
+function decisionOf({ state, decision }: GateRow): LetterDecision {
+  if (state === "expired") return "expired";
+  if (state !== "decided" || decision === null) return "cancelled";
+  const { allowed, answers, revise = false } = JSON.parse(decision) as GateDecision;
+  if (answers) return "answered";
+  if (revise) return "revised";
+  return allowed ? "allowed" : "denied";
+}
+
+/** Whoever speaks to a session knows how it stands with it. */
+export async function ownerSpoke(work: Work, session: Owned): Promise<void> {
+  const causeKey = standingCause(session.id);
+  const last = await findByCause(work.tx, causeKey);
+  // Mostly there is none, and then the inbox is left alone.
+  if (last?.read_at === null)
+    withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
+}
+
+/** A failure that was made good, or whose session was put away, asks for nothing any more. */
+export async function settleFailure(work: Work, session: Owned): Promise<void> {
+  const causeKey = standingCause(session.id);
+  const last = await findByCause(work.tx, causeKey);
+  if (last?.event_type === "session.failed" && last.read_at === null)
+    withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
+}
+
+/** More than a session has unread news; older ones have long been read. */
+const MAX_NEWS = 500;
+
+/** Takes words that were removed from a session out of what the platform wrote about it. */
+const LETTER_IDS = /\bltr_[0-9a-z]+/g;
+/** A call writes one letter; what was read in another call may name a few more. */
+const MAX_SENT = 50;
+
+/**
+ * Blanks the letters that a session's agent wrote by a call whose words were removed: the call's
+ * result names the letter, and the letter says what the call was given.
+ */
+export async function redactSent(
+  work: Work,
+  { id }: SessionRow,
+  words: readonly string[],
+): Promise<void> {
+  const named = new Set(words.flatMap((text) => text.match(LETTER_IDS) ?? []));
+  for (const letterId of [...named].slice(0, MAX_SENT)) {
+    const letter = await findLetter(work.tx, letterId);
+    if (letter?.from_session_id === id && quotesAny(letter.content, words))
+      await saveContent(work.tx, letter.id, "[removed]");
+  }
+}
+
+export async function redactNews(
+  work: Work,
+  { id, title }: SessionRow,
+  words: readonly string[],
+): Promise<void> {
+  for (const letter of await listNewsOf(work.tx, id, MAX_NEWS))
+    if (quotesAny(letter.content, words))
+      await saveContent(work.tx, letter.id, `${title ?? id}\n\n[removed]`);
+}
+
+/** Asks for nothing: the letter comes read, in the place of the one before. */
+export function tellCompleted(work: Work, session: Owned, said: string, thread: string): void {
+  const content = withSaid(`${headOf(session)} is done.`, said);
+  const news: News = { type: "notification", event: "session.completed", content };
+  const causeKey = standingCause(session.id);
+  const person = personOf(session);
+  withInbox(work, person, async () => {
+    const last = await findByCause(work.tx, causeKey);
+    const isReplaced = last && last.archived_at === null && mayReplace(last);
+    if (isReplaced) {
+      await replace(work, last, { thread, contextRef: null }, news);
+      const read = { ...last, surfaced_at: work.now, read_at: work.now, snoozed_until: null };
+      await keep(work, person, last, read);
+    } else {
+      if (last) await forgetCause(work.tx, last.id);
+      await write(work, session, news, { causeKey, contextRef: null, thread, isRead: true });
+    }
+    await addToDigest(work, session);
+  });
+}
+
+/** A failure that its person has seen stays in the inbox as it is. */
+function mayReplace({ event_type, read_at }: LetterRow): boolean {
+  return event_type === "session.completed" || read_at === null;
+}
+
+/** `promptId`: the prompt that can be sent again; null: there is none. */
+export function tellFailed(
+  work: Work,
+  session: Owned,
+  why: string,
+  { thread, promptId }: { thread: string; promptId: string | null },
+): void {
+  const content = withSaid(`${headOf(session)} failed.`, why);
+  const news: News = { type: "escalation", event: "session.failed", content };
+  const causeKey = standingCause(session.id);
+  const contextRef = promptId === null ? null : `prompt:${promptId}`;
+  withInbox(work, personOf(session), async () => {
+    const last = await findByCause(work.tx, causeKey);
+    if (last && isCounted(last)) return replace(work, last, { thread, contextRef }, news);
+    // What was read stays as it is, and no longer stands in for this session.
+    if (last) await forgetCause(work.tx, last.id);
+    await write(work, session, news, { causeKey, contextRef, thread });
+  });
+}
+
+async function replace(
+  work: Work,
+  last: LetterRow,
+  { thread, contextRef }: { thread: string; contextRef: string | null },
+  news: News,
+): Promise<void> {
+  const row: LetterRow = {
+    ...last,
+    message_type: news.type,
+    event_type: news.event,
+    // An answer is read where this happened, which may be another conversation than before.
+    from_thread: thread,
+    context_ref: contextRef,
+    content: news.content,
+    surfaced_at: work.now,
+    created_at: work.now,
+  };
+  await saveNews(work.tx, row);
+  // The same again is in the inbox, and disturbs nobody elsewhere.
+  if (row.event_type !== last.event_type) await post(work, row);
+  if (row.to_user_id !== null) hintLetter(work, row.to_user_id, row.id);
+}
+
+async function write(
+  work: Work,
+  session: Owned,
+  { type, event, content }: News,
+  about: { causeKey: string; contextRef: string | null; thread: string; isRead?: boolean },
+): Promise<void> {
+  const { causeKey, contextRef, thread, isRead = false } = about;
+  await writeLetter(work, {
+    orgId: session.org_id,
+    from: await sessionSide(work.tx, session, thread),
+    to: await userSide(work.tx, session.owner_id),
+    type,
+    event,
+    content,
+    contextSessionId: session.id,
+    contextRef,
+    isRead,
+    causeKey,
+  });
+}
+
+/** What is settled does not come back either, if it was put off. */
+async function readByCause(work: Work, session: Owned, causeKey: string): Promise<void> {
+  const row = await findByCause(work.tx, causeKey);
+  if (!row || (row.read_at !== null && row.snoozed_until === null)) return;
+  const read = { ...row, read_at: row.read_at ?? work.now, snoozed_until: null };
+  await keep(work, personOf(session), row, read);
+}
+
+function personOf({ org_id: orgId, owner_id: userId }: Owned) {
+  return { orgId, userId };
+}
+
+function headOf({ title, id }: SessionRow): string {
+  return title ?? id;
+}
+
+/** The end of what was said: that is where its result is. */
+function withSaid(head: string, said: string): string {
+  const text = said.trim();
+  if (text === "") return head;
+  const isCut = text.length > MAX_SAID_CHARS;
+  return `${head}\n\n${isCut ? `…${text.slice(-MAX_SAID_CHARS).toWellFormed()}` : text}`;
+}

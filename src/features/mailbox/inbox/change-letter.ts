@@ -1,0 +1,137 @@
+/**
+ * What people do with their letters: read, put away, have them come back later. The inbox is held, so
+ * that what it counts is what the rows say.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import {
+  clearTimer,
+  command,
+  type Engine,
+  type Person,
+  setTimer,
+  type Work,
+} from "#engine/index.ts";
+import type { LetterChange, LetterType } from "../contract.ts";
+import { countUnread, findLetter, lockInbox, saveState } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import { hintLetter, isCounted } from "../sending/write-letter.ts";
+import { listUnread, markRead } from "./inbox-queries.ts";
+
+export const SNOOZE_TIMER = "letter_snoozed";
+const MAX_SNOOZE_MS = 366 * 24 * 60 * 60_000;
+const READ_AT_ONCE = 500;
+
+export async function changeLetter(
+  work: Work,
+  person: Person,
+  id: string,
+  change: LetterChange,
+): Promise<LetterRow> {
+  await lockInbox(work.tx, person);
+  const before = await findLetter(work.tx, id);
+  if (before?.org_id !== person.orgId || before.to_user_id !== person.userId)
+    throw notFound("letter in your inbox");
+  const after = changed(before, change, work.now);
+  await keep(work, person, before, after);
+  return after;
+}
+
+/** With the inbox held. */
+export async function keep(
+  work: Work,
+  person: Person,
+  before: LetterRow,
+  after: LetterRow,
+): Promise<void> {
+  await saveState(work.tx, after);
+  await countUnread(work.tx, person, Number(isCounted(after)) - Number(isCounted(before)));
+  if (after.snoozed_until !== before.snoozed_until) {
+    if (after.snoozed_until === null) await clearTimer(work.tx, SNOOZE_TIMER, after.id);
+    else await setTimer(work, SNOOZE_TIMER, after.id, after.org_id, after.snoozed_until);
+  }
+  hintLetter(work, person.userId, after.id);
+}
+
+/** How it stands after a change; pure. */
+export function changed(row: LetterRow, change: LetterChange, now: number): LetterRow {
+  const { archived, snoozedUntil, read } = change;
+  if (archived === true && snoozedUntil != null) throw NOT_BOTH();
+  let next = { ...row };
+  if (archived === true) next = archive(next, now);
+  if (archived === false) next.archived_at = null;
+  if (snoozedUntil === null) next = surface(next, now);
+  if (typeof snoozedUntil === "number") next = snooze(next, snoozedUntil, now);
+  if (read === true) next.read_at ??= now;
+  if (read === false) next.read_at = null;
+  return next;
+}
+
+/** What is put away was seen. */
+function archive(row: LetterRow, now: number): LetterRow {
+  const { read_at, archived_at } = row;
+  return { ...row, read_at: read_at ?? now, archived_at: archived_at ?? now, snoozed_until: null };
+}
+
+function snooze(row: LetterRow, until: number, now: number): LetterRow {
+  if (until <= now || until > now + MAX_SNOOZE_MS)
+    throw new Refusal(
+      "invalid",
+      "snooze_out_of_range",
+      "A letter can be put off until an instant from now up to a year. Send such an instant, or null to have it back now.",
+    );
+  return { ...row, snoozed_until: until, archived_at: null };
+}
+
+/** It comes back as if it were new. */
+export function surface(row: LetterRow, now: number): LetterRow {
+  if (row.snoozed_until === null) return row;
+  return { ...row, snoozed_until: null, read_at: null, surfaced_at: now };
+}
+
+const NOT_BOTH = () =>
+  new Refusal(
+    "invalid",
+    "archived_or_snoozed",
+    "A letter is put away, or comes back later, not both. Send one of archived and snoozedUntil.",
+  );
+
+/** Those that are unread in the inbox; the others stay as they are. */
+export async function readThese(
+  work: Work,
+  person: Person,
+  ids: readonly string[],
+): Promise<number> {
+  if (ids.length === 0) return 0;
+  await lockInbox(work.tx, person);
+  const count = await markRead(work.tx, person, ids);
+  await countUnread(work.tx, person, -count);
+  if (count > 0) hintLetter(work, person.userId, ids.length === 1 ? (ids[0] as string) : "all");
+  return count;
+}
+
+/** All that is there now, or of some types: in batches, each by itself, because there may be many. */
+export async function readAll(
+  engine: Engine,
+  person: Person,
+  types?: readonly LetterType[],
+): Promise<number> {
+  /** What comes meanwhile is new. */
+  let until: number | undefined;
+  let count = 0;
+  let after: { at: number; id: string } | undefined;
+  for (;;) {
+    const last = await command(engine, async (work) => {
+      until ??= work.now;
+      const wanted = { types, until, after, limit: READ_AT_ONCE };
+      const rows = await listUnread(work.tx, person, wanted);
+      count += await readThese(
+        work,
+        person,
+        rows.map(({ id }) => id),
+      );
+      return rows.length < READ_AT_ONCE ? undefined : rows.at(-1);
+    });
+    if (!last) return count;
+    after = { at: last.surfaced_at, id: last.id };
+  }
+}

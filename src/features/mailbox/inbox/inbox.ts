@@ -1,0 +1,73 @@
+/** Looking into an inbox: boxes, an exchange, one letter, how many are unread. */
+import { notFound } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import { command, type Engine, type Person } from "#engine/index.ts";
+import { decodeCursor, pageOf } from "#engine/requests/index.ts";
+import type { Page } from "#protocol/page.ts";
+import type { InboxQuery, Letter, ThreadQuery } from "../contract.ts";
+import { findLetter } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import { isCounted } from "../sending/write-letter.ts";
+import { letterView } from "../views.ts";
+import { readThese } from "./change-letter.ts";
+import { listLetters, listThread, placeIn } from "./inbox-queries.ts";
+
+const THREAD = "letters:thread";
+
+export async function readBox(
+  { store }: Pick<Engine, "store">,
+  person: Person,
+  { box, cursor, limit, ...filter }: InboxQuery,
+): Promise<Page<Letter>> {
+  const list = `letters:${box}`;
+  const after = decodeCursor(list, cursor);
+  // What one has sent is unread by others, which is theirs to know.
+  if (box === "sent" && filter.unreadOnly) return { items: [], next: null };
+  const place = { after, limit: limit + 1 };
+  const rows = await store.read((reader) => listLetters(reader, person, box, filter, place));
+  return pageOf(list, rows, limit, placeIn(box), (row) => letterView(row, person));
+}
+
+/** What of it is to the person who asks counts as read from now on. */
+export async function readThread(
+  engine: Engine,
+  person: Person,
+  threadId: string,
+  { cursor, limit }: ThreadQuery,
+): Promise<Page<Letter>> {
+  const place = { after: decodeCursor(THREAD, cursor), limit: limit + 1 };
+  const rows = await engine.store.read((reader) => listThread(reader, person, threadId, place));
+  if (rows.length === 0 && cursor === undefined) throw notFound("exchange of letters");
+  const unread = rows.slice(0, limit).filter((row) => isUnreadBy(row, person));
+  const ids = unread.map(({ id }) => id);
+  const readAt =
+    ids.length === 0
+      ? null
+      : await command(engine, async (work) => {
+          await readThese(work, person, ids);
+          return work.now;
+        });
+  return pageOf(
+    THREAD,
+    rows,
+    limit,
+    ({ created_at: at, id }) => ({ at, id }),
+    (row) => letterView(ids.includes(row.id) ? { ...row, read_at: readAt } : row, person),
+  );
+}
+
+function isUnreadBy(row: LetterRow, { userId }: Person): boolean {
+  return row.to_user_id === userId && isCounted(row);
+}
+
+/** A letter that this person's side wrote or got; any other is as if it were not there. */
+export async function requireLetter(
+  reader: Reader,
+  { orgId, userId }: Person,
+  id: string,
+): Promise<LetterRow> {
+  const row = await findLetter(reader, id);
+  const isTheirs = row?.from_owner_id === userId || row?.to_owner_id === userId;
+  if (row?.org_id !== orgId || !isTheirs) throw notFound("letter");
+  return row;
+}

@@ -1,0 +1,106 @@
+/** What the kernel tells that the owner of a session should read of. */
+
+import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
+import { findSession, isRetryable } from "#engine/sessions/index.ts";
+import { findCompletionOf } from "#features/delegation/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
+import {
+  ownerSpoke,
+  redactNews,
+  redactSent,
+  settleFailure,
+  tellCompleted,
+  tellFailed,
+  tellGateClosed,
+  tellGateOpened,
+} from "../agents/session-letters.ts";
+
+type Owned = SessionRow & { owner_id: string };
+type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
+
+/** The organisation's own sessions have nobody whose inbox it would be. */
+const isOwned = (row: SessionRow): row is Owned => row.owner_id !== null;
+
+export const listenForPeople: Listener = async (work, event) => {
+  switch (event.type) {
+    case "gate_opened":
+    case "gate_closed": {
+      const { row } = event.session;
+      if (!isOwned(row)) return;
+      return event.type === "gate_opened"
+        ? tellGateOpened(work, row, event.gate)
+        : tellGateClosed(work, row, event.gate);
+    }
+    case "prompt_admitted":
+      return promptAdmitted(work, event);
+    case "prompt_settled":
+      return promptSettled(work, event);
+    case "session_lifecycle":
+      return lifecycleChanged(work, event);
+    case "entry_redacted":
+      return entryRedacted(work, event);
+    default:
+  }
+};
+
+async function entryRedacted(
+  work: Work,
+  { session, kind, words }: EventOf<"entry_redacted">,
+): Promise<void> {
+  await redactNews(work, session.row, words);
+  if (kind === "tool_call" || kind === "tool_result") await redactSent(work, session.row, words);
+}
+
+async function promptAdmitted(
+  work: Work,
+  { session, prompt }: EventOf<"prompt_admitted">,
+): Promise<void> {
+  const { row } = session;
+  // Before its first prompt there was nothing to tell.
+  if (row.prompts_total <= 1 || !isOwned(row)) return;
+  if (prompt.author_kind === "user" && prompt.author_id === row.owner_id)
+    await ownerSpoke(work, row);
+}
+
+/** The ends of a child's turns are its parent's news; of an orchestrator's, what it says itself. */
+async function promptSettled(
+  work: Work,
+  { session, prompt, run }: EventOf<"prompt_settled">,
+): Promise<void> {
+  const { row } = session;
+  if (!isOwned(row) || !run) return;
+  const { thread, error_message: why } = prompt;
+  if (prompt.outcome === "failed") {
+    const promptId = isRetryable(prompt) ? prompt.id : null;
+    tellFailed(work, row, why ?? "", { thread, promptId });
+    return;
+  }
+  const isOver = prompt.outcome === "completed" && row.run_state === null && row.waiting === 0;
+  const isAlone = row.parent_session_id === null && !isOrchestrator(row);
+  if (isOver && isAlone && row.lifecycle === "active")
+    tellCompleted(work, row, run.result ?? "", thread);
+  else if (prompt.outcome === "completed") await settleFailure(work, row);
+}
+
+/**
+ * A session that was put away asks for nothing. If it said itself that it is done, its parent hears
+ * that; the owner does when there is no parent that could.
+ */
+async function lifecycleChanged(
+  work: Work,
+  { session }: EventOf<"session_lifecycle">,
+): Promise<void> {
+  const { row } = session;
+  const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
+  if (!isPutAway || !isOwned(row)) return;
+  await settleFailure(work, row);
+  if (row.lifecycle !== "archived" || (await hasListeningParent(work, row))) return;
+  const completion = await findCompletionOf(work.tx, row.id);
+  if (completion) tellCompleted(work, row, completion.summary, "main");
+}
+
+async function hasListeningParent(work: Work, { parent_session_id }: SessionRow): Promise<boolean> {
+  const parent =
+    parent_session_id === null ? undefined : await findSession(work.tx, parent_session_id);
+  return parent?.lifecycle === "active" || parent?.lifecycle === "hibernated";
+}

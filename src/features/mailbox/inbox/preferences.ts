@@ -1,0 +1,98 @@
+/** How people want to hear of their letters, besides in their inbox. */
+import { Refusal } from "#base/refusal.ts";
+import { command, type Engine, type Person } from "#engine/index.ts";
+import { channelsFor, wantsDigest, wiredChannels } from "../agents/channels.ts";
+import {
+  LETTER_TYPES,
+  type LetterChannel,
+  type LetterEvent,
+  type LetterType,
+  type NotificationPreference,
+  type PreferenceChange,
+} from "../contract.ts";
+import type { PreferenceRow } from "../schema.ts";
+import { findPreferences, savePreference } from "./preference-queries.ts";
+
+export interface Preferences {
+  items: NotificationPreference[];
+  channels: LetterChannel[];
+}
+
+export async function readPreferences(engine: Engine, person: Person): Promise<Preferences> {
+  const set = await engine.store.read((reader) => findPreferences(reader, person));
+  return { items: shown(set), channels: wiredChannels(engine) };
+}
+
+/** What is not said stays as it was. */
+export async function changePreference(
+  engine: Engine,
+  person: Person,
+  wish: PreferenceChange,
+): Promise<Preferences> {
+  if (wish.deliverWeb === false)
+    throw new Refusal(
+      "invalid",
+      "web_always",
+      "What is written to you is always in your inbox. Leave deliverWeb out, and read or archive what you do not need.",
+    );
+  const isDone = wish.messageType === "notification" && wish.eventType === "session.completed";
+  if (wish.digest !== undefined && !isDone)
+    throw new Refusal(
+      "invalid",
+      "digest_not_offered",
+      "Only sessions that are done can be collected in a digest. Send it with messageType notification and eventType session.completed.",
+    );
+  const { orgId, userId } = person;
+  const set = await command(engine, async (work) => {
+    const known = await findPreferences(work.tx, person);
+    const now = channelsFor(known, wish.messageType, wish.eventType);
+    await savePreference(work.tx, {
+      org_id: orgId,
+      user_id: userId,
+      message_type: wish.messageType,
+      event_type: wish.eventType ?? "",
+      slack: flag(wish.deliverSlack ?? now.includes("slack")),
+      telegram: flag(wish.deliverTelegram ?? now.includes("telegram")),
+      email: flag(wish.deliverEmail ?? now.includes("email")),
+      push: flag(wish.deliverPush ?? now.includes("push")),
+      digest: flag(wish.digest ?? (isDone && wantsDigest(known))),
+    });
+    return findPreferences(work.tx, person);
+  });
+  return { items: shown(set), channels: wiredChannels(engine) };
+}
+
+const flag = (is: boolean) => (is ? 1 : 0);
+
+/** Each type, and after it what was set apart for an event. */
+function shown(set: readonly PreferenceRow[]): NotificationPreference[] {
+  return LETTER_TYPES.flatMap((type) => {
+    const ofType = set.filter((row) => row.message_type === type);
+    const isSet = ofType.some(({ event_type }) => event_type === "");
+    const apart = ofType.flatMap(({ event_type }) => (event_type === "" ? [] : [event_type]));
+    return [
+      preference(set, type, null, !isSet),
+      ...apart.map((event) => preference(set, type, event, false)),
+    ];
+  });
+}
+
+function preference(
+  set: readonly PreferenceRow[],
+  messageType: LetterType,
+  eventType: LetterEvent | null,
+  isDefault: boolean,
+): NotificationPreference {
+  const channels = channelsFor(set, messageType, eventType);
+  return {
+    messageType,
+    eventType,
+    deliverWeb: true,
+    deliverSlack: channels.includes("slack"),
+    deliverTelegram: channels.includes("telegram"),
+    deliverEmail: channels.includes("email"),
+    deliverPush: channels.includes("push"),
+    digest: eventType === "session.completed" && wantsDigest(set),
+    isDefault,
+  };
+}

@@ -1,0 +1,47 @@
+/** Agents that only answer each other are cut off: the letter is kept, not delivered, and both people hear of it. */
+import type { Work } from "#engine/index.ts";
+import { inQuotes } from "#features/delegation/index.ts";
+import { MAX_HOPS } from "../contract.ts";
+import { findByCause } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import type { LetterDraft, LetterSide } from "../sending/draft.ts";
+import { userSide } from "../sending/sides.ts";
+import { writeLetter } from "../sending/write-letter.ts";
+
+const causeOf = (threadId: string, ownerId: string) => `loop:${threadId}:${ownerId}`;
+
+/** Whether it was cut before, so that one more letter in it is nothing to keep. */
+export async function isCutOff(work: Work, { from, to, replyTo }: LetterDraft): Promise<boolean> {
+  const ownerId = from.ownerId ?? to.ownerId;
+  if (!replyTo || ownerId === null) return false;
+  return (await findByCause(work.tx, causeOf(replyTo.thread_id, ownerId))) !== undefined;
+}
+
+export async function cutExchange(work: Work, draft: LetterDraft): Promise<LetterRow> {
+  const letter = await writeLetter(work, { ...draft, fate: "failed", fateReason: "hop_limit" });
+  const { from, to } = draft;
+  const sides = [from, to].filter(({ ownerId }) => ownerId !== null);
+  for (const side of sides.sort((a, b) => ((a.ownerId ?? "") < (b.ownerId ?? "") ? -1 : 1)))
+    await notify(work, draft, letter, side);
+  return letter;
+}
+
+async function notify(
+  work: Work,
+  { orgId, from, to }: LetterDraft,
+  letter: LetterRow,
+  { ownerId, kind, id }: LetterSide,
+): Promise<void> {
+  if (ownerId === null) return;
+  await writeLetter(work, {
+    orgId,
+    from,
+    to: await userSide(work.tx, ownerId),
+    type: "notification",
+    event: "mail.loop_cut",
+    content: `${inQuotes(from.name)} and ${inQuotes(to.name)} answered each other ${MAX_HOPS} times without a person, so their exchange was ended. The last letter was not delivered. They go on when one of you asks them to.`,
+    contextSessionId: kind === "session" ? id : null,
+    contextRef: `letter:${letter.id}`,
+    causeKey: causeOf(letter.thread_id, ownerId),
+  });
+}

@@ -1,0 +1,35 @@
+/** How letters are found by words: by the people behind both sides, as they may read them. */
+import type { Searchable, SearchableRow } from "#engine/index.ts";
+import { findLetter } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+
+export const lettersToFind: Searchable = {
+  kind: "letter",
+  action: "mail.read",
+  table: "letters",
+  columns: ["content", "from_name", "to_name", "from_owner_id", "to_owner_id"],
+  version: 1,
+  async read(reader, ids) {
+    const found: SearchableRow[] = [];
+    for (const id of ids) {
+      const row = await findLetter(reader, id);
+      if (row) found.push(letterFound(row));
+    }
+    return found;
+  },
+};
+
+function letterFound(row: LetterRow): SearchableRow {
+  const owners = [row.from_owner_id, row.to_owner_id].filter((owner) => owner !== null);
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    readers: [...new Set(owners)],
+    title: `${row.from_name} → ${row.to_name}`,
+    // What the platform writes of a session must not stand before the session itself.
+    isTitleBorrowed: row.event_type !== null,
+    text: row.content,
+    at: row.created_at,
+    url: `/inbox/${encodeURIComponent(row.thread_id)}`,
+  };
+}

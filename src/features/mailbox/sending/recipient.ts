@@ -1,0 +1,203 @@
+/** Who gets a letter, from the server's rows and locked, or why they do not. */
+
+import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import { may, type RunRow, type SessionRow, type SessionWriter, type Work } from "#engine/index.ts";
+import { findSession } from "#engine/sessions/index.ts";
+import { roleOf } from "#engine/tools/index.ts";
+import { findUser, isHere, type PersonRow, type UserPrincipal } from "#features/auth/index.ts";
+import { inQuotes } from "#features/delegation/index.ts";
+import { findIdentity } from "#features/orchestrators/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
+import { isContact } from "../inbox/preference-queries.ts";
+import { findLetter } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import { type Address, type Asker, findMeant, recipientNotFound, requireMeant } from "./resolve.ts";
+import { isWelcome, type Reached, reachOf, type Writer } from "./rules.ts";
+
+export type Sender = Asker &
+  /**
+   * `mayPrompt`: whether they may write to their own agents, to which it is as good as said.
+   * `mayAnswer`: whether they may decide what their agents ask.
+   */
+  (
+    | { session: null; ownerId: string; run: null; mayPrompt: boolean; mayAnswer: boolean }
+    /** `run`: the turn it writes in. */
+    | { session: SessionRow; run: Pick<RunRow, "thread" | "prompt_id"> }
+  );
+
+export type Recipient =
+  | { kind: "user"; user: PersonRow }
+  | { kind: "session"; session: SessionWriter };
+
+export function personSender(user: UserPrincipal): Sender {
+  const { orgId, userId: ownerId } = user;
+  const mayPrompt = may(user, "session.prompt", { orgId, ownerId });
+  const mayAnswer = may(user, "approval.decide", { orgId, ownerId });
+  return { orgId, ownerId, session: null, run: null, mayPrompt, mayAnswer };
+}
+
+export function agentSender(row: SessionRow, run: Pick<RunRow, "thread" | "prompt_id">): Sender {
+  return { orgId: row.org_id, ownerId: row.owner_id, session: row, run };
+}
+
+/** What says who is meant: the words, or the letter that is answered. */
+export interface Aim {
+  to?: string | undefined;
+  replyToId?: string | undefined;
+}
+
+/** The session that would be written to, to be locked before anything is decided. */
+export async function listReached(reader: Reader, asker: Asker, aim: Aim): Promise<string[]> {
+  const id = await findAimed(reader, asker, aim);
+  const row = id === null ? undefined : await findSession(reader, id);
+  return row?.org_id === asker.orgId ? [row.id] : [];
+}
+
+async function findAimed(
+  reader: Reader,
+  asker: Asker,
+  { to, replyToId }: Aim,
+): Promise<string | null> {
+  if (to !== undefined) {
+    const meant = await findMeant(reader, asker, to);
+    return meant.kind === "session" ? meant.id : null;
+  }
+  const replied = replyToId === undefined ? undefined : await findLetter(reader, replyToId);
+  return replied?.from_session_id ?? null;
+}
+
+/** Only a letter that was sent to the sender itself: what others were sent gives no right to answer. */
+export async function requireAnswerable(
+  reader: Reader,
+  { orgId, ownerId, session }: Sender,
+  id: string,
+): Promise<LetterRow> {
+  const letter = await findLetter(reader, id);
+  const isMine = session
+    ? letter?.to_session_id === session.id && letter.fate !== "failed"
+    : letter?.to_user_id === ownerId;
+  if (!letter || letter.org_id !== orgId || !isMine) {
+    throw new Refusal(
+      "not_found",
+      "letter_not_found",
+      `No letter ${JSON.stringify(id)} was sent to you. Use the id of a letter that was, or leave replyToId out and say to whom it goes.`,
+    );
+  }
+  return letter;
+}
+
+export async function requireAddress(
+  reader: Reader,
+  sender: Sender,
+  { to }: Aim,
+  replied: LetterRow | undefined,
+): Promise<Address> {
+  if (to !== undefined) return requireMeant(reader, sender, to);
+  if (!replied) throw recipientNotFound("");
+  const { from_session_id, from_user_id } = replied;
+  return from_session_id === null
+    ? { kind: "user", id: from_user_id ?? "" }
+    : { kind: "session", id: from_session_id };
+}
+
+/** Whether it goes to whoever wrote the letter it answers. */
+export function isAnswerTo({ kind, id }: Address, replied: LetterRow | undefined): boolean {
+  return (kind === "session" ? replied?.from_session_id : replied?.from_user_id) === id;
+}
+
+export async function requireRecipient(
+  work: Work,
+  sender: Sender,
+  address: Address,
+  { called, isAnswer }: { called: string; isAnswer: boolean },
+): Promise<Recipient> {
+  const found = await findRecipient(work, sender, address);
+  if (!found || !(await isHeard(work.tx, sender, found))) throw recipientNotFound(called);
+  if (found.kind === "session") refuseSelf(sender, found.session.row);
+  // Whoever wrote first may be answered.
+  const reach = isAnswer ? "free" : reachOf(await writerOf(work.tx, sender), reachedOf(found));
+  if (reach === "none") throw recipientNotFound(called);
+  if (found.kind === "session") {
+    if (reach === "consent") await requireWelcome(work.tx, sender, found.session.row);
+    refuseEnded(found.session.row);
+  }
+  return found;
+}
+
+async function findRecipient(
+  work: Work,
+  { orgId, ownerId }: Sender,
+  { kind, id }: Address,
+): Promise<Recipient | undefined> {
+  if (kind === "user") {
+    const user = await findUser(work.tx, id);
+    return user && user.org_id === orgId && isHere(user) ? { kind, user } : undefined;
+  }
+  const session = await work.family(id);
+  if (session?.row.org_id !== orgId) return undefined;
+  // What belongs to somebody who has left is as good as gone.
+  const { owner_id: whose } = session.row;
+  const user = whose === null || whose === ownerId ? undefined : await findUser(work.tx, whose);
+  return user && !isHere(user) ? undefined : { kind, session };
+}
+
+/** The agents of somebody who has left go on among themselves, and reach nobody else. */
+async function isHeard(
+  reader: Reader,
+  { session, ownerId }: Sender,
+  to: Recipient,
+): Promise<boolean> {
+  const whose = to.kind === "user" ? to.user.id : to.session.row.owner_id;
+  if (session === null || ownerId === null || whose === ownerId) return true;
+  const owner = await findUser(reader, ownerId);
+  return owner !== undefined && isHere(owner);
+}
+
+async function writerOf(reader: Reader, { session: row, ownerId }: Sender): Promise<Writer> {
+  if (row === null) return { kind: "user", id: ownerId ?? "" };
+  const { id, parent_session_id: parentId } = row;
+  const parent = parentId === null ? undefined : await findSession(reader, parentId);
+  const hasOrchestrator = parent !== undefined && isOrchestrator(parent);
+  return { kind: "session", id, ownerId, role: roleOf(row), parentId, hasOrchestrator };
+}
+
+function reachedOf(recipient: Recipient): Reached {
+  if (recipient.kind === "user") return { kind: "user", id: recipient.user.id };
+  const { id, owner_id: ownerId, parent_session_id: parentId, kind } = recipient.session.row;
+  return { kind: "session", id, ownerId, parentId, isOrchestrator: isOrchestrator({ kind }) };
+}
+
+function refuseSelf({ session }: Sender, { id }: SessionRow): void {
+  if (session?.id !== id) return;
+  throw new Refusal("conflict", "recipient_self", "That is yourself. Write to somebody else.");
+}
+
+/** The same words to everybody who is not let in; that the handle is there, everybody knows. */
+async function requireWelcome(
+  reader: Reader,
+  { orgId, ownerId: senderId }: Sender,
+  { owner_id: ownerId }: SessionRow,
+): Promise<void> {
+  const person = { orgId, userId: ownerId ?? "" };
+  const identity = await findIdentity(reader, person);
+  const rule = identity?.accepts_agent_mail ?? "none";
+  const isListed = senderId !== null && (await isContact(reader, person, senderId));
+  if (isWelcome({ rule, isFromOrg: senderId === null, isListed })) return;
+  const name = (await findUser(reader, person.userId))?.name ?? person.userId;
+  throw new Refusal(
+    "forbidden",
+    "mail_not_accepted",
+    `This agent does not accept your letters. Write to its person instead: ${inQuotes(`@user:${name}`)}, or ${person.userId}.`,
+  );
+}
+
+/** An orchestrator is never gone for good. */
+function refuseEnded({ id, lifecycle, kind }: SessionRow): void {
+  if (lifecycle !== "terminated" || isOrchestrator({ kind })) return;
+  throw new Refusal(
+    "conflict",
+    "recipient_ended",
+    `Session ${id} has ended and reads nothing more. Write to who leads it, or to its person.`,
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * Whom `to` means. It only says who is called so; whether they may be written to is decided apart,
+ * and who may not be is answered as somebody who is not there.
+ */
+
+import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import type { SessionRow } from "#engine/index.ts";
+import { findUser, isHere, listMembers, type PersonRow } from "#features/auth/index.ts";
+import { findByHandle } from "#features/orchestrators/index.ts";
+import { ORCHESTRATOR, orchestratorId, sessionIdMeant } from "#protocol/names/session-ids.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
+
+export interface Address {
+  kind: "session" | "user";
+  id: string;
+}
+
+export type Meant = Address | { kind: "nobody" } | { kind: "several"; people: PersonRow[] };
+
+/** Who asks: a person, or a session of theirs. */
+export interface Asker {
+  orgId: string;
+  ownerId: string | null;
+  /** Null: the person. */
+  session: SessionRow | null;
+}
+
+const NOBODY: Meant = { kind: "nobody" };
+const PERSON = "@user:";
+const SESSION_ID = /^(?:ses_|orchestrator:)/;
+
+export async function findMeant(reader: Reader, asker: Asker, to: string): Promise<Meant> {
+  const { orgId, ownerId } = asker;
+  if (to.toLowerCase() === ORCHESTRATOR) return ownOrchestrator(asker);
+  if (to.toLowerCase().startsWith(PERSON))
+    return findPerson(reader, asker, to.slice(PERSON.length).trim());
+  if (to.startsWith("@")) {
+    const identity = await findByHandle(reader, orgId, to.slice(1));
+    return identity ? { kind: "session", id: orchestratorId(identity.user_id) } : NOBODY;
+  }
+  if (to.startsWith("usr_")) {
+    const user = await findUser(reader, to);
+    return user && user.org_id === orgId && isHere(user) ? { kind: "user", id: to } : NOBODY;
+  }
+  const id = sessionIdMeant(to, ownerId);
+  if (SESSION_ID.test(id)) return { kind: "session", id };
+  return findPerson(reader, asker, to);
+}
+
+/** Who leads it, or else its person's own. */
+function ownOrchestrator({ ownerId, session }: Asker): Meant {
+  const parentId = session?.parent_session_id ?? null;
+  if (parentId !== null) return { kind: "session", id: parentId };
+  return ownerId === null ? NOBODY : { kind: "session", id: orchestratorId(ownerId) };
+}
+
+/** Two that differ in capitals only, or in how a letter is put together, are one name. */
+const fold = (text: string) => text.normalize("NFC").toLowerCase();
+
+async function findPerson(reader: Reader, asker: Asker, name: string): Promise<Meant> {
+  const wanted = fold(name);
+  const members = (await listMembers(reader, asker.orgId)).filter(({ id }) => mayName(asker, id));
+  const byId = members.find(({ id }) => id === name);
+  const people = byId ? [byId] : members.filter((member) => isCalled(member, wanted));
+  const [first, second] = people;
+  if (!first) return NOBODY;
+  return second ? { kind: "several", people } : { kind: "user", id: first.id };
+}
+
+/** Only people and orchestrators write to others, so nobody else learns who is called so. */
+function mayName({ session, ownerId }: Asker, userId: string): boolean {
+  return session === null || isOrchestrator(session) || userId === ownerId;
+}
+
+function isCalled({ name, email }: PersonRow, wanted: string): boolean {
+  const address = fold(email ?? "");
+  const local = address.slice(0, Math.max(0, address.lastIndexOf("@")));
+  return wanted !== "" && [fold(name), address, local].includes(wanted);
+}
+
+const MAX_NAMED = 10;
+
+export async function requireMeant(reader: Reader, asker: Asker, to: string): Promise<Address> {
+  const meant = await findMeant(reader, asker, to);
+  if (meant.kind === "nobody") throw recipientNotFound(to);
+  if (meant.kind !== "several") return meant;
+  const ids = meant.people.slice(0, MAX_NAMED).map(({ id }) => id);
+  throw new Refusal(
+    "conflict",
+    "recipient_ambiguous",
+    `Several people are called ${JSON.stringify(to)}. Write to one of them by id: ${ids.join(", ")}.`,
+  );
+}
+
+/** Missing, deleted and out of reach answer alike. */
+export function recipientNotFound(to: string): Refusal {
+  return new Refusal(
+    "not_found",
+    "recipient_not_found",
+    `There is nobody called ${JSON.stringify(to)} whom you can write to. Use a session's id, orchestrator, @handle for somebody's agent, or a person's name, @user:name or id.`,
+  );
+}

@@ -1,0 +1,86 @@
+/**
+ * Who may write to whom, from the server's rows alone; pure. Whoever is out of reach is told no more
+ * than that there is nobody of that name.
+ */
+
+import { orchestratorId } from "#protocol/names/session-ids.ts";
+import type { AgentRole } from "#protocol/tools.ts";
+
+export type Writer =
+  | { kind: "user"; id: string }
+  | {
+      kind: "session";
+      id: string;
+      ownerId: string | null;
+      role: AgentRole;
+      parentId: string | null;
+      /** Its parent is an orchestrator, whose children may write to each other. */
+      hasOrchestrator: boolean;
+    };
+
+export type Reached =
+  | { kind: "user"; id: string }
+  | {
+      kind: "session";
+      id: string;
+      ownerId: string | null;
+      parentId: string | null;
+      isOrchestrator: boolean;
+    };
+
+/** `consent`: only if whose agent it is lets others' agents write to it. */
+export type Reach = "free" | "consent" | "none";
+
+export function reachOf(from: Writer, to: Reached): Reach {
+  if (from.kind === "user") return to.kind === "user" ? "free" : fromPerson(from.id, to);
+  return to.kind === "user" ? toPerson(from, to.id) : betweenSessions(from, to);
+}
+
+type Session<T> = Extract<T, { kind: "session" }>;
+
+function fromPerson(userId: string, to: Session<Reached>): Reach {
+  if (to.ownerId === userId) return "free";
+  return toForeignAgent(to);
+}
+
+/** What belongs to the organisation is everybody's to write to. */
+function toForeignAgent({ isOrchestrator, ownerId }: Session<Reached>): Reach {
+  if (!isOrchestrator) return "none";
+  return ownerId === null ? "free" : "consent";
+}
+
+function toPerson({ role, ownerId }: Session<Writer>, userId: string): Reach {
+  if (role === "orchestrator" || role === "org_orchestrator") return "free";
+  return userId === ownerId ? "free" : "none";
+}
+
+function betweenSessions(from: Session<Writer>, to: Session<Reached>): Reach {
+  const isFamily = to.id === from.parentId || to.parentId === from.id;
+  if (isFamily) return "free";
+  switch (from.role) {
+    case "orchestrator":
+      return from.ownerId !== null && to.ownerId === from.ownerId ? "free" : toForeignAgent(to);
+    case "org_orchestrator":
+      return toForeignAgent(to);
+    case "child":
+      return from.hasOrchestrator && to.parentId === from.parentId ? "free" : "none";
+    default:
+      return isOwnOrchestrator(from, to) ? "free" : "none";
+  }
+}
+
+function isOwnOrchestrator({ ownerId }: Session<Writer>, to: Session<Reached>): boolean {
+  return ownerId !== null && to.id === orchestratorId(ownerId) && to.ownerId === ownerId;
+}
+
+export interface Consent {
+  rule: "none" | "org" | "list";
+  /** The sender is the organisation's own agent. */
+  isFromOrg: boolean;
+  isListed: boolean;
+}
+
+export function isWelcome({ rule, isFromOrg, isListed }: Consent): boolean {
+  if (rule === "none") return false;
+  return rule === "org" || isFromOrg || isListed;
+}

@@ -1,0 +1,222 @@
+/**
+ * Sending a letter: whom it means, whether they may be written to, what called it forth, and that it
+ * arrives. It is one transaction, in which the sessions it concerns are locked before anything else.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import {
+  command,
+  type Engine,
+  findRepeated,
+  type IdempotentRequest,
+  principalKey,
+  type Work,
+} from "#engine/index.ts";
+import { findPrompt } from "#engine/sessions/index.ts";
+import type { UserPrincipal } from "#features/auth/index.ts";
+import { sessionIdMeant } from "#protocol/names/session-ids.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
+import { countUnreadBetween, listByPrompt, markReadBy } from "../agents/agent-queries.ts";
+import { deliver } from "../agents/deliver.ts";
+import { guestThread } from "../agents/guest.ts";
+import { hopsOf, isTooFar } from "../agents/hops.ts";
+import type { LetterType, NewLetter } from "../contract.ts";
+import { cutExchange, isCutOff } from "../keeping/cut-exchange.ts";
+import { findLetter } from "../queries.ts";
+import type { LetterRow } from "../schema.ts";
+import { answerAsked, findAsked } from "./answer-question.ts";
+import type { LetterDraft, LetterSide } from "./draft.ts";
+import {
+  isAnswerTo,
+  listReached,
+  personSender,
+  type Recipient,
+  requireAddress,
+  requireAnswerable,
+  requireRecipient,
+  type Sender,
+} from "./recipient.ts";
+import { sessionSide, userSide } from "./sides.ts";
+import { writeLetter } from "./write-letter.ts";
+
+/** What one sender may have lying with one recipient unread. */
+const UNREAD_BY_AGENT = 20;
+const UNREAD_BY_PERSON = 50;
+const UNREAD_OF_PERSON = 200;
+
+export const LOOP_CUT =
+  "This exchange has gone to and fro between agents too often without a person, so the letter was not delivered; your person was told. Do not write it again. End your turn with what you know.";
+
+export interface Sent {
+  letter: LetterRow;
+  recipient: Recipient;
+  /** It was the one too many of an exchange, and is not delivered. */
+  isCut: boolean;
+}
+
+/** `id`: of the letter. The sender's session is locked, and so is whom it reaches. */
+export async function sendLetter(
+  work: Work,
+  sender: Sender,
+  id: string,
+  mail: NewLetter,
+): Promise<Sent> {
+  const { replyToId } = mail;
+  const replied =
+    replyToId === undefined ? undefined : await requireAnswerable(work.tx, sender, replyToId);
+  const address = await requireAddress(work.tx, sender, mail, replied);
+  const isAnswer = isAnswerTo(address, replied);
+  const recipient = await requireRecipient(work, sender, address, {
+    called: mail.to ?? address.id,
+    isAnswer,
+  });
+  requireWord(sender, recipient);
+  await requireRoom(work, sender, recipient);
+  const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
+  if (recipient.kind === "user")
+    return { letter: await writeLetter(work, draft), recipient, isCut: false };
+  if (isTooFar(draft.hops ?? 0)) {
+    if (await isCutOff(work, draft)) throw new Refusal("limit", "hop_limit", LOOP_CUT);
+    return { letter: await cutExchange(work, draft), recipient, isCut: true };
+  }
+  const letter = await writeLetter(work, draft);
+  const { session } = recipient;
+  const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
+  const asked = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
+  if (asked) {
+    requireAnswer(sender);
+    await answerAsked(work, asked, letter.content, sender.ownerId ?? "");
+    await markReadBy(work.tx, id, null, work.now);
+  } else await deliver(work, session, letter);
+  return { letter, recipient, isCut: false };
+}
+
+/**
+ * What a person writes to an agent of theirs is as good as said to it, and answers what it asked: a key
+ * for letters alone must not begin by mail what it may not begin by a prompt.
+ */
+function requireWord(sender: Sender, recipient: Recipient): void {
+  if (sender.session !== null || sender.mayPrompt || recipient.kind === "user") return;
+  if (recipient.session.row.owner_id !== sender.ownerId) return;
+  throw new Refusal(
+    "forbidden",
+    "forbidden",
+    "With this credential you can write to people and to other people's agents. Your own agents take your letters as your word: use one with the scope sessions:write.",
+  );
+}
+
+/** An answer by letter is a decision, so it needs what deciding needs. */
+function requireAnswer(sender: Sender): void {
+  if (sender.session !== null || sender.mayAnswer) return;
+  throw new Refusal(
+    "forbidden",
+    "forbidden",
+    "This letter is a question that an agent waits with, and a reply is its answer: use a credential with the scope approvals.",
+  );
+}
+
+async function requireRoom(work: Work, sender: Sender, recipient: Recipient): Promise<void> {
+  const { session, ownerId } = sender;
+  const from = session
+    ? ({ kind: "session", id: session.id } as const)
+    : ({ kind: "user", id: ownerId ?? "" } as const);
+  const to =
+    recipient.kind === "user"
+      ? ({ kind: "user", id: recipient.user.id } as const)
+      : ({ kind: "session", id: recipient.session.row.id } as const);
+  const agentLimit = to.kind === "session" ? UNREAD_BY_AGENT : UNREAD_BY_PERSON;
+  const limit = session ? agentLimit : UNREAD_OF_PERSON;
+  if ((await countUnreadBetween(work.tx, { from, to }, limit)) < limit) return;
+  throw new Refusal(
+    "limit",
+    "mailbox_full",
+    `${limit} of your letters to them are not read yet, which is as many as may wait. Go on without an answer, and say the rest when they have read some.`,
+    { retryAfterMs: 60_000 },
+  );
+}
+
+interface Exchange {
+  sender: Sender;
+  recipient: Recipient;
+  replied: LetterRow | undefined;
+  isAnswer: boolean;
+}
+
+async function draftOf(
+  work: Work,
+  exchange: Exchange,
+  id: string,
+  mail: NewLetter,
+): Promise<LetterDraft> {
+  const { sender, replied } = exchange;
+  const from = sender.session
+    ? await sessionSide(work.tx, sender.session, sender.run.thread)
+    : await userSide(work.tx, sender.ownerId);
+  const to = await recipientSide(work, exchange);
+  const { contextSessionId: about } = mail;
+  return {
+    id,
+    orgId: sender.orgId,
+    from,
+    to,
+    type: mail.messageType ?? "message",
+    content: mail.content,
+    replyTo: replied,
+    contextSessionId: about === undefined ? null : sessionIdMeant(about, sender.ownerId),
+    contextTaskId: mail.contextTaskId ?? null,
+    contextRef: mail.contextRef ?? null,
+    hops: await hopsFor(work, exchange, from, to),
+  };
+}
+
+function recipientSide(work: Work, exchange: Exchange): Promise<LetterSide> {
+  const { recipient } = exchange;
+  if (recipient.kind === "user") return userSide(work.tx, recipient.user.id);
+  return sessionSide(work.tx, recipient.session.row, threadFor(exchange));
+}
+
+/** An answer is read where the letter was written; what a guest begins, in a conversation of its own. */
+function threadFor({ sender, recipient, replied, isAnswer }: Exchange): string {
+  if (recipient.kind === "user") return MAIN_THREAD;
+  if (isAnswer && replied?.from_thread) return replied.from_thread;
+  const { owner_id: ownerId } = recipient.session.row;
+  return sender.ownerId === ownerId ? MAIN_THREAD : guestThread(sender.ownerId);
+}
+
+/**
+ * A person begins anew, and so does an agent that its person asks to write. Any other goes on from what
+ * it answers, and from what its turn was told.
+ */
+async function hopsFor(
+  work: Work,
+  { sender, replied }: Exchange,
+  from: LetterSide,
+  to: LetterSide,
+): Promise<number> {
+  if (!sender.run) return 0;
+  const { prompt_id: promptId } = sender.run;
+  const told = await listByPrompt(work.tx, promptId);
+  const isAsked = replied && (await findPrompt(work.tx, promptId))?.author_kind === "user";
+  return hopsOf(replied && !isAsked ? [...told, replied] : told, from.ownerId, to.ownerId);
+}
+
+export interface PersonsMail extends Omit<NewLetter, "messageType"> {
+  messageType?: LetterType | undefined;
+}
+
+export function sendAsPerson(
+  engine: Engine,
+  user: UserPrincipal,
+  mail: PersonsMail,
+  idempotency?: IdempotentRequest,
+): Promise<LetterRow> {
+  const id = engine.ids.mint("ltr");
+  const sender = personSender(user);
+  return command(engine, async (work) => {
+    await work.families(await listReached(work.tx, sender, mail));
+    const repeated = await findRepeated(work, principalKey(user), idempotency, id);
+    if (repeated === undefined) await sendLetter(work, sender, id, mail as NewLetter);
+    const letter = await findLetter(work.tx, repeated ?? id);
+    if (!letter) throw notFound("letter");
+    return letter;
+  });
+}

@@ -1,0 +1,99 @@
+/** Messages that people send over HTTP, and messages to their sessions. */
+import { notFound } from "#base/refusal.ts";
+import {
+  type Action,
+  command,
+  may,
+  type Principal,
+  type Route,
+  requireMay,
+  type SessionRow,
+  serve,
+  sessionThing,
+} from "#engine/index.ts";
+import { decodeCursor, pageOf } from "#engine/requests/index.ts";
+import { findSession, promptView } from "#engine/sessions/index.ts";
+import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
+import { failLetter, listSessionLetters, listWaiting } from "../agents/agent-queries.ts";
+import { hintOwners, retell, takeable } from "../agents/deliver.ts";
+import { mailboxApi, sessionMessagesApi, sessionNotificationsApi } from "../contract.ts";
+import { mailOf } from "../tools.ts";
+import { letterView } from "../views.ts";
+import { letThrough } from "./let-through.ts";
+import { sendAsPerson } from "./send-letter.ts";
+
+const LETTERS = "letters:session";
+
+function writerOf(principal: Principal): UserPrincipal {
+  requireMay(principal, "mail.write");
+  return requireUser(principal);
+}
+
+const sendingRoutes: readonly Route[] = [
+  serve(mailboxApi.send, async ({ engine, principal, body, idempotency }) => {
+    const person = writerOf(principal);
+    return { letter: letterView(await sendAsPerson(engine, person, body, idempotency), person) };
+  }),
+  serve(mailboxApi.emit, async ({ engine, principal, body, idempotency }) => {
+    const person = writerOf(principal);
+    const letter = await sendAsPerson(engine, person, mailOf(body), idempotency);
+    return { letter: letterView(letter, person) };
+  }),
+  serve(mailboxApi.letThrough, async ({ engine, principal, params }) => {
+    const person = writerOf(principal);
+    const ids = { promptId: engine.ids.mint("pmt"), runId: engine.ids.mint("run") };
+    const prompt = await command(engine, (work) => letThrough(work, person, params.id, ids));
+    return { prompt: promptView(prompt) };
+  }),
+];
+
+/** Its person's; nobody else's is there. */
+function requireOwn(
+  principal: Principal,
+  action: Action,
+  session: SessionRow | undefined,
+): asserts session is SessionRow {
+  const isOwn = principal.kind === "user" && session?.owner_id === principal.userId;
+  if (!session || !isOwn || !may(principal, action, sessionThing(session)))
+    throw notFound("session");
+}
+
+function sessionRoutes(api: typeof sessionMessagesApi | typeof sessionNotificationsApi): Route[] {
+  return [
+    serve(api.list, async ({ engine, principal, params, query }) => {
+      const { all = false, limit, cursor } = query;
+      const before = decodeCursor(LETTERS, cursor);
+      return engine.store.read(async (reader) => {
+        const session = await findSession(reader, params.id);
+        requireOwn(principal, "mail.read", session);
+        const filter = { sessionId: session.id, unreadOnly: !all, before, limit: limit + 1 };
+        const rows = await listSessionLetters(reader, filter);
+        return pageOf(
+          LETTERS,
+          rows,
+          limit,
+          ({ created_at: at, id }) => ({ at, id }),
+          (row) => letterView(row, requireUser(principal)),
+        );
+      });
+    }),
+    serve(api.readAll, async ({ engine, principal, params }) => {
+      return command(engine, async (work) => {
+        const session = await work.family(params.id);
+        requireOwn(principal, "mail.write", session?.row);
+        if (!session) throw notFound("session");
+        const letters = await takeable(work, await listWaiting(work.tx, session.row.id));
+        for (const { id } of letters) await failLetter(work.tx, id, "read_by_owner", work.now);
+        await retell(work, session, letters);
+        hintOwners(work, letters);
+        return { changed: letters.length };
+      });
+    }),
+  ];
+}
+
+export const sendRoutes: readonly Route[] = [
+  ...sendingRoutes,
+  ...sessionRoutes(sessionMessagesApi),
+  ...sessionRoutes(sessionNotificationsApi),
+];

@@ -1,0 +1,141 @@
+/**
+ * Finding memories by plain words. The database says which terms stand where; what that is worth is
+ * counted here, so the same memories come in the same order on both databases. A question is words
+ * and nothing else, so none can be written wrongly.
+ */
+import type { Reader } from "#base/store/index.ts";
+import type { Work } from "#engine/index.ts";
+import { type Filter, listByIds, lockShelf, noteRead } from "../queries.ts";
+import type { MemoryRow, ShelfRow } from "../schema.ts";
+import { byScore, type Hit, type Posting, Scores } from "./bm25.ts";
+import { boosted } from "./relevance.ts";
+import { countTerms, listPostings } from "./term-queries.ts";
+import { termsOf } from "./tokenize.ts";
+
+/** What is read for one question, rarest terms first; the rest is looked up for the best alone. */
+const MAX_POSTINGS = 2_000;
+const MIN_OF_SHELF = 20;
+const MAX_CANDIDATES = 200;
+/** Of a question. */
+const MAX_TERMS = 64;
+
+export interface Ranked {
+  row: MemoryRow;
+  score: number;
+}
+
+/** `after`: goes on behind this one. */
+export async function searchMemories(
+  reader: Reader,
+  shelves: readonly ShelfRow[],
+  terms: readonly string[],
+  { limit, after, ...filter }: Filter & { limit: number; after?: Hit | undefined },
+): Promise<Ranked[]> {
+  const hits = await rank(reader, shelves, terms.slice(0, MAX_TERMS), filter);
+  const shown = after ? hits.filter((hit) => byScore(after, hit) < 0) : hits;
+  const best = shown.slice(0, limit);
+  const rows = await listByIds(
+    reader,
+    best.map(({ id }) => id),
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return best.flatMap(({ id, score }) => {
+    const row = byId.get(id);
+    return row ? [{ row, score }] : [];
+  });
+}
+
+export function queryTerms(query: string): string[] {
+  return [...termsOf(query).keys()];
+}
+
+async function rank(
+  reader: Reader,
+  shelves: readonly ShelfRow[],
+  terms: readonly string[],
+  filter: Filter,
+): Promise<Hit[]> {
+  const ids = shelves.map(({ id }) => id);
+  if (ids.length === 0 || terms.length === 0) return [];
+  const frequency = await countTerms(reader, ids, terms);
+  if (frequency.size === 0) return [];
+  const scores = new Scores({
+    memories: shelves.reduce((sum, { memories }) => sum + memories, 0),
+    length: shelves.reduce((sum, { length }) => sum + length, 0),
+    frequency,
+  });
+  const { whole, cut, rest } = divide(frequency);
+  if (cut !== undefined) scores.add(cut, await newestOf(reader, ids, cut, filter));
+  else addAll(scores, whole, await listPostings(reader, { shelves: ids, terms: whole, ...filter }));
+  const hits = scores.hits();
+  if (rest.length === 0 || hits.length === 0) return hits;
+  const best = hits.slice(0, MAX_CANDIDATES).map(({ id }) => id);
+  addAll(scores, rest, await listPostings(reader, { memories: best, terms: rest }));
+  const isBest = new Set(best);
+  return scores.hits().filter(({ id }) => isBest.has(id));
+}
+
+/** The newest of each shelf, which is how they are kept; all of them would have to be sorted first. */
+async function newestOf(
+  reader: Reader,
+  shelves: readonly string[],
+  term: string,
+  filter: Filter,
+): Promise<Posting[]> {
+  const newest = Math.max(MIN_OF_SHELF, Math.ceil(MAX_POSTINGS / shelves.length));
+  const found: Posting[] = [];
+  for (const id of shelves)
+    found.push(
+      ...(await listPostings(reader, { shelves: [id], terms: [term], newest, ...filter })),
+    );
+  return found;
+}
+
+/** Rarest first. `cut`: even that stands in more memories than are read, so its newest must do. */
+function divide(frequency: ReadonlyMap<string, number>) {
+  const terms = [...frequency].sort(([one, n], [other, m]) => n - m || (one < other ? -1 : 1));
+  const [rarest] = terms;
+  if (rarest && rarest[1] > MAX_POSTINGS)
+    return { whole: [], cut: rarest[0], rest: terms.slice(1).map(([term]) => term) };
+  const names = terms.map(([term]) => term);
+  let room = MAX_POSTINGS;
+  let count = 0;
+  for (const [, n] of terms) {
+    room -= n;
+    if (room < 0) break;
+    count += 1;
+  }
+  return { whole: names.slice(0, count), cut: undefined, rest: names.slice(count) };
+}
+
+/** Term by term in their order, whatever the order of rows is. */
+function addAll(scores: Scores, terms: readonly string[], postings: readonly Posting[]): void {
+  const byTerm = new Map<string, Posting[]>();
+  for (const posting of postings) {
+    const known = byTerm.get(posting.term);
+    if (known) known.push(posting);
+    else byTerm.set(posting.term, [posting]);
+  }
+  for (const term of terms) scores.add(term, byTerm.get(term) ?? []);
+}
+
+/** They were found and read: each counts a little more from now on. Returns them as they are now. */
+export async function noteReading(work: Work, rows: readonly MemoryRow[]): Promise<MemoryRow[]> {
+  const shelves = [...new Set(rows.map(({ shelf_id }) => shelf_id))].sort();
+  // In one order, so that two readers never wait for each other.
+  for (const id of shelves) await lockShelf(work.tx, id);
+  const current = await listByIds(
+    work.tx,
+    rows.map(({ id }) => id),
+  );
+  const { now } = work;
+  const read = current.map((row) => ({
+    ...row,
+    fades_at: boosted(row.fades_at, now),
+    access_count: row.access_count + 1,
+    last_accessed_at: now,
+  }));
+  if (read.length > 0) await noteRead(work.tx, read, now);
+  const byId = new Map(read.map((row) => [row.id, row]));
+  return rows.flatMap(({ id }) => byId.get(id) ?? []);
+}

@@ -1,0 +1,75 @@
+/** What a memory is about: its terms, its title as it is compared, and which other is about the same. */
+import type { Reader } from "#base/store/index.ts";
+import { fold } from "#base/text/search-terms.ts";
+import { MAX_TITLE_CHARS } from "../contract.ts";
+import { findByTitle, listByIds } from "../queries.ts";
+import type { MemoryRow, TermRow } from "../schema.ts";
+import { jaccard } from "./bm25.ts";
+import { listSharing } from "./term-queries.ts";
+import { lengthOf, termsOf, topicTerms } from "./tokenize.ts";
+
+/**
+ * From which share of common terms on two texts are about the same. A correction keeps nearly all
+ * words of a short sentence; two facts of the same form differ in the one that matters, which is a
+ * fifth of it or more. The tests hold pairs of both kinds.
+ */
+export const SAME_TOPIC = 0.8;
+/** Longer texts are compared by their titles alone. */
+const MAX_COMPARED = 200;
+const MAX_CANDIDATES = 50;
+
+export interface Words {
+  terms: ReadonlyMap<string, number>;
+  topic: readonly string[];
+  titleKey: string;
+}
+
+export interface Said {
+  title: string | null;
+  content: string;
+}
+
+export function wordsOf({ title, content }: Said): Words {
+  // Apart, so that a text without words is found by its signs though its title has words.
+  const terms = termsOf(content);
+  for (const [term, count] of termsOf(title ?? "")) terms.set(term, (terms.get(term) ?? 0) + count);
+  return { terms, topic: topicTerms(terms), titleKey: titleKey(title) };
+}
+
+/** Titles that differ in nothing but signs, spaces, accents or capitals are the same. */
+export function titleKey(title: string | null): string {
+  if (title === null) return "";
+  const folded = fold(title);
+  const words = folded.replaceAll(/[^\p{L}\p{N}\p{M}\p{S}]+/gu, " ").trim();
+  return (words || folded.trim()).slice(0, MAX_TITLE_CHARS).toWellFormed();
+}
+
+export function termRows({ id, shelf_id, length }: MemoryRow, { terms }: Words): TermRow[] {
+  return [...terms].map(([term, count]) => ({ shelf_id, term, memory_id: id, count, length }));
+}
+
+export function sizesOf(words: Words): Pick<MemoryRow, "length" | "topic_terms" | "title_key"> {
+  return {
+    length: lengthOf(words.terms),
+    topic_terms: words.topic.length,
+    title_key: words.titleKey,
+  };
+}
+
+/** Both have titles, and they differ: then somebody has said that they are about different things. */
+export async function findSameTopic(
+  reader: Reader,
+  shelfId: string,
+  category: string,
+  { titleKey: key, topic }: Words,
+): Promise<MemoryRow | undefined> {
+  const named = key === "" ? undefined : await findByTitle(reader, shelfId, category, key);
+  if (named || topic.length === 0 || topic.length > MAX_COMPARED) return named;
+  const atLeast = Math.ceil(SAME_TOPIC * topic.length);
+  const shared = await listSharing(reader, shelfId, topic, atLeast, MAX_CANDIDATES);
+  const alike = (row: MemoryRow) => jaccard(shared.get(row.id) ?? 0, topic.length, row.topic_terms);
+  return (await listByIds(reader, [...shared.keys()]))
+    .filter((row) => row.category === category && (key === "" || row.title_key === ""))
+    .filter((row) => alike(row) >= SAME_TOPIC)
+    .sort((one, other) => alike(other) - alike(one) || (one.id < other.id ? -1 : 1))[0];
+}

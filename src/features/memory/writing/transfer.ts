@@ -1,0 +1,120 @@
+/** A shelf as a folder of markdown files, and a folder onto a shelf. */
+import type { Reader } from "#base/store/index.ts";
+import type { Work } from "#engine/index.ts";
+import type { Imported, ImportRequest, MemoryFile } from "../contract.ts";
+import {
+  findByTitle,
+  listMemories,
+  listShelves,
+  lockOrMakeShelf,
+  type ShelfKey,
+} from "../queries.ts";
+import { FIRST_RELEVANCE, fadesAt, MAX_RELEVANCE } from "../ranking/relevance.ts";
+import { titleKey, wordsOf } from "../ranking/topic.ts";
+import type { MemoryRow, ShelfRow } from "../schema.ts";
+import { MAX_PINNED, MAX_UNPINNED } from "../shelf.ts";
+import { type FileMemory, fromFile, toFile } from "./markdown.ts";
+import { addMemory, changeMemory, type Writer } from "./write-memory.ts";
+
+export async function exportShelf(reader: Reader, key: ShelfKey): Promise<MemoryFile[]> {
+  const files = (await rowsOn(reader, key)).map((row) => toFile(fileMemory(row)));
+  return files.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/**
+ * A file with the title or the very text of a memory is that memory. Nothing is guessed from words
+ * here: what was two memories when it was written out comes back as two.
+ */
+export async function importFiles(
+  work: Work,
+  key: ShelfKey,
+  { files }: ImportRequest,
+  writer: Writer,
+): Promise<Imported> {
+  const shelf = await lockOrMakeShelf(work.tx, key, work.ids.mint("shf"));
+  const known = new Map((await rowsOn(work.tx, key)).map((row) => [identityOf(row), row]));
+  const done: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
+  const inOrder = files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  for (const file of inOrder) {
+    const memory = fromFile(file);
+    if ("reason" in memory) done.refused.push({ path: file.path, reason: memory.reason });
+    else await takeIn(work, shelf, { memory, known, writer, done });
+  }
+  return done;
+}
+
+interface Taking {
+  memory: FileMemory;
+  /** What stands on the shelf already. */
+  known: Map<string, MemoryRow>;
+  writer: Writer;
+  done: Imported;
+}
+
+async function takeIn(work: Work, shelf: ShelfRow, { memory, known, writer, done }: Taking) {
+  const { category, title } = memory;
+  const titled =
+    title === null ? undefined : await findByTitle(work.tx, shelf.id, category, titleKey(title));
+  const same = titled ?? known.get(identityOf(memory));
+  if (same && same.content === memory.content && same.title === title) {
+    done.unchanged += 1;
+    return;
+  }
+  // A folder can have more pins than there is room for; what it says is kept all the same.
+  const pinned = memory.pinned && shelf.pinned < MAX_PINNED;
+  if (same) {
+    await changeMemory(
+      work,
+      shelf,
+      same,
+      { ...memory, pinned: pinned || undefined },
+      writer.source,
+    );
+    done.replaced += 1;
+    return;
+  }
+  const draft = { ...memory, pinned };
+  const times = timesOf(memory, work.now);
+  const added = await addMemory(work, shelf, { draft, words: wordsOf(memory), writer, times });
+  known.set(identityOf(memory), added.row);
+  for (const row of added.pruned) known.delete(identityOf(row));
+  done.created += 1;
+  done.pruned += added.pruned.length;
+}
+
+/** An old folder must not fade as soon as it is there, and none can say that it counts more than it may. */
+function timesOf({ createdAt, updatedAt, fadesAt: fades }: FileMemory, now: number) {
+  const created_at = Math.min(createdAt ?? now, now);
+  const isFresh = fades !== null && fades > now;
+  return {
+    created_at,
+    updated_at: Math.min(Math.max(updatedAt ?? created_at, created_at), now),
+    fades_at: isFresh
+      ? Math.min(fades, fadesAt(MAX_RELEVANCE, now))
+      : fadesAt(FIRST_RELEVANCE, now),
+  };
+}
+
+const identityOf = ({ category, content }: Pick<FileMemory, "category" | "content">) =>
+  JSON.stringify([category, content]);
+
+function fileMemory(row: MemoryRow): FileMemory {
+  return {
+    category: row.category,
+    title: row.title,
+    content: row.content,
+    pinned: row.pinned === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    fadesAt: row.fades_at,
+  };
+}
+
+/** All of them: a shelf has its limits. */
+async function rowsOn(reader: Reader, key: ShelfKey): Promise<MemoryRow[]> {
+  const { kind, repo } = key;
+  const shelf = (await listShelves(reader, key, kind)).find((one) => one.repo === repo);
+  if (!shelf) return [];
+  const limit = MAX_UNPINNED[kind] + MAX_PINNED;
+  return listMemories(reader, { ...key, shelves: [shelf.id], limit });
+}

@@ -1,0 +1,163 @@
+/**
+ * Keeping something: a new memory, or another text for one that is about the same. Row, terms and
+ * the shelf's counts change in one transaction, so what is found is what is there.
+ */
+import { Refusal } from "#base/refusal.ts";
+import type { Work } from "#engine/index.ts";
+import { type Earlier, MAX_HISTORY } from "../contract.ts";
+import { growShelf, insertMemory, lockOrMakeShelf, type ShelfKey, saveMemory } from "../queries.ts";
+import { FIRST_RELEVANCE, fadesAt, renewed } from "../ranking/relevance.ts";
+import { addTerms, removeTerms } from "../ranking/term-queries.ts";
+import { findSameTopic, sizesOf, termRows, type Words, wordsOf } from "../ranking/topic.ts";
+import type { MemoryRow, ShelfRow } from "../schema.ts";
+import { MAX_PINNED } from "../shelf.ts";
+import { hintMemory, note } from "../told.ts";
+import { pruneToCap } from "./prune.ts";
+
+export interface Draft {
+  content: string;
+  category: string;
+  title: string | null;
+  pinned?: boolean | undefined;
+}
+
+export interface Writer {
+  /** A principal's key. */
+  by: string;
+  /** Of an agent's; null: a person writes. */
+  source: { sessionId: string; promptId: string | null } | null;
+}
+
+export interface WrittenRows {
+  row: MemoryRow;
+  replaced: boolean;
+  pruned: MemoryRow[];
+}
+
+export async function writeMemory(
+  work: Work,
+  key: ShelfKey,
+  draft: Draft,
+  writer: Writer,
+): Promise<WrittenRows> {
+  const shelf = await lockOrMakeShelf(work.tx, key, work.ids.mint("shf"));
+  const words = wordsOf(draft);
+  const same = await findSameTopic(work.tx, shelf.id, draft.category, words);
+  if (!same) return addMemory(work, shelf, { draft, words, writer });
+  if (same.pinned === 1 && writer.source) throw pinnedRefusal(same);
+  // One that was found by its words keeps its title.
+  const to = { ...draft, title: draft.title ?? same.title };
+  const row = await changeMemory(work, shelf, same, to, writer.source);
+  await note(work, shelf, { by: writer.by, action: "replaced", id: row.id });
+  return { row, replaced: true, pruned: [] };
+}
+
+interface Addition {
+  draft: Draft;
+  words: Words;
+  writer: Writer;
+  /** Of one that comes from elsewhere. */
+  times?: Pick<MemoryRow, "created_at" | "updated_at" | "fades_at">;
+}
+
+export async function addMemory(
+  work: Work,
+  shelf: ShelfRow,
+  { draft, words, writer, times }: Addition,
+): Promise<WrittenRows> {
+  const { now } = work;
+  const isPinned = draft.pinned === true;
+  if (isPinned) requirePinRoom(shelf);
+  const row: MemoryRow = {
+    id: work.ids.mint("mem"),
+    org_id: shelf.org_id,
+    user_id: shelf.user_id,
+    shelf_id: shelf.id,
+    kind: shelf.kind,
+    repo: shelf.repo,
+    category: draft.category,
+    title: draft.title,
+    content: draft.content,
+    pinned: isPinned ? 1 : 0,
+    fades_at: fadesAt(FIRST_RELEVANCE, now),
+    access_count: 0,
+    ...sizesOf(words),
+    source_session_id: writer.source?.sessionId ?? null,
+    source_prompt_id: writer.source?.promptId ?? null,
+    history: "[]",
+    created_at: now,
+    updated_at: now,
+    last_accessed_at: now,
+    ...times,
+  };
+  await insertMemory(work.tx, row);
+  await addTerms(work.tx, termRows(row, words));
+  await growShelf(work.tx, shelf, { memories: 1, pinned: row.pinned, length: row.length });
+  await note(work, shelf, { by: writer.by, action: "written", id: row.id });
+  hintMemory(work, shelf, row.id);
+  return { row, replaced: false, pruned: await pruneToCap(work, shelf, row.id) };
+}
+
+/** Gives it another text, category or pin; what it said is kept behind it. The shelf is locked. */
+export async function changeMemory(
+  work: Work,
+  shelf: ShelfRow,
+  before: MemoryRow,
+  to: Draft,
+  source: Writer["source"],
+): Promise<MemoryRow> {
+  const pinned = (to.pinned ?? before.pinned === 1) ? 1 : 0;
+  if (pinned > before.pinned) requirePinRoom(shelf);
+  const isOther = to.content !== before.content || to.title !== before.title;
+  const words = wordsOf(to);
+  const row: MemoryRow = {
+    ...before,
+    category: to.category,
+    title: to.title,
+    content: to.content,
+    pinned,
+    fades_at: renewed(before.fades_at, work.now),
+    ...sizesOf(words),
+    source_session_id: source?.sessionId ?? (isOther ? null : before.source_session_id),
+    source_prompt_id: source?.promptId ?? (isOther ? null : before.source_prompt_id),
+    history: isOther ? withEarlier(before, work.now) : before.history,
+    updated_at: work.now,
+  };
+  await saveMemory(work.tx, row);
+  if (isOther) {
+    await removeTerms(work.tx, shelf.id, row.id);
+    await addTerms(work.tx, termRows(row, words));
+  }
+  const growth = {
+    memories: 0,
+    pinned: pinned - before.pinned,
+    length: row.length - before.length,
+  };
+  await growShelf(work.tx, shelf, growth);
+  hintMemory(work, shelf, row.id);
+  return row;
+}
+
+function withEarlier({ title, content, history }: MemoryRow, now: number): string {
+  const replacedAt = new Date(now).toISOString();
+  const earlier = JSON.parse(history) as Earlier[];
+  return JSON.stringify([{ title, content, replacedAt }, ...earlier].slice(0, MAX_HISTORY));
+}
+
+function requirePinRoom({ pinned }: ShelfRow): void {
+  if (pinned < MAX_PINNED) return;
+  throw new Refusal(
+    "limit",
+    "too_many_pinned",
+    `There are ${MAX_PINNED} pinned memories already. Unpin one that does not have to stay.`,
+  );
+}
+
+/** Agents may be talked into things; what a person has pinned stays as they left it. */
+export function pinnedRefusal({ id }: MemoryRow): Refusal {
+  return new Refusal(
+    "conflict",
+    "memory_pinned",
+    `Your person has pinned a memory about this (${id}), so it stays as it is. If it is wrong, tell them.`,
+  );
+}

@@ -1,0 +1,121 @@
+/** A person's orchestrator and its identity, locked. Who has none gets an identity of their name. */
+import { cleanText } from "#base/text/clean-text.ts";
+import type { Person, SessionWriter, Work } from "#engine/index.ts";
+import { lockOrg } from "#features/auth/index.ts";
+import { orchestratorId } from "#protocol/names/session-ids.ts";
+import type { IdentityChange } from "../contract.ts";
+import { insertIdentity, listTakenHandles, lockIdentity, saveIdentity } from "../queries.ts";
+import type { IdentityRow } from "../schema.ts";
+import { settleAvatar } from "./avatar.ts";
+import { type Handed, requireFreeHandle } from "./claim-handle.ts";
+import { freeHandle, handleFrom, handleKey, handleStem, usableHandle } from "./handles.ts";
+
+const MAX_NAME_CHARS = 60;
+
+export interface NamedPerson extends Person {
+  name: string;
+}
+
+export interface Locked {
+  session: SessionWriter | undefined;
+  identity: IdentityRow;
+  isNew: boolean;
+}
+
+/** In the order of all locks: the org if a handle is to be given, the session, then its identity. */
+export async function lockOrchestrator(
+  work: Work,
+  person: NamedPerson,
+  wish: IdentityChange,
+): Promise<Locked> {
+  const id = orchestratorId(person.userId);
+  if (wish.handle !== undefined) await lockOrg(work.tx, person.orgId);
+  const session = await work.session(id);
+  const identity = await ensureIdentity(work, person, wish);
+  // Of two that come at once and find none, one has made it by now.
+  return { ...identity, session: session ?? (await work.session(id)) };
+}
+
+async function ensureIdentity(
+  work: Work,
+  person: NamedPerson,
+  wish: IdentityChange,
+): Promise<{ identity: IdentityRow; isNew: boolean }> {
+  const known = await lockIdentity(work.tx, person);
+  if (known) return { identity: known, isNew: false };
+  // So that of two who come at once one makes it, and no handle is given twice.
+  await lockOrg(work.tx, person.orgId);
+  const made = await lockIdentity(work.tx, person);
+  if (made) return { identity: made, isNew: false };
+  const identity = { ...blank(person, work.now), ...(await firstHandle(work, person, wish)) };
+  await applyWish(work, person, identity, wish);
+  await insertIdentity(work.tx, identity);
+  return { identity, isNew: true };
+}
+
+/** Changes what is asked for, in the row and in the database; the locks were taken for the same wish. */
+export async function changeIdentity(
+  work: Work,
+  person: Person,
+  identity: IdentityRow,
+  wish: IdentityChange,
+): Promise<void> {
+  if (wish.handle !== undefined && handleKey(wish.handle) !== identity.handle_key)
+    await requireFreeHandle(work.tx, person, wish.handle);
+  await applyWish(work, person, identity, wish);
+  identity.updated_at = work.now;
+  await saveIdentity(work.tx, identity);
+}
+
+async function applyWish(
+  work: Work,
+  person: Person,
+  identity: IdentityRow,
+  wish: IdentityChange,
+): Promise<void> {
+  if (wish.handle !== undefined) Object.assign(identity, handed(wish.handle));
+  if (wish.name !== undefined) identity.name = wish.name;
+  if (wish.avatar !== undefined)
+    identity.avatar = await settleAvatar(work.tx, person, wish.avatar, identity.avatar);
+  if (wish.style !== undefined) identity.style = wish.style;
+  if (wish.customInstructions !== undefined)
+    identity.custom_instructions = wish.customInstructions || null;
+  if (wish.acceptsAgentMail !== undefined) identity.accepts_agent_mail = wish.acceptsAgentMail;
+}
+
+async function firstHandle(
+  work: Work,
+  person: NamedPerson,
+  { handle }: IdentityChange,
+): Promise<Handed> {
+  if (handle !== undefined) {
+    await requireFreeHandle(work.tx, person, handle);
+    return handed(handle);
+  }
+  const wanted = usableHandle(handleFrom(person.name));
+  const taken = await listTakenHandles(work.tx, person, handleKey(handleStem(wanted)));
+  return handed(freeHandle(wanted, taken));
+}
+
+const handed = (handle: string): Handed => ({ handle, handle_key: handleKey(handle) });
+
+function blank({ orgId, userId, name }: NamedPerson, now: number): IdentityRow {
+  const short = cleanText(name)
+    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ")
+    .trim();
+  return {
+    org_id: orgId,
+    user_id: userId,
+    name: short === "" ? "Agent" : `${short.slice(0, MAX_NAME_CHARS).toWellFormed()}'s agent`,
+    handle: "",
+    handle_key: "",
+    avatar: null,
+    style: "professional",
+    custom_instructions: null,
+    accepts_agent_mail: "none",
+    restarts: "[]",
+    stopped_at: null,
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,22 @@
+/** Who an orchestrator is, changed. Who has none yet gets one; it starts when it is needed. */
+import type { Work } from "#engine/index.ts";
+import type { IdentityChange } from "../contract.ts";
+import type { IdentityRow } from "../schema.ts";
+import { changeIdentity, lockOrchestrator, type NamedPerson } from "./ensure-identity.ts";
+
+export async function renameOrchestrator(
+  work: Work,
+  person: NamedPerson,
+  wish: IdentityChange,
+): Promise<IdentityRow> {
+  const { orgId, userId } = person;
+  const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
+  if (!isNew) await changeIdentity(work, person, identity, wish);
+  if (session && session.row.title !== identity.name) {
+    session.row.title = identity.name;
+    session.record({ type: "session_updated", reason: "changed", data: { fields: ["title"] } });
+  }
+  const by = `user:${userId}`;
+  await work.tell({ orgId, by, area: "orchestrator", action: "changed", subjectId: userId });
+  return identity;
+}

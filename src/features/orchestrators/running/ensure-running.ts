@@ -1,0 +1,120 @@
+/**
+ * The one way in which a person's orchestrator comes to be and comes back: for the page, by hand, by
+ * itself, and when something is to be said to it. It holds the identity's row, so of two that come
+ * at once one does it and the other finds it done. It never takes anything away: history, threads,
+ * children and files are as they were.
+ */
+import type { SessionWriter, Work } from "#engine/index.ts";
+import { changeLifecycle, createSession, restart, revive } from "#engine/sessions/index.ts";
+import { orchestratorId } from "#protocol/names/session-ids.ts";
+import type { IdentityChange } from "../contract.ts";
+import { changeIdentity, lockOrchestrator, type NamedPerson } from "../identity/ensure-identity.ts";
+import { findPreferences, saveIdentity } from "../queries.ts";
+import type { IdentityRow } from "../schema.ts";
+import { isHealthy } from "../views.ts";
+import { modelFor, settle } from "./settle.ts";
+
+export interface Running {
+  session: SessionWriter;
+  identity: IdentityRow;
+  did: "nothing" | "created" | "revived" | "woken";
+}
+
+export interface Wish {
+  /** Who it is to be, when it is not running. */
+  identity?: IdentityChange;
+  /** One that sleeps is woken too. */
+  wakes?: boolean;
+  /** One that is healthy begins anew: its turns are stopped, what is queued stays. */
+  restarts?: boolean;
+  /** Nobody asked for it: what has failed before is not forgotten. */
+  isAutomatic?: boolean;
+}
+
+export async function ensureRunning(
+  work: Work,
+  person: NamedPerson,
+  { identity: wish = {}, wakes = false, restarts = false, isAutomatic = false }: Wish = {},
+): Promise<Running> {
+  const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
+  if (session && isHealthy(session.row)) {
+    const did = restarts ? await renew(work, session) : await wakeIf(work, session, wakes);
+    if (did === "revived") await tellRestart(work, person, "restarted", isAutomatic);
+    return { session, identity, did };
+  }
+  if (!isNew) await changeIdentity(work, person, identity, wish);
+  if (!isAutomatic) await forgetFailures(work, identity);
+  const started = session ?? (await create(work, person, identity));
+  started.row.title = identity.name;
+  await settle(work, started);
+  // Nobody asked for a turn of it by that.
+  if (session) await revive(work, session, isAutomatic ? "hibernated" : "active");
+  const did = session ? "revived" : "created";
+  await tellRestart(work, person, did, isAutomatic);
+  return { session: started, identity, did };
+}
+
+async function renew(work: Work, session: SessionWriter): Promise<"revived"> {
+  await restart(work, session);
+  return "revived";
+}
+
+async function wakeIf(
+  work: Work,
+  session: SessionWriter,
+  wakes: boolean,
+): Promise<"nothing" | "woken"> {
+  if (!wakes || session.row.lifecycle !== "hibernated") return "nothing";
+  await changeLifecycle(work, session, "active");
+  return "woken";
+}
+
+/** A person has taken it in hand. */
+async function forgetFailures(work: Work, identity: IdentityRow): Promise<void> {
+  if (identity.restarts === "[]" && identity.stopped_at === null) return;
+  identity.restarts = "[]";
+  identity.stopped_at = null;
+  await saveIdentity(work.tx, identity);
+}
+
+async function create(
+  work: Work,
+  { orgId, userId }: NamedPerson,
+  { name }: IdentityRow,
+): Promise<SessionWriter> {
+  const preferences = await findPreferences(work.tx, { orgId, userId });
+  return createSession(work, {
+    id: orchestratorId(userId),
+    orgId,
+    ownerId: userId,
+    createdBy: `user:${userId}`,
+    title: name,
+    kind: "orchestrator",
+    purpose: "task",
+    parent: null,
+    asked: { runtime: true, model: true, persona: false, memory: true, callback: false },
+    runtime: "native",
+    model: await modelFor(work, { orgId, userId }),
+    repo: null,
+    branch: null,
+    personaSlug: null,
+    scopeKey: null,
+    queueMode: preferences.queue_mode ?? "followup",
+    instructions: null,
+    enableMemory: true,
+    budgetMicros: null,
+    projectDir: null,
+    mayUsePath: false,
+    agentName: null,
+  });
+}
+
+function tellRestart(
+  work: Work,
+  { orgId, userId }: NamedPerson,
+  action: string,
+  isAutomatic: boolean,
+): Promise<void> {
+  const by = isAutomatic ? "system" : `user:${userId}`;
+  return work.tell({ orgId, by, area: "orchestrator", action, subjectId: userId });
+}

@@ -1,0 +1,152 @@
+/** What holds where nobody has said anything else. Each rule says why, to the person and to the model. */
+
+import { isSecretPath } from "#protocol/names/secret-paths.ts";
+import type { Rule } from "../contract.ts";
+import type { CallFacts } from "./call-facts.ts";
+import { deletesTrees } from "./deletions.ts";
+import { isKnownPlace } from "./known-hosts.ts";
+import { opensPullRequest, publishes, pushes } from "./publishing.ts";
+import { isSecretGlob, touchesSecrets } from "./secret-files.ts";
+
+interface BuiltinRule {
+  rule: Rule;
+  speaksOf(call: CallFacts): boolean;
+}
+
+function builtin(
+  name: string,
+  tool: string,
+  pattern: string,
+  effect: Rule["effect"],
+  note: string,
+  speaksOf: (call: CallFacts) => boolean,
+): BuiltinRule {
+  const rule: Rule = {
+    id: `builtin:${name}`,
+    level: "builtin",
+    sessionId: null,
+    coversChildren: false,
+    sandboxedOnly: false,
+    tool,
+    pattern,
+    match: "glob",
+    effect,
+    note,
+    createdBy: null,
+    createdAt: null,
+  };
+  return { rule, speaksOf: (call) => (tool === "*" || tool === call.tool) && speaksOf(call) };
+}
+
+/** Of those that speak of a call, the first counts. */
+export const builtinRules: readonly BuiltinRule[] = [
+  builtin(
+    "tangled",
+    "bash",
+    "a command too long, nested or repeated to be read",
+    "ask",
+    "It is too long or too tangled to tell what it runs.",
+    ({ shell }) => shell?.tangled ?? false,
+  ),
+  builtin(
+    "recursive-delete",
+    "bash",
+    "rm -r …, rm *, find … -delete, git clean, git reset --hard, rsync --delete",
+    "ask",
+    "It deletes or throws away much at once, and that may be more than this session's own work.",
+    ({ shell, fresh }) => shell !== null && deletesTrees(shell, fresh),
+  ),
+  builtin(
+    "git-push",
+    "bash",
+    "git push …, or a git command that may turn out to be one",
+    "ask",
+    "It sends commits to where others see them, or may do so.",
+    ({ shell }) => shell?.commands.some(pushes) ?? false,
+  ),
+  builtin(
+    "pull-request",
+    "bash",
+    "gh pr create …, glab mr create …",
+    "ask",
+    "It opens a pull request in your name.",
+    ({ shell }) => shell?.commands.some(opensPullRequest) ?? false,
+  ),
+  builtin(
+    "push-branch",
+    "push_branch",
+    "*",
+    "ask",
+    "It pushes commits to where others see them.",
+    () => true,
+  ),
+  builtin(
+    "create-pull-request",
+    "create_pull_request",
+    "*",
+    "ask",
+    "It pushes commits to where others see them, and opens a pull request in your name.",
+    () => true,
+  ),
+  builtin(
+    "publish",
+    "bash",
+    "gh pr merge …, gh release create …, npm publish, docker push …",
+    "ask",
+    "It publishes something in your name.",
+    ({ shell }) => shell?.commands.some(publishes) ?? false,
+  ),
+  builtin(
+    "secrets-in-commands",
+    "bash",
+    ".env, id_rsa, *.pem, *.key, credentials, .npmrc, .netrc",
+    "ask",
+    "It names a file that usually holds secrets.",
+    ({ shell }) => shell !== null && touchesSecrets(shell),
+  ),
+  ...["read", "grep", "edit", "write"].map((tool) =>
+    builtin(
+      `secrets-in-${tool}`,
+      tool,
+      ".env, id_rsa, *.pem, *.key, credentials, .npmrc, .netrc",
+      "ask",
+      tool === "read" || tool === "grep"
+        ? "It is a file that usually holds secrets, and the model would see them."
+        : "It is a file that usually holds secrets, and they would be changed.",
+      ({ path, glob }) =>
+        (path !== null && isSecretPath(path)) || (glob !== null && isSecretGlob(glob)),
+    ),
+  ),
+  builtin(
+    "known-places",
+    "web_fetch",
+    "documentation, questions and answers, source",
+    "allow",
+    "It is one of the well-known places to read about software.",
+    ({ url }) => url !== null && isKnownPlace(url),
+  ),
+  builtin(
+    "other-places",
+    "web_fetch",
+    "*",
+    "ask",
+    "It is not one of the well-known places, and an address can carry information out.",
+    () => true,
+  ),
+  builtin(
+    "no-sandbox",
+    "bash",
+    "any command on a machine without a sandbox",
+    "ask",
+    "Its machine has no sandbox: it would run with all rights of the runner's user.",
+    ({ sandboxed }) => !sandboxed,
+  ),
+  builtin(
+    "in-the-sandbox",
+    "*",
+    "*",
+    "allow",
+    "It works inside the session's sandbox.",
+    () => true,
+  ),
+];

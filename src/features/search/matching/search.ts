@@ -1,0 +1,242 @@
+/**
+ * One question over everything the asker may see. The index says what might be meant, in order; what
+ * is shown is read from the things themselves at that moment, and only if it is theirs to see now.
+ */
+import { Refusal } from "#base/refusal.ts";
+import { type Reader, ReadersBusy, ReadTooSlow } from "#base/store/index.ts";
+import { type Engine, may, type Principal, type SearchableRow } from "#engine/index.ts";
+import { decodeCursor, encodeCursor } from "#engine/requests/index.ts";
+import { isoTime } from "#engine/sessions/index.ts";
+import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
+import {
+  SEARCH_TOO_SLOW,
+  type SearchItem,
+  type SearchPage,
+  type SearchQuery,
+} from "../contract.ts";
+import type { Source, Sources } from "../indexing/sources.ts";
+import { findNewest, type Hit, listHits, MAX_RANKED, type Match } from "./match-queries.ts";
+import type { SearchTurns } from "./search-turns.ts";
+import { markWhole, snippetOf } from "./snippet.ts";
+import { anyOf, markOf, type Term, termsOf } from "./words.ts";
+
+const LIMIT_MS = 2_000;
+const LIST = "search";
+/** More than are shown: some may be gone by now. */
+const SPARE = 10;
+const READ_AT_ONCE = 50;
+/** Of texts that are looked through for the words; then others have their turn. */
+const CHARS_AT_ONCE = 64_000;
+
+const EMPTY: SearchPage = { items: [], next: null };
+
+export interface SearchParts {
+  engine: Engine;
+  sources: Sources;
+  turns: SearchTurns;
+}
+
+export async function search(
+  { engine, sources, turns }: SearchParts,
+  principal: Principal,
+  query: SearchQuery,
+): Promise<SearchPage> {
+  const person = requireUser(principal);
+  return turns.take(engine, person.userId, () => find(engine, sources, person, query));
+}
+
+async function find(
+  engine: Engine,
+  sources: Sources,
+  person: UserPrincipal,
+  query: SearchQuery,
+): Promise<SearchPage> {
+  const chosen = choose(sources, person, query.kinds ?? []);
+  const terms = termsOf(query.q);
+  const place = placeOf(query.cursor);
+  if (terms.length === 0) return EMPTY;
+  const now = place?.now ?? engine.clock.now();
+  const through = place?.through ?? (await inTime(engine, (reader) => findNewest(reader)));
+  const asked = { marks: marksOf(chosen, person), now, through, offset: place?.offset ?? 0 };
+  const ways = waysOf(terms);
+  let found = EMPTY;
+  for (const [way, meant] of ways.entries()) {
+    if (place && place.way !== way) continue;
+    found = await readPage(engine, chosen, person, { ...asked, ...meant, way }, query.limit);
+    if (isEnough(found, ways[way + 1], query.limit)) break;
+  }
+  return found;
+}
+
+/**
+ * How a question may be meant, and asked in turn until there is enough: the words as they are; the last
+ * one as a beginning, which takes longer; any of the words.
+ */
+function waysOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
+  const whole = terms.map((term) => ({ ...term, isBeginning: false }));
+  const some = anyOf(whole);
+  return [
+    { terms: whole, isAny: false },
+    ...(terms.some(({ isBeginning }) => isBeginning) ? [{ terms, isAny: false }] : []),
+    ...(some ? [{ terms: some, isAny: true }] : []),
+  ];
+}
+
+/** What is found by a beginning is more of the same; any of the words is something else. */
+function isEnough({ items }: SearchPage, next: { isAny: boolean } | undefined, limit: number) {
+  return next === undefined || (next.isAny ? items.length > 0 : items.length >= limit);
+}
+
+/** Kinds that this credential may not read are left out; with none left, there is nothing to answer. */
+function choose(sources: Sources, person: UserPrincipal, kinds: readonly string[]): Sources {
+  const { orgId } = person;
+  const chosen = [...sources].filter(
+    ([kind, { action }]) =>
+      (kinds.length === 0 || kinds.includes(kind)) && may(person, action, { orgId }),
+  );
+  if (chosen.length > 0) return new Map(chosen);
+  throw new Refusal(
+    "forbidden",
+    "forbidden",
+    "This credential may read none of the kinds that were asked for. Use one that has the right scope.",
+  );
+}
+
+function marksOf(chosen: Sources, { orgId, userId }: UserPrincipal): string[] {
+  return [...chosen.keys()].flatMap((kind) => [markOf(kind, { userId }), markOf(kind, { orgId })]);
+}
+
+type Asked = Omit<Match, "limit"> & { way: number };
+
+/** Goes down the ranking until the page is full. */
+async function readPage(
+  engine: Engine,
+  chosen: Sources,
+  person: UserPrincipal,
+  asked: Asked,
+  limit: number,
+): Promise<SearchPage> {
+  const items: SearchItem[] = [];
+  let { offset } = asked;
+  for (let wanted = limit + SPARE; ; wanted *= 2) {
+    const hits = await inTime(engine, (reader) =>
+      listHits(reader, { ...asked, offset, limit: wanted }),
+    );
+    const isLast = hits.length < wanted;
+    const end = offset + hits.length;
+    while (offset < end) {
+      const room = Math.min(limit - items.length, READ_AT_ONCE);
+      const some = hits.slice(offset - end).slice(0, room);
+      const shown = await show(engine, chosen, person, some, asked.terms);
+      offset += some.length;
+      items.push(...shown);
+      if (items.length === limit)
+        return { items, next: nextOf(asked, offset, offset < end || !isLast) };
+    }
+    if (isLast) return { items, next: null };
+  }
+}
+
+/** In their order, without what is gone or not theirs. */
+async function show(
+  engine: Engine,
+  chosen: Sources,
+  person: UserPrincipal,
+  hits: readonly Hit[],
+  terms: readonly Term[],
+): Promise<SearchItem[]> {
+  const rows = new Map<string, SearchableRow>();
+  await engine.store.read(async (reader) => {
+    for (const [kind, source] of chosen) {
+      const refs = hits.filter((hit) => hit.kind === kind).map(({ ref }) => ref);
+      if (refs.length === 0) continue;
+      for (const row of await source.read(reader, refs)) rows.set(`${kind} ${row.id}`, row);
+    }
+  });
+  const items: SearchItem[] = [];
+  let chars = 0;
+  for (const { kind, ref, score } of hits) {
+    const source = chosen.get(kind);
+    const row = rows.get(`${kind} ${ref}`);
+    if (!source || !row || !maySee(person, row)) continue;
+    items.push(itemOf(source, row, score, terms));
+    chars += row.text.length;
+    if (chars < CHARS_AT_ONCE) continue;
+    chars = 0;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return items;
+}
+
+function maySee({ orgId, userId }: UserPrincipal, row: SearchableRow): boolean {
+  return row.orgId === orgId && (row.readers === "org" || row.readers.includes(userId));
+}
+
+function itemOf(
+  { kind }: Source,
+  row: SearchableRow,
+  score: number,
+  terms: readonly Term[],
+): SearchItem {
+  const title = markWhole(row.title, row.isTitleBorrowed ? [] : terms);
+  const { text: snippet, matches } = snippetOf(row.text, terms);
+  return {
+    kind,
+    id: row.id,
+    title: title.text,
+    titleMatches: title.matches,
+    snippet,
+    matches,
+    score: Math.round(score * 1_000) / 1_000,
+    url: row.url,
+    at: isoTime(row.at),
+  };
+}
+
+// Where a page ends: what is written later does not move what follows.
+
+interface Place {
+  now: number;
+  through: number;
+  offset: number;
+  /** Which of the ways to mean the question it is. */
+  way: number;
+}
+
+function nextOf(asked: Asked, offset: number, hasMore: boolean): string | null {
+  if (!hasMore || offset >= MAX_RANKED) return null;
+  const id = [asked.through, offset, asked.way].join(".");
+  return encodeCursor(LIST, { at: asked.now, id });
+}
+
+function placeOf(cursor: string | undefined): Place | undefined {
+  const place = decodeCursor(LIST, cursor);
+  if (!place) return undefined;
+  const [through = 0, offset = 0, way = 0] = place.id.split(".").map(Number);
+  const isWhole = [through, offset, way, place.at].every(Number.isSafeInteger);
+  if (!isWhole || offset < 0 || offset > MAX_RANKED)
+    throw new Refusal(
+      "invalid",
+      "cursor_invalid",
+      "This cursor is not one of this list. Begin without a cursor and follow `next`.",
+    );
+  return { now: place.at, through, offset, way };
+}
+
+async function inTime<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {
+  try {
+    return await store.readAside(LIMIT_MS, work);
+  } catch (error) {
+    if (error instanceof ReadersBusy)
+      throw new Refusal("unavailable", "search_busy", "Search is busy. Try again in a moment.", {
+        retryAfterMs: 2_000,
+      });
+    if (!(error instanceof ReadTooSlow)) throw error;
+    throw new Refusal(
+      "unavailable",
+      SEARCH_TOO_SLOW,
+      "This search took too long. Try again with more words, or with rarer ones.",
+      { retryAfterMs: 2_000, cause: error },
+    );
+  }
+}

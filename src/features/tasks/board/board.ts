@@ -1,0 +1,86 @@
+/**
+ * Whose board it is and who acts on it. A tree of sessions has one board, and it is that of the
+ * session at the top: a child's tasks are its parent's.
+ */
+import { notFound, Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
+import { findSession, treeTop } from "#engine/sessions/index.ts";
+import { MAIN_THREAD } from "#protocol/sessions.ts";
+import type { BoardNews, Cause } from "../notify.ts";
+import { findTask } from "../queries.ts";
+import type { TaskRow } from "../schema.ts";
+
+export interface Actor {
+  /** `board`: the agent whose board it is; `child`: another of its tree. */
+  kind: "person" | "board" | "child";
+  /** As it stands in records. */
+  key: string;
+  /** The session that acts; null for a person. */
+  sessionId: string | null;
+  /** The conversation it acts in. */
+  thread: string;
+}
+
+/** A change in the making: what is locked, who makes it, and who is to be told. */
+export interface Doing {
+  work: Work;
+  /** Locked, so that no two changes to a board cross. */
+  board: SessionWriter;
+  actor: Actor;
+  news: BoardNews[];
+}
+
+export function agentActor({ row }: SessionWriter, thread: string): Actor {
+  const kind = treeTop(row) === row.id ? "board" : "child";
+  return { kind, key: `session:${row.id}`, sessionId: row.id, thread };
+}
+
+export function personActor(key: string): Actor {
+  return { kind: "person", key, sessionId: null, thread: MAIN_THREAD };
+}
+
+export const SYSTEM: Actor = {
+  kind: "person",
+  key: "system",
+  sessionId: null,
+  thread: MAIN_THREAD,
+};
+
+export function causeOf({ kind, key, sessionId }: Actor): Cause {
+  return { sessionId, isPerson: kind === "person" && key !== SYSTEM.key };
+}
+
+/** The board of a session, locked. */
+export async function openBoard(work: Work, row: SessionRow, actor: Actor): Promise<Doing> {
+  const board = await work.session(treeTop(row));
+  if (!board) throw notFound("session");
+  return { work, board, actor, news: [] };
+}
+
+/** Missing, and of another board, answer alike. */
+export async function requireTask(reader: Reader, boardId: string, id: string): Promise<TaskRow> {
+  const task = await findTask(reader, id);
+  if (task?.session_id !== boardId) throw notFound("task");
+  return task;
+}
+
+/** A session that can be given a task of this board. */
+export async function requireAssignee(
+  { work, board }: Pick<Doing, "work" | "board">,
+  id: string,
+): Promise<SessionRow> {
+  const row = id === board.row.id ? board.row : await findSession(work.tx, id);
+  const isThere = row && treeTop(row) === board.row.id && row.org_id === board.row.org_id;
+  if (isThere && (row.lifecycle === "active" || row.lifecycle === "hibernated")) return row;
+  throw new Refusal(
+    "conflict",
+    "session_not_on_board",
+    `A task can be given to the session whose board it is or to one of its live children, and ${id} is neither.`,
+  );
+}
+
+export function hint({ work, board }: Pick<Doing, "work" | "board">, taskId: string): void {
+  const topic = `board:${board.row.id}`;
+  work.tx.afterCommit(() => work.announcer.hint(topic, "task", taskId));
+}

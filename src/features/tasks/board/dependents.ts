@@ -1,0 +1,119 @@
+/** What the end of one task means for those that wait for it, in the transaction that ends it. */
+
+import { namedTask, nameOf } from "../board-text.ts";
+import { saveChanged } from "../changes/record-changes.ts";
+import { isSettled, nextStatus } from "../changes/status.ts";
+import { newsForBoard, newsForHolder } from "../notify.ts";
+import { listBlockers, listDependents } from "../queries.ts";
+import type { TaskRow } from "../schema.ts";
+import type { Doing } from "./board.ts";
+
+/** The open blockers of each of these tasks. */
+export async function openBlockersOf(
+  { work }: Pick<Doing, "work">,
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const open = new Map<string, string[]>(ids.map((id) => [id, []]));
+  for (const { task_id, blocked_by, status } of await listBlockers(work.tx, ids))
+    if (status !== "completed") open.get(task_id)?.push(blocked_by);
+  return open;
+}
+
+/** Its status has changed and is saved; returns the tasks that this has made free. */
+export async function statusChanged(
+  doing: Doing,
+  before: TaskRow,
+  task: TaskRow,
+): Promise<TaskRow[]> {
+  if (before.status === task.status) return [];
+  const dependents = await listDependents(doing.work.tx, [task.id]);
+  if (dependents.length === 0) return [];
+  if (task.status === "failed") await blockerFailed(doing, task, dependents);
+  if (task.status === "completed") return lookAgain(doing, dependents, freed(doing, task));
+  if (before.status === "completed") return lookAgain(doing, dependents, () => {});
+  if (before.status === "failed") return lookAgain(doing, dependents, clearNote);
+  return [];
+}
+
+/** Blockers are gone, with the edges that led to them; these waited for them. */
+export async function blockersDeleted(
+  doing: Doing,
+  deleted: ReadonlyMap<string, TaskRow>,
+  waited: readonly { task: TaskRow; for: readonly string[] }[],
+): Promise<TaskRow[]> {
+  const gone = new Map(
+    waited.map(({ task, for: ids }) => [
+      task.id,
+      ids.map((id) => namedTask(deleted.get(id) as TaskRow)),
+    ]),
+  );
+  return lookAgain(
+    doing,
+    waited.map(({ task }) => task).filter(({ status }) => !isSettled(status)),
+    (before, row) => {
+      const blockers = gone.get(row.id) ?? [];
+      row.note = `What it depended on was deleted: ${blockers.map(nameOf).join(", ")}.`;
+      const isFree = row.status === "pending" && before.status === "blocked";
+      const event = { event: "blocker_deleted", task: namedTask(row), blockers, isFree } as const;
+      doing.news.push(newsForHolder(row, event), newsForBoard(row, event));
+    },
+  );
+}
+
+type Look = (before: TaskRow, row: TaskRow) => void;
+
+/** Each gets the status that its blockers leave it; `look` sees it before it is saved. */
+async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): Promise<TaskRow[]> {
+  const open = await openBlockersOf(
+    doing,
+    tasks.map(({ id }) => id),
+  );
+  const free: TaskRow[] = [];
+  for (const before of tasks) {
+    const row = { ...before };
+    // Work that has begun goes on, and what has settled stays so.
+    if (before.status === "pending" || before.status === "blocked") {
+      const facts = { ...factsOf(row), openBlockers: open.get(row.id) ?? [] };
+      row.status = nextStatus(facts, {}).status;
+    }
+    look(before, row);
+    await saveChanged(doing, before, row);
+    if (before.status === "blocked" && row.status === "pending") free.push(row);
+  }
+  return free;
+}
+
+function freed(doing: Doing, blocker: TaskRow): Look {
+  return (before, row) => {
+    if (before.status !== "blocked" || row.status !== "pending") return;
+    row.note = null;
+    const [task, by] = [namedTask(row), namedTask(blocker)];
+    const isAssigned = row.assignee_id !== null;
+    doing.news.push(newsForHolder(row, { event: "unblocked", task, by, isAssigned }));
+  };
+}
+
+/** What it said was that a blocker had failed, and that is being tried again. */
+const clearNote: Look = (_before, row) => {
+  row.note = null;
+};
+
+async function blockerFailed(
+  doing: Doing,
+  blocker: TaskRow,
+  dependents: readonly TaskRow[],
+): Promise<void> {
+  for (const before of dependents) {
+    if (isSettled(before.status)) continue;
+    const row = { ...before, note: `${nameOf(blocker)}, which it depends on, has failed.` };
+    await saveChanged(doing, before, row);
+    Object.assign(before, row);
+    const [task, failed] = [namedTask(row), namedTask(blocker)];
+    const event = { event: "blocker_failed", task, blocker: failed } as const;
+    doing.news.push(newsForHolder(row, event), newsForBoard(row, event));
+  }
+}
+
+export function factsOf({ status, blocked_reason }: TaskRow) {
+  return { status, blockedReason: blocked_reason };
+}

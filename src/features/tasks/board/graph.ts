@@ -1,0 +1,99 @@
+/** What depends on what, and what is part of what: neither may lead back to itself. */
+import { Refusal } from "#base/refusal.ts";
+import type { Reader } from "#base/store/index.ts";
+import { findTask, listBlockers, listTasksById } from "../queries.ts";
+import type { TaskRow } from "../schema.ts";
+
+const MAX_DEPTH = 20;
+
+/** The ids, each once, or a refusal. `taskId`: null when the task is new, and nothing depends on it. */
+export async function requireBlockers(
+  reader: Reader,
+  boardId: string,
+  taskId: string | null,
+  blockedBy: readonly string[],
+): Promise<TaskRow[]> {
+  const ids = [...new Set(blockedBy)];
+  const rows = await listTasksById(reader, ids);
+  const onBoard = new Map(
+    rows.filter(({ session_id }) => session_id === boardId).map((row) => [row.id, row]),
+  );
+  const missing = ids.filter((id) => !onBoard.has(id));
+  if (missing.length > 0) {
+    throw new Refusal(
+      "invalid",
+      "blocker_not_found",
+      `There is no task ${missing.join(", ")} on this board. List its tasks to see which there are.`,
+    );
+  }
+  const cycle = taskId === null ? undefined : await findCycle(reader, taskId, ids);
+  if (cycle) {
+    throw new Refusal(
+      "conflict",
+      "dependency_cycle",
+      `These tasks would wait for each other for ever: ${cycle.join(" → ")}. Let one of them wait for less.`,
+    );
+  }
+  return ids.map((id) => onBoard.get(id) as TaskRow);
+}
+
+/** From the task over what it would wait for back to itself; undefined when no way leads back. */
+export async function findCycle(
+  reader: Reader,
+  taskId: string,
+  blockers: readonly string[],
+): Promise<string[] | undefined> {
+  const cameFrom = new Map(blockers.map((id) => [id, taskId]));
+  let edge = blockers;
+  while (edge.length > 0 && !cameFrom.has(taskId)) {
+    const next: string[] = [];
+    for (const { task_id, blocked_by } of await listBlockers(reader, edge)) {
+      if (cameFrom.has(blocked_by)) continue;
+      cameFrom.set(blocked_by, task_id);
+      next.push(blocked_by);
+    }
+    edge = next;
+  }
+  if (!cameFrom.has(taskId)) return undefined;
+  const path = [taskId];
+  for (let at = cameFrom.get(taskId); at !== undefined && at !== taskId; at = cameFrom.get(at))
+    path.unshift(at);
+  return [taskId, ...path];
+}
+
+/** `taskId`: null when the task is new, and nothing is part of it. */
+export async function requireParent(
+  reader: Reader,
+  boardId: string,
+  taskId: string | null,
+  parentId: string,
+): Promise<void> {
+  const way: string[] = taskId === null ? [] : [taskId];
+  let at: string | null = parentId;
+  while (at !== null) {
+    const row: TaskRow | undefined = await findTask(reader, at);
+    if (at === parentId && row?.session_id !== boardId) {
+      throw new Refusal(
+        "invalid",
+        "parent_task_not_found",
+        `There is no task ${parentId} on this board for this one to be a part of.`,
+      );
+    }
+    way.push(at);
+    if (at === taskId) {
+      throw new Refusal(
+        "conflict",
+        "dependency_cycle",
+        `A task cannot be a part of itself: ${way.join(" → ")}. Make it a part of another task, or of none.`,
+      );
+    }
+    if (way.length > MAX_DEPTH) {
+      throw new Refusal(
+        "conflict",
+        "task_too_deep",
+        `Tasks can be parts of parts ${MAX_DEPTH} times at most. Make it a part of a task further up.`,
+      );
+    }
+    at = row?.parent_id ?? null;
+  }
+}

@@ -1,0 +1,50 @@
+/** Deleting a task, with all its parts. What waited for any of them is told, and waits no longer. */
+import { clearTimer } from "#engine/index.ts";
+import { causeOf, type Doing, hint } from "../board/board.ts";
+import { blockersDeleted } from "../board/dependents.ts";
+import { sendNews } from "../notify.ts";
+import {
+  deleteTasks,
+  listBlockers,
+  listDependents,
+  listSubtaskIds,
+  listTasksById,
+} from "../queries.ts";
+import type { TaskRow } from "../schema.ts";
+import { DUE_TIMER } from "./record-changes.ts";
+
+export async function deleteTask(doing: Doing, task: TaskRow): Promise<string[]> {
+  const { work, actor } = doing;
+  const ids = await withParts(doing, task.id);
+  const deleted = new Map((await listTasksById(work.tx, ids)).map((row) => [row.id, row]));
+  const dependents = (await listDependents(work.tx, ids)).filter(({ id }) => !deleted.has(id));
+  const edges = await listBlockers(
+    work.tx,
+    dependents.map(({ id }) => id),
+  );
+  const waited = dependents.map((row) => ({
+    task: row,
+    for: edges
+      .filter(({ task_id, blocked_by }) => task_id === row.id && deleted.has(blocked_by))
+      .map(({ blocked_by }) => blocked_by),
+  }));
+  await deleteTasks(work.tx, ids);
+  await work.emit({ type: "records_deleted", kind: "task", ids });
+  for (const id of ids) {
+    if (deleted.get(id)?.due_at !== null) await clearTimer(work.tx, DUE_TIMER, id);
+    hint(doing, id);
+  }
+  await blockersDeleted(doing, deleted, waited);
+  await sendNews(work, doing.news, causeOf(actor));
+  return ids;
+}
+
+async function withParts({ work }: Doing, id: string): Promise<string[]> {
+  const all = new Set([id]);
+  let level = [id];
+  while (level.length > 0) {
+    level = (await listSubtaskIds(work.tx, level)).filter((part) => !all.has(part));
+    for (const part of level) all.add(part);
+  }
+  return [...all];
+}

@@ -1,0 +1,27 @@
+/** A task whose time is over: who has it is told, once. */
+import { localTimeText } from "#base/zoned-time.ts";
+import type { TimerHandler } from "#engine/index.ts";
+import { causeOf, openBoard, SYSTEM } from "../board/board.ts";
+import { namedTask } from "../board-text.ts";
+import { newsForHolder, sendNews } from "../notify.ts";
+import { findTask } from "../queries.ts";
+import { placeOf } from "./create-task.ts";
+import { saveChanged } from "./record-changes.ts";
+import { isSettled } from "./status.ts";
+
+export const taskIsDue: TimerHandler = async (work, { subject }) => {
+  const seen = await findTask(work.tx, subject);
+  const session = seen && (await work.session(seen.session_id));
+  if (!session) return;
+  const doing = await openBoard(work, session.row, SYSTEM);
+  // Read again under the board's lock.
+  const task = await findTask(work.tx, subject);
+  if (!task || task.due_at === null || task.overdue_told_at !== null) return;
+  if (isSettled(task.status) || task.due_at > work.now) return;
+  const due = new Date(task.due_at).toISOString();
+  const row = { ...task, overdue_told_at: work.now };
+  await saveChanged(doing, task, row, [{ field: "overdue", from: "", to: due }]);
+  const told = localTimeText(task.due_at, await placeOf(work, session.row));
+  const event = { event: "overdue", task: namedTask(row), status: row.status, due: told } as const;
+  await sendNews(work, [newsForHolder(row, event)], causeOf(SYSTEM));
+};

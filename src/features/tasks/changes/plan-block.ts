@@ -1,0 +1,64 @@
+/**
+ * Tasks of a session whose plan waits for a decision: they are blocked until it is decided, and then
+ * are what they were before.
+ */
+import type { GateRow, Work } from "#engine/index.ts";
+import { type Doing, openBoard, SYSTEM } from "../board/board.ts";
+import { openBlockersOf } from "../board/dependents.ts";
+import { findTask, listOpenOf } from "../queries.ts";
+import type { TaskRow } from "../schema.ts";
+import { saveChanged } from "./record-changes.ts";
+
+/** Stands in `blocked_by_hand`: which plan blocks the task, and what the task was before. */
+function markOf({ id }: GateRow, status: "in_progress" | "pending"): string {
+  return `${PLAN_MARK}${id}:${status}`;
+}
+
+const PLAN_MARK = "plan:";
+
+/** The task of a session that leaves it: its plan blocks nobody else. */
+export function withoutPlanBlock(task: TaskRow): TaskRow {
+  if (!task.blocked_by_hand?.startsWith(PLAN_MARK)) return task;
+  return { ...task, blocked_reason: null, blocked_by_hand: null };
+}
+
+export async function blockForPlan(work: Work, gate: GateRow): Promise<void> {
+  if (gate.kind !== "plan" || gate.state !== "pending") return;
+  await changeTasks(work, gate, async (doing, task) => {
+    if (task.status !== "in_progress" && task.status !== "pending") return;
+    await saveChanged(doing, task, {
+      ...task,
+      status: "blocked",
+      blocked_reason: `Its plan (${gate.id}) waits for a decision.`,
+      blocked_by_hand: markOf(gate, task.status),
+    });
+  });
+}
+
+export async function unblockAfterPlan(work: Work, gate: GateRow): Promise<void> {
+  if (gate.kind !== "plan") return;
+  await changeTasks(work, gate, async (doing, task) => {
+    const wasBegun = task.blocked_by_hand === markOf(gate, "in_progress");
+    if (!wasBegun && task.blocked_by_hand !== markOf(gate, "pending")) return;
+    const free = { ...task, blocked_reason: null, blocked_by_hand: null };
+    // Work that had begun goes on, whatever the task has come to depend on meanwhile.
+    const waits = !wasBegun && (await openBlockersOf(doing, [task.id])).get(task.id)?.length;
+    const status = wasBegun ? "in_progress" : waits ? "blocked" : "pending";
+    await saveChanged(doing, task, { ...free, status });
+  });
+}
+
+async function changeTasks(
+  work: Work,
+  { session_id: sessionId }: GateRow,
+  change: (doing: Doing, task: TaskRow) => Promise<void>,
+): Promise<void> {
+  for (const { id, session_id: boardId } of await listOpenOf(work.tx, sessionId)) {
+    const board = await work.session(boardId);
+    if (!board) continue;
+    const doing = await openBoard(work, board.row, SYSTEM);
+    // Read again under the board's lock.
+    const task = await findTask(work.tx, id);
+    if (task?.assignee_id === sessionId) await change(doing, task);
+  }
+}

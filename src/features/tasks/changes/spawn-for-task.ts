@@ -1,0 +1,65 @@
+/** A child that is made for a task: it has the task from its first moment, and knows it. */
+import { Refusal } from "#base/refusal.ts";
+import type { SessionWriter, Work } from "#engine/index.ts";
+import { treeTop } from "#engine/sessions/index.ts";
+import { agentActor, openBoard, requireTask } from "../board/board.ts";
+import { openBlockersOf } from "../board/dependents.ts";
+import { checkOf } from "../checks/check-task.ts";
+import type { TaskRow } from "../schema.ts";
+import { saveChanged } from "./record-changes.ts";
+import { isSettled, stillBlocked } from "./status.ts";
+
+/** The task, if a child can be made for it. */
+export async function requireSpawnable(
+  work: Work,
+  parent: SessionWriter,
+  taskId: string,
+): Promise<TaskRow> {
+  const task = await requireTask(work.tx, treeTop(parent.row), taskId);
+  const open = (await openBlockersOf({ work }, [task.id])).get(task.id) ?? [];
+  if (open.length > 0) throw stillBlocked(open);
+  if (task.blocked_reason !== null || isSettled(task.status)) {
+    throw new Refusal(
+      "conflict",
+      task.blocked_reason === null ? "task_settled" : "task_blocked",
+      `Task ${taskId} is ${task.status}. Set it to pending with task_update first, if it is to be done.`,
+    );
+  }
+  if (task.assignee_id !== null && task.assignee_id !== parent.row.id) {
+    throw new Refusal(
+      "conflict",
+      "task_assigned",
+      `Session ${task.assignee_id} has task ${taskId}. Speak to that with send_message, or take the task from it with task_update, sessionId null.`,
+    );
+  }
+  return task;
+}
+
+/** What the child is told of it, after what its parent wrote. */
+export function taskBrief(task: TaskRow): string {
+  const check = checkOf(task);
+  const description = task.description === null ? "" : `\n${task.description}`;
+  const how =
+    check === null
+      ? ""
+      : check.kind === "command"
+        ? ` Before that, run exactly this with bash at the top of the workspace, after your last change; it must end with exit code ${check.expectExitCode ?? 0}:\n${check.command}`
+        : " Before that, open a pull request with create_pull_request.";
+  return `[Your task on the board: ${task.id}]\n${task.title}${description}\n\nWhen it is done, call task_update with taskId ${task.id}, status completed and the result. If it cannot be done, set it to blocked or failed and say why.${how}`;
+}
+
+export async function giveToChild(
+  work: Work,
+  parent: SessionWriter,
+  thread: string,
+  task: TaskRow,
+  child: SessionWriter,
+): Promise<void> {
+  const doing = await openBoard(work, parent.row, agentActor(parent, thread));
+  await saveChanged(doing, task, {
+    ...task,
+    assignee_id: child.row.id,
+    status: "in_progress",
+    note: null,
+  });
+}

@@ -1,0 +1,73 @@
+/** The states of a task and how it gets from one to another: pure, and the only place that says so. */
+import { Refusal } from "#base/refusal.ts";
+import type { TaskStatus } from "../contract.ts";
+
+export interface StatusFacts {
+  status: TaskStatus;
+  /** Why it was blocked by hand; null: it was not. */
+  blockedReason: string | null;
+  /** Tasks it waits for. */
+  openBlockers: readonly string[];
+}
+
+export interface StatusWish {
+  status?: TaskStatus | undefined;
+  blockedReason?: string | undefined;
+  /** The reason of a block that names none. */
+  result?: string | null | undefined;
+}
+
+/** Stands for the reason that nobody gave: a task blocked by hand always has one. */
+const NO_REASON = "No reason was given.";
+
+export function isSettled(status: TaskStatus): boolean {
+  return status === "completed" || status === "failed";
+}
+
+type Next = Pick<StatusFacts, "status" | "blockedReason">;
+
+export function nextStatus(facts: StatusFacts, wish: StatusWish): Next {
+  const { openBlockers } = facts;
+  const waits = openBlockers.length > 0;
+  if (wish.status === undefined) return followed(facts, wish);
+  if (wish.status === "blocked") return blocked(facts, wish);
+  if (wish.blockedReason !== undefined) throw REASON_ALONE();
+  if (wish.status === "pending")
+    return { status: waits ? "blocked" : "pending", blockedReason: null };
+  // Work that had begun when something it needs was taken up again goes on.
+  const mustBeFree = wish.status !== "failed" && wish.status !== facts.status;
+  if (waits && mustBeFree) throw stillBlocked(openBlockers);
+  return { status: wish.status, blockedReason: null };
+}
+
+/** Nobody asked for another status: it follows from what the task waits for. */
+function followed({ status, blockedReason, openBlockers }: StatusFacts, wish: StatusWish): Next {
+  if (wish.blockedReason !== undefined && blockedReason === null) throw REASON_ALONE();
+  if (isSettled(status)) return { status, blockedReason: null };
+  const reason = wish.blockedReason ?? blockedReason;
+  if (reason !== null || openBlockers.length > 0)
+    return { status: "blocked", blockedReason: reason };
+  return { status: status === "blocked" ? "pending" : status, blockedReason: null };
+}
+
+function blocked({ blockedReason, openBlockers }: StatusFacts, wish: StatusWish): Next {
+  const reason = wish.blockedReason ?? blockedReason;
+  if (reason !== null || openBlockers.length > 0)
+    return { status: "blocked", blockedReason: reason };
+  return { status: "blocked", blockedReason: wish.result?.trim() || NO_REASON };
+}
+
+const REASON_ALONE = () =>
+  new Refusal(
+    "invalid",
+    "blocked_reason_unused",
+    "A reason goes only with a task that is blocked. Put what came of the task into its result.",
+  );
+
+export function stillBlocked(openBlockers: readonly string[]): Refusal {
+  return new Refusal(
+    "conflict",
+    "task_blocked",
+    `This task waits for ${openBlockers.join(", ")}. Complete that first, or change what it waits for.`,
+  );
+}

@@ -1,0 +1,138 @@
+/**
+ * Changing a task. Whatever follows from it (what is free now, what has to know) happens in the same
+ * transaction. A task whose check has not passed is not changed at all, but what was found of the
+ * check is kept: that answer is returned and not thrown.
+ */
+import type { Refusal } from "#base/refusal.ts";
+import { cleanJson, cleanText } from "#base/text/clean-text.ts";
+import { causeOf, type Doing, requireAssignee } from "../board/board.ts";
+import { factsOf, statusChanged } from "../board/dependents.ts";
+import { requireBlockers, requireParent } from "../board/graph.ts";
+import { requireChange } from "../board/rights.ts";
+import { checkTask, requireCheckable } from "../checks/check-task.ts";
+import { MAX_REASON_CHARS, type TaskChange } from "../contract.ts";
+import { sendNews } from "../notify.ts";
+import { type Edge, listBlockers, saveBlockers } from "../queries.ts";
+import type { TaskRow } from "../schema.ts";
+import { cleaned, dueInstant, dueKey, givenTo, labelsText, priorityNumber } from "./create-task.ts";
+import { saveChanged } from "./record-changes.ts";
+import { isSettled, nextStatus } from "./status.ts";
+
+export interface Updated {
+  task: TaskRow;
+  /** Tasks that nothing blocks any more because of it. */
+  unblocked: TaskRow[];
+}
+
+export async function updateTask(
+  doing: Doing,
+  before: TaskRow,
+  change: TaskChange,
+): Promise<Updated | { refused: Refusal }> {
+  const { work, actor } = doing;
+  requireChange(actor, before, change);
+  const row = await withFields(doing, before, change);
+  const blockers = await blockersFor(doing, row, change);
+  if (change.parentTaskId != null)
+    await requireParent(work.tx, row.session_id, row.id, change.parentTaskId);
+  await assign(doing, row, change);
+  applyStatus(doing, row, blockers, change);
+  if (row.status === "completed" && before.status !== "completed") {
+    row.assignee_id ??= row.check_spec === null ? null : actor.sessionId;
+    const refused = await checkTask(doing, row);
+    if (refused) return { refused };
+  }
+  if (change.blockedBy) await saveBlockers(work.tx, row, idsOf(blockers.now));
+  await saveChanged(doing, before, row, blockers.changes);
+  const unblocked = await statusChanged(doing, before, row);
+  const isGiven = row.assignee_id !== null && row.assignee_id !== before.assignee_id;
+  if (isGiven && actor.kind === "person" && row.status === "pending") doing.news.push(givenTo(row));
+  await sendNews(work, doing.news, causeOf(actor));
+  return { task: row, unblocked };
+}
+
+async function withFields(doing: Doing, before: TaskRow, change: TaskChange): Promise<TaskRow> {
+  const { actor } = doing;
+  const row = { ...before };
+  const { title, description, result, parentTaskId, priority, labels, position, check } = change;
+  if (title !== undefined) row.title = cleanText(title);
+  if (description !== undefined) row.description = cleaned(description);
+  if (result !== undefined) row.result = cleaned(result);
+  if (parentTaskId !== undefined) row.parent_id = parentTaskId;
+  if (priority !== undefined) row.priority = priorityNumber(priority);
+  if (labels !== undefined) row.labels = labelsText(labels);
+  if (position !== undefined) row.position = position;
+  if (change.dueAt !== undefined) {
+    row.due_at = await dueInstant(doing, change.dueAt);
+    row.due_key = dueKey(row.due_at);
+    if (row.due_at !== before.due_at) row.overdue_told_at = null;
+  }
+  if (check !== undefined) {
+    if (check) requireCheckable(check);
+    row.check_spec = check && cleanJson(check);
+    row.check_by = check && actor.key;
+  }
+  return row;
+}
+
+interface Blockers {
+  now: readonly Pick<Edge, "blocked_by" | "status">[];
+  changes: { field: string; from: string; to: string }[];
+}
+
+async function blockersFor(
+  { work }: Doing,
+  row: TaskRow,
+  { blockedBy }: TaskChange,
+): Promise<Blockers> {
+  const before = await listBlockers(work.tx, [row.id]);
+  if (!blockedBy) return { now: before, changes: [] };
+  const rows = await requireBlockers(work.tx, row.session_id, row.id, blockedBy);
+  const now = rows.map(({ id, status }) => ({ blocked_by: id, status }));
+  const [from, to] = [idsOf(before).sort().join(", "), idsOf(now).sort().join(", ")];
+  return { now, changes: from === to ? [] : [{ field: "blockedBy", from, to }] };
+}
+
+function idsOf(edges: Blockers["now"]): string[] {
+  return edges.map(({ blocked_by }) => blocked_by);
+}
+
+/** A child that begins what nobody has takes it. */
+async function assign(doing: Doing, row: TaskRow, change: TaskChange): Promise<void> {
+  const { actor } = doing;
+  const takes = actor.kind === "child" && row.assignee_id === null && change.status !== undefined;
+  if (change.sessionId === undefined) {
+    if (takes && change.status !== "pending") row.assignee_id = actor.sessionId;
+    return;
+  }
+  if (change.sessionId !== null && change.sessionId !== row.assignee_id)
+    await requireAssignee(doing, change.sessionId);
+  row.assignee_id = change.sessionId;
+}
+
+function applyStatus(
+  { work, actor }: Doing,
+  row: TaskRow,
+  { now }: Blockers,
+  { status, blockedReason, blockedBy, result }: TaskChange,
+): void {
+  if (status === undefined && blockedReason === undefined && blockedBy === undefined) return;
+  const before = { status: row.status, reason: row.blocked_reason };
+  const openBlockers = idsOf(now.filter((blocker) => blocker.status !== "completed"));
+  const next = nextStatus(
+    { ...factsOf(row), openBlockers },
+    {
+      status,
+      blockedReason: blockedReason && cleanText(blockedReason),
+      result: result && cleanText(result.slice(0, MAX_REASON_CHARS)),
+    },
+  );
+  row.status = next.status;
+  row.blocked_reason = next.blockedReason;
+  if (next.blockedReason !== before.reason)
+    row.blocked_by_hand = next.blockedReason === null ? null : actor.key;
+  // What it said was about what blocked it.
+  if (row.status !== "blocked" || openBlockers.length === 0) row.note = null;
+  if (!isSettled(row.status)) row.settled_at = null;
+  else if (row.status !== before.status) row.settled_at = work.now;
+}
