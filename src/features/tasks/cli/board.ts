@@ -1,11 +1,9 @@
-/** Where boards and tasks are. */
+/** The option that names a board, and the session whose board it is. */
 import { ORCHESTRATOR } from "#protocol/session-ids.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
-import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
-import { ensureOrchestrator } from "#surfaces/cli/kit/orchestrator-path.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
+import { ensureOrchestrator, findSessionId } from "#surfaces/cli/kit/find-session.ts";
 
-/** Whose board, for all commands of the group. */
+/** Options of all commands of the group. */
 export interface BoardOptions {
   session: string;
 }
@@ -16,15 +14,12 @@ export const BOARD_OPTION = [
   ORCHESTRATOR,
 ] as const;
 
-/** What takes something away where a name is asked for. */
+/** Takes something away where a name is asked for. */
 export const NONE = "none";
 
-export async function tasksPath(api: Api, { session }: BoardOptions): Promise<string> {
+/** Resolves the id of the session whose board is meant. */
+export async function resolveBoard(api: Api, { session }: BoardOptions): Promise<string> {
   // The first task may come before the first conversation.
   if (session === ORCHESTRATOR) await ensureOrchestrator(api);
-  return `${sessionPath(await findSessionId(api, session))}/tasks`;
-}
-
-export async function taskPath(api: Api, options: BoardOptions, id: string): Promise<string> {
-  return `${await tasksPath(api, options)}/${encodeURIComponent(id)}`;
+  return findSessionId(api, session);
 }
