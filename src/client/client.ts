@@ -27,7 +27,7 @@ export type Transport = (request: ClientRequest) => Promise<unknown>;
 
 type Part<Name extends string, Schema extends z.ZodType> = [Schema] extends [NoInput]
   ? object
-  : object extends z.input<Schema>
+  : Record<string, never> extends z.input<Schema>
     ? { readonly [Key in Name]?: z.input<Schema> }
     : { readonly [Key in Name]: z.input<Schema> };
 
@@ -70,7 +70,7 @@ export function createClient(send: Transport): Client {
 /** Path of a route for what is no plain call: an event stream, a socket, a file. */
 export function routePath<const Address extends string>(
   address: Address,
-  input: PathParams<Address> & { readonly query?: LooseInput },
+  input: PathParams<NoInfer<Address>> & { readonly query?: LooseInput },
 ): string {
   return pathWithQuery(readAddress(address).path, input);
 }

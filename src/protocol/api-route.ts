@@ -57,12 +57,15 @@ type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${in
   ? Name | ParamName<Rest>
   : never;
 
+/** A path was to be filled with a parameter that is missing or empty. */
+export class MissingParameter extends Error {}
+
 /** Fills the parameters into a path. */
 export function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
     const value = params[name];
     if (typeof value !== "string" || value === "")
-      throw new Error(`The path ${path} needs the parameter ${name}.`);
+      throw new MissingParameter(`The path ${path} needs the parameter ${name}.`);
     return encodeURIComponent(value);
   });
 }

@@ -38,6 +38,13 @@ describe("sessions", () => {
     expect(json).toMatchObject({ items: [{ id: "ses_1" }, { id: "ses_9" }], next: null });
   });
 
+  it("finds nothing by an empty id, and asks the server for nothing", async () => {
+    const { code, err } = await run(["approvals", "show", ""]);
+    expect(code).toBe(6);
+    expect(err).toContain("[not_found]");
+    expect(server.requests("GET", "/api/approvals")).toEqual([]);
+  });
+
   it("changes what a session may spend and whether it remembers", async () => {
     const session = { ...server.session(), budget: 2_500_000, cost: 1_000_000, enableMemory: true };
     server.answer("PATCH", "/api/sessions/ses_1", (_seen, response) =>

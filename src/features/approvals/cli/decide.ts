@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
-import { APPROVAL_SCOPES, type Approval } from "#features/approvals/contract.ts";
+import { APPROVAL_SCOPES } from "#features/approvals/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 
 interface Options {
-  scope: string;
+  scope: (typeof APPROVAL_SCOPES)[number];
   reason?: string;
 }
 
@@ -22,10 +22,8 @@ export function addApprovalsDecideCommands(group: Command, host: CliHost): void 
       .option("--reason <text>", "what the agent is told")
       .action((id: string, { scope, reason }: Options, command: Command) =>
         perform(host, command, async (invocation) => {
-          const answer = await invocation.api().call<{ approval: Approval }>(approvalPath(id), {
-            method: "POST",
-            body: { decision, scope, reason },
-          });
+          const body = { decision, scope, reason };
+          const answer = await invocation.api().approvals.decide({ id, body });
           invocation.print(answer, [`${DONE_WORDS[decision]} (${scope}). The agent goes on.`]);
           return DONE;
         }),
@@ -41,16 +39,10 @@ export function addApprovalsReviseCommand(group: Command, host: CliHost): void {
     .argument("<words>", "what is to be changed")
     .action((id: string, reason: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const answer = await invocation.api().call<{ approval: Approval }>(approvalPath(id), {
-          method: "POST",
-          body: { decision: "revise", reason },
-        });
+        const body = { decision: "revise", reason } as const;
+        const answer = await invocation.api().approvals.decide({ id, body });
         invocation.print(answer, ["Sent back. The agent changes its plan."]);
         return DONE;
       }),
     );
-}
-
-export function approvalPath(id: string): string {
-  return `/api/approvals/${encodeURIComponent(id)}`;
 }

@@ -26,4 +26,3 @@ export {
   isYes,
   readAnswer,
 } from "./ask.ts";
-export { approvalPath } from "./decide.ts";

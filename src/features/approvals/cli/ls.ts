@@ -24,8 +24,8 @@ async function listApprovals(
 ): Promise<Ending> {
   const api = invocation.api();
   const session = which === undefined ? undefined : await findSessionId(api, which);
-  const query = { state: all ? undefined : "pending", session };
-  const items = await api.listAll<Approval>("/api/approvals", query);
+  const query = { state: all ? undefined : ("pending" as const), session };
+  const items = await api.listAll(api.approvals.list, { query });
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

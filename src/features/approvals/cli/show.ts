@@ -1,10 +1,8 @@
 import type { Command } from "commander";
-import type { Approval } from "#features/approvals/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 import { columnsOf, styleFor } from "#surfaces/cli/kit/terminal.ts";
 import { describeAsk, describeDecision, describeQuestions } from "./ask.ts";
-import { approvalPath } from "./decide.ts";
 
 export function addApprovalsShowCommand(group: Command, host: CliHost): void {
   group
@@ -13,8 +11,7 @@ export function addApprovalsShowCommand(group: Command, host: CliHost): void {
     .argument("<id>", "the approval, question or plan")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = approvalPath(id);
-        const { approval } = await invocation.api().callAgain<{ approval: Approval }>(path);
+        const { approval } = await invocation.api().again.approvals.get({ id });
         const style = styleFor(host.stdout, host.env);
         const look = { style, columns: columnsOf(host.stdout) };
         const asked = approval.kind === "question" ? describeQuestions(approval, look) : [];

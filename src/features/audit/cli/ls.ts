@@ -1,16 +1,15 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { ApiRoutes, InputOf } from "#client/index.ts";
 import type { AuditEvent } from "#features/audit/contract.ts";
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
 
-interface Options {
-  session?: string;
-  action?: string;
-  category?: string;
-  from?: string;
-  to?: string;
+type Query = NonNullable<InputOf<ApiRoutes["audit"]["list"]>["query"]>;
+
+/** An action or a category that does not exist is refused by the server. */
+interface Options extends Pick<Query, "session" | "action" | "category" | "from" | "to"> {
   limit: number;
 }
 
@@ -58,7 +57,7 @@ async function readTrail(
   const items: AuditEvent[] = [];
   let cursor: string | undefined;
   do {
-    const page: Page<AuditEvent> = await api.call("/api/audit", {
+    const page: Page<AuditEvent> = await api.audit.list({
       query: { ...filter, limit: Math.min(limit - items.length, PAGE_LIMIT_MAX), cursor },
     });
     items.push(...page.items);

@@ -10,7 +10,7 @@ export function addAuditVerifyCommand(group: Command, host: CliHost): void {
     .description("Checks that the trail is as it was written.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const result = await invocation.api().call<Verification>("/api/audit/verify");
+        const result = await invocation.api().audit.verify();
         invocation.print(result, linesOf(result));
         return result.ok ? DONE : EXIT.tampered;
       }),

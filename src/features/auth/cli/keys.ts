@@ -1,14 +1,16 @@
 /** `muster keys`: keys for programs. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type ApiKey, KEY_SCOPES } from "#features/auth/contract.ts";
+import { KEY_SCOPES } from "#features/auth/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
+type KeyScope = (typeof KEY_SCOPES)[number];
+
 interface AddOptions {
-  scope: string[];
+  scope: KeyScope[];
   days?: number;
 }
 
@@ -38,8 +40,7 @@ export function addKeysCommands(program: Command, host: CliHost): void {
     .argument("<id>", "the key's id, not the key")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = `/api/me/api-keys/${encodeURIComponent(id)}`;
-        const answer = await invocation.api().call<object>(path, { method: "DELETE" });
+        const answer = await invocation.api().me.revokeApiKey({ id });
         invocation.print(answer, [`${id} is revoked.`]);
         return DONE;
       }),
@@ -47,7 +48,7 @@ export function addKeysCommands(program: Command, host: CliHost): void {
 }
 
 async function listKeys(invocation: Invocation): Promise<Ending> {
-  const items = await invocation.api().call<{ items: ApiKey[] }>("/api/me/api-keys");
+  const items = await invocation.api().me.listApiKeys();
   if (invocation.json) invocation.print({ ...items, next: null }, []);
   else if (items.items.length === 0)
     invocation.print(null, ["No keys. Make one with: muster keys add NAME --scope sessions:read"]);
@@ -77,16 +78,15 @@ async function addKey(
     scopes: scope,
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
   };
-  const answer = await invocation
-    .api()
-    .call<{ apiKey: ApiKey; key: string }>("/api/me/api-keys", { method: "POST", body });
+  const answer = await invocation.api().me.createApiKey({ body });
   invocation.print(answer, [answer.key]);
   invocation.note("The key is not shown again.");
   return DONE;
 }
 
-function collectScope(scope: string, before: string[] | undefined): string[] {
-  if (!KEY_SCOPES.some((known) => known === scope))
+function collectScope(text: string, before: KeyScope[] | undefined): KeyScope[] {
+  const scope = KEY_SCOPES.find((known) => known === text);
+  if (scope === undefined)
     throw new InvalidArgumentError(`Allowed choices are ${KEY_SCOPES.join(", ")}.`);
   return [...(before ?? []), scope];
 }

@@ -2,20 +2,13 @@ import type { Command } from "commander";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 
-interface SignInLink {
-  link: string;
-  expiresAt: string;
-}
-
 export function addLoginLinkCommand(program: Command, host: CliHost): void {
   program
     .command("login-link")
     .description("Prints a new link that signs a browser in, once.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const answer = await invocation
-          .api()
-          .call<SignInLink>("/api/auth/links", { method: "POST", body: {} });
+        const answer = await invocation.api().auth.createLink();
         invocation.print(answer, [answer.link]);
         invocation.note(
           `Good for one sign-in, until ${new Date(answer.expiresAt).toLocaleString()}.`,

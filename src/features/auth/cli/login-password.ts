@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { User } from "#features/auth/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { readPassword } from "./login-secret.ts";
@@ -17,10 +16,7 @@ export function addPasswordCommand(program: Command, host: CliHost): void {
 async function setPassword(invocation: Invocation, { email }: { email?: string }): Promise<Ending> {
   const api = invocation.api();
   const newPassword = await readPassword(invocation.host, "New password, of 12 letters or more");
-  const answer = await api.call<{ user: User }>("/api/me/password", {
-    method: "PUT",
-    body: { newPassword, ...(email ? { email } : {}) },
-  });
+  const answer = await api.me.setPassword({ body: { newPassword, ...(email ? { email } : {}) } });
   invocation.print(answer, [`${answer.user.email} can sign in at ${api.url}/sign-in.`]);
   invocation.note("Browsers that were signed in have to sign in again; keys stay.");
   return DONE;

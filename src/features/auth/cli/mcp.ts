@@ -1,6 +1,5 @@
 /** `muster mcp`: how another agent program reaches your orchestrator and your sessions. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { ApiKey } from "#features/auth/contract.ts";
 import { isLoopback } from "#surfaces/cli/client/find-server.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
@@ -8,6 +7,8 @@ import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/i
 /** Not MUSTER_API_KEY: that is what these commands use, and it may open much more. */
 const VARIABLE = "MUSTER_MCP_KEY";
 const DAY_MS = 24 * 60 * 60_000;
+const READ_SCOPES = ["sessions:read"] as const;
+const WORK_SCOPES = ["sessions:read", "sessions:write", "tasks", "mail"] as const;
 
 interface Options {
   client?: ClientName;
@@ -65,7 +66,8 @@ export function addMcpCommand(program: Command, host: CliHost): void {
 async function printSettings(invocation: Invocation, options: Options): Promise<Ending> {
   const api = invocation.api();
   const url = `${api.url}/mcp`;
-  const made = options.newKey === undefined ? undefined : await makeKey(invocation, options);
+  const made =
+    options.newKey === undefined ? undefined : await makeKey(invocation, options.newKey, options);
   const wanted = options.client === undefined ? NAMES : [options.client];
   const clients = Object.fromEntries(wanted.map((name) => [name, CLIENTS[name].config(url)]));
   const key = made ? { keyId: made.apiKey.id, key: made.key } : {};
@@ -88,18 +90,15 @@ async function printSettings(invocation: Invocation, options: Options): Promise<
   return DONE;
 }
 
-function makeKey(
-  invocation: Invocation,
-  { newKey, readOnly, days }: Options,
-): Promise<{ apiKey: ApiKey; key: string }> {
+function makeKey(invocation: Invocation, name: string, { readOnly, days }: Options) {
   const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MS);
   const body = {
-    name: newKey,
+    name,
     // What is good for tasks or mail may also write them.
-    scopes: readOnly ? ["sessions:read"] : ["sessions:read", "sessions:write", "tasks", "mail"],
+    scopes: [...(readOnly ? READ_SCOPES : WORK_SCOPES)],
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
   };
-  return invocation.api().call("/api/me/api-keys", { method: "POST", body });
+  return invocation.api().me.createApiKey({ body });
 }
 
 function parseDays(text: string): number {

@@ -1,16 +1,18 @@
 /** `muster inbox read`, `unread`, `archive`, `unarchive`, `snooze` and `read-all`. */
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
+import type { ApiRoutes, InputOf } from "#client/index.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { instantOf } from "#surfaces/cli/kit/instant.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { INBOX, letterPath } from "./path.ts";
+
+type LetterChange = NonNullable<InputOf<ApiRoutes["inbox"]["update"]>["body"]>;
 
 interface Change {
   name: string;
   says: string;
-  body: object;
+  body: LetterChange;
   done: string;
 }
 
@@ -58,9 +60,8 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
     .option("--news", "only what asks nothing of you: messages and notifications")
     .action((options: { news?: boolean }, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = `${INBOX}/${options.news ? "read-non-actionable" : "read-all"}`;
-        const call = { method: "PUT", body: {} } as const;
-        const answer = await invocation.api().callAgain<{ changed: number }>(path, call);
+        const { inbox } = invocation.api().again;
+        const answer = await (options.news ? inbox.readNonActionable() : inbox.readAll());
         const { changed } = answer;
         invocation.print(answer, [
           changed === 1 ? "1 letter is read." : `${changed} letters are read.`,
@@ -73,15 +74,12 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
 async function change(
   invocation: Invocation,
   ids: readonly string[],
-  body: object,
+  body: LetterChange,
   done: string,
 ): Promise<Ending> {
   const api = invocation.api();
   const letters: Letter[] = [];
-  for (const id of ids) {
-    const call = { method: "PATCH", body } as const;
-    letters.push((await api.callAgain<{ letter: Letter }>(letterPath(id), call)).letter);
-  }
+  for (const id of ids) letters.push((await api.again.inbox.update({ id, body })).letter);
   invocation.print(
     { letters },
     letters.map(({ id }) => `${id} ${done}.`),

@@ -7,15 +7,11 @@ import type { Api } from "#surfaces/cli/client/api.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { ORCHESTRATOR, type Orchestrator } from "#surfaces/cli/kit/orchestrator-path.ts";
 import { printTable, safeLine } from "#surfaces/cli/kit/terminal.ts";
 import { readPeople } from "#surfaces/cli/kit/who.ts";
 
-interface Contacts {
-  items: { userId: string; name: string }[];
-}
+type Contacts = Awaited<ReturnType<typeof readContacts>>;
 
-const CONTACTS = "/api/me/mail-contacts";
 const PEOPLE = "their names, e-mail addresses or ids";
 
 export function addInboxContactsCommands(inbox: Command, host: CliHost): void {
@@ -41,8 +37,8 @@ export function addInboxContactsCommands(inbox: Command, host: CliHost): void {
     );
 }
 
-export function readContacts(api: Api): Promise<Contacts> {
-  return api.callAgain<Contacts>(CONTACTS);
+export function readContacts(api: Api) {
+  return api.again.mailbox.contacts();
 }
 
 async function list(invocation: Invocation): Promise<Ending> {
@@ -63,8 +59,7 @@ async function change(
   const userIds = isIn
     ? [...new Set([...listed, ...named])]
     : listed.filter((id) => !named.includes(id));
-  const call = { method: "PUT", body: { userIds } } as const;
-  await show(invocation, await api.callAgain<Contacts>(CONTACTS, call));
+  await show(invocation, await api.again.mailbox.setContacts({ body: { userIds } }));
   return DONE;
 }
 
@@ -79,7 +74,7 @@ async function show(invocation: Invocation, contacts: Contacts): Promise<void> {
       ["ID", "NAME"],
       items.map(({ userId, name }) => [userId, name]),
     );
-  const { identity } = await invocation.api().callAgain<Orchestrator>(ORCHESTRATOR);
+  const { identity } = await invocation.api().again.orchestrators.get();
   const rule = identity?.acceptsAgentMail ?? "none";
   if (rule !== "list") invocation.note(`The list does not count now: ${ruleWords(rule)}`);
 }

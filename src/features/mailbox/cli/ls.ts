@@ -7,13 +7,13 @@ import {
   type LetterBox,
   type LetterType,
 } from "#features/mailbox/contract.ts";
-import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-import { INBOX, nameOf } from "./path.ts";
+import { partyName } from "./party-name.ts";
 
 const LIMIT = 30;
 const NAME_WIDTH = 28;
@@ -53,7 +53,7 @@ export function addInboxLsCommands(group: Command, host: CliHost): void {
     .description("Says how many letters in your inbox you have not read.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const answer = await invocation.api().callAgain<{ count: number }>(`${INBOX}/count`);
+        const answer = await invocation.api().again.inbox.count();
         invocation.print(answer, [String(answer.count)]);
         return DONE;
       }),
@@ -71,7 +71,7 @@ async function list(invocation: Invocation, options: LsOptions): Promise<Ending>
   const api = invocation.api();
   const idOf = (which: string | undefined) =>
     which === undefined ? undefined : findSessionId(api, which);
-  const page = await api.callAgain<Page<Letter>>(INBOX, {
+  const page = await api.again.inbox.list({
     query: {
       box,
       limit,
@@ -81,7 +81,7 @@ async function list(invocation: Invocation, options: LsOptions): Promise<Ending>
       contextSessionId: await idOf(session),
       contextTaskId: task,
       contextRef: options.ref,
-      ...(options.unread && { unreadOnly: true }),
+      ...(options.unread && { unreadOnly: "true" }),
     },
   });
   if (invocation.json) invocation.print(page, []);
@@ -106,7 +106,7 @@ function rowOf(letter: Letter, box: LetterBox): string[] {
     id,
     timeAgo(createdAt),
     decision === null ? messageType : `${messageType}, ${decision}`,
-    shorten(nameOf(box === "sent" ? to : from), NAME_WIDTH),
+    shorten(partyName(box === "sent" ? to : from), NAME_WIDTH),
     shorten(content, TEXT_WIDTH),
   ];
 }

@@ -1,8 +1,7 @@
 /** `muster inbox show`: the exchange that a letter belongs to. */
 import type { Command } from "commander";
-import { approvalPath, describeDecision } from "#features/approvals/cli/index.ts";
+import { describeDecision } from "#features/approvals/cli/index.ts";
 import type { Approval } from "#features/approvals/contract.ts";
-import type { Me } from "#features/auth/contract.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
@@ -10,7 +9,7 @@ import { frameText } from "#surfaces/cli/kit/framed-text.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 import { columnsOf, type Style, safeLine, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-import { INBOX, letterPath, nameOf } from "./path.ts";
+import { partyName } from "./party-name.ts";
 
 export function addInboxShowCommand(group: Command, host: CliHost): void {
   group
@@ -21,9 +20,8 @@ export function addInboxShowCommand(group: Command, host: CliHost): void {
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const { letter } = await api.callAgain<{ letter: Letter }>(letterPath(id));
-        const path = `${INBOX}-threads/${encodeURIComponent(letter.threadId)}`;
-        const items = await api.listAll<Letter>(path);
+        const { threadId } = (await api.again.inbox.get({ id })).letter;
+        const items = await api.listAll(api.inbox.thread, { threadId });
         const style = styleFor(host.stdout, host.env);
         const columns = columnsOf(host.stdout);
         const lines = items.flatMap((one) => linesOf(one, style, columns));
@@ -36,7 +34,7 @@ export function addInboxShowCommand(group: Command, host: CliHost): void {
 
 /** One answers what one was sent; what asks for a decision is decided, and not twice. */
 async function nextLines(api: Api, items: readonly Letter[]): Promise<string[]> {
-  const { user } = await api.callAgain<Me>("/api/me");
+  const { user } = await api.again.me.get();
   const last = items.findLast(({ to }) => to.kind === "user" && to.id === user.id);
   if (!last) return [];
   const approval = await approvalOf(api, last);
@@ -51,9 +49,9 @@ const APPROVAL_REF = "approval:";
 
 async function approvalOf(api: Api, { contextRef }: Letter): Promise<Approval | undefined> {
   if (!contextRef?.startsWith(APPROVAL_REF)) return;
-  const path = approvalPath(contextRef.slice(APPROVAL_REF.length));
+  const id = contextRef.slice(APPROVAL_REF.length);
   try {
-    return (await api.callAgain<{ approval: Approval }>(path)).approval;
+    return (await api.again.approvals.get({ id })).approval;
   } catch (error) {
     // It is gone, or the key is not good for it: what was written can be shown all the same.
     if (error instanceof ServerRefusal) return;
@@ -63,7 +61,7 @@ async function approvalOf(api: Api, { contextRef }: Letter): Promise<Approval | 
 
 function linesOf(letter: Letter, style: Style, columns: number): string[] {
   const { id, from, to, createdAt, messageType, content } = letter;
-  const head = `${nameOf(from)} → ${nameOf(to)}, ${timeAgo(createdAt)}`;
+  const head = `${partyName(from)} → ${partyName(to)}, ${timeAgo(createdAt)}`;
   return [
     style.bold(safeLine(head)),
     style.dim(safeLine(`${id}  ${messageType}${aboutOf(letter)}${fateOf(letter)}`)),

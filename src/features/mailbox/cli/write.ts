@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
+import type { CallOptions, Client } from "#client/index.ts";
 import {
   LETTER_TYPES,
   type Letter,
@@ -13,7 +14,7 @@ import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { readInput } from "#surfaces/cli/kit/read-input.ts";
 import { safeLine } from "#surfaces/cli/kit/terminal.ts";
-import { letterPath, MESSAGES, nameOf } from "./path.ts";
+import { partyName } from "./party-name.ts";
 
 const TEXT = "what it says; read from standard input when left out";
 
@@ -53,7 +54,7 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
           contextTaskId: options.task,
           contextRef: options.ref,
         };
-        return write(invocation, MESSAGES, body);
+        return write(invocation, ({ mailbox }, options) => mailbox.send({ body }, options));
       }),
     );
   group
@@ -62,9 +63,10 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
     .argument("<letter>", "its id")
     .argument("[text]", TEXT)
     .action((id: string, text: string | undefined, _options: object, command: Command) =>
-      perform(host, command, async (invocation) =>
-        write(invocation, `${letterPath(id)}/reply`, { content: await textOf(host, text) }),
-      ),
+      perform(host, command, async (invocation) => {
+        const body = { content: await textOf(host, text) };
+        return write(invocation, ({ inbox }, options) => inbox.reply({ id, body }, options));
+      }),
     );
 }
 
@@ -83,14 +85,13 @@ async function textOf(host: CliHost, text: string | undefined): Promise<string> 
   return text ?? readInput(host, MAX_LETTER_CHARS, "Say what to write, or pipe it in.");
 }
 
-async function write(invocation: Invocation, path: string, body: object): Promise<Ending> {
-  const answer = await invocation.api().callAgain<{ letter: Letter }>(path, {
-    method: "POST",
-    body,
-    idempotencyKey: randomUUID(),
-  });
+async function write(
+  invocation: Invocation,
+  send: (client: Client, options: CallOptions) => Promise<{ letter: Letter }>,
+): Promise<Ending> {
+  const answer = await send(invocation.api().again, { idempotencyKey: randomUUID() });
   const { id, to, fate } = answer.letter;
   const when = fate === "waiting" ? "It waits until its agent reads it." : "It has arrived.";
-  invocation.print(answer, [safeLine(`${id} to ${nameOf(to)}. ${when}`)]);
+  invocation.print(answer, [safeLine(`${id} to ${partyName(to)}. ${when}`)]);
   return DONE;
 }

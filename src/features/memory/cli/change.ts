@@ -2,24 +2,15 @@
 import { type Command, InvalidArgumentError } from "commander";
 import {
   CATEGORIES,
-  type Earlier,
   MAX_CONTENT_CHARS,
   type Memory,
-  type Pruned,
-  type Written,
+  type MemoryChange,
 } from "#features/memory/contract.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { readInput } from "#surfaces/cli/kit/read-input.ts";
-import {
-  MEMORIES,
-  memoriesPath,
-  memoryPath,
-  REPO_OPTION,
-  type RepoOption,
-  shownMemory,
-} from "./path.ts";
+import { REPO_OPTION, type RepoOption, shownMemory } from "./shelf.ts";
 
 const OFFERED = `such as ${CATEGORIES.join(", ")}`;
 
@@ -111,10 +102,12 @@ async function add(
   { category, title, pin: pinned, repo }: AddOptions,
 ): Promise<Ending> {
   const content = text ?? (await readText(invocation.host));
-  const said = { content, category, title, pinned, repo };
-  const path = memoriesPath(repo === undefined ? {} : { repo });
+  const said = { content, category, title, pinned };
   const api = invocation.api();
-  const answer = await api.call<Written>(path, { method: "POST", body: said });
+  const answer =
+    repo === undefined
+      ? await api.memory.create({ body: said })
+      : await api.memory.createSession({ body: { ...said, repo } });
   const { memory, replaced, pruned } = answer;
   invocation.print(answer, [
     ...(replaced ? await replacedLines(api, memory.id) : [`${memory.id} is remembered.`]),
@@ -125,7 +118,7 @@ async function add(
 
 /** What was replaced was found by words, so its person sees what it was. */
 async function replacedLines(api: Api, id: string): Promise<string[]> {
-  const { history } = await api.callAgain<{ history: Earlier[] }>(memoryPath(id));
+  const { history } = await api.again.memory.get({ id });
   const [before] = history;
   const was = before ? ` It said before: ${shownMemory(before)}` : "";
   return [
@@ -154,11 +147,10 @@ function pin(invocation: Invocation, id: string, pinned: boolean): Promise<Endin
 async function change(
   invocation: Invocation,
   id: string,
-  body: object,
+  body: MemoryChange,
   done: string,
 ): Promise<Ending> {
-  const call = { method: "PATCH", body } as const;
-  const answer = await invocation.api().call<{ memory: Memory }>(memoryPath(id), call);
+  const answer = await invocation.api().memory.update({ id, body });
   invocation.print(answer, [`${id} ${done}: ${shownMemory(answer.memory)}`]);
   return DONE;
 }
@@ -166,10 +158,7 @@ async function change(
 async function forget(invocation: Invocation, ids: readonly string[]): Promise<Ending> {
   const api = invocation.api();
   const forgotten: Memory[] = [];
-  for (const id of ids)
-    forgotten.push(
-      (await api.call<{ memory: Memory }>(memoryPath(id), { method: "DELETE" })).memory,
-    );
+  for (const id of ids) forgotten.push((await api.memory.delete({ id })).memory);
   invocation.print(
     { forgotten },
     forgotten.map((memory) => `${memory.id} is forgotten: ${shownMemory(memory)}`),
@@ -182,7 +171,7 @@ async function prune(
   { below, unusedDays, category, dryRun = false }: PruneOptions,
 ): Promise<Ending> {
   const body = { below, unusedDays, category, dryRun };
-  const answer = await invocation.api().call<Pruned>(`${MEMORIES}/prune`, { method: "POST", body });
+  const answer = await invocation.api().memory.prune({ body });
   const { pruned, more } = answer;
   const lines = pruned.map((memory) => `${memory.id} ${memory.category}  ${shownMemory(memory)}`);
   const count = pruned.length === 1 ? "1 memory" : `${pruned.length} memories`;

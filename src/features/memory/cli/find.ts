@@ -1,17 +1,13 @@
 /** `muster memory ls`, `search` and `show`. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { Earlier, Memory } from "#features/memory/contract.ts";
+import type { Memory } from "#features/memory/contract.ts";
 import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, safeLine, safeText, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-import { memoriesPath, memoryPath, REPO_OPTION, type RepoOption, shownMemory } from "./path.ts";
+import { isOfSessions, REPO_OPTION, type RepoOption, shownMemory } from "./shelf.ts";
 
-interface MemoryWithHistory {
-  memory: Memory;
-  history: Earlier[];
-}
 interface FilterOptions extends RepoOption {
   category?: string;
   since?: string;
@@ -49,7 +45,7 @@ function addShowCommand(group: Command, host: CliHost): void {
     .argument("<id>")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const found = await invocation.api().callAgain<MemoryWithHistory>(memoryPath(id));
+        const found = await invocation.api().again.memory.get({ id });
         const style = styleFor(host.stdout, host.env);
         invocation.print(found, [
           ...factLines(found.memory),
@@ -106,8 +102,11 @@ function queryOf({ category, since, until, repo }: FilterOptions) {
 
 async function list(invocation: Invocation, options: ListOptions): Promise<Ending> {
   const { pinned } = options;
-  const query = { ...queryOf(options), ...(pinned && { pinned }) };
-  const items = await invocation.api().listAll<Memory>(memoriesPath(options), query);
+  const query = { ...queryOf(options), ...(pinned && { pinned: "true" }) };
+  const api = invocation.api();
+  const items = isOfSessions(options)
+    ? await api.listAll(api.memory.listSession, { query })
+    : await api.listAll(api.memory.list, { query });
   show(invocation, { items, next: null }, nothingWords(options));
   return DONE;
 }
@@ -128,7 +127,10 @@ async function search(
   options: SearchOptions,
 ): Promise<Ending> {
   const query = { ...queryOf(options), query: words, limit: options.limit };
-  const page = await invocation.api().call<Page<Memory>>(memoriesPath(options), { query });
+  const { memory } = invocation.api();
+  const page = isOfSessions(options)
+    ? await memory.listSession({ query })
+    : await memory.list({ query });
   show(invocation, page, "Nothing was found. Try other words.");
   return DONE;
 }

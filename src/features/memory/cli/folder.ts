@@ -14,7 +14,7 @@ import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { safeLine } from "#surfaces/cli/kit/terminal.ts";
 import { refreshFolder } from "./export.ts";
-import { MEMORIES, REPO_OPTION, type RepoOption } from "./path.ts";
+import { REPO_OPTION, type RepoOption } from "./shelf.ts";
 
 const MAX_DEPTH = 5;
 const MAX_FILES = 5_000;
@@ -53,10 +53,7 @@ async function exportTo(
   { repo, force = false }: ExportOptions,
 ): Promise<Ending> {
   const folder = resolve(to);
-  const call = { query: { repo } };
-  const { files } = await invocation
-    .api()
-    .call<{ files: MemoryFile[] }>(`${MEMORIES}/export`, call);
+  const { files } = await invocation.api().memory.export({ query: { repo } });
   // Names come from a server and become paths here, so they are judged here too.
   if (!files.every(({ path }) => MEMORY_PATH.test(path)))
     throw new Refusal(
@@ -90,7 +87,7 @@ async function importFrom(
   const sum: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
   for (let at = 0; at < files.length; at += MAX_IMPORTED) {
     const body = { files: files.slice(at, at + MAX_IMPORTED), repo };
-    const done = await api.call<Imported>(`${MEMORIES}/import`, { method: "POST", body });
+    const done = await api.memory.import({ body });
     for (const name of ["created", "replaced", "unchanged", "pruned"] as const)
       sum[name] += done[name];
     sum.refused.push(...done.refused);

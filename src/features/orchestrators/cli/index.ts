@@ -14,10 +14,8 @@ import { QUEUE_MODES, type Session } from "#protocol/sessions.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { ORCHESTRATOR, type Orchestrator } from "#surfaces/cli/kit/orchestrator-path.ts";
 import { formatCost, safeLine } from "#surfaces/cli/kit/terminal.ts";
 
-const PREFERENCES = "/api/me/preferences";
 const MINUTE_MS = 60_000;
 /** How a preference is given back to the server. */
 const DEFAULT = "default";
@@ -36,19 +34,12 @@ export function addOrchestratorCommands(program: Command, host: CliHost): void {
     .description("Brings it back after it has ended; what it knew in its conversation is kept.")
     .option("--force", "also when it is well: stops what it does, and keeps its queue")
     .action(({ force = false }: { force?: boolean }, command: Command) =>
-      perform(host, command, (invocation) => act(invocation, "restart", { force })),
+      perform(host, command, (invocation) => restart(invocation, force)),
     );
-  const actions = {
-    wake: "Wakes it when it sleeps, and starts it when there is none.",
-  };
-  for (const [name, what] of Object.entries(actions)) {
-    group
-      .command(name)
-      .description(what)
-      .action((_options: object, command: Command) =>
-        perform(host, command, (invocation) => act(invocation, name)),
-      );
-  }
+  group
+    .command("wake")
+    .description("Wakes it when it sleeps, and starts it when there is none.")
+    .action((_options: object, command: Command) => perform(host, command, wake));
 }
 
 function addSetCommand(group: Command, host: CliHost): void {
@@ -89,7 +80,7 @@ function addPreferencesCommand(group: Command, host: CliHost): void {
 }
 
 async function show(invocation: Invocation): Promise<Ending> {
-  const found = await invocation.api().call<Orchestrator>(ORCHESTRATOR);
+  const found = await invocation.api().orchestrators.get();
   const { identity, session, needsRestart, recovery } = found;
   if (!identity && !session) {
     invocation.print(found, ["You have none yet. Start it with: muster chat"]);
@@ -128,24 +119,23 @@ async function change(invocation: Invocation, options: SetOptions): Promise<Endi
     const message = "Say what to change, such as --name Ada; --help lists what there is.";
     throw new Refusal("invalid", "wrong_usage", message);
   }
-  const answer = await invocation
-    .api()
-    .callAgain<{ identity: Identity }>(`${ORCHESTRATOR}/identity`, { method: "PUT", body });
+  const answer = await invocation.api().again.orchestrators.updateIdentity({ body });
   invocation.print(answer, await identityLines(invocation, answer.identity));
   return DONE;
 }
 
-async function act(
-  invocation: Invocation,
-  name: string,
-  { force = false }: { force?: boolean } = {},
-): Promise<Ending> {
+async function wake(invocation: Invocation): Promise<Ending> {
+  const answer = await invocation.api().again.orchestrators.wake();
+  invocation.print(answer, sessionLines(answer.session));
+  return DONE;
+}
+
+async function restart(invocation: Invocation, force: boolean): Promise<Ending> {
   const api = invocation.api();
-  const path = `${ORCHESTRATOR}/${name}`;
-  // By force it is done again each time it is asked for, so it is asked for once.
+  // A restart by force is done again each time it is asked for, so it is asked for once.
   const answer = force
-    ? await api.call<{ session: Session }>(path, { method: "POST", body: { force } })
-    : await api.callAgain<{ session: Session }>(path, { method: "POST", body: {} });
+    ? await api.orchestrators.restart({ body: { force } })
+    : await api.again.orchestrators.restart();
   invocation.print(answer, sessionLines(answer.session));
   return DONE;
 }
@@ -161,8 +151,8 @@ async function preferences(invocation: Invocation, options: PreferenceOptions): 
   const body = preferencesChange(options);
   const answer =
     Object.keys(body).length === 0
-      ? await api.call<Preferences>(PREFERENCES)
-      : await api.callAgain<Preferences>(PREFERENCES, { method: "PATCH", body });
+      ? await api.orchestrators.getPreferences()
+      : await api.again.orchestrators.updatePreferences({ body });
   const { model, idleTimeoutMs, queueMode } = answer;
   const idle = idleTimeoutMs === null ? null : `${idleTimeoutMs / MINUTE_MS} minutes`;
   invocation.print(answer, [

@@ -1,13 +1,15 @@
 /** `muster members`: who belongs to the organisation, and who may join. */
 import { Argument, type Command } from "commander";
-import type { Invitation, Member } from "#features/orgs/contract.ts";
+import type { Member } from "#features/orgs/contract.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { orgPath } from "#surfaces/cli/kit/org-path.ts";
 import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 import { addOversightCommands } from "./oversight.ts";
+
+type Role = Member["role"];
 
 export function addMembersCommands(program: Command, host: CliHost): void {
   const group = program
@@ -25,11 +27,11 @@ export function addMembersCommands(program: Command, host: CliHost): void {
     .description("Makes somebody an admin, or a member. They have to sign in again.")
     .argument("<user>", "their id")
     .addArgument(new Argument("<role>", "the new role").choices(["admin", "member"]))
-    .action((user: string, role: string, _options: object, command: Command) =>
+    .action((user: string, role: Role, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const path = `${await orgPath(api)}/members/${encodeURIComponent(user)}`;
-        const answer = await api.call<object>(path, { method: "PATCH", body: { role } });
+        const orgId = await resolveOrgId(api);
+        const answer = await api.orgs.updateMember({ orgId, userId: user, body: { role } });
         invocation.print(answer, [`${user} is ${role === "admin" ? "an admin" : "a member"}.`]);
         return DONE;
       }),
@@ -56,14 +58,12 @@ function addInvitationCommands(group: Command, host: CliHost): void {
     .action((options: { email?: string; admin?: boolean; user?: string }, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const answer = await api.call<{ link: string }>(`${await orgPath(api)}/invitations`, {
-          method: "POST",
-          body: {
-            role: options.admin ? "admin" : "member",
-            ...(options.email ? { email: options.email } : {}),
-            ...(options.user ? { userId: options.user } : {}),
-          },
-        });
+        const body = {
+          role: (options.admin ? "admin" : "member") as Role,
+          ...(options.email ? { email: options.email } : {}),
+          ...(options.user ? { userId: options.user } : {}),
+        };
+        const answer = await api.orgs.invite({ orgId: await resolveOrgId(api), body });
         invocation.print(answer, [answer.link]);
         invocation.note("Send it to one person; whoever opens it first joins.");
         return DONE;
@@ -80,10 +80,8 @@ function addInvitationCommands(group: Command, host: CliHost): void {
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const path = `${await orgPath(api)}/invitations/${encodeURIComponent(id)}`;
-        invocation.print(await api.call<object>(path, { method: "DELETE" }), [
-          `${id} is withdrawn.`,
-        ]);
+        const orgId = await resolveOrgId(api);
+        invocation.print(await api.orgs.withdrawInvitation({ orgId, id }), [`${id} is withdrawn.`]);
         return DONE;
       }),
     );
@@ -91,8 +89,8 @@ function addInvitationCommands(group: Command, host: CliHost): void {
 
 async function listMembers(invocation: Invocation, withRemoved: boolean): Promise<Ending> {
   const api = invocation.api();
-  const query = withRemoved ? { removed: "true" } : {};
-  const { items } = await api.call<{ items: Member[] }>(`${await orgPath(api)}/members`, { query });
+  const query = withRemoved ? ({ removed: "true" } as const) : {};
+  const { items } = await api.orgs.listMembers({ orgId: await resolveOrgId(api), query });
   if (invocation.json) invocation.print({ items, next: null }, []);
   else
     printTable(
@@ -111,7 +109,7 @@ async function listMembers(invocation: Invocation, withRemoved: boolean): Promis
 
 async function listInvitations(invocation: Invocation): Promise<Ending> {
   const api = invocation.api();
-  const { items } = await api.call<{ items: Invitation[] }>(`${await orgPath(api)}/invitations`);
+  const { items } = await api.orgs.listInvitations({ orgId: await resolveOrgId(api) });
   if (invocation.json) invocation.print({ items, next: null }, []);
   else if (items.length === 0) invocation.print(null, ["No invitations wait."]);
   else
@@ -137,7 +135,7 @@ async function removeMember(invocation: Invocation, user: string, isSure: boolea
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const path = `${await orgPath(api)}/members/${encodeURIComponent(user)}`;
-  invocation.print(await api.call<object>(path, { method: "DELETE" }), [`${user} is removed.`]);
+  const orgId = await resolveOrgId(api);
+  invocation.print(await api.orgs.removeMember({ orgId, userId: user }), [`${user} is removed.`]);
   return DONE;
 }

@@ -1,13 +1,10 @@
 /** `muster members sessions|orchestrators|open|purge`: what admins see and do about other people's work. */
 import type { Command } from "commander";
-import type { OverseenOrchestrator } from "#features/orchestrators/contract.ts";
-import type { Member } from "#features/orgs/contract.ts";
-import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
-import type { OverseenSession } from "#protocol/sessions.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { orgPath } from "#surfaces/cli/kit/org-path.ts";
 import { formatCost, printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 export function addOversightCommands(group: Command, host: CliHost): void {
   group
@@ -41,9 +38,8 @@ export function addOversightCommands(group: Command, host: CliHost): void {
 
 async function listSessions(invocation: Invocation, user: string | undefined): Promise<Ending> {
   const api = invocation.api();
-  const page = await api.call<Page<OverseenSession>>(`${await orgPath(api)}/sessions`, {
-    query: { user, limit: PAGE_LIMIT_MAX },
-  });
+  const query = { user, limit: PAGE_LIMIT_MAX };
+  const page = await api.orgs.listSessions({ orgId: await resolveOrgId(api), query });
   if (invocation.json) invocation.print(page, []);
   else if (page.items.length === 0) invocation.print(null, ["There are none."]);
   else
@@ -65,7 +61,7 @@ async function listSessions(invocation: Invocation, user: string | undefined): P
 
 async function listOrchestrators(invocation: Invocation): Promise<Ending> {
   const api = invocation.api();
-  const page = await api.call<Page<OverseenOrchestrator>>(`${await orgPath(api)}/orchestrators`);
+  const page = await api.orchestrators.oversee({ orgId: await resolveOrgId(api) });
   if (invocation.json) invocation.print(page, []);
   else if (page.items.length === 0) invocation.print(null, ["Nobody has one yet."]);
   else
@@ -87,11 +83,8 @@ async function listOrchestrators(invocation: Invocation): Promise<Ending> {
 
 async function openSession(invocation: Invocation, id: string, reason: string): Promise<Ending> {
   const api = invocation.api();
-  const path = `${await orgPath(api)}/sessions/${encodeURIComponent(id)}/open`;
-  const answer = await api.call<{ session: OverseenSession }>(path, {
-    method: "POST",
-    body: { reason },
-  });
+  const orgId = await resolveOrgId(api);
+  const answer = await api.orgs.openSession({ orgId, sessionId: id, body: { reason } });
   invocation.print(answer, [`${id} is open to you until ${answer.session.openUntil}.`]);
   invocation.note("Its owner was told, with your reason. Read it with: muster sessions show");
   return DONE;
@@ -99,8 +92,8 @@ async function openSession(invocation: Invocation, id: string, reason: string): 
 
 async function purgeMember(invocation: Invocation, user: string, confirm: string): Promise<Ending> {
   const api = invocation.api();
-  const path = `${await orgPath(api)}/members/${encodeURIComponent(user)}/purge`;
-  const answer = await api.call<{ member: Member }>(path, { method: "POST", body: { confirm } });
+  const orgId = await resolveOrgId(api);
+  const answer = await api.orgs.purgeMember({ orgId, userId: user, body: { confirm } });
   invocation.print(answer, [
     answer.member.state === "purged"
       ? `Nothing of ${user} is left.`

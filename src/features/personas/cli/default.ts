@@ -1,8 +1,7 @@
 import type { Command } from "commander";
-import type { PersonaSummary } from "#features/personas/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
-import { personasPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 export function addPersonasDefaultCommand(group: Command, host: CliHost): void {
   group
@@ -13,9 +12,10 @@ export function addPersonasDefaultCommand(group: Command, host: CliHost): void {
     .action((name: string, { off = false }: { off?: boolean }, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const path = `${await personasPath(api, name)}/default`;
-        const method = off ? "DELETE" : "PUT";
-        const answer = await api.call<{ persona: PersonaSummary }>(path, { method });
+        const persona = { orgId: await resolveOrgId(api), id: name };
+        const answer = off
+          ? await api.personas.unsetDefault(persona)
+          : await api.personas.setDefault(persona);
         const { slug } = answer.persona;
         invocation.print(answer, [off ? `${slug} is not the default.` : `${slug} is the default.`]);
         return DONE;

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { exportOf, type Persona, type Version } from "#features/personas/contract.ts";
+import { exportOf } from "#features/personas/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 import { writePersonaFolder } from "./folder.ts";
-import { personasPath } from "./path.ts";
 import { versionNumber } from "./show.ts";
 
 interface Options {
@@ -29,9 +29,9 @@ async function exportPersona(
   { to, at }: Options,
 ): Promise<Ending> {
   const api = invocation.api();
-  const path = await personasPath(api, name);
-  const { persona } = await api.call<{ persona: Persona }>(path);
-  const answer = await api.call<{ version: Version }>(`${path}/versions/${at ?? persona.version}`);
+  const which = { orgId: await resolveOrgId(api), id: name };
+  const { persona } = await api.personas.get(which);
+  const answer = await api.personas.getVersion({ ...which, n: String(at ?? persona.version) });
   const exported = exportOf(answer.version, persona);
   const folder = await writePersonaFolder(to ?? persona.slug, exported);
   const number = answer.version.version;

@@ -3,11 +3,11 @@ import { type PersonaSummary, VISIBILITIES } from "#features/personas/contract.t
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-import { personasPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 interface Options {
   q?: string;
-  visibility?: string;
+  visibility?: (typeof VISIBILITIES)[number];
 }
 
 const DESCRIPTION_WIDTH = 80;
@@ -26,7 +26,8 @@ export function addPersonasLsCommand(group: Command, host: CliHost): void {
 async function listPersonas(invocation: Invocation, { q, visibility }: Options): Promise<Ending> {
   const api = invocation.api();
   const query = { q, visibility };
-  const items = await api.listAll<PersonaSummary>(await personasPath(api), query);
+  const orgId = await resolveOrgId(api);
+  const items = await api.listAll(api.personas.list, { orgId, query });
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

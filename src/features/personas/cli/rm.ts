@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import type { PersonaSummary } from "#features/personas/contract.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { personasPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 export function addPersonasRmCommand(group: Command, host: CliHost): void {
   group
@@ -29,8 +28,7 @@ async function removePersona(
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const path = await personasPath(api, name);
-  const answer = await api.call<{ persona: PersonaSummary }>(path, { method: "DELETE" });
+  const answer = await api.personas.delete({ orgId: await resolveOrgId(api), id: name });
   const { slug, archivedAt } = answer.persona;
   invocation.print(answer, [
     archivedAt === null

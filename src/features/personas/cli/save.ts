@@ -1,11 +1,12 @@
 import { basename, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
-import { type Persona, VISIBILITIES } from "#features/personas/contract.ts";
+import { type NewPersona, type Persona, VISIBILITIES } from "#features/personas/contract.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 import { readPersonaFolder } from "./folder.ts";
-import { personasPath } from "./path.ts";
 
 interface SaveOptions {
   from?: string;
@@ -13,10 +14,10 @@ interface SaveOptions {
   slug?: string;
   description?: string;
   icon?: string;
-  visibility?: string;
+  visibility?: (typeof VISIBILITIES)[number];
   model?: string;
   runtime?: string;
-  memory?: string;
+  memory?: keyof typeof MEMORY;
 }
 
 export function addPersonasCreateCommand(group: Command, host: CliHost): void {
@@ -27,10 +28,12 @@ export function addPersonasCreateCommand(group: Command, host: CliHost): void {
   ).action((options: SaveOptions, command: Command) =>
     perform(host, command, async (invocation) => {
       const { from } = options;
-      const called = from === undefined ? {} : { name: basename(resolve(from)) };
-      const body = { ...called, ...(await bodyFrom(options)) };
-      if (body.name === undefined) throw nothing("Give --from FOLDER or --name NAME.");
-      return save(invocation, { method: "POST", body });
+      const said = await bodyFrom(options);
+      const name = said.name ?? (from === undefined ? undefined : basename(resolve(from)));
+      if (name === undefined) throw nothing("Give --from FOLDER or --name NAME.");
+      return save(invocation, ({ personas }, orgId) =>
+        personas.create({ orgId, body: { ...said, name } }),
+      );
     }),
   );
 }
@@ -46,7 +49,9 @@ export function addPersonasEditCommand(group: Command, host: CliHost): void {
       const body = await bodyFrom(options);
       if (Object.keys(body).length === 0)
         throw nothing("Say what to change, such as --from FOLDER or --description TEXT.");
-      return save(invocation, { method: "PUT", name, body });
+      return save(invocation, ({ personas }, orgId) =>
+        personas.updateByPut({ orgId, id: name, body }),
+      );
     }),
   );
 }
@@ -66,7 +71,7 @@ function withSettings(command: Command): Command {
     );
 }
 
-const MEMORY: Record<string, boolean | null> = { on: true, off: false, session: null };
+const MEMORY = { on: true, off: false, session: null } as const;
 
 /** What is said on the command line goes before what the folder says. */
 async function bodyFrom({
@@ -75,8 +80,8 @@ async function bodyFrom({
   runtime,
   memory,
   ...said
-}: SaveOptions): Promise<Record<string, unknown>> {
-  const body: Record<string, unknown> = {
+}: SaveOptions): Promise<Partial<NewPersona>> {
+  const body: Partial<NewPersona> = {
     ...(from === undefined ? {} : await readPersonaFolder(from)),
     ...said,
   };
@@ -96,11 +101,10 @@ function orNone(text: string): string | null {
 
 async function save(
   invocation: Invocation,
-  { method, name, body }: { method: "POST" | "PUT"; name?: string; body: object },
+  send: (api: Api, orgId: string) => Promise<{ persona: Persona }>,
 ): Promise<Ending> {
   const api = invocation.api();
-  const path = await personasPath(api, name);
-  const answer = await api.call<{ persona: Persona }>(path, { method, body });
+  const answer = await send(api, await resolveOrgId(api));
   const { slug, visibility, version, files, skills } = answer.persona;
   const parts = `${files.length} files, ${skills.length} skills`;
   invocation.print(answer, [`${slug} is saved: ${visibility}, version ${version}, ${parts}.`]);

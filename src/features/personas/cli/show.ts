@@ -3,7 +3,7 @@ import type { Persona, Version } from "#features/personas/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { safeLine, safeText } from "#surfaces/cli/kit/terminal.ts";
-import { personasPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 export function addPersonasShowCommand(group: Command, host: CliHost): void {
   group
@@ -27,14 +27,14 @@ async function showPersona(
   version: number | undefined,
 ): Promise<Ending> {
   const api = invocation.api();
-  const path = await personasPath(api, name);
+  const which = { orgId: await resolveOrgId(api), id: name };
   if (version === undefined) {
-    const answer = await api.call<{ persona: Persona }>(path);
+    const answer = await api.personas.get(which);
     const { slug, visibility, isDefault } = answer.persona;
     const about = `${slug}, ${visibility}${isDefault ? ", default" : ""}`;
     invocation.print(answer, linesOf(answer.persona, about));
   } else {
-    const answer = await api.call<{ version: Version }>(`${path}/versions/${version}`);
+    const answer = await api.personas.getVersion({ ...which, n: String(version) });
     invocation.print(answer, linesOf(answer.version, `saved ${answer.version.createdAt}`));
   }
   return DONE;

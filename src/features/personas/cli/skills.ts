@@ -1,13 +1,13 @@
 /** `muster personas skills`: what a persona can do beyond its files, from a folder or a git repository. */
 import type { Command } from "commander";
-import type { ImportedSkill, Persona, SkillSummary } from "#features/personas/contract.ts";
+import type { Persona, SkillSummary } from "#features/personas/contract.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, safeLine, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 import { readSkillsIn } from "./folder.ts";
-import { personasPath } from "./path.ts";
 
 const DESCRIPTION_WIDTH = 60;
 const HASH_CHARS = 12;
@@ -70,8 +70,8 @@ interface ImportOptions {
 
 async function listSkills(invocation: Invocation, persona: string): Promise<Ending> {
   const api = invocation.api();
-  const path = `${await personasPath(api, persona)}/skills`;
-  const answer = await api.call<{ items: SkillSummary[] }>(path);
+  const orgId = await resolveOrgId(api);
+  const answer = await api.personas.listSkills({ orgId, id: persona });
   const { items } = answer;
   if (invocation.json) invocation.print(answer, []);
   else if (items.length === 0)
@@ -91,14 +91,11 @@ function rowOf({ name, sha256, source, description }: SkillSummary): string[] {
 async function addSkills(invocation: Invocation, persona: string, folder: string): Promise<Ending> {
   const skills = await readSkillsIn(folder);
   const api = invocation.api();
-  const path = `${await personasPath(api, persona)}/skills`;
+  const orgId = await resolveOrgId(api);
   let answer: { persona: Persona } | undefined;
   const lines: string[] = [];
   for (const { name, files } of skills) {
-    answer = await api.call<{ persona: Persona }>(`${path}/${encodeURIComponent(name)}`, {
-      method: "PUT",
-      body: { files },
-    });
+    answer = await api.personas.setSkill({ orgId, id: persona, name, body: { files } });
     const { slug, version } = answer.persona;
     lines.push(safeLine(`${slug} has the skill ${name} (version ${version}).`));
   }
@@ -112,11 +109,8 @@ async function importSkills(
   body: ImportOptions & { url: string },
 ): Promise<Ending> {
   const api = invocation.api();
-  const path = `${await personasPath(api, persona)}/skills/import`;
-  const answer = await api.call<{ persona: Persona; skills: ImportedSkill[] }>(path, {
-    method: "POST",
-    body,
-  });
+  const orgId = await resolveOrgId(api);
+  const answer = await api.personas.importSkills({ orgId, id: persona, body });
   const { slug, version } = answer.persona;
   const lines = answer.skills.map(({ name, change, sha256, source }) =>
     safeLine(
@@ -142,8 +136,8 @@ async function removeSkill(
     return EXIT.failed;
   }
   const api = invocation.api();
-  const path = `${await personasPath(api, persona)}/skills/${encodeURIComponent(skill)}`;
-  const answer = await api.call<{ persona: Persona }>(path, { method: "DELETE" });
+  const orgId = await resolveOrgId(api);
+  const answer = await api.personas.deleteSkill({ orgId, id: persona, name: skill });
   const { slug, version } = answer.persona;
   invocation.print(answer, [`${slug} no longer has ${skill} (version ${version}).`]);
   return DONE;

@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
-import type { GatewaySettings } from "#features/gateway/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { orgPath } from "#surfaces/cli/kit/org-path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 interface GatewayOptions {
   members?: "open" | "closed";
@@ -35,16 +34,15 @@ async function gateway(
   { members, environmentKeys }: GatewayOptions,
 ): Promise<Ending> {
   const api = invocation.api();
-  const path = `${await orgPath(api)}/model-gateway`;
+  const orgId = await resolveOrgId(api);
   const body = {
     ...(members === undefined ? {} : { personalRunners: members === "open" }),
     ...(environmentKeys === undefined ? {} : { environmentKeys: environmentKeys === "on" }),
   };
   const isChange = Object.keys(body).length > 0;
-  const answer = await api.call<{ gateway: GatewaySettings }>(
-    path,
-    isChange ? { method: "PUT", body } : {},
-  );
+  const answer = isChange
+    ? await api.gateway.update({ orgId, body })
+    : await api.gateway.get({ orgId });
   const { personalRunners, environmentKeys: offersOwn } = answer.gateway;
   invocation.print(answer, [
     `Members' own machines: ${personalRunners ? "open" : "closed"}`,

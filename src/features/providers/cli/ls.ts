@@ -12,7 +12,7 @@ export function addProvidersLsCommand(group: Command, host: CliHost): void {
 }
 
 async function listProviders(invocation: Invocation): Promise<Ending> {
-  const answer = await invocation.api().call<{ items: Provider[] }>("/api/providers");
+  const answer = await invocation.api().providers.list();
   if (invocation.json) {
     invocation.print(answer, []);
   } else if (answer.items.length === 0) {

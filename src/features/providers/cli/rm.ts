@@ -9,8 +9,7 @@ export function addProvidersRmCommand(group: Command, host: CliHost): void {
     .argument("<name>", "the provider")
     .action((name: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = `/api/providers/${encodeURIComponent(name)}`;
-        const answer = await invocation.api().call<object>(path, { method: "DELETE" });
+        const answer = await invocation.api().providers.delete({ name });
         invocation.print(answer, [`${name} is removed.`]);
         return DONE;
       }),

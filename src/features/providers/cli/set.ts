@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
-import { PROVIDER_KINDS, type Provider } from "#features/providers/contract.ts";
+import { PROVIDER_KINDS } from "#features/providers/contract.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { readKey } from "./key.ts";
 
 interface SetOptions {
-  kind: string;
+  kind: (typeof PROVIDER_KINDS)[number];
   baseUrl?: string;
   keyStdin?: boolean;
   model?: string[];
@@ -43,18 +43,13 @@ async function setProvider(
   const api = invocation.api();
   const apiKey = await readKey(invocation.host, name, keyStdin);
   if (apiKey === null) return EXIT.interrupted;
-  const answer = await api.call<{ provider: Provider }>(
-    `/api/providers/${encodeURIComponent(name)}`,
-    {
-      method: "PUT",
-      body: {
-        kind,
-        ...(baseUrl === undefined ? {} : { baseUrl }),
-        ...(apiKey === undefined ? {} : { apiKey }),
-        ...(model === undefined ? {} : { models: model }),
-      },
-    },
-  );
+  const body = {
+    kind,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(model === undefined ? {} : { models: model }),
+  };
+  const answer = await api.providers.set({ name, body });
   const { provider } = answer;
   const key = provider.hasKey ? "with a key" : "without a key";
   invocation.print(answer, [

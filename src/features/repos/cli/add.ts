@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { NewRepo, Repo } from "#features/repos/contract.ts";
+import type { NewRepo } from "#features/repos/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { reposPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 interface AddOptions {
   name?: string;
@@ -38,10 +38,8 @@ async function addRepo(
   options: AddOptions,
 ): Promise<Ending> {
   const api = invocation.api();
-  const answer = await api.call<{ repo: Repo }>(await reposPath(api), {
-    method: "POST",
-    body: bodyOf(place, options),
-  });
+  const orgId = await resolveOrgId(api);
+  const answer = await api.repos.create({ orgId, body: bodyOf(place, options) });
   const { fullName, url, problem } = answer.repo;
   if (problem !== null) invocation.note(problem);
   invocation.print(answer, [`${fullName} is added: ${url}`]);

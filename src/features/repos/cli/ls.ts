@@ -3,7 +3,7 @@ import type { Repo } from "#features/repos/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
-import { reposPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 const ABOUT_WIDTH = 70;
 
@@ -28,8 +28,8 @@ async function listRepos(
   { enabled }: LsOptions,
 ): Promise<Ending> {
   const api = invocation.api();
-  const query = { q: words.join(" "), enabled };
-  const items = await api.listAll<Repo>(await reposPath(api), query);
+  const query = { q: words.join(" "), ...(enabled && { enabled: "true" as const }) };
+  const items = await api.listAll(api.repos.list, { orgId: await resolveOrgId(api), query });
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

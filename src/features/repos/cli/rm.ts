@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import type { Repo } from "#features/repos/contract.ts";
+import { notFound } from "#base/refusal.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
-import { repoPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 export function addReposRmCommand(group: Command, host: CliHost): void {
   group
@@ -12,10 +13,23 @@ export function addReposRmCommand(group: Command, host: CliHost): void {
     .action((name: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const path = await repoPath(api, name);
-        const answer = await api.call<{ repo: Repo }>(path, { method: "DELETE" });
+        const orgId = await resolveOrgId(api);
+        const answer = await api.repos.delete({
+          orgId,
+          repoId: await resolveRepo(api, orgId, name),
+        });
         invocation.print(answer, [`${answer.repo.fullName} is removed.`]);
         return DONE;
       }),
     );
+}
+
+/** Resolves a repository by its full name, whatever its letters, or by its id. */
+async function resolveRepo(api: Api, orgId: string, nameOrId: string): Promise<string> {
+  if (/^rep_[0-9a-z]{26}$/.test(nameOrId)) return nameOrId;
+  const name = nameOrId.toLowerCase();
+  const found = await api.listAll(api.repos.list, { orgId, query: { q: nameOrId } });
+  const repo = found.find(({ fullName }) => fullName.toLowerCase() === name);
+  if (!repo) throw notFound("repository");
+  return repo.id;
 }

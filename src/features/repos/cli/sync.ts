@@ -3,7 +3,7 @@ import { GITHUB_TOKEN_SECRET, type RepoSyncResult } from "#features/repos/contra
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { reposPath } from "./path.ts";
+import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 interface SyncOptions {
   credential?: string;
@@ -30,10 +30,8 @@ async function syncRepos(
   { credential, disabled = false }: SyncOptions,
 ): Promise<Ending> {
   const api = invocation.api();
-  const answer = await api.call<{ sync: RepoSyncResult }>(`${await reposPath(api)}/sync`, {
-    method: "POST",
-    body: { owner, credential, ...(disabled ? { enabled: false } : {}) },
-  });
+  const body = { owner, credential, ...(disabled ? { enabled: false } : {}) };
+  const answer = await api.repos.sync({ orgId: await resolveOrgId(api), body });
   invocation.print(answer, linesOf(answer.sync));
   return answer.sync.state === "complete" ? DONE : EXIT.refused;
 }

@@ -13,7 +13,7 @@ export function addModelsCommand(program: Command, host: CliHost): void {
 }
 
 async function listModels(invocation: Invocation): Promise<Ending> {
-  const answer = await invocation.api().call<{ items: ModelOffer[] }>("/api/models");
+  const answer = await invocation.api().runners.models();
   if (invocation.json) {
     invocation.print(answer, []);
   } else if (answer.items.length === 0) {

@@ -14,7 +14,8 @@ export function addRunnersLsCommand(group: Command, host: CliHost): void {
 }
 
 async function listRunners(invocation: Invocation): Promise<Ending> {
-  const items = await invocation.api().listAll<Runner>("/api/runners");
+  const api = invocation.api();
+  const items = await api.listAll(api.runners.list, {});
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

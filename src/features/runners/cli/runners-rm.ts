@@ -9,8 +9,7 @@ export function addRunnersRmCommand(group: Command, host: CliHost): void {
     .argument("<id>", "the runner")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = `/api/runners/${encodeURIComponent(id)}`;
-        const answer = await invocation.api().call<object>(path, { method: "DELETE" });
+        const answer = await invocation.api().runners.delete({ id });
         invocation.print(answer, [`${id} is removed.`]);
         return DONE;
       }),

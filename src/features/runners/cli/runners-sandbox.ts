@@ -26,9 +26,7 @@ export function addRunnersSandboxCommands(group: Command, host: CliHost): void {
     .argument("<id>", "the runner")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const answer = await invocation
-          .api()
-          .call<{ runner: Runner }>(pathOf(id, "unsandboxed"), { method: "DELETE" });
+        const answer = await invocation.api().runners.requireSandbox({ id });
         invocation.print(answer, [
           `${answer.runner.name} runs commands in a sandbox or not at all.`,
         ]);
@@ -55,9 +53,7 @@ async function allow(invocation: Invocation, id: string, isSure: boolean): Promi
       return DONE;
     }
   }
-  const answer = await invocation
-    .api()
-    .call<{ runner: Runner }>(pathOf(id, "unsandboxed"), { method: "POST", body: {} });
+  const answer = await invocation.api().runners.allowUnsandboxed({ id });
   invocation.print(answer, [
     `Agents may work on ${safeText(answer.runner.name)} without a sandbox.`,
   ]);
@@ -70,10 +66,7 @@ const LOOK_PAUSE_MS = 250;
 
 async function look(invocation: Invocation, id: string): Promise<Ending> {
   const api = invocation.api();
-  const before = await api.call<{ runner: Runner }>(pathOf(id, "look"), {
-    method: "POST",
-    body: {},
-  });
+  const before = await api.runners.lookForSandbox({ id });
   let { runner } = before;
   for (
     let tries = 0;
@@ -81,7 +74,7 @@ async function look(invocation: Invocation, id: string): Promise<Ending> {
     tries++
   ) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS));
-    const all = await api.listAll<Runner>("/api/runners");
+    const all = await api.listAll(api.runners.list, {});
     runner = all.find((one) => one.id === id) ?? runner;
   }
   invocation.print({ runner }, [sandboxSentence(runner)]);
@@ -101,8 +94,4 @@ export function sandboxSentence({ name, sandbox }: Runner): string {
 export function sandboxWord({ sandbox }: Runner): string {
   if (isIsolated(sandbox)) return "bubblewrap";
   return sandbox?.kind === "local" && sandbox.why === null ? "without" : "missing";
-}
-
-function pathOf(id: string, what: string): string {
-  return `/api/runners/${encodeURIComponent(id)}/${what}`;
 }

@@ -21,7 +21,7 @@ function collect(tag: string, before: string[] = []): string[] {
 async function makeToken(invocation: Invocation, name: string, tags: string[]): Promise<Ending> {
   const api = invocation.api();
   const body = { name, ...(tags.length > 0 ? { tags } : {}) };
-  const answer = await api.call<{ token: string }>("/api/runners/tokens", { method: "POST", body });
+  const answer = await api.runnerTokens.create({ body });
   const command = `MUSTER_SERVER=${api.url} MUSTER_TOKEN=${answer.token} npx muster runner`;
   invocation.print({ ...answer, command }, [
     "Start the runner on its machine with:",

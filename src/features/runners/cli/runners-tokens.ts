@@ -1,11 +1,8 @@
 /** `muster runners tokens`: which tokens let runners in, also before one has come, and taking them back. */
 import type { Command } from "commander";
-import type { RunnerToken } from "#features/auth/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-
-const PATH = "/api/runners/tokens";
 
 export function addRunnersTokensCommands(group: Command, host: CliHost): void {
   const tokens = group
@@ -21,8 +18,7 @@ export function addRunnersTokensCommands(group: Command, host: CliHost): void {
     .argument("<id>", "the token")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
-        const path = `/api/runner-tokens/${encodeURIComponent(id)}`;
-        const answer = await invocation.api().call<object>(path, { method: "DELETE" });
+        const answer = await invocation.api().runnerTokens.revoke({ id });
         invocation.print(answer, [`${id} is revoked.`]);
         invocation.note(
           "Remove its runners, so that their sessions go elsewhere: muster runners rm",
@@ -33,7 +29,7 @@ export function addRunnersTokensCommands(group: Command, host: CliHost): void {
 }
 
 async function listTokens(invocation: Invocation): Promise<Ending> {
-  const { items } = await invocation.api().call<{ items: RunnerToken[] }>(PATH);
+  const { items } = await invocation.api().runnerTokens.list();
   if (invocation.json) invocation.print({ items, next: null }, []);
   else if (items.length === 0)
     invocation.print(null, ["No tokens. Make one with: muster runners token NAME"]);

@@ -5,7 +5,6 @@ import {
   SEARCH_KINDS,
   SEARCH_LIMIT_DEFAULT,
   type SearchItem,
-  type SearchPage,
 } from "#features/search/contract.ts";
 import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
@@ -43,7 +42,7 @@ function limitOf(text: string): number {
 
 async function search(invocation: Invocation, q: string, options: Options): Promise<Ending> {
   const query = { q, ...options };
-  const page = await invocation.api().call<SearchPage>("/api/search", { query });
+  const page = await invocation.api().search.find({ query });
   const { stdout, env } = invocation.host;
   const style = styleFor(stdout, env);
   const lines = page.items.flatMap((item) => linesOf(item, style));

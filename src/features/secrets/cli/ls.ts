@@ -3,7 +3,7 @@ import type { Secret } from "#features/secrets/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-import { ORG_OPTION, type SecretsOptions, secretsPath } from "./path.ts";
+import { ORG_OPTION, openShelf, type SecretsOptions } from "./shelf.ts";
 
 const DESCRIPTION_WIDTH = 60;
 
@@ -18,8 +18,8 @@ export function addSecretsLsCommand(group: Command, host: CliHost): void {
 }
 
 async function listSecrets(invocation: Invocation, options: SecretsOptions): Promise<Ending> {
-  const api = invocation.api();
-  const items = await api.listAll<Secret>(await secretsPath(api, options));
+  const shelf = await openShelf(invocation.api(), options);
+  const items = await shelf.list();
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
-import { ORG_OPTION, type SecretsOptions, secretPath } from "./path.ts";
+import { ORG_OPTION, openShelf, type SecretsOptions } from "./shelf.ts";
 
 export function addSecretsRmCommand(group: Command, host: CliHost): void {
   group
@@ -11,11 +11,8 @@ export function addSecretsRmCommand(group: Command, host: CliHost): void {
     .option(...ORG_OPTION)
     .action((name: string, options: SecretsOptions, command: Command) =>
       perform(host, command, async (invocation) => {
-        const api = invocation.api();
-        const path = await secretPath(api, options, name);
-        invocation.print(await api.call<object>(path, { method: "DELETE" }), [
-          `${name} is removed.`,
-        ]);
+        const shelf = await openShelf(invocation.api(), options);
+        invocation.print(await shelf.delete(name), [`${name} is removed.`]);
         return DONE;
       }),
     );

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
-import { MAX_SECRET_BYTES, type Secret } from "#features/secrets/contract.ts";
+import { MAX_SECRET_BYTES } from "#features/secrets/contract.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import { askHidden } from "#surfaces/cli/kit/hidden-input.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { ORG_OPTION, type SecretsOptions, secretPath } from "./path.ts";
+import { ORG_OPTION, openShelf, type SecretsOptions } from "./shelf.ts";
 
 interface SetOptions extends SecretsOptions {
   description?: string;
@@ -34,10 +34,9 @@ async function setSecret(
   const api = invocation.api();
   const value = await readValue(invocation.host, name);
   if (value === null) return EXIT.interrupted;
-  const answer = await api.call<{ secret: Secret }>(await secretPath(api, options, name), {
-    method: "PUT",
-    body: { value, ...(description === undefined ? {} : { description }) },
-  });
+  const shelf = await openShelf(api, options);
+  const body = { value, ...(description === undefined ? {} : { description }) };
+  const answer = await shelf.set(name, body);
   const { secret } = answer;
   invocation.print(answer, [
     secret.version === 1

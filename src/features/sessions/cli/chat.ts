@@ -1,13 +1,10 @@
 import type { Command } from "commander";
-import type { Me } from "#features/auth/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
-import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
+import { ensureOrchestrator, findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { ensureOrchestrator } from "#surfaces/cli/kit/orchestrator-path.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { styleFor } from "#surfaces/cli/kit/terminal.ts";
 import { Chat } from "./chat/chat.ts";
 import type { ChatView } from "./chat/chat-view.ts";
@@ -52,7 +49,7 @@ async function chat(
 ): Promise<Ending> {
   const { host, json } = invocation;
   const api = invocation.api();
-  const [{ user }, session] = await Promise.all([api.call<Me>("/api/me"), openSession(api, id)]);
+  const [{ user }, session] = await Promise.all([api.me.get(), openSession(api, id)]);
   const isTerminal =
     host.stdin.isTTY === true && host.stdout.isTTY === true && !json && host.env.TERM !== "dumb";
   const shared = { api, me: user.id, reasoning, output: host.stdout };
@@ -79,5 +76,5 @@ async function chat(
 
 async function openSession(api: Api, id: string | undefined): Promise<Session> {
   if (id === undefined) return ensureOrchestrator(api);
-  return (await api.call<{ session: Session }>(sessionPath(await findSessionId(api, id)))).session;
+  return (await api.sessions.get({ id: await findSessionId(api, id) })).session;
 }

@@ -7,7 +7,6 @@ import type { Api } from "#surfaces/cli/client/api.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost, Input } from "#surfaces/cli/kit/host.ts";
 import { type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { showTurn } from "./turn/show-turn.ts";
 
 interface RunOptions {
@@ -96,15 +95,12 @@ async function readAll(stdin: Input): Promise<string> {
 
 async function openSession(api: Api, options: RunOptions): Promise<Session> {
   const { session: id, runtime, model, title, repo, branch, project: projectDir } = options;
-  if (id !== undefined) {
-    return (await api.call<{ session: Session }>(sessionPath(await findSessionId(api, id))))
-      .session;
-  }
-  const { session } = await api.callAgain<{ session: Session }>("/api/sessions", {
-    method: "POST",
-    body: { runtime, model, title, repo, branch, projectDir },
-    idempotencyKey: randomUUID(),
-  });
+  if (id !== undefined)
+    return (await api.sessions.get({ id: await findSessionId(api, id) })).session;
+  const { session } = await api.again.sessions.create(
+    { body: { runtime, model, title, repo, branch, projectDir } },
+    { idempotencyKey: randomUUID() },
+  );
   return session;
 }
 
@@ -116,6 +112,5 @@ async function sendPrompt(
 ): Promise<Prompt> {
   // The dispatch id makes a repeated request the same prompt.
   const body = { content, mode, dispatchId: randomUUID() };
-  const path = `${sessionPath(id)}/prompts`;
-  return (await api.callAgain<{ prompt: Prompt }>(path, { method: "POST", body })).prompt;
+  return (await api.again.prompts.create({ id, body })).prompt;
 }

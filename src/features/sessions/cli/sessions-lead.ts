@@ -2,15 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
-import type { Family } from "#features/delegation/contract.ts";
-import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { safeLine } from "#surfaces/cli/kit/terminal.ts";
 import { isOver } from "./chat/child-news.ts";
 
@@ -49,9 +46,8 @@ export function addSessionsLeadCommands(group: Command, host: CliHost): void {
 async function steer(invocation: Invocation, which: string, content: string): Promise<Ending> {
   const api = invocation.api();
   const id = await findSessionId(api, which);
-  const body = { content, mode: "steer", dispatchId: randomUUID() };
-  const path = `${sessionPath(id)}/prompts`;
-  const answer = await api.callAgain<{ prompt: Prompt }>(path, { method: "POST", body });
+  const body = { content, mode: "steer", dispatchId: randomUUID() } as const;
+  const answer = await api.again.prompts.create({ id, body });
   invocation.print(answer, [`${id} is told. See what it does with: muster chat ${id}`]);
   return DONE;
 }
@@ -59,8 +55,7 @@ async function steer(invocation: Invocation, which: string, content: string): Pr
 async function detach(invocation: Invocation, which: string): Promise<Ending> {
   const api = invocation.api();
   const id = await findSessionId(api, which);
-  const path = `${sessionPath(id)}/detach`;
-  const answer = await api.call<object>(path, { method: "POST", body: {} });
+  const answer = await api.delegation.detach({ id });
   invocation.print(answer, [`You detached ${id}: it has no parent any more.`]);
   return DONE;
 }
@@ -83,10 +78,9 @@ async function end(
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const path = sessionPath(id);
   const answer = forGood
-    ? await api.callAgain<object>(`${path}/terminate`, { method: "POST", body: {} })
-    : await api.call<object>(path, { method: "DELETE", query: { force: true } });
+    ? await api.again.sessions.terminate({ id })
+    : await api.sessions.delete({ id, query: { force: "true" } });
   invocation.print(answer, [`${id} is ended${forGood ? " for good" : "; it is kept for 7 days"}.`]);
   return DONE;
 }
@@ -94,8 +88,8 @@ async function end(
 /** Says what goes with it, so that nobody ends ten for one. */
 async function endQuestion(api: Api, id: string, isForGood: boolean): Promise<string> {
   const [{ session }, family] = await Promise.all([
-    api.call<{ session: Session }>(sessionPath(id)),
-    api.call<Family>(`${sessionPath(id)}/children`),
+    api.sessions.get({ id }),
+    api.delegation.children({ id }),
   ]);
   const count = family.items.filter((child) => !isOver(child)).length + family.more;
   const children =

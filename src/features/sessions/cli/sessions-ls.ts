@@ -19,7 +19,8 @@ export function addSessionsLsCommand(group: Command, host: CliHost): void {
 
 async function listSessions(invocation: Invocation, all: boolean): Promise<Ending> {
   const query = all ? {} : { lifecycle: "active,hibernated" };
-  const items = await invocation.api().listAll<Session>("/api/sessions", query);
+  const api = invocation.api();
+  const items = await api.listAll(api.sessions.list, { query });
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

@@ -4,7 +4,6 @@ import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 
 export function addSessionsRedactCommand(group: Command, host: CliHost): void {
   group
@@ -38,10 +37,9 @@ async function redact(
     return EXIT.failed;
   }
   const isPrompt = entryId.startsWith("pmt_");
-  const path = isPrompt
-    ? `/api/prompts/${encodeURIComponent(entryId)}/redact`
-    : `${sessionPath(id)}/entries/${encodeURIComponent(entryId)}/redact`;
-  const answer = await api.call<{ redacted: string[] }>(path, { method: "POST", body: {} });
+  const answer = isPrompt
+    ? await api.prompts.redact({ id: entryId })
+    : await api.sessions.redactEntry({ id, entryId });
   invocation.print(answer, [`Removed: ${answer.redacted.join(", ")}.`]);
   return DONE;
 }

@@ -1,16 +1,13 @@
 /** `muster sessions sleep|wake|relocate`: where a session rests, and where it goes on. */
 import type { Command } from "commander";
-import type { Session } from "#protocol/sessions.ts";
 import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 
 interface RestCommand {
   name: string;
-  /** The last part of the route. */
-  action: string;
+  action: "hibernate" | "wake" | "relocate";
   description: string;
   done: string;
 }
@@ -51,8 +48,7 @@ async function act(
 ): Promise<Ending> {
   const api = invocation.api();
   const id = await findSessionId(api, which);
-  const path = `${sessionPath(id)}/${action}`;
-  const answer = await api.call<{ session: Session }>(path, { method: "POST", body: {} });
+  const answer = await api.sessions[action]({ id });
   invocation.print(answer, [`${id} ${done}. It is ${activityWords(answer.session)}.`]);
   return DONE;
 }

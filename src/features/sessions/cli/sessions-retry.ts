@@ -1,12 +1,9 @@
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
-import type { Page } from "#protocol/page.ts";
-import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { perform } from "#surfaces/cli/kit/invocation.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { showTurn } from "./turn/show-turn.ts";
 
 export function addSessionsRetryCommand(group: Command, host: CliHost): void {
@@ -23,14 +20,11 @@ export function addSessionsRetryCommand(group: Command, host: CliHost): void {
 }
 
 async function retry(api: Api, which: string, promptId: string | undefined) {
-  const path = sessionPath(await findSessionId(api, which));
-  const { session } = await api.callAgain<{ session: Session }>(path);
-  const wanted = promptId ?? (await findLast(api, path));
+  const id = await findSessionId(api, which);
+  const { session } = await api.again.sessions.get({ id });
+  const wanted = promptId ?? (await findLast(api, id));
   // The server makes one prompt of several requests.
-  const { prompt } = await api.callAgain<{ prompt: Prompt }>(
-    `/api/prompts/${encodeURIComponent(wanted)}/retry`,
-    { method: "POST", body: {} },
-  );
+  const { prompt } = await api.again.prompts.retry({ id: wanted });
   if (prompt.state === "settled")
     throw new Refusal(
       "conflict",
@@ -40,10 +34,8 @@ async function retry(api: Api, which: string, promptId: string | undefined) {
   return { prompt, session };
 }
 
-async function findLast(api: Api, path: string): Promise<string> {
-  const { items } = await api.callAgain<Page<Prompt>>(`${path}/prompts`, {
-    query: { state: "settled", limit: 1 },
-  });
+async function findLast(api: Api, id: string): Promise<string> {
+  const { items } = await api.again.prompts.list({ id, query: { state: "settled", limit: 1 } });
   const [last] = items;
   if (last) return last.id;
   throw new Refusal(

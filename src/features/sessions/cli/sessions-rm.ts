@@ -4,7 +4,6 @@ import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 
 interface RmOptions {
   force?: boolean;
@@ -39,10 +38,10 @@ async function removeSession(
     return EXIT.failed;
   }
   const query = {
-    ...(options.force && { force: true }),
-    ...(options.detach && { children: "detach" }),
+    ...(options.force && { force: "true" as const }),
+    ...(options.detach && { children: "detach" as const }),
   };
-  const answer = await api.call<object>(sessionPath(id), { method: "DELETE", query });
+  const answer = await api.sessions.delete({ id, query });
   invocation.print(answer, [`${id} is archived; it is deleted after 7 days.`]);
   return DONE;
 }

@@ -1,11 +1,9 @@
 /** `muster sessions set`: what a session may spend, and whether it remembers. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Session } from "#protocol/sessions.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { budgetLine } from "#surfaces/cli/kit/session-money.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 
 const MICROS = 1_000_000;
 const NONE = "none";
@@ -45,15 +43,15 @@ async function setSession(
   { budget: micros, memory }: SetOptions,
 ): Promise<Ending> {
   const api = invocation.api();
-  const path = sessionPath(await findSessionId(api, which));
+  const id = await findSessionId(api, which);
   const body = {
     ...(micros !== undefined && { budget: micros === NONE ? null : micros }),
     ...(memory !== undefined && { enableMemory: memory === "on" }),
   };
   const answer =
     Object.keys(body).length === 0
-      ? await api.call<{ session: Session }>(path)
-      : await api.call<{ session: Session }>(path, { method: "PATCH", body });
+      ? await api.sessions.get({ id })
+      : await api.sessions.update({ id, body });
   const { session } = answer;
   invocation.print(answer, [
     `Budget: ${budgetLine(session)}`,

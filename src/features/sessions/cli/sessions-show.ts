@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import type { Page } from "#protocol/page.ts";
 import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { budgetLine } from "#surfaces/cli/kit/session-money.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { safeLine, safeText, shorten, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
 
 const ENTRIES = 10;
@@ -24,11 +22,11 @@ export function addSessionsShowCommand(group: Command, host: CliHost): void {
 
 async function showSession(invocation: Invocation, which: string): Promise<Ending> {
   const api = invocation.api();
-  const path = sessionPath(await findSessionId(api, which));
-  const { session } = await api.call<{ session: Session }>(path);
+  const id = await findSessionId(api, which);
+  const { session } = await api.sessions.get({ id });
   const [entries, queue] = await Promise.all([
-    api.call<Page<Entry>>(`${path}/transcript`, { query: { limit: ENTRIES } }),
-    api.call<Page<Prompt>>(`${path}/prompts`, { query: { state: "queued,collecting" } }),
+    api.sessions.transcript({ id, query: { limit: ENTRIES } }),
+    api.prompts.list({ id, query: { state: "queued,collecting" } }),
   ]);
   const value = { session, entries: entries.items, queue: queue.items };
   invocation.print(value, [

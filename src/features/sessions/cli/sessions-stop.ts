@@ -1,10 +1,7 @@
 import type { Command } from "commander";
-import type { Page } from "#protocol/page.ts";
-import type { Prompt, Session } from "#protocol/sessions.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 
 export function addSessionsStopCommand(group: Command, host: CliHost): void {
   group
@@ -15,19 +12,15 @@ export function addSessionsStopCommand(group: Command, host: CliHost): void {
       perform(host, command, async (invocation) => {
         const api = invocation.api();
         const id = await findSessionId(api, which);
-        const running = await api.callAgain<Page<Prompt>>(`${sessionPath(id)}/prompts`, {
-          query: { state: "running,gated" },
-        });
+        const query = { state: "running,gated" };
+        const running = await api.again.prompts.list({ id, query });
         // Each by its name: a request that is sent again must not reach the turn after it.
         const stopped: string[] = [];
         for (const { id: promptId } of running.items) {
-          const answer = await api.callAgain<{ stopped: string[] }>(`${sessionPath(id)}/stop`, {
-            method: "POST",
-            body: { promptId },
-          });
+          const answer = await api.again.sessions.stop({ id, body: { promptId } });
           stopped.push(...answer.stopped);
         }
-        const { session } = await api.callAgain<{ session: Session }>(sessionPath(id));
+        const { session } = await api.again.sessions.get({ id });
         const line =
           stopped.length > 0 ? "is being ended" : "has ended already, or none was running";
         invocation.print({ session, stopped }, [`The turn of ${id} ${line}.`]);

@@ -1,6 +1,6 @@
 /** `muster storage`: what takes room in the database, what would go, and how long it is kept. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { Retention, Storage } from "#features/storage/contract.ts";
+import type { Retention } from "#features/storage/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { formatBytes, formatTable } from "#surfaces/cli/kit/terminal.ts";
@@ -23,7 +23,7 @@ export function addStorageCommands(program: Command, host: CliHost): void {
 }
 
 async function show(invocation: Invocation): Promise<Ending> {
-  const storage = await invocation.api().call<Storage>("/api/storage");
+  const storage = await invocation.api().storage.get();
   const { database, kinds, largestSessions, retention, heldUntil } = storage;
   const free =
     database.freeBytes === null
@@ -64,12 +64,7 @@ async function show(invocation: Invocation): Promise<Ending> {
 }
 
 async function keep(invocation: Invocation, kind: string, days: Days): Promise<Ending> {
-  const answer = await invocation
-    .api()
-    .call<{ items: Retention[] }>(`/api/retention/${encodeURIComponent(kind)}`, {
-      method: "PUT",
-      body: { days },
-    });
+  const answer = await invocation.api().storage.setRetention({ name: kind, body: { days } });
   invocation.print(answer, retentionLines(answer.items));
   return DONE;
 }

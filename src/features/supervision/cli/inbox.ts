@@ -6,7 +6,6 @@ import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-import { supervisorPath } from "./path.ts";
 
 const TEXT_WIDTH = 60;
 
@@ -31,8 +30,7 @@ export function addOrchestrationInboxCommand(group: Command, host: CliHost): voi
 }
 
 async function listInbox(invocation: Invocation, id: string): Promise<Ending> {
-  const path = `${supervisorPath(id)}/inbox`;
-  const { items } = await invocation.api().callAgain<{ items: InboxItem[] }>(path);
+  const { items } = await invocation.api().again.supervision.readInbox({ id });
   if (invocation.json) invocation.print({ items }, []);
   else if (items.length === 0) invocation.print(null, ["The inbox is empty."]);
   else
@@ -67,9 +65,7 @@ async function clearInbox(
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const answer = await invocation
-    .api()
-    .call<{ cleared: number }>(`${supervisorPath(id)}/inbox/clear`, { method: "POST", body: {} });
+  const answer = await invocation.api().supervision.clearInbox({ id });
   invocation.print(answer, [`${answer.cleared} events are gone.`]);
   return DONE;
 }

@@ -1,11 +1,9 @@
 /** `muster orchestration`: supervisor mode, and the workers of a supervisor. */
 import type { Command } from "commander";
-import type { OrchestrationRole } from "#features/supervision/contract.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 import { addOrchestrationInboxCommand } from "./inbox.ts";
-import { supervisorPath, workerPath } from "./path.ts";
 import { addOrchestrationWorkersCommand } from "./workers.ts";
 
 export function addOrchestrationCommands(program: Command, host: CliHost): void {
@@ -41,13 +39,17 @@ export function addOrchestrationCommands(program: Command, host: CliHost): void 
   });
 }
 
-interface Words {
-  name: string;
+interface Words<Name extends string> {
+  name: Name;
   description: string;
   done: (id: string) => string;
 }
 
-function addSwitch(group: Command, host: CliHost, { name, description, done }: Words): void {
+function addSwitch(
+  group: Command,
+  host: CliHost,
+  { name, description, done }: Words<"enable" | "disable">,
+): void {
   group
     .command(name)
     .description(description)
@@ -56,17 +58,18 @@ function addSwitch(group: Command, host: CliHost, { name, description, done }: W
       perform(host, command, async (invocation) => {
         const api = invocation.api();
         const id = await findSessionId(api, which);
-        const answer = await api.callAgain<OrchestrationRole>(`${supervisorPath(id)}/${name}`, {
-          method: "POST",
-          body: {},
-        });
+        const answer = await api.again.supervision[name]({ id });
         invocation.print(answer, [done(id)]);
         return DONE;
       }),
     );
 }
 
-function addWorkerAction(group: Command, host: CliHost, { name, description, done }: Words): void {
+function addWorkerAction(
+  group: Command,
+  host: CliHost,
+  { name, description, done }: Words<"detach" | "kill" | "resume">,
+): void {
   group
     .command(name)
     .description(description)
@@ -77,10 +80,7 @@ function addWorkerAction(group: Command, host: CliHost, { name, description, don
         const api = invocation.api();
         const id = await findSessionId(api, which);
         const workerId = await findSessionId(api, whichWorker);
-        const answer = await api.call<object>(`${workerPath(id, workerId)}/${name}`, {
-          method: "POST",
-          body: {},
-        });
+        const answer = await api.supervision[`${name}Worker`]({ id, workerId });
         invocation.print(answer, [done(workerId)]);
         return DONE;
       }),

@@ -4,7 +4,6 @@ import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
-import { supervisorPath } from "./path.ts";
 
 const DOING_WIDTH = 60;
 
@@ -21,8 +20,7 @@ export function addOrchestrationWorkersCommand(group: Command, host: CliHost): v
 }
 
 async function listWorkers(invocation: Invocation, id: string): Promise<Ending> {
-  const path = `${supervisorPath(id)}/workers`;
-  const { items } = await invocation.api().callAgain<{ items: Worker[] }>(path);
+  const { items } = await invocation.api().again.supervision.listWorkers({ id });
   if (invocation.json) {
     invocation.print({ items }, []);
   } else if (items.length === 0) {

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import type { NewTask, Task } from "#features/tasks/contract.ts";
+import type { NewTask } from "#features/tasks/contract.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { BOARD_OPTION, type BoardOptions, NONE, resolveBoard } from "./board.ts";
 import { addFieldOptions, type FieldOptions, fieldsOf } from "./fields.ts";
-import { BOARD_OPTION, type BoardOptions, NONE, tasksPath } from "./path.ts";
 
 interface AddOptions extends BoardOptions, FieldOptions {
   for?: string;
@@ -35,11 +35,11 @@ async function addTask(
     sessionId: isFree ? undefined : await findSessionId(api, wanted),
     ...fieldsOf(options),
   };
-  const answer = await api.callAgain<{ task: Task }>(await tasksPath(api, options), {
-    method: "POST",
-    body,
-    idempotencyKey: randomUUID(),
-  });
+  const board = await resolveBoard(api, options);
+  const answer = await api.again.tasks.create(
+    { id: board, body },
+    { idempotencyKey: randomUUID() },
+  );
   const { id, status } = answer.task;
   invocation.print(answer, [`${id} is on the board, ${status}.`]);
   return DONE;

@@ -1,13 +1,13 @@
 /** `muster tasks begin|done|fail|block|unblock|assign|edit`: how a task stands, who has it, what it says. */
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
-import type { Task, TaskChange } from "#features/tasks/contract.ts";
+import type { TaskChange } from "#features/tasks/contract.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { BOARD_OPTION, type BoardOptions, NONE, resolveBoard } from "./board.ts";
 import { addFieldOptions, type FieldOptions, fieldsOf } from "./fields.ts";
-import { BOARD_OPTION, type BoardOptions, NONE, taskPath } from "./path.ts";
 
 interface SettleOptions extends BoardOptions {
   result?: string;
@@ -122,9 +122,8 @@ async function change(
   body: TaskChange,
 ): Promise<Ending> {
   const api = invocation.api();
-  const path = await taskPath(api, options, id);
-  const call = { method: "PUT", body } as const;
-  const answer = await api.callAgain<{ task: Task; unblocked: Task[] }>(path, call);
+  const board = await resolveBoard(api, options);
+  const answer = await api.again.tasks.update({ id: board, taskId: id, body });
   const { task, unblocked } = answer;
   const who = task.sessionId === null ? "" : `, ${task.sessionId} has it`;
   invocation.print(answer, [

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { TASK_PRIORITIES, type TaskChange, type TaskPriority } from "#features/tasks/contract.ts";
 import { instantOf } from "#surfaces/cli/kit/instant.ts";
 import { repeatable } from "#surfaces/cli/kit/repeatable.ts";
-import { NONE } from "./path.ts";
+import { NONE } from "./board.ts";
 
 export interface FieldOptions {
   description?: string;

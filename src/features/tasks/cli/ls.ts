@@ -1,14 +1,13 @@
 /** `muster tasks ls` and `ready`: the board, and what could be begun. */
 import type { Command } from "commander";
 import type { Task } from "#features/tasks/contract.ts";
-import type { Page } from "#protocol/page.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { localDay } from "#surfaces/cli/kit/instant.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
-import { BOARD_OPTION, type BoardOptions, NONE, tasksPath } from "./path.ts";
+import { BOARD_OPTION, type BoardOptions, NONE, resolveBoard } from "./board.ts";
 
 const TITLE_WIDTH = 70;
 const READY_LIMIT = 50;
@@ -39,7 +38,8 @@ export function addTasksLsCommands(group: Command, host: CliHost): void {
         const isNamed = assigned !== undefined && assigned !== NONE;
         const sessionId = isNamed ? await findSessionId(api, assigned) : assigned;
         const query = { status, sessionId, label, parentTaskId };
-        const items = await api.listAll<Task>(await tasksPath(api, options), query);
+        const id = await resolveBoard(api, options);
+        const items = await api.listAll(api.tasks.list, { id, query });
         const isAll = Object.values(query).every((value) => value === undefined);
         return print(invocation, items, isAll ? NO_TASKS : "No task is like that.");
       }),
@@ -51,9 +51,8 @@ export function addTasksLsCommands(group: Command, host: CliHost): void {
     .action((options: BoardOptions, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const path = `${await tasksPath(api, options)}/ready`;
-        const query = { limit: READY_LIMIT };
-        const { items } = await api.callAgain<Page<Task>>(path, { query });
+        const id = await resolveBoard(api, options);
+        const { items } = await api.again.tasks.ready({ id, query: { limit: READY_LIMIT } });
         return print(invocation, items, "Nothing is ready: all is done, taken or blocked.");
       }),
     );

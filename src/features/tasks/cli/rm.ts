@@ -3,7 +3,7 @@ import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { BOARD_OPTION, type BoardOptions, taskPath } from "./path.ts";
+import { BOARD_OPTION, type BoardOptions, resolveBoard } from "./board.ts";
 
 interface RmOptions extends BoardOptions {
   yes?: boolean;
@@ -29,8 +29,7 @@ async function remove(invocation: Invocation, id: string, options: RmOptions): P
     return EXIT.failed;
   }
   const api = invocation.api();
-  const path = await taskPath(api, options, id);
-  const answer = await api.call<{ deleted: string[] }>(path, { method: "DELETE" });
+  const answer = await api.tasks.delete({ id: await resolveBoard(api, options), taskId: id });
   const more = answer.deleted.length - 1;
   invocation.print(answer, [
     more === 0 ? `${id} is deleted.` : `${id} is deleted, and what was part of it (${more}).`,

@@ -5,7 +5,7 @@ import { localTime } from "#surfaces/cli/kit/instant.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 import { safeLine, safeText, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
 import { namesOf } from "#surfaces/cli/kit/who.ts";
-import { BOARD_OPTION, type BoardOptions, taskPath } from "./path.ts";
+import { BOARD_OPTION, type BoardOptions, resolveBoard } from "./board.ts";
 
 const CHANGES_SHOWN = 10;
 const OUTPUT_LINES = 20;
@@ -19,7 +19,8 @@ export function addTasksShowCommand(group: Command, host: CliHost): void {
     .action((id: string, options: BoardOptions, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
-        const page = await api.callAgain<TaskPage>(await taskPath(api, options, id));
+        const board = await resolveBoard(api, options);
+        const page = await api.again.tasks.get({ id: board, taskId: id });
         const names = invocation.json ? new Map<string, string>() : await namesOf(api, whoIn(page));
         invocation.print(page, linesOf(invocation.host, page, names));
         return DONE;

@@ -11,7 +11,7 @@ import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/i
 import { formatCost, printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
 
 interface Options {
-  by: string;
+  by: (typeof USAGE_GROUPS)[number];
   from?: string;
   to?: string;
 }
@@ -51,7 +51,7 @@ async function readAll(invocation: Invocation, options: Options): Promise<UsageP
   const api = invocation.api();
   const items: UsageItem[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page: UsagePage = await api.call("/api/usage", {
+    const page: UsagePage = await api.usage.list({
       query: { ...options, limit: PAGE_LIMIT, cursor },
     });
     items.push(...page.items);

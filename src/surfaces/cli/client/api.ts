@@ -1,55 +1,44 @@
 /**
- * The only place that speaks HTTP to the server. It throws a `ServerRefusal` for what the server
- * refused and a `Refusal` of kind `unavailable` when no answer came.
+ * The typed client as commands use it, and the only place that speaks HTTP to the server. Calls throw
+ * a `ServerRefusal` for what the server refused and a `Refusal` of kind `unavailable` when no answer
+ * came.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { Refusal } from "#base/refusal.ts";
-import type { Page } from "#protocol/page.ts";
+import { type Client, type ClientRequest, createClient, type Transport } from "#client/index.ts";
+import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import type { ServerAddress } from "./find-server.ts";
 import { refusalFrom, ServerRefusal } from "./server-refusal.ts";
 
 const TRIES = 5;
 const FIRST_PAUSE_MS = 200;
-const PAGE_LIMIT = 200;
 const HANDSHAKE_MS = 10_000;
 const MAX_FRAME_BYTES = 1024 * 1024;
 const LOST_ON_THE_WAY = /^(ECONNRESET|EPIPE|UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/;
 
-export interface Call {
-  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  body?: unknown;
-  query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  idempotencyKey?: string;
-  signal?: AbortSignal;
-}
+/** A call of the client that answers with a page. */
+type ListCall = (input: never) => Promise<Page<unknown>>;
+type ListInput<C extends ListCall> = NonNullable<Parameters<C>[0]>;
+type ItemOf<C extends ListCall> = Awaited<ReturnType<C>>["items"][number];
 
-export interface Api {
+export interface Api extends Client {
   readonly url: string;
-  call<T>(path: string, call?: Call): Promise<T>;
-  /** For what may safely be asked twice: goes on asking for a while when the answer is lost on the way. */
-  callAgain<T>(path: string, call?: Call): Promise<T>;
-  /** All pages of a list. */
-  listAll<T>(path: string, query?: Call["query"]): Promise<T[]>;
-  /** The body of an event stream. */
-  stream(path: string, call: Call): Promise<AsyncIterable<Uint8Array>>;
-  /** A socket that is being opened. */
+  /** The same calls, repeated for a while when the answer is lost: for what may safely be asked twice. */
+  readonly again: Client;
+  /** Reads all pages of a list. */
+  listAll<C extends ListCall>(call: C, input: ListInput<C>): Promise<ItemOf<C>[]>;
+  /** Opens an event stream and resolves with its body. */
+  stream(path: string, signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>>;
+  /** Starts to open a socket. */
   socket(path: string): WebSocket;
 }
 
 export function createApi({ url, key }: ServerAddress): Api {
-  async function send(
-    path: string,
-    { method = "GET", body, query, idempotencyKey, signal }: Call,
-    accept: string,
-  ) {
-    const headers: Record<string, string> = { accept, authorization: `Bearer ${key}` };
-    if (body !== undefined) headers["content-type"] = "application/json";
-    if (idempotencyKey) headers["idempotency-key"] = idempotencyKey;
-    const init: RequestInit = { method, headers, redirect: "error" };
-    if (body !== undefined) init.body = JSON.stringify(body);
-    if (signal) init.signal = signal;
-    const response = await fetch(`${url}${path}${queryText(query)}`, init).catch(
+  const authorization = `Bearer ${key}`;
+
+  async function fetchOk({ path, ...init }: RequestInit & { path: string }): Promise<Response> {
+    const response = await fetch(`${url}${path}`, { ...init, redirect: "error" }).catch(
       (error: unknown) => {
         throw unreachable(url, error);
       },
@@ -58,11 +47,11 @@ export function createApi({ url, key }: ServerAddress): Api {
     return response;
   }
 
-  async function call<T>(path: string, options: Call = {}): Promise<T> {
-    const text = await bodyText(await send(path, options, "application/json"), url);
-    if (text === "") return {} as T;
+  async function send(request: ClientRequest): Promise<unknown> {
+    const text = await bodyText(await fetchOk(initOf(request, authorization)), url);
+    if (text === "") return {};
     try {
-      return JSON.parse(text) as T;
+      return JSON.parse(text);
     } catch {
       throw new Refusal(
         "unavailable",
@@ -72,10 +61,47 @@ export function createApi({ url, key }: ServerAddress): Api {
     }
   }
 
-  async function callAgain<T>(path: string, options: Call = {}): Promise<T> {
+  return {
+    ...createClient(send),
+    url,
+    again: createClient(repeatedWhileLost(send)),
+    listAll,
+    async stream(path, signal) {
+      const headers = { accept: "text/event-stream", authorization };
+      const { body } = await fetchOk({ path, headers, ...(signal && { signal }) });
+      if (!body) throw unreachable(url, new Error("the answer has no body"));
+      return body as AsyncIterable<Uint8Array>;
+    },
+    socket: (path) =>
+      new WebSocket(`${url.replace(/^http/, "ws")}${path}`, {
+        headers: { authorization },
+        handshakeTimeout: HANDSHAKE_MS,
+        maxPayload: MAX_FRAME_BYTES,
+      }),
+  };
+}
+
+function initOf(
+  { method, path, body, idempotencyKey, signal, headers: own }: ClientRequest,
+  authorization: string,
+): RequestInit & { path: string } {
+  const headers: Record<string, string> = { accept: "application/json", authorization, ...own };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  if (idempotencyKey) headers["idempotency-key"] = idempotencyKey;
+  return {
+    method,
+    path,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  };
+}
+
+function repeatedWhileLost(send: Transport): Transport {
+  return async (request) => {
     for (let tried = 1; ; tried++) {
       try {
-        return await call<T>(path, options);
+        return await send(request);
       } catch (error) {
         // When nobody listened from the start there is nothing to wait for.
         const mayPass =
@@ -84,34 +110,21 @@ export function createApi({ url, key }: ServerAddress): Api {
         await pause(FIRST_PAUSE_MS * 2 ** (tried - 1));
       }
     }
-  }
-
-  return {
-    url,
-    call,
-    callAgain,
-    async listAll<T>(path: string, query: Call["query"] = {}) {
-      const items: T[] = [];
-      let cursor: string | undefined;
-      do {
-        const page: Page<T> = await call(path, { query: { ...query, limit: PAGE_LIMIT, cursor } });
-        items.push(...page.items);
-        cursor = page.next ?? undefined;
-      } while (cursor !== undefined);
-      return items;
-    },
-    async stream(path, options) {
-      const { body } = await send(path, options, "text/event-stream");
-      if (!body) throw unreachable(url, new Error("the answer has no body"));
-      return body as AsyncIterable<Uint8Array>;
-    },
-    socket: (path) =>
-      new WebSocket(`${url.replace(/^http/, "ws")}${path}`, {
-        headers: { authorization: `Bearer ${key}` },
-        handshakeTimeout: HANDSHAKE_MS,
-        maxPayload: MAX_FRAME_BYTES,
-      }),
   };
+}
+
+async function listAll<C extends ListCall>(call: C, input: ListInput<C>): Promise<ItemOf<C>[]> {
+  // The types of list routes differ only in their filters; all take a limit and a cursor.
+  const read = call as unknown as (input: object) => Promise<Page<ItemOf<C>>>;
+  const given = input as { query?: object };
+  const items: ItemOf<C>[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read({ ...given, query: { ...given.query, limit: PAGE_LIMIT_MAX, cursor } });
+    items.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return items;
 }
 
 /** The server is away, or asks to be left alone for a moment. */
@@ -151,13 +164,4 @@ async function bodyText(response: Response, url: string): Promise<string> {
   } catch (error) {
     throw unreachable(url, error);
   }
-}
-
-function queryText(query: Call["query"] = {}): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== "") params.set(name, String(value));
-  }
-  const text = params.toString();
-  return text === "" ? "" : `?${text}`;
 }

@@ -4,6 +4,7 @@
  */
 import type { WebSocket } from "ws";
 import { systemClock } from "#base/clock.ts";
+import { LIVE_PATH } from "#protocol/live.ts";
 import type { Api } from "./api.ts";
 import { isRecord } from "./server-refusal.ts";
 
@@ -25,7 +26,7 @@ export async function followHints(
 ): Promise<void> {
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
-    const hasWorked = await listenOnce(api.socket("/api/live"), tell, signal);
+    const hasWorked = await listenOnce(api.socket(LIVE_PATH), tell, signal);
     if (signal.aborted) return;
     tell({ type: "away" });
     pauseMs = hasWorked ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);

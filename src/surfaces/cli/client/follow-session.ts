@@ -3,6 +3,7 @@
  * A lost connection is made again from the last event seen, for as long as there is hope.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
+import { ROUTE_TABLE, routePath } from "#client/index.ts";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import { type Api, isPassing } from "./api.ts";
 import { isRecord } from "./server-refusal.ts";
@@ -99,10 +100,13 @@ interface Place {
 async function* readOnce(api: Api, options: FollowOptions, place: Place): AsyncGenerator<Followed> {
   const connection = new AbortController();
   const signal = AbortSignal.any([options.signal, connection.signal]);
-  const path = `/api/sessions/${encodeURIComponent(options.sessionId)}/events`;
+  const path = routePath(ROUTE_TABLE.sessions.events, {
+    id: options.sessionId,
+    query: { after: place.lastSeq },
+  });
   const watchdog = setTimeout(() => connection.abort(), SILENCE_MS);
   try {
-    const body = await api.stream(path, { query: { after: place.lastSeq }, signal });
+    const body = await api.stream(path, signal);
     yield { type: "here" };
     for await (const sent of readServerSentEvents(refreshing(watchdog, body))) {
       const item = parse(sent);

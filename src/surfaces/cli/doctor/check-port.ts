@@ -1,13 +1,15 @@
-/** Whether the server's port is free, or who answers there. */
+/** Checks that the server's port is free, or that a Muster answers there. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Config } from "#base/config.ts";
+import { ROUTE_TABLE, routePath } from "#client/index.ts";
 import { localAddress, ownerKeyPath } from "../client/find-server.ts";
 import { isRecord } from "../client/server-refusal.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "port";
 const ANSWER_WITHIN_MS = 3_000;
+const ME_PATH = routePath(ROUTE_TABLE.me.get, {});
 
 export async function checkPort(config: Config): Promise<Finding[]> {
   const { host, port } = config;
@@ -41,7 +43,7 @@ function taken(port: number): Finding {
 /** Anything may answer on a health path; only a Muster refuses strangers in its own words. */
 async function isMuster(url: string, health: Response): Promise<boolean> {
   if (!health.ok) return false;
-  const me = await ask(`${url}/api/me`);
+  const me = await ask(`${url}${ME_PATH}`);
   if (me?.status !== 401) return false;
   const body: unknown = await me.json().catch(() => undefined);
   return isRecord(body) && isRecord(body.error) && typeof body.error.code === "string";
@@ -50,7 +52,7 @@ async function isMuster(url: string, health: Response): Promise<boolean> {
 async function checkKey(config: Config, url: string): Promise<Finding[]> {
   const key = config.apiKey ?? readKey(config);
   if (key === undefined) return [];
-  const me = await ask(`${url}/api/me`, { authorization: `Bearer ${key}` });
+  const me = await ask(`${url}${ME_PATH}`, { authorization: `Bearer ${key}` });
   const name = "sign-in";
   const which = config.apiKey === undefined ? "The owner key" : "The key in MUSTER_API_KEY";
   if (me?.ok) return [ok(name, `${which} is accepted`), ...(await checkProxy(url, key))];

@@ -73,7 +73,8 @@ function configured(
 /** Those of the server, if it runs and a key is at hand. */
 async function knownRunners(invocation: Invocation): Promise<Runner[]> {
   try {
-    const all = await invocation.api().listAll<Runner>("/api/runners");
+    const api = invocation.api();
+    const all = await api.listAll(api.runners.list, {});
     return all.filter(({ state }) => state !== "offline");
   } catch {
     return [];

@@ -20,10 +20,18 @@ export function shortId(id: string): string {
 export async function findSessionId(api: Api, given: string): Promise<string> {
   if (WHOLE_ID.test(given) || given === ORCHESTRATOR || given.startsWith(`${ORCHESTRATOR}:`))
     return given;
-  const sessions = await api.listAll<Session>("/api/sessions", { lifecycle: "active,hibernated" });
+  const query = { lifecycle: "active,hibernated" };
+  const sessions = await api.listAll(api.sessions.list, { query });
   // One that is archived, or somebody else's that was opened, is not in the list.
   const isUnlisted = given.startsWith("ses_") && !sessions.some(({ id }) => id.startsWith(given));
   return isUnlisted ? given : pickSession(sessions, given).id;
+}
+
+/** Reads the caller's orchestrator; makes it, or brings it back, if there is none that could answer. */
+export async function ensureOrchestrator(api: Api): Promise<Session> {
+  const { session, needsRestart } = await api.orchestrators.get();
+  if (session !== null && !needsRestart) return session;
+  return (await api.again.orchestrators.create()).session;
 }
 
 /** The surest kind of match counts, and within it there must be no doubt. */

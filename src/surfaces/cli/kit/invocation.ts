@@ -1,6 +1,8 @@
-/** One call of one command: what it was given, and how its end is told. */
+/** One call of one command: its options, its output and its end. */
 import type { Command } from "commander";
 import { type Config, loadConfig } from "#base/config.ts";
+import { notFound } from "#base/refusal.ts";
+import { MissingParameter } from "#protocol/api-route.ts";
 import { type Api, createApi } from "../client/api.ts";
 import { findServer } from "../client/find-server.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
@@ -39,7 +41,9 @@ export async function perform(
   let code: Ending;
   try {
     code = await work(invocationOf(host, json, server));
-  } catch (error) {
+  } catch (thrown) {
+    // An empty id, such as of a shell variable that is not set, names nothing.
+    const error = thrown instanceof MissingParameter ? notFound("thing") : thrown;
     reportError(host, error, json);
     code = exitCodeOf(error);
   }

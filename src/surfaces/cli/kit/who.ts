@@ -1,11 +1,7 @@
 /** Who did something, by name: keys such as `user:usr_…` and `session:ses_…` are for programs. */
-import type { Me } from "#features/auth/contract.ts";
 import type { Member } from "#features/orgs/contract.ts";
-import type { Page } from "#protocol/page.ts";
-import type { Session } from "#protocol/sessions.ts";
 import type { Api } from "../client/api.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
-import { sessionPath } from "./session-path.ts";
 import { shorten } from "./terminal.ts";
 
 const NAME_WIDTH = 60;
@@ -16,9 +12,14 @@ export interface People {
 }
 
 export async function readPeople(api: Api): Promise<People> {
-  const { user, org } = await api.callAgain<Me>("/api/me");
-  const path = `/api/orgs/${encodeURIComponent(org.id)}/members`;
-  return { me: user.id, members: (await api.callAgain<Page<Member>>(path)).items };
+  const { user, org } = await api.again.me.get();
+  const { items } = await api.again.orgs.listMembers({ orgId: org.id });
+  return { me: user.id, members: items };
+}
+
+/** Resolves the organisation of the caller. */
+export async function resolveOrgId(api: Api): Promise<string> {
+  return (await api.me.get()).org.id;
 }
 
 /** Whoever cannot be seen, or is gone, stays as they were written. */
@@ -32,8 +33,8 @@ export async function namesOf(api: Api, keys: readonly string[]): Promise<Map<st
   }
   for (const key of wanted) {
     if (!key.startsWith("session:")) continue;
-    const path = sessionPath(key.slice("session:".length));
-    const found = await unlessRefused(() => api.callAgain<{ session: Session }>(path));
+    const id = key.slice("session:".length);
+    const found = await unlessRefused(() => api.again.sessions.get({ id }));
     const title = found?.session.title ?? null;
     if (title !== null) names.set(key, shorten(title, NAME_WIDTH));
   }

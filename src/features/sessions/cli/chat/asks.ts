@@ -5,7 +5,6 @@
 
 import {
   type AskLook,
-  approvalPath,
   askLabel,
   describeAsk,
   describeDecision,
@@ -13,12 +12,11 @@ import {
   isYes,
   readAnswer,
 } from "#features/approvals/cli/index.ts";
-import type { Approval } from "#features/approvals/contract.ts";
+import type { Approval, DecisionRequest } from "#features/approvals/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
 import type { Output } from "#surfaces/cli/kit/host.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { columnsOf, exactText, type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
 import { Reading } from "./reading.ts";
 import { createRefresh } from "./refresh.ts";
@@ -194,9 +192,9 @@ export class Asks {
     else this.#view.note(answer.type === "unclear" ? answer.how : "Answer it where it is asked.");
   }
 
-  async #send(approval: Approval, body: object): Promise<void> {
+  async #send({ id }: Approval, body: DecisionRequest): Promise<void> {
     try {
-      await this.#api.callAgain(approvalPath(approval.id), { method: "POST", body });
+      await this.#api.again.approvals.decide({ id, body });
     } catch (error) {
       const isOver = error instanceof ServerRefusal && error.status === 409;
       if (!isOver) {
@@ -208,7 +206,8 @@ export class Asks {
   }
 
   async #readPending(): Promise<void> {
-    const all = await this.#api.listAll<Approval>("/api/approvals", { state: "pending" });
+    const query = { state: "pending" } as const;
+    const all = await this.#api.listAll(this.#api.approvals.list, { query });
     const ours: Approval[] = [];
     for (const approval of all) if (await this.#isOurs(approval)) ours.push(approval);
     const gone = this.#pending.filter(({ id }) => !ours.some((approval) => approval.id === id));
@@ -221,7 +220,7 @@ export class Asks {
 
   async #tellOutcome(id: string): Promise<void> {
     if (!this.#shown.has(id)) return;
-    const { approval } = await this.#api.callAgain<{ approval: Approval }>(approvalPath(id));
+    const { approval } = await this.#api.again.approvals.get({ id });
     const who = this.#whoOf(approval);
     this.#view.note(`${who === null ? "" : `${who}: `}${describeDecision(approval, this.#me)}`);
   }
@@ -274,9 +273,7 @@ export class Asks {
     const { id, rootSessionId, depth } = this.#scope.session();
     if (sessionId === id || this.#scope.nameOf(sessionId) !== undefined) return true;
     if (!this.#strangers.has(sessionId)) {
-      const found = await this.#api
-        .call<{ session: Session }>(sessionPath(sessionId))
-        .catch(() => undefined);
+      const found = await this.#api.sessions.get({ id: sessionId }).catch(() => undefined);
       this.#strangers.set(sessionId, found?.session ?? null);
     }
     const stranger = this.#strangers.get(sessionId);

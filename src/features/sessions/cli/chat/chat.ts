@@ -8,7 +8,6 @@ import type { Api } from "#surfaces/cli/client/api.ts";
 import { followHints, type Hinted } from "#surfaces/cli/client/follow-hints.ts";
 import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
 import type { Output } from "#surfaces/cli/kit/host.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { columnsOf, type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
 import { readTrees } from "../tree/read-tree.ts";
 import { drawTree, rowsOf } from "../tree/session-tree.ts";
@@ -269,8 +268,7 @@ export class Chat {
   }
 
   async #clear(): Promise<void> {
-    const path = `${sessionPath(this.conversation.session.id)}/clear`;
-    await this.#options.api.callAgain(path, { method: "POST", body: {} });
+    await this.#options.api.again.sessions.clear({ id: this.conversation.session.id });
     this.#options.view.note("A fresh context begins here. What was said stays readable.");
   }
 
@@ -300,7 +298,7 @@ export class Chat {
   }
 
   async #goTo(id: string): Promise<void> {
-    const { session } = await this.#options.api.callAgain<{ session: Session }>(sessionPath(id));
+    const { session } = await this.#options.api.again.sessions.get({ id });
     this.#following.abort();
     this.#numbers = [];
     this.conversation = this.#talkWith(session);

@@ -7,12 +7,9 @@ import { systemClock } from "#base/clock.ts";
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Notice } from "#protocol/notices.ts";
-import type { Page } from "#protocol/page.ts";
-import type { Author, Entry, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
+import type { Author, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
 import { type Api, isPassing } from "#surfaces/cli/client/api.ts";
 import { followSession } from "#surfaces/cli/client/follow-session.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
-import { promptPath } from "../turn/follow-turn.ts";
 import { textOf } from "../turn/turn-printer.ts";
 import type { ChatView } from "./chat-view.ts";
 import { childName, newsOfChild } from "./child-news.ts";
@@ -89,10 +86,10 @@ export class Conversation {
   /** What was said last before it was joined; the person's own prompts of it, oldest first. */
   async showPast(): Promise<string[]> {
     const { api, view } = this.#options;
-    const { items } = await api.callAgain<Page<Entry>>(
-      `${sessionPath(this.session.id)}/transcript`,
-      { query: { limit: HISTORY } },
-    );
+    const { items } = await api.again.sessions.transcript({
+      id: this.session.id,
+      query: { limit: HISTORY },
+    });
     const past = items.filter(({ seq }) => seq <= this.session.lastSeq);
     for (const entry of past) this.#show(eventOfEntry(this.session.id, entry), view);
     return past
@@ -127,14 +124,14 @@ export class Conversation {
   async send(content: string, mode?: QueueMode): Promise<Prompt | undefined> {
     const { api, view, signal } = this.#options;
     const dispatchId = randomUUID();
-    const path = `${sessionPath(this.session.id)}/prompts`;
+    const { id } = this.session;
     this.sending.set(dispatchId, content);
     view.changed();
     try {
       for (;;) {
         try {
           const body = { content, mode, dispatchId };
-          const sent = await api.callAgain<{ prompt: Prompt }>(path, { method: "POST", body });
+          const sent = await api.again.prompts.create({ id, body });
           await this.#refreshQueue();
           return sent.prompt;
         } catch (error) {
@@ -156,14 +153,14 @@ export class Conversation {
     const shown = [...this.#running];
     await this.refresh();
     if (this.isBusy) {
-      const path = `${sessionPath(this.session.id)}/stop`;
+      const { id } = this.session;
       const bodies = shown.length > 0 ? shown.map((promptId) => ({ promptId })) : [{}];
-      for (const body of bodies) await api.callAgain(path, { method: "POST", body });
+      for (const body of bodies) await api.again.sessions.stop({ id, body });
       return "stopping";
     }
     const own = this.queue.findLast(({ author }) => author.id === this.#options.me);
     if (!own) return "nothing";
-    await api.call(promptPath(own.id), { method: "DELETE" });
+    await api.prompts.withdraw({ id: own.id });
     await this.#refreshQueue();
     return "withdrawn";
   }
@@ -222,9 +219,7 @@ export class Conversation {
 
   async #tellEnd(promptId: string): Promise<void> {
     try {
-      const { prompt } = await this.#options.api.callAgain<{ prompt: Prompt }>(
-        promptPath(promptId),
-      );
+      const { prompt } = await this.#options.api.again.prompts.get({ id: promptId });
       this.#options.view.end(prompt);
       const hasHandedOn = prompt.endedWaitingFor !== null;
       if (hasHandedOn) await this.#tellWaiting();
@@ -244,10 +239,10 @@ export class Conversation {
 
   async #look(): Promise<void> {
     const { api, view } = this.#options;
-    const path = sessionPath(this.session.id);
+    const { id } = this.session;
     const [{ session }, family] = await Promise.all([
-      api.call<{ session: Session }>(path),
-      api.call<Family>(`${path}/children`),
+      api.sessions.get({ id }),
+      api.delegation.children({ id }),
     ]);
     const news = this.#knowsFamily ? newsOfChildren(this.family.items, family.items) : [];
     this.#knowsFamily = true;
@@ -259,7 +254,8 @@ export class Conversation {
 
   async #lookAtQueue(): Promise<void> {
     const { api, view } = this.#options;
-    const page = await api.call<Page<Prompt>>(`${sessionPath(this.session.id)}/prompts`, {
+    const page = await api.prompts.list({
+      id: this.session.id,
       query: { state: "queued,collecting" },
     });
     this.queue = page.items;

@@ -1,10 +1,6 @@
 /** Reads the sessions of a person and what the children among them are doing. */
-import type { Approval } from "#features/approvals/contract.ts";
-import type { Child, Family } from "#features/delegation/contract.ts";
-import type { Page } from "#protocol/page.ts";
-import type { Entry, Session } from "#protocol/sessions.ts";
+import type { Child } from "#features/delegation/contract.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
-import { sessionPath } from "#surfaces/cli/kit/session-path.ts";
 import { inputText } from "../turn/turn-printer.ts";
 import { buildTrees, rowsOf, type TreeNode } from "./session-tree.ts";
 
@@ -15,17 +11,19 @@ export interface TreeQuery {
 }
 
 export async function readTrees(api: Api, { rootId, all }: TreeQuery): Promise<TreeNode[]> {
-  const filter = all ? {} : { lifecycle: "active,hibernated" };
-  const sessions = await api.listAll<Session>("/api/sessions", filter);
+  const query = all ? {} : { lifecycle: "active,hibernated" };
+  const sessions = await api.listAll(api.sessions.list, { query });
   if (rootId !== undefined && !sessions.some(({ id }) => id === rootId)) {
     // It may be archived, or somebody else's that was opened.
-    sessions.push((await api.call<{ session: Session }>(sessionPath(rootId))).session);
+    sessions.push((await api.sessions.get({ id: rootId })).session);
   }
   const bare = buildTrees({ sessions, children: new Map(), doing: new Map() }, rootId);
   const nodes = bare.flatMap((tree) => rowsOf(tree).map(({ node }) => node));
   const [families, roots] = await Promise.all([
     Promise.all(
-      nodes.filter(({ children }) => children.length > 0).map((node) => familyOf(api, node.id)),
+      nodes
+        .filter(({ children }) => children.length > 0)
+        .map(({ id }) => api.delegation.children({ id })),
     ),
     Promise.all(bare.map(async ({ id }) => [id, await doingOf(api, id)] as const)),
   ]);
@@ -36,15 +34,9 @@ export async function readTrees(api: Api, { rootId, all }: TreeQuery): Promise<T
   return buildTrees({ sessions, children, doing: new Map([...roots, ...asked]) }, rootId);
 }
 
-function familyOf(api: Api, id: string): Promise<Family> {
-  return api.call<Family>(`${sessionPath(id)}/children`);
-}
-
 /** What each session waits for its person to decide. */
 async function askedBy(api: Api): Promise<[id: string, words: string][]> {
-  const { items } = await api.call<Page<Approval>>("/api/approvals", {
-    query: { state: "pending" },
-  });
+  const { items } = await api.approvals.list({ query: { state: "pending" } });
   return items.map(({ sessionId, kind, tool, target }) => {
     const use = target ? `asks to use ${tool}: ${target}` : `asks to use ${tool}`;
     const words = { approval: use, question: "asks you a question", plan: "presents a plan" };
@@ -54,9 +46,7 @@ async function askedBy(api: Api): Promise<[id: string, words: string][]> {
 
 /** The last entry of a root, in a line; children say it themselves. */
 async function doingOf(api: Api, id: string): Promise<string> {
-  const { items } = await api.call<Page<Entry>>(`${sessionPath(id)}/transcript`, {
-    query: { limit: 1 },
-  });
+  const { items } = await api.sessions.transcript({ id, query: { limit: 1 } });
   const [entry] = items;
   if (!entry) return "";
   if (entry.tool) return `${entry.tool.name} ${inputText(entry.tool.input)}`;

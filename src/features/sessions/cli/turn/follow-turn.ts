@@ -49,13 +49,9 @@ export async function followTurn(
     clearTimeout(patience);
     stop.abort();
   }
-  const { prompt } = await api.callAgain<{ prompt: Prompt }>(promptPath(turn.promptId));
+  const { prompt } = await api.again.prompts.get({ id: turn.promptId });
   view.end(prompt);
   return prompt;
-}
-
-export function promptPath(id: string): string {
-  return `/api/prompts/${encodeURIComponent(id)}`;
 }
 
 function showDelta(turn: Turn, view: TurnView, delta: Delta): void {
@@ -82,9 +78,7 @@ function hasEnded(turn: Turn, view: TurnView, event: SessionEvent): boolean {
 
 async function sayWhyItWaits(api: Api, turn: Turn, view: TurnView): Promise<void> {
   if (turn.isRunning) return;
-  const answer = await api
-    .call<{ prompt: Prompt }>(promptPath(turn.promptId))
-    .catch(() => undefined);
+  const answer = await api.prompts.get({ id: turn.promptId }).catch(() => undefined);
   const waitingFor = answer?.prompt.waitingFor;
   if (waitingFor && !turn.isRunning)
     view.note(`${waitingFor.message} Press Ctrl-C to take the prompt back.`);

@@ -6,7 +6,7 @@ import type { Api } from "#surfaces/cli/client/api.ts";
 import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
-import { promptPath, type Turn } from "./follow-turn.ts";
+import type { Turn } from "./follow-turn.ts";
 import type { TurnView } from "./turn-view.ts";
 
 /** One press can arrive twice: from the terminal, and passed on by the process that started us. */
@@ -42,13 +42,12 @@ export function interruptTurn(host: CliHost, { api, view, turn }: Interruptible)
 
 async function endTurn(api: Api, turn: Turn): Promise<void> {
   if (!turn.isRunning && (await isWithdrawn(api, turn))) return;
-  const path = `/api/sessions/${encodeURIComponent(turn.sessionId)}/stop`;
-  await api.call(path, { method: "POST", body: { promptId: turn.promptId } });
+  await api.sessions.stop({ id: turn.sessionId, body: { promptId: turn.promptId } });
 }
 
 async function isWithdrawn(api: Api, turn: Turn): Promise<boolean> {
   try {
-    await api.call(promptPath(turn.promptId), { method: "DELETE" });
+    await api.prompts.withdraw({ id: turn.promptId });
     return true;
   } catch (error) {
     // It has begun in the meantime.

@@ -1,0 +1,25 @@
+/** The option that names a board, and the session whose board it is. */
+import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import type { Api } from "#surfaces/cli/client/api.ts";
+import { ensureOrchestrator, findSessionId } from "#surfaces/cli/kit/find-session.ts";
+
+/** Options of all commands of the group. */
+export interface BoardOptions {
+  session: string;
+}
+
+export const BOARD_OPTION = [
+  "--session <session>",
+  "any session of the tree whose board it is: its id, the end of it, or its title",
+  ORCHESTRATOR,
+] as const;
+
+/** Takes something away where a name is asked for. */
+export const NONE = "none";
+
+/** Resolves the id of the session whose board is meant. */
+export async function resolveBoard(api: Api, { session }: BoardOptions): Promise<string> {
+  // The first task may come before the first conversation.
+  if (session === ORCHESTRATOR) await ensureOrchestrator(api);
+  return findSessionId(api, session);
+}

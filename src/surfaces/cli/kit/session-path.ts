@@ -1,3 +1,0 @@
-export function sessionPath(id: string): string {
-  return `/api/sessions/${encodeURIComponent(id)}`;
-}
