@@ -1,4 +1,5 @@
 /** Requests that become sockets: `/api/live` of people and agents, `/api/runners/connect` of runners. */
+
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -8,6 +9,7 @@ import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { MAX_RUNNER_FRAME_BYTES } from "#protocol/bounds.ts";
+import { LIVE_PATH } from "#protocol/live-path.ts";
 import { LIVE_PROTOCOL } from "#protocol/page-key.ts";
 import { MAX_LIVE_FRAME_BYTES, type SessionFeeds, serveLive } from "#surfaces/live/index.ts";
 import type { Caller, Callers } from "./callers.ts";
@@ -74,7 +76,7 @@ export class Upgrades {
     const caller = await this.#identify(request);
     const { principal } = caller;
     const path = (request.url ?? "").split("?")[0]?.replace(/^\/api\/v1\//, "/api/");
-    if (path === "/api/live" && principal.kind !== "runner")
+    if (path === LIVE_PATH && principal.kind !== "runner")
       return this.#acceptLive(knock, caller, principal);
     if (path === "/api/runners/connect" && principal.kind === "runner")
       return this.#acceptRunner(knock, caller, principal);

@@ -2,8 +2,10 @@
  * What the server hints at: "this has changed, look again". Nothing is replayed after a lost
  * connection, so whoever listens looks at everything again whenever it is `connected`.
  */
+
 import type { WebSocket } from "ws";
 import { systemClock } from "#base/clock.ts";
+import { LIVE_PATH } from "#protocol/live-path.ts";
 import type { Api } from "./api.ts";
 import { isRecord } from "./server-refusal.ts";
 
@@ -25,7 +27,7 @@ export async function followHints(
 ): Promise<void> {
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
-    const hasWorked = await listenOnce(api.socket("/api/live"), tell, signal);
+    const hasWorked = await listenOnce(api.socket(LIVE_PATH), tell, signal);
     if (signal.aborted) return;
     tell({ type: "away" });
     pauseMs = hasWorked ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);
