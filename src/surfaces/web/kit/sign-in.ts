@@ -1,32 +1,42 @@
-/** Calls about signing in through somebody else's service. */
-import type { LinkedAccount, OfferedProvider } from "#features/auth/contract.ts";
-import type { Page } from "#protocol/page.ts";
+/** Signing in and out, and what the addresses of these pages say. */
+import { ROUTE_TABLE, routePath } from "#client/index.ts";
+import type { JoinRequest, SignInRequest } from "#features/auth/contract.ts";
 import { isSignInProblem, SIGN_IN_PROBLEMS } from "#protocol/sign-in.ts";
-import { callApi } from "./api-client.ts";
+import { api } from "./api-client.ts";
+import { dropPageKey } from "./page-key.ts";
+import { leave, noteSignedInHere } from "./tab-person.ts";
 
-const provider = (id: string) => `/api/auth/${encodeURIComponent(id)}`;
-
-export const signInApi = {
-  listProviders: async (signal: AbortSignal) =>
-    (await callApi<Page<OfferedProvider>>("/api/auth/providers", { signal })).items,
-  startSignIn: (id: string, next: string) =>
-    callApi<{ url: string }>(`${provider(id)}/start`, { method: "POST", body: { next } }),
-  startJoin: (id: string, invitation: string) =>
-    callApi<{ url: string }>(`${provider(id)}/start`, { method: "POST", body: { invitation } }),
-  startLink: (id: string, currentPassword: string | undefined) =>
-    callApi<{ url: string }>(`${provider(id)}/link`, { method: "POST", body: { currentPassword } }),
-  listAccounts: async (signal: AbortSignal) =>
-    (await callApi<Page<LinkedAccount>>("/api/me/accounts", { signal })).items,
-  unlinkAccount: (id: string) =>
-    callApi<unknown>(`/api/me/accounts/${encodeURIComponent(id)}`, { method: "DELETE" }),
-};
-
-/** Address behind the link to a service; a click begins with `startSignIn` instead. */
-export function startUrl(id: string, next: string): string {
-  return `${provider(id)}/start?${new URLSearchParams({ next })}`;
+export async function signInWith(secret: SignInRequest): Promise<void> {
+  await api.auth.signIn({ body: secret });
+  noteSignedInHere();
 }
 
-/** What an address says went wrong, in our own words only. */
+export async function acceptInvitation(
+  token: string,
+  person: Pick<JoinRequest, "name" | "email" | "password">,
+): Promise<void> {
+  await api.auth.acceptInvitation({ token, body: { ...person, ...browserPlace() } });
+  noteSignedInHere();
+}
+
+export async function signOutHere(): Promise<void> {
+  await api.auth.signOut();
+  dropPageKey();
+  leave();
+}
+
+/** Time zone and language of this browser: agents tell times as they are there. */
+export function browserPlace(): { timezone: string; locale: string } {
+  const { timeZone, locale } = new Intl.DateTimeFormat().resolvedOptions();
+  return { timezone: timeZone, locale };
+}
+
+/** Address behind the link to a service; a click begins with `api.auth.startSignIn` instead. */
+export function startUrl(provider: string, next: string): string {
+  return routePath(ROUTE_TABLE.auth.redirectToProvider, { provider, query: { next } });
+}
+
+/** Problem that an address names, in our own words only. */
 export function problemIn(search: string): string | null {
   const code = new URLSearchParams(search).get("problem");
   if (code === null) return null;

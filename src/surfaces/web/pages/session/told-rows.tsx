@@ -1,9 +1,10 @@
 /** What an agent was told that nobody has said in the conversation, as it stands in a transcript. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Bell, ChevronRight, Mail, SquareKanban } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import type { Me } from "#features/auth/contract.ts";
 import { newsIn } from "#protocol/worker-news.ts";
-import type { Me } from "#surfaces/web/kit/api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";

@@ -1,8 +1,9 @@
 /** Keeps a cached list of sessions true when one of them changed. Pure. */
+
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Page } from "#protocol/page.ts";
 import type { Session } from "#protocol/sessions.ts";
-import type { SessionFilter } from "#surfaces/web/kit/api.ts";
+import type { SessionFilter } from "#surfaces/web/kit/query-keys.ts";
 import { matchesFilter } from "./list-search.ts";
 
 export type SessionPages = InfiniteData<Page<Session>, unknown>;
