@@ -1,5 +1,4 @@
 /** Requests that become sockets: `/api/live` of people and agents, `/api/runners/connect` of runners. */
-
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";

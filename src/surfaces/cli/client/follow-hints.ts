@@ -2,7 +2,6 @@
  * What the server hints at: "this has changed, look again". Nothing is replayed after a lost
  * connection, so whoever listens looks at everything again whenever it is `connected`.
  */
-
 import type { WebSocket } from "ws";
 import { systemClock } from "#base/clock.ts";
 import { LIVE_PATH } from "#protocol/live-path.ts";

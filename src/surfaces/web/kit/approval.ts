@@ -1,5 +1,4 @@
 /** What is read out of a question to a person. Pure. */
-
 import type { Approval } from "#features/approvals/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { isRecord } from "./api-client.ts";

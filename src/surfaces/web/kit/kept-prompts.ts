@@ -2,7 +2,6 @@
  * Unsent prompts of one person in the browser's storage. Each has a key of its own, so that two tabs
  * never write over each other's.
  */
-
 import type { QueueMode } from "#protocol/sessions.ts";
 import { isRecord } from "./api-client.ts";
 

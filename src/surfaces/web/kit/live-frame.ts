@@ -1,5 +1,4 @@
 /** Sorts the server's frames by what they are. Frames it does not know are dropped: servers may be newer. */
-
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import { isRecord } from "./api-client.ts";
 

@@ -1,5 +1,4 @@
 /** A tool call exactly as it will be performed. Every field of its input is in sight. */
-
 import type { ReactNode } from "react";
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";

@@ -1,5 +1,4 @@
 /** What can be done with a task: how it stands, who has it, and that it goes. */
-
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check, OctagonPause, Pencil, Play, RotateCcw, Trash2, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useState } from "react";

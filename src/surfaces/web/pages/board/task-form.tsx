@@ -1,5 +1,4 @@
 /** The fields of a task, for a new one and for one that is changed. */
-
 import { clsx } from "clsx";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import type { TaskCheck, TaskPriority } from "#features/tasks/contract.ts";

@@ -1,5 +1,4 @@
 /** What the page knows of a board, and how it stays true: the server says what has changed. */
-
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import type { TaskCard, TaskPage, TaskStatus } from "#features/tasks/contract.ts";

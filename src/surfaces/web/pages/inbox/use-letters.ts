@@ -1,5 +1,4 @@
 /** Letters as TanStack Query holds them: the count, the lists, one exchange, and what changes them. */
-
 import {
   type QueryClient,
   useInfiniteQuery,
@@ -12,8 +11,7 @@ import type { Letter } from "#features/mailbox/contract.ts";
 import { api, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import { keys, type LetterFilter } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import type { LetterChange } from "./letter-threads.ts";
-import { changeThread, type LetterPages, undoing } from "./letter-threads.ts";
+import { changeThread, type LetterChange, type LetterPages, undoing } from "./letter-threads.ts";
 
 /** Hints may be lost; what is new must still come into sight. */
 const LOOK_AGAIN_MS = 60_000;

@@ -1,5 +1,4 @@
 /** Writing a memory, and changing one. */
-
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import type { Memory, Written } from "#features/memory/contract.ts";

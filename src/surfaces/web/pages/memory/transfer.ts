@@ -1,5 +1,4 @@
 /** A shelf as a file to keep, and files onto a shelf. */
-
 import type { Imported, MemoryFile } from "#features/memory/contract.ts";
 import { readShelf, type ShelfChoice } from "#surfaces/web/kit/memory-shelf.ts";
 import { type ReadFile, readText, readZip, TOO_LONG, writeZip } from "./zip.ts";

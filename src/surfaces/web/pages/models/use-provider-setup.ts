@@ -2,7 +2,6 @@
  * Saves a provider and waits until its models can be used. The key passes through on its way to the
  * server and is kept nowhere: no state, no cache of calls.
  */
-
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Provider, ProviderChange } from "#features/providers/contract.ts";

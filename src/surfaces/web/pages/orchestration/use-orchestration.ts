@@ -1,5 +1,4 @@
 /** What the page knows of supervisor mode. It is read again when the server hints at it, and not by the clock. */
-
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api-client.ts";

@@ -1,5 +1,4 @@
 /** The transcript entry that a durable event stands for, or undefined when it stands for none. */
-
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Author, Entry, Verdict } from "#protocol/sessions.ts";
 import { isRecord } from "#surfaces/web/kit/api-client.ts";

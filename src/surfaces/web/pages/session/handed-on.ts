@@ -1,5 +1,4 @@
 /** Turns that ended by waiting for children: their work was handed on, and its answer comes later. Pure. */
-
 import type { Entry } from "#protocol/sessions.ts";
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
 import { isWake } from "./wake.ts";

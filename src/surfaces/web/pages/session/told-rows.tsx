@@ -1,5 +1,4 @@
 /** What an agent was told that nobody has said in the conversation, as it stands in a transcript. */
-
 import { useQuery } from "@tanstack/react-query";
 import { Bell, ChevronRight, Mail, SquareKanban } from "lucide-react";
 import { type ReactNode, useState } from "react";

@@ -2,7 +2,6 @@
  * Joins a session's history and its live events into what is shown. History is read first; live
  * reading starts after its last entry, so nothing falls between and replays change nothing.
  */
-
 import {
   type QueryClient,
   useInfiniteQuery,

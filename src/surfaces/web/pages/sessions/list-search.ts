@@ -1,5 +1,4 @@
 /** The list's filter lives in the address: a view and words to look for. */
-
 import type { Session } from "#protocol/sessions.ts";
 import type { SessionFilter } from "#surfaces/web/kit/query-keys.ts";
 

@@ -16,8 +16,7 @@ import { KindChoice } from "./kind-choice.tsx";
 import { filterFor } from "./list-search.ts";
 import { DemoNotice, ModelChoice } from "./model-choice.tsx";
 import { PersonaChoice } from "./persona-choice.tsx";
-import type { NewSession } from "./use-create-session.ts";
-import { useCreateSession } from "./use-create-session.ts";
+import { type NewSession, useCreateSession } from "./use-create-session.ts";
 import { useSessionList } from "./use-session-lists.ts";
 import {
   type PlaceProblems,

@@ -1,5 +1,4 @@
 /** Keeps a cached list of sessions true when one of them changed. Pure. */
-
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Page } from "#protocol/page.ts";
 import type { Session } from "#protocol/sessions.ts";

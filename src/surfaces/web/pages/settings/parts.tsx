@@ -1,5 +1,4 @@
 /** What all settings pages are made of. */
-
 import { Copy, Trash2 } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";

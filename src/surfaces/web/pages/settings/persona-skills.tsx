@@ -9,13 +9,13 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { Verbatim } from "#surfaces/web/kit/verbatim.tsx";
 import { List, Remove, Row, Section } from "./parts.tsx";
-import type { SkillImport } from "./skill-words.ts";
 import {
   fieldOfImport,
   type ImportDraft,
   importBodyOf,
   importedWords,
   NO_IMPORT,
+  type SkillImport,
   sourceWords,
 } from "./skill-words.ts";
 import { useChange } from "./use-change.ts";

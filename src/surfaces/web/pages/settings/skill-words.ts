@@ -1,5 +1,4 @@
 /** What is typed and said about skills. Pure. */
-
 import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { ImportedSkill, SkillSource } from "#features/personas/contract.ts";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
