@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "./api-error.ts";
 import { type ClientRequest, createClient, routePath } from "./client.ts";
-import { fetchTransport } from "./fetch-transport.ts";
+import { fetchFile, fetchTransport } from "./fetch-transport.ts";
 import { ROUTE_TABLE } from "./route-table.ts";
 
 function recording() {
@@ -116,5 +116,16 @@ describe("the fetch transport", () => {
     const call = (signal?: AbortSignal) => client.tasks.byId({ query: { ids: "t" } }, { signal });
     await expect(call()).rejects.toMatchObject({ status: 0, code: "network" });
     await expect(call(AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test("fetches a file, and throws the refusal of one", async () => {
+    const from = (status: number, body: string) => ({
+      baseUrl: "http://server.test",
+      fetch: async () => new Response(body, { status }),
+    });
+    const path = routePath(ROUTE_TABLE.prompts.attachment, { id: "pmt_1", sha256: "ab" });
+    expect(await (await fetchFile(from(200, "words"), path)).text()).toBe("words");
+    const refused = fetchFile(from(404, '{"error":{"code":"not_found","message":"No."}}'), path);
+    await expect(refused).rejects.toMatchObject({ status: 404, code: "not_found" });
   });
 });

@@ -25,9 +25,16 @@ export interface ClientRequest extends CallOptions {
 /** Sends a request and resolves with the parsed answer; throws what its caller understands. */
 export type Transport = (request: ClientRequest) => Promise<unknown>;
 
+/** True of an input whose fields can all be left out, and of one that has none. */
+type IsOptional<Input> = object extends Input
+  ? true
+  : Input extends Readonly<Record<string, never>>
+    ? true
+    : false;
+
 type Part<Name extends string, Schema extends z.ZodType> = [Schema] extends [NoInput]
   ? object
-  : Record<string, never> extends z.input<Schema>
+  : IsOptional<z.input<Schema>> extends true
     ? { readonly [Key in Name]?: z.input<Schema> }
     : { readonly [Key in Name]: z.input<Schema> };
 
@@ -36,6 +43,12 @@ export type InputOf<R extends ApiRoute> =
   R extends ApiRoute<infer _Method, infer Path, infer Query, infer Body>
     ? PathParams<Path> & Part<"query", Query> & Part<"body", Body>
     : never;
+
+export type QueryOf<R extends ApiRoute> =
+  R extends ApiRoute<infer _Method, infer _Path, infer Query> ? z.input<Query> : never;
+
+export type BodyOf<R extends ApiRoute> =
+  R extends ApiRoute<infer _Method, infer _Path, infer _Query, infer Body> ? z.input<Body> : never;
 
 export type AnswerOf<R extends ApiRoute> = z.output<R["response"]>;
 

@@ -17,8 +17,20 @@ export function fetchTransport(options: FetchTransportOptions): Transport {
     const response = await send(options, request);
     const answer = parseJson(await readText(response));
     if (response.ok) return answer;
-    throw apiErrorFrom(response.status, response.headers.get("retry-after"), answer);
+    throw refusalOf(response, answer);
   };
+}
+
+/** Fetches an answer that is a file; `path` is made by `routePath`. */
+export async function fetchFile(options: FetchTransportOptions, path: string): Promise<Blob> {
+  const headers = { accept: "*/*" };
+  const response = await send(options, { method: "GET", path, body: undefined, headers });
+  if (response.ok) return response.blob();
+  throw refusalOf(response, parseJson(await readText(response)));
+}
+
+function refusalOf({ status, headers }: Response, answer: unknown): ApiError {
+  return apiErrorFrom(status, headers.get("retry-after"), answer);
 }
 
 async function send(

@@ -2,9 +2,6 @@
 import * as z from "zod";
 import type { Delta, SessionEvent } from "./events.ts";
 
-/** Path of the socket. */
-export const LIVE_PATH = "/api/live";
-
 export const liveClientFrameSchema = z.discriminatedUnion("op", [
   z.strictObject({
     op: z.literal("subscribe"),

@@ -1,5 +1,5 @@
 /** The option that names a board, and the session whose board it is. */
-import { ORCHESTRATOR } from "#protocol/session-ids.ts";
+import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { ensureOrchestrator, findSessionId } from "#surfaces/cli/kit/find-session.ts";
 

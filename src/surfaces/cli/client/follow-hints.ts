@@ -4,7 +4,7 @@
  */
 import type { WebSocket } from "ws";
 import { systemClock } from "#base/clock.ts";
-import { LIVE_PATH } from "#protocol/live.ts";
+import { LIVE_PATH } from "#protocol/live-path.ts";
 import type { Api } from "./api.ts";
 import { isRecord } from "./server-refusal.ts";
 

@@ -8,7 +8,7 @@ import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { MAX_RUNNER_FRAME_BYTES } from "#protocol/bounds.ts";
-import { LIVE_PATH } from "#protocol/live.ts";
+import { LIVE_PATH } from "#protocol/live-path.ts";
 import { LIVE_PROTOCOL } from "#protocol/page-key.ts";
 import { MAX_LIVE_FRAME_BYTES, type SessionFeeds, serveLive } from "#surfaces/live/index.ts";
 import { refusalBody, refusalStatus } from "../errors.ts";

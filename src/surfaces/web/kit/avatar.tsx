@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
+import { ROUTE_TABLE } from "#client/index.ts";
 import { fetchFile } from "./api-client.ts";
 import { keys } from "./query-keys.ts";
 
@@ -26,9 +27,12 @@ export function Avatar({
   );
 }
 
-/** Images that the server keeps; see `features/orchestrators/identity/avatar.ts`. */
-function isUploaded(avatar: string | null): avatar is string {
-  return avatar?.startsWith("/api/agents/") ?? false;
+/** Path of the avatar route up to the person's id. */
+const UPLOADED = ROUTE_TABLE.orchestrators.getAvatar.replace(/^GET |\{.*$/g, "");
+
+/** True for an image that the server keeps. */
+export function isUploaded(avatar: string | null): avatar is string {
+  return avatar?.startsWith(UPLOADED) ?? false;
 }
 
 function AvatarImage({ name, path }: { name: string; path: string }) {

@@ -6,6 +6,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
+import { LIVE_PATH } from "#protocol/live-path.ts";
 import { liveProtocols } from "#protocol/page-key.ts";
 import { type Connection, LiveClient, type Socket } from "./live-client.ts";
 import { pageKey } from "./page-key.ts";
@@ -14,7 +15,7 @@ const LiveContext = createContext<LiveClient | undefined>(undefined);
 
 function openSocket(): Socket {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const url = `${scheme}//${location.host}/api/live`;
+  const url = `${scheme}//${location.host}${LIVE_PATH}`;
   return new WebSocket(url, liveProtocols(pageKey())) as unknown as Socket;
 }
 

@@ -1,10 +1,30 @@
+import type { ApiRoutes, QueryOf } from "#client/index.ts";
+import type { LetterBox } from "#features/mailbox/contract.ts";
+import type { PruneRequest } from "#features/memory/contract.ts";
+import type { SearchKind } from "#features/search/contract.ts";
 import type { SecretScope } from "#features/secrets/contract.ts";
 import type { TaskStatus } from "#features/tasks/contract.ts";
 import type { UsageGroup } from "#features/usage/contract.ts";
-import type { SessionFilter } from "./api.ts";
-import type { LetterFilter } from "./inbox-api.ts";
-import type { MemoryFilter, PruneWish } from "./memory-api.ts";
-import type { SearchFor } from "./search-api.ts";
+import type { MemoryFilter } from "./memory-shelf.ts";
+
+export type SessionFilter = Pick<
+  QueryOf<ApiRoutes["sessions"]["list"]>,
+  "lifecycle" | "parent" | "status" | "q"
+>;
+
+export interface LetterFilter
+  extends Omit<QueryOf<ApiRoutes["inbox"]["list"]>, "unreadOnly" | "limit" | "cursor"> {
+  box: LetterBox;
+  unreadOnly?: boolean;
+}
+
+export type PruneWish = Pick<PruneRequest, "below" | "unusedDays">;
+
+export interface SearchFor {
+  words: string;
+  /** None: all of them. */
+  kinds: readonly SearchKind[];
+}
 
 export const keys = {
   me: ["me"] as const,

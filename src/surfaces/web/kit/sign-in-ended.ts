@@ -1,12 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
-import type { ApiError } from "./api-client.ts";
+import { isSignOut } from "./api-client.ts";
 import { keys } from "./query-keys.ts";
 
 /**
  * Asks for a sign-in after a 401. A sign-out also clears what is kept, so the server is asked who this
  * is first: another tab may have signed the same person in again while the request was under way.
  */
-export function signInEnded(client: QueryClient, error: ApiError): void {
-  if (error.isSignOut) void client.invalidateQueries({ queryKey: keys.me });
+export function signInEnded(client: QueryClient, error: Error): void {
+  if (isSignOut(error)) void client.invalidateQueries({ queryKey: keys.me });
   else client.setQueryData(keys.me, null);
 }

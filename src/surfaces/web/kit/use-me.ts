@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Me } from "./api.ts";
+import type { Me } from "#features/auth/contract.ts";
 import { keys } from "./query-keys.ts";
 
 /** Who is signed in; the shell has read it before any page is shown. */

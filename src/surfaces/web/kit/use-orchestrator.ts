@@ -1,16 +1,17 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import type { AnswerOf, ApiRoutes } from "#client/index.ts";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "./api.ts";
-import { messageOf } from "./api-client.ts";
-import { type MyOrchestrator, orchestratorApi } from "./orchestrator-api.ts";
+import { api, messageOf } from "./api-client.ts";
 import { keys } from "./query-keys.ts";
+
+export type MyOrchestrator = AnswerOf<ApiRoutes["orchestrators"]["get"]>;
 
 /** One's own orchestrator as the server knows it; nothing is started by looking. */
 export function useMyOrchestrator() {
   return useQuery<MyOrchestrator>({
     queryKey: keys.orchestrator,
-    queryFn: ({ signal }) => orchestratorApi.read(signal),
+    queryFn: ({ signal }) => api.orchestrators.get({}, { signal }),
     staleTime: 60_000,
   });
 }
@@ -21,7 +22,7 @@ export function useOrchestratorSession(): Session | null {
   const id = mine?.session?.id ?? "";
   const session = useQuery({
     queryKey: keys.session(id),
-    queryFn: ({ signal }) => api.getSession(id, signal),
+    queryFn: ({ signal }) => api.sessions.get({ id }, { signal }),
     enabled: id !== "",
   });
   return session.data?.session ?? mine?.session ?? null;
@@ -42,12 +43,13 @@ export function useStartedOrchestrator() {
     wasAsked.current = true;
     setProblem(null);
     try {
-      const { session, identity } = await orchestratorApi.start();
+      const { session, identity } = await api.orchestrators.create();
       queryClient.setQueryData(keys.session(session.id), { session });
       queryClient.setQueryData<MyOrchestrator>(keys.orchestrator, {
         session,
         identity,
         needsRestart: false,
+        recovery: null,
       });
     } catch (error) {
       setProblem(messageOf(error));

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { api, PAGE_LIMIT } from "./api-client.ts";
 import { keys } from "./query-keys.ts";
-import { settingsApi } from "./settings-api.ts";
+import { readAll } from "./read-all.ts";
+import { listSecrets } from "./secrets.ts";
 import { useMe } from "./use-me.ts";
 
 /** Those that the one who looks can use. */
@@ -8,7 +10,10 @@ export function usePersonas() {
   const orgId = useMe()?.org.id ?? "";
   return useQuery({
     queryKey: keys.personas,
-    queryFn: ({ signal }) => settingsApi.listPersonas(orgId, signal),
+    queryFn: ({ signal }) =>
+      readAll((cursor) =>
+        api.personas.list({ orgId, query: { limit: PAGE_LIMIT, cursor } }, { signal }),
+      ),
     enabled: orgId !== "",
   });
 }
@@ -17,7 +22,10 @@ export function useRepos(isNeeded = true) {
   const orgId = useMe()?.org.id ?? "";
   return useQuery({
     queryKey: keys.repos,
-    queryFn: ({ signal }) => settingsApi.listRepos(orgId, signal),
+    queryFn: ({ signal }) =>
+      readAll((cursor) =>
+        api.repos.list({ orgId, query: { limit: PAGE_LIMIT, cursor } }, { signal }),
+      ),
     enabled: isNeeded && orgId !== "",
   });
 }
@@ -27,7 +35,7 @@ export function useOrgSecrets() {
   const orgId = useMe()?.org.id ?? "";
   return useQuery({
     queryKey: keys.secrets("org"),
-    queryFn: ({ signal }) => settingsApi.listSecrets(orgId, "org", signal),
+    queryFn: ({ signal }) => listSecrets(orgId, "org", signal),
     enabled: orgId !== "",
   });
 }

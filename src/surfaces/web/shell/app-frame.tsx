@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
-import { api, type Me } from "#surfaces/web/kit/api.ts";
-import { ApiError } from "#surfaces/web/kit/api-client.ts";
+import type { Me } from "#features/auth/contract.ts";
+import { api, isSignOut, isUnauthenticated } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { LiveProvider } from "#surfaces/web/kit/live-context.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
@@ -24,10 +24,10 @@ import { useSignOutElsewhere, useTabPerson } from "./use-tab-person.ts";
 
 async function readMe(signal: AbortSignal): Promise<Me | null> {
   try {
-    return await api.me(signal);
+    return await api.me.get({}, { signal });
   } catch (error) {
-    if (!(error instanceof ApiError && error.isUnauthenticated)) throw error;
-    if (error.isSignOut) leave();
+    if (!isUnauthenticated(error)) throw error;
+    if (isSignOut(error)) leave();
     return null;
   }
 }

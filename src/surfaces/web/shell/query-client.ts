@@ -1,11 +1,11 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
-import { ApiError } from "#surfaces/web/kit/api-client.ts";
+import { isUnauthenticated, isUncertain } from "#surfaces/web/kit/api-client.ts";
 import { signInEnded } from "#surfaces/web/kit/sign-in-ended.ts";
 
 /** Any answer of 401 means that nobody is signed in: `me` becomes null and the shell asks again. */
 export function createQueryClient(): QueryClient {
   const noticeSignOut = (error: Error) => {
-    if (error instanceof ApiError && error.isUnauthenticated) signInEnded(client, error);
+    if (isUnauthenticated(error)) signInEnded(client, error);
   };
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: noticeSignOut }),
@@ -13,7 +13,7 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 10_000,
-        retry: (failures, error) => error instanceof ApiError && error.isUncertain && failures < 3,
+        retry: (failures, error) => isUncertain(error) && failures < 3,
         retryDelay: (failures) => Math.min(8_000, 500 * 2 ** failures),
       },
       mutations: { retry: false },

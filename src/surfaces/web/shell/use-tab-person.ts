@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { Me } from "#surfaces/web/kit/api.ts";
+import type { Me } from "#features/auth/contract.ts";
 import { useConnection } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import {

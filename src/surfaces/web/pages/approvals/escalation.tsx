@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { TriangleAlert, X } from "lucide-react";
 import type { Letter } from "#features/mailbox/contract.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { IconButton } from "#surfaces/web/kit/button.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
@@ -39,7 +39,7 @@ function Failure({ letter, now }: { letter: Letter; now: number }) {
   const sessionId = letter.contextSessionId ?? letter.from.id;
   const session = useQuery({
     queryKey: keys.session(sessionId),
-    queryFn: ({ signal }) => api.getSession(sessionId, signal),
+    queryFn: ({ signal }) => api.sessions.get({ id: sessionId }, { signal }),
   }).data?.session;
   const change = useLetterChange();
   const name = revealLine(session?.title ?? partyName(letter.from));

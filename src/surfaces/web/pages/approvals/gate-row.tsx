@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleSlash, MessageCircleReply, ShieldCheck, ShieldX, TimerOff } from "lucide-react";
 import type { ReactNode } from "react";
-import type { Me } from "#surfaces/web/kit/api.ts";
+import type { Me } from "#features/auth/contract.ts";
 import { type Approval, questionsOf, type Scope } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";

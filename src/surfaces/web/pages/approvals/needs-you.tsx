@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestionMark, ShieldQuestion } from "lucide-react";
 import { useState } from "react";
 import type { Letter } from "#features/mailbox/contract.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { type Approval, questionsOf, shownOf } from "#surfaces/web/kit/approval.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -79,7 +79,7 @@ function WaitingList({ items, escalations, now }: WaitingListProps) {
 function Waiting({ approval, now }: { approval: Approval; now: number }) {
   const session = useQuery({
     queryKey: keys.session(approval.sessionId),
-    queryFn: ({ signal }) => api.getSession(approval.sessionId, signal),
+    queryFn: ({ signal }) => api.sessions.get({ id: approval.sessionId }, { signal }),
   });
   const Icon = ICONS[approval.kind];
   return (

@@ -1,8 +1,9 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import type { DecisionRequest } from "#features/approvals/contract.ts";
+import type { Me } from "#features/auth/contract.ts";
 import type { Page } from "#protocol/page.ts";
-import { type Answer, api, type Me } from "#surfaces/web/kit/api.ts";
-import { ApiError } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
@@ -15,7 +16,8 @@ const CARD_GOES_MS = 100;
 export function usePendingApprovals() {
   return useQuery({
     queryKey: keys.pendingApprovals,
-    queryFn: ({ signal }) => api.listPendingApprovals(signal),
+    queryFn: ({ signal }) =>
+      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
     refetchInterval: LOOK_AGAIN_MS,
   });
 }
@@ -23,7 +25,8 @@ export function usePendingApprovals() {
 export function useSessionApprovals(sessionId: string) {
   return useQuery({
     queryKey: keys.sessionApprovals(sessionId),
-    queryFn: ({ signal }) => api.listSessionApprovals(sessionId, signal),
+    queryFn: ({ signal }) =>
+      api.approvals.list({ query: { session: sessionId, limit: PAGE_LIMIT } }, { signal }),
   });
 }
 
@@ -32,7 +35,8 @@ export function useAnswer(approval: Approval) {
   const queryClient = useQueryClient();
   const isOnItsWay = useRef(false);
   const send = useMutation({
-    mutationFn: (answer: Answer) => api.answerApproval(approval.id, answer),
+    mutationFn: (answer: DecisionRequest) =>
+      api.approvals.decide({ id: approval.id, body: answer }),
     onSuccess: ({ approval: told }, answer) => {
       const me = queryClient.getQueryData<Me | null>(keys.me);
       focusComposer();
@@ -46,7 +50,7 @@ export function useAnswer(approval: Approval) {
     },
   });
   return {
-    answer: (answer: Answer) => {
+    answer: (answer: DecisionRequest) => {
       if (isOnItsWay.current || send.isSuccess) return;
       isOnItsWay.current = true;
       send.mutate(answer);
@@ -76,11 +80,10 @@ function problemWords(error: Error): string {
   return error.message;
 }
 
-function decided(approval: Approval, answer: Answer, by: string | null): Approval {
+function decided(approval: Approval, answer: DecisionRequest, by: string | null): Approval {
   const base = { ...approval, state: "decided" as const, decidedBy: by };
-  if ("answers" in answer)
-    return { ...base, decision: "allow", scope: "once", answers: answer.answers };
-  const { decision, scope = "once", reason = null } = answer;
+  const { decision = null, scope = "once", reason = null, answers } = answer;
+  if (answers) return { ...base, decision: "allow", scope: "once", answers };
   return { ...base, decision, scope, reason };
 }
 

@@ -4,8 +4,7 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -63,7 +62,7 @@ function OwnBoard() {
 function SessionBoard({ sessionId }: { sessionId: string }) {
   const found = useQuery({
     queryKey: keys.session(sessionId),
-    queryFn: ({ signal }) => api.getSession(sessionId, signal),
+    queryFn: ({ signal }) => api.sessions.get({ id: sessionId }, { signal }),
   });
   if (found.data) return <BoardOf session={found.data.session} />;
   if (!found.isError)

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { TaskLink } from "#features/tasks/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { keepForm, readForm } from "#surfaces/web/kit/kept-form.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
-import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
 import { EMPTY_DRAFT, newTaskOf, type TaskDraft } from "./task-draft.ts";
 import { TaskForm } from "./task-form.tsx";
 import { useBoard } from "./use-board.ts";
@@ -32,7 +32,7 @@ export function NewTaskDialog({ parent, onClose }: NewTaskDialogProps) {
       const body = newTaskOf(draft);
       const text = JSON.stringify(body);
       if (text !== sent.current.text) sent.current = { text, key: randomId() };
-      return tasksApi.create(boardId, body, sent.current.key);
+      return api.tasks.create({ id: boardId, body }, { idempotencyKey: sent.current.key });
     },
     onSuccess: drop,
     onSettled: () => {

@@ -3,14 +3,13 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check, OctagonPause, Pencil, Play, RotateCcw, Trash2, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import type { TaskChange, TaskPage } from "#features/tasks/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { TextArea } from "#surfaces/web/kit/field.tsx";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { OWN_ESCAPE } from "#surfaces/web/kit/sheet.tsx";
-import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { deletionWords, isSettled, unblockedWords, withNames } from "./board-words.ts";
 import { Assignee } from "./task-form.tsx";
@@ -142,7 +141,8 @@ function useTaskChange({ task }: TaskPage) {
   const { boardId } = useBoard();
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (change: TaskChange) => tasksApi.change(boardId, task.id, change),
+    mutationFn: (change: TaskChange) =>
+      api.tasks.update({ id: boardId, taskId: task.id, body: change }),
     onSettled: () =>
       // Buttons stay as they are until the task is seen as it is now.
       Promise.all([
@@ -207,7 +207,7 @@ function Delete({ page, onDeleted }: { page: TaskPage; onDeleted: () => void }) 
   const toasts = useToasts();
   const [isAsking, setIsAsking] = useState(false);
   const remove = useMutation({
-    mutationFn: () => tasksApi.remove(boardId, task.id),
+    mutationFn: () => api.tasks.delete({ id: boardId, taskId: task.id }),
     onSuccess: ({ deleted }) => {
       onDeleted();
       const parts = deleted.length - 1;

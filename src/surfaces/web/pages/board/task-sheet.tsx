@@ -2,12 +2,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import type { TaskPage } from "#features/tasks/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { Sheet } from "#surfaces/web/kit/sheet.tsx";
-import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
 import { TaskActions } from "./task-actions.tsx";
 import { TaskBody } from "./task-body.tsx";
 import { changeOf, draftOf, type TaskDraft } from "./task-draft.ts";
@@ -81,7 +80,8 @@ function Edit({ page: { task }, onDone }: { page: TaskPage; onDone: () => void }
   const save = useMutation({
     mutationFn: async (draft: TaskDraft) => {
       const change = changeOf(first, draft);
-      if (Object.keys(change).length > 0) await tasksApi.change(boardId, task.id, change);
+      if (Object.keys(change).length > 0)
+        await api.tasks.update({ id: boardId, taskId: task.id, body: change });
     },
     onSuccess: onDone,
     onSettled: () => {

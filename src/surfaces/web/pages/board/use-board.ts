@@ -2,9 +2,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import type { TaskCard, TaskPage, TaskStatus } from "#features/tasks/contract.ts";
+import { api, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
 import { oneAtATime } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
 import { isSettled } from "./board-words.ts";
@@ -17,6 +17,8 @@ export interface BoardPlace {
   /** What stands for it in the address. */
   param: string;
 }
+
+const COLUMN_LIMIT = 50;
 
 const BoardContext = createContext<BoardPlace | undefined>(undefined);
 export const BoardProvider = BoardContext.Provider;
@@ -33,7 +35,10 @@ export function useColumn(boardId: string, status: TaskStatus) {
   const found = useInfiniteQuery({
     queryKey: keys.boardColumn(boardId, status),
     queryFn: ({ pageParam, signal }) =>
-      tasksApi.list(boardId, { status, order, cursor: pageParam }, signal),
+      api.tasks.list(
+        { id: boardId, query: { status, order, cursor: pageParam, limit: COLUMN_LIMIT } },
+        { signal },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
   });
@@ -52,7 +57,11 @@ export function eachOnce(pages: readonly { items: TaskCard[] }[]): TaskCard[] {
 export function useOpenTasks(boardId: string) {
   return useQuery({
     queryKey: keys.openTasks(boardId),
-    queryFn: ({ signal }) => tasksApi.listOpen(boardId, signal),
+    queryFn: ({ signal }) =>
+      api.tasks.list(
+        { id: boardId, query: { status: "pending,in_progress,blocked", limit: PAGE_LIMIT } },
+        { signal },
+      ),
   });
 }
 
@@ -60,8 +69,17 @@ export function useOpenTasks(boardId: string) {
 export function useTask(boardId: string, taskId: string) {
   return useQuery<TaskPage | null>({
     queryKey: keys.task(boardId, taskId),
-    queryFn: ({ signal }) => tasksApi.read(boardId, taskId, signal),
+    queryFn: ({ signal }) => readTask(boardId, taskId, signal),
   });
+}
+
+/**
+ * Reads a task; null if the board does not have it. A list tells first: browsers note every refused
+ * request as a fault of the page, and a deleted task is none.
+ */
+async function readTask(boardId: string, taskId: string, signal: AbortSignal) {
+  const found = await api.tasks.list({ id: boardId, query: { ids: taskId } }, { signal });
+  return found.items.length === 0 ? null : api.tasks.get({ id: boardId, taskId }, { signal });
 }
 
 const LIVES: ReadonlySet<string> = new Set(["active", "hibernated"]);

@@ -1,13 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Identity } from "#features/orchestrators/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Avatar } from "#surfaces/web/kit/avatar.tsx";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
-import { type MyOrchestrator, orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
+import type { MyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { AddModel } from "#surfaces/web/pages/models/lazy-add-model.tsx";
 import { useModels } from "#surfaces/web/pages/models/use-models.ts";
 import { DemoNotice } from "#surfaces/web/pages/sessions/model-choice.tsx";
@@ -65,17 +65,20 @@ function NameIt({ identity }: { identity: Identity }) {
       // Storage may be forbidden; it is out of the way until the next visit.
     }
   };
-  const save = useChange((chosen: string) => orchestratorApi.changeIdentity({ name: chosen }), {
-    stale: keys.orchestrator,
-    done: (chosen) => `It is called ${chosen} now`,
-    onDone: ({ identity: named }) => {
-      queryClient.setQueryData<MyOrchestrator>(
-        keys.orchestrator,
-        (mine) => mine && { ...mine, identity: named },
-      );
-      skip();
+  const save = useChange(
+    (chosen: string) => api.orchestrators.updateIdentity({ body: { name: chosen } }),
+    {
+      stale: keys.orchestrator,
+      done: (chosen) => `It is called ${chosen} now`,
+      onDone: ({ identity: named }) => {
+        queryClient.setQueryData<MyOrchestrator>(
+          keys.orchestrator,
+          (mine) => mine && { ...mine, identity: named },
+        );
+        skip();
+      },
     },
-  });
+  );
   const isChanged = identity.updatedAt !== identity.createdAt;
   if (isSkipped || isChanged) return null;
   const submit = (event: FormEvent) => {

@@ -8,16 +8,14 @@ import {
   useRef,
   useState,
 } from "react";
-import type { LetterType } from "#features/mailbox/contract.ts";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import type { LetterType, NewLetter } from "#features/mailbox/contract.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextArea } from "#surfaces/web/kit/field.tsx";
-import { inboxApi } from "#surfaces/web/kit/inbox-api.ts";
 import { keepForm, readForm } from "#surfaces/web/kit/kept-form.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { listedSessions } from "#surfaces/web/pages/sessions/session-list-cache.ts";
 import { useSessionList } from "#surfaces/web/pages/sessions/use-session-lists.ts";
@@ -139,10 +137,10 @@ function useSend(onSent: () => void) {
   // Sent again after an answer that did not come, it is the same letter; a changed one is another.
   const sent = useRef({ body: "", key: "" });
   return useMutation({
-    mutationFn: (body: Parameters<typeof inboxApi.send>[0]) => {
+    mutationFn: (body: NewLetter) => {
       const text = JSON.stringify(body);
       if (sent.current.body !== text) sent.current = { body: text, key: randomId() };
-      return inboxApi.send(body, sent.current.key);
+      return api.mailbox.send({ body }, { idempotencyKey: sent.current.key });
     },
     onSuccess: ({ letter }) => {
       onSent();
@@ -162,11 +160,11 @@ function useEverybody(typed: string): Recipient[] {
   const orgId = me?.org.id ?? "";
   const members = useQuery({
     queryKey: keys.members,
-    queryFn: ({ signal }) => settingsApi.listMembers(orgId, signal),
+    queryFn: async ({ signal }) => (await api.orgs.listMembers({ orgId }, { signal })).items,
   });
   const agents = useQuery({
     queryKey: keys.agents,
-    queryFn: ({ signal }) => inboxApi.listAgents(signal),
+    queryFn: ({ signal }) => api.orchestrators.listAgents({}, { signal }),
   });
   const q = useDeferredValue(typed.trim().replace(/^@.*/, ""));
   const sessions = useSessionList({ q: q === "" ? undefined : q });

@@ -1,6 +1,6 @@
 /** What of the inbox is shown lives in the address: a box, and what to leave out. Pure. */
 import type { LetterBox, LetterType } from "#features/mailbox/contract.ts";
-import type { LetterFilter } from "#surfaces/web/kit/inbox-api.ts";
+import type { LetterFilter } from "#surfaces/web/kit/query-keys.ts";
 import { TYPES } from "./letter-words.ts";
 
 export const BOXES = {

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { DoorOpen } from "lucide-react";
 import type { Letter } from "#features/mailbox/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
-import { inboxApi } from "#surfaces/web/kit/inbox-api.ts";
 import { clockTime, dayName, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { refreshLetters } from "./use-letters.ts";
@@ -13,7 +13,7 @@ export function LetThrough({ letter, now }: { letter: Letter; now: number }) {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const send = useMutation({
-    mutationFn: () => inboxApi.letThrough(id),
+    mutationFn: () => api.mailbox.letThrough({ id }),
     onSuccess: () => {
       toasts.say("Let through", "Your agent works on it as if you had asked for it.");
       return refreshLetters(queryClient);

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { ArrowRight, Hourglass, Send, TriangleAlert } from "lucide-react";
 import type { Letter, LetterParty } from "#features/mailbox/contract.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Markdown } from "#surfaces/web/kit/markdown.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, dayName, fullTime } from "#surfaces/web/kit/time-words.ts";
@@ -93,7 +93,7 @@ function Failed({ letter }: { letter: Letter }) {
   const sessionId = letter.contextSessionId ?? letter.from.id;
   const session = useQuery({
     queryKey: keys.session(sessionId),
-    queryFn: ({ signal }) => api.getSession(sessionId, signal),
+    queryFn: ({ signal }) => api.sessions.get({ id: sessionId }, { signal }),
   }).data?.session;
   if (session?.status !== "error") return null;
   return (

@@ -4,9 +4,9 @@ import { ListTodo, MessagesSquare, Tag } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Letter } from "#features/mailbox/contract.ts";
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
-import { tasksApi } from "#surfaces/web/kit/tasks-api.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
 import type { Context } from "./inbox-search.ts";
@@ -64,7 +64,8 @@ function TaskName({ taskId }: { taskId: string }) {
   const mine = useMyOrchestrator().data?.session?.id;
   const found = useQuery({
     queryKey: keys.taskAnywhere(taskId),
-    queryFn: ({ signal }) => tasksApi.findAnywhere(taskId, signal),
+    queryFn: async ({ signal }) =>
+      (await api.tasks.byId({ query: { ids: taskId } }, { signal })).items[0] ?? null,
     enabled: ID.test(taskId),
     staleTime: 60_000,
   });

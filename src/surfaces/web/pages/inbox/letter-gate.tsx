@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { GateRow } from "#surfaces/web/pages/approvals/gate-row.tsx";
 import { useSessionApprovals } from "#surfaces/web/pages/approvals/use-approvals.ts";
@@ -9,7 +9,8 @@ import { useSessionApprovals } from "#surfaces/web/pages/approvals/use-approvals
 function usePending() {
   return useQuery({
     queryKey: keys.pendingApprovals,
-    queryFn: ({ signal }) => api.listPendingApprovals(signal),
+    queryFn: ({ signal }) =>
+      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
     // The letter may be newer than what was read last.
     staleTime: 0,
   });

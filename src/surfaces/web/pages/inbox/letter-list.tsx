@@ -2,10 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { CheckCheck } from "lucide-react";
 import { type KeyboardEvent, useCallback, useMemo } from "react";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
-import { inboxApi } from "#surfaces/web/kit/inbox-api.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
@@ -92,7 +91,7 @@ function ReadRest() {
   const toasts = useToasts();
   const count = useLetterCount();
   const read = useMutation({
-    mutationFn: inboxApi.readNonActionable,
+    mutationFn: () => api.inbox.readNonActionable(),
     onSuccess: ({ changed }) =>
       toasts.say(
         changed === 0

@@ -1,8 +1,8 @@
 /** Letters put together by the exchange they belong to, and kept true when one of them changed. Pure. */
 import type { InfiniteData } from "@tanstack/react-query";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { Page } from "#protocol/page.ts";
-import type { LetterChange } from "#surfaces/web/kit/inbox-api.ts";
 
 export type LetterPages = InfiniteData<Page<Letter>, unknown>;
 
@@ -49,6 +49,8 @@ export function changeThread(
     items.flatMap((letter) => (letter.threadId === threadId ? (change(letter) ?? []) : letter));
   return { ...pages, pages: pages.pages.map((page) => ({ ...page, items: changed(page.items) })) };
 }
+
+export type LetterChange = BodyOf<ApiRoutes["inbox"]["update"]>;
 
 /** Brings back what was put off or put away; undefined for what can be changed again where it stands. */
 export function undoing({ archived, snoozedUntil }: LetterChange): LetterChange | undefined {

@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
 import type { Letter } from "#features/mailbox/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
-import { inboxApi } from "#surfaces/web/kit/inbox-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
 import { keepDraft, readDraft } from "#surfaces/web/kit/session-draft.ts";
@@ -27,7 +26,11 @@ export function ReplyForm({ letter }: { letter: Letter }) {
     key.current = randomId();
   };
   const send = useMutation({
-    mutationFn: (content: string) => inboxApi.reply(letter.id, content, key.current),
+    mutationFn: (content: string) =>
+      api.mailbox.send(
+        { body: { replyToId: letter.id, content } },
+        { idempotencyKey: key.current },
+      ),
     onSuccess: ({ letter: sent }) => {
       write("");
       queryClient.setQueryData<Thread>(

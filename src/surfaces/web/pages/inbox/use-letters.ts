@@ -6,12 +6,12 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
+import type { Me } from "#features/auth/contract.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
-import type { Me } from "#surfaces/web/kit/api.ts";
-import { inboxApi, type LetterChange, type LetterFilter } from "#surfaces/web/kit/inbox-api.ts";
-import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { api, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
+import { keys, type LetterFilter } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { changeThread, type LetterPages, undoing } from "./letter-threads.ts";
+import { changeThread, type LetterChange, type LetterPages, undoing } from "./letter-threads.ts";
 
 /** Hints may be lost; what is new must still come into sight. */
 const LOOK_AGAIN_MS = 60_000;
@@ -23,7 +23,7 @@ const THREAD_PAGES = 5;
 export function useLetterCount(): number {
   const found = useQuery({
     queryKey: keys.letterCount,
-    queryFn: ({ signal }) => inboxApi.count(signal),
+    queryFn: ({ signal }) => api.inbox.count({}, { signal }),
     refetchInterval: LOOK_AGAIN_MS,
   });
   return found.data?.count ?? 0;
@@ -32,7 +32,11 @@ export function useLetterCount(): number {
 export function useLetterList(filter: LetterFilter) {
   return useInfiniteQuery({
     queryKey: keys.letterList(filter),
-    queryFn: ({ pageParam, signal }) => inboxApi.list(filter, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      api.inbox.list(
+        { query: { ...filter, unreadOnly: filter.unreadOnly?.toString(), cursor: pageParam } },
+        { signal },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
   });
@@ -64,7 +68,10 @@ async function readThread(threadId: string, signal: AbortSignal): Promise<Thread
   const letters: Letter[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < THREAD_PAGES; pages++) {
-    const page = await inboxApi.thread(threadId, cursor, signal);
+    const page = await api.inbox.thread(
+      { threadId, query: { limit: PAGE_LIMIT, cursor } },
+      { signal },
+    );
     letters.push(...page.items);
     if (page.next === null) return { letters, isCut: false };
     cursor = page.next;
@@ -98,7 +105,7 @@ export function useLetterChange() {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const apply = async ({ letters, change }: Pick<Wanted, "letters" | "change">) => {
-    for (const { id } of letters) await inboxApi.change(id, change);
+    for (const { id } of letters) await api.inbox.update({ id, body: change });
   };
   const takeBack = useMutation({
     mutationFn: apply,

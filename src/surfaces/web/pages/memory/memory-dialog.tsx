@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import type { Memory, Written } from "#features/memory/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
-import { memoryApi, type NewMemory, type ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
+import { type NewMemory, type ShelfChoice, writeMemory } from "#surfaces/web/kit/memory-shelf.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { agoWords } from "#surfaces/web/kit/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
@@ -31,7 +31,7 @@ export function NewMemoryDialog({ shelf, onClose }: NewMemoryDialogProps) {
   const [repo, setRepo] = useState(typeof shelf === "object" ? (shelf.repo ?? "") : "");
   const write = useChange(
     (memory: NewMemory) =>
-      memoryApi.write(isOfSessions ? { repo: repo.trim() || null } : shelf, memory),
+      writeMemory(isOfSessions ? { repo: repo.trim() || null } : shelf, memory),
     {
       stale: keys.memories,
       onDone: (written) => {
@@ -90,7 +90,7 @@ export function EditMemoryDialog({ memory, onClose }: { memory: Memory; onClose:
   const save = useChange(
     async (wish: NewMemory) => {
       const change = changeOf(memory, wish);
-      if (Object.keys(change).length > 0) await memoryApi.change(memory.id, change);
+      if (Object.keys(change).length > 0) await api.memory.update({ id: memory.id, body: change });
     },
     { stale: keys.memories, onDone: onClose },
   );
@@ -125,7 +125,7 @@ function Before({ memory: { id, updatedAt } }: { memory: Memory }) {
   const now = useNow(60_000);
   const history = useQuery({
     queryKey: keys.memoryHistory(id, updatedAt),
-    queryFn: ({ signal }) => memoryApi.read(id, signal),
+    queryFn: ({ signal }) => api.memory.get({ id }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   }).data?.history;
   if (!history || history.length === 0) return null;

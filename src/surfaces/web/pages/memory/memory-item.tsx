@@ -2,8 +2,8 @@ import { clsx } from "clsx";
 import { Pencil, Pin, PinOff } from "lucide-react";
 import { useState } from "react";
 import type { Memory } from "#features/memory/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { IconButton } from "#surfaces/web/kit/button.tsx";
-import { memoryApi } from "#surfaces/web/kit/memory-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { agoWords, fullTime } from "#surfaces/web/kit/time-words.ts";
@@ -32,11 +32,11 @@ interface MemoryItemProps {
 export function MemoryItem({ memory, now, onEdit }: MemoryItemProps) {
   const { id, title, content, pinned } = memory;
   const name = nameOf(memory);
-  const pin = useChange((to: boolean) => memoryApi.change(id, { pinned: to }), {
+  const pin = useChange((to: boolean) => api.memory.update({ id, body: { pinned: to } }), {
     stale: keys.memories,
     failed: pinned ? "It is still pinned" : "It was not pinned",
   });
-  const forget = useChange(() => memoryApi.forget(id), {
+  const forget = useChange(() => api.memory.delete({ id }), {
     stale: keys.memories,
     failed: "It was not forgotten",
   });

@@ -4,7 +4,7 @@ import { Brush, Plus, Search } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Memory, Shelf } from "#features/memory/contract.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
-import type { ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
+import type { ShelfChoice } from "#surfaces/web/kit/memory-shelf.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
 import { useNow } from "#surfaces/web/kit/use-now.ts";

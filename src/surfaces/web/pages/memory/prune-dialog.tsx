@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Memory, Pruned } from "#features/memory/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, SelectField } from "#surfaces/web/kit/field.tsx";
-import { memoryApi, type PruneWish } from "#surfaces/web/kit/memory-api.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
-import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { keys, type PruneWish } from "#surfaces/web/kit/query-keys.ts";
 import { useChange } from "#surfaces/web/pages/settings/use-change.ts";
 import { nameOf } from "./memory-words.ts";
 
@@ -30,11 +29,11 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
   const [went, setWent] = useState<Pruned | null>(null);
   const would = useQuery({
     queryKey: keys.prunable(wish),
-    queryFn: ({ signal }) => memoryApi.prune(wish, true, signal),
+    queryFn: ({ signal }) => api.memory.prune({ body: { ...wish, dryRun: true } }, { signal }),
     staleTime: 0,
     enabled: went === null,
   });
-  const prune = useChange(() => memoryApi.prune(wish, false), {
+  const prune = useChange(() => api.memory.prune({ body: { ...wish, dryRun: false } }), {
     stale: keys.memories,
     onDone: setWent,
   });

@@ -4,7 +4,7 @@ import type { Imported } from "#features/memory/contract.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { download } from "#surfaces/web/kit/download.ts";
-import { memoryApi, type ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
+import { importToShelf, type ShelfChoice } from "#surfaces/web/kit/memory-shelf.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useChange } from "#surfaces/web/pages/settings/use-change.ts";
@@ -25,7 +25,7 @@ export function TransferButtons({ shelf }: TransferButtonsProps) {
   });
   const take = useChange(
     async (chosen: readonly File[]) =>
-      importFiles(await readFiles(chosen), (files) => memoryApi.import(shelf, files)),
+      importFiles(await readFiles(chosen), (files) => importToShelf(shelf, files)),
     { stale: keys.memories, onDone: setReport, failed: "The import did not succeed" },
   );
   return (

@@ -1,6 +1,6 @@
 /** A shelf as a file to keep, and files onto a shelf. */
 import type { Imported, MemoryFile } from "#features/memory/contract.ts";
-import { memoryApi, type ShelfChoice } from "#surfaces/web/kit/memory-api.ts";
+import { readShelf, type ShelfChoice } from "#surfaces/web/kit/memory-shelf.ts";
 import { type ReadFile, readText, readZip, TOO_LONG, writeZip } from "./zip.ts";
 
 /** As the server has them. */
@@ -15,7 +15,7 @@ const MARKDOWN = /\.(md|markdown)$/i;
 const JUNK = /(^|\/)(__MACOSX|\.)/;
 
 export async function exportShelf(shelf: ShelfChoice): Promise<{ name: string; blob: Blob }> {
-  const { files } = await memoryApi.export(shelf);
+  const { files } = await readShelf(shelf);
   const of = typeof shelf === "object" ? (shelf.repo ?? "no-repository") : "orchestrator";
   const name = `muster-memory-${of.replaceAll(/[^\w.-]+/g, "-")}.zip`;
   return { name, blob: new Blob([writeZip(files)], { type: "application/zip" }) };

@@ -1,14 +1,15 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Memory } from "#features/memory/contract.ts";
-import { type MemoryFilter, memoryApi } from "#surfaces/web/kit/memory-api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
+import { listMemories, type MemoryFilter } from "#surfaces/web/kit/memory-shelf.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
 /** The last written first; with words to look for, the best first. */
 export function useMemories(filter: MemoryFilter) {
   const found = useInfiniteQuery({
     queryKey: keys.memoryList(filter),
-    queryFn: ({ pageParam, signal }) => memoryApi.list(filter, pageParam, signal),
+    queryFn: ({ pageParam, signal }) => listMemories(filter, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
@@ -22,7 +23,7 @@ export function useMemories(filter: MemoryFilter) {
 export function useShelves() {
   return useQuery({
     queryKey: keys.memoryShelves,
-    queryFn: ({ signal }) => memoryApi.shelves(signal),
+    queryFn: ({ signal }) => api.memory.shelves({}, { signal }),
   });
 }
 

@@ -3,8 +3,7 @@ import { LoaderCircle } from "lucide-react";
 import { useState } from "react";
 import type { Provider } from "#features/providers/contract.ts";
 import type { ModelOffer } from "#protocol/models.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
@@ -87,7 +86,7 @@ interface SetupProps {
 function Setup({ first, provider, onReady, onClose }: SetupProps) {
   const listed = useQuery({
     queryKey: keys.providers,
-    queryFn: ({ signal }) => api.listProviders(signal),
+    queryFn: ({ signal }) => api.providers.list({}, { signal }),
   });
   const known = listed.data?.items ?? [];
   const [preset, setPreset] = useState(first);

@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { GatewaySettings as Settings } from "#features/gateway/contract.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
@@ -25,10 +24,10 @@ export function GatewaySettings({ orgId }: { orgId: string }) {
   const toasts = useToasts();
   const settings = useQuery({
     queryKey: keys.modelGateway,
-    queryFn: ({ signal }) => api.readModelGateway(orgId, signal),
+    queryFn: ({ signal }) => api.gateway.get({ orgId }, { signal }),
   });
   const change = useMutation({
-    mutationFn: (body: Partial<Settings>) => api.changeModelGateway(orgId, body),
+    mutationFn: (body: Partial<Settings>) => api.gateway.update({ orgId, body }),
     onSuccess: (answer) => queryClient.setQueryData(keys.modelGateway, answer),
     onError: (error) => toasts.fail("Not changed", error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.models }),

@@ -3,8 +3,7 @@ import { Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Provider } from "#features/providers/contract.ts";
 import type { ModelOffer } from "#protocol/models.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
@@ -31,12 +30,12 @@ export function ModelsPage() {
   const me = useMe();
   const offers = useQuery({
     queryKey: keys.models,
-    queryFn: api.listModels,
+    queryFn: () => api.runners.models(),
     refetchInterval: LOOK_AGAIN_MS,
   });
   const providers = useQuery({
     queryKey: keys.providers,
-    queryFn: ({ signal }) => api.listProviders(signal),
+    queryFn: ({ signal }) => api.providers.list({}, { signal }),
   });
   const [doing, setDoing] = useState<Doing>(null);
   const groups = modelGroups(offers.data?.items ?? [], providers.data?.items ?? []);
@@ -174,7 +173,7 @@ function RemoveProvider({ name }: { name: string }) {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const remove = useMutation({
-    mutationFn: () => api.removeProvider(name),
+    mutationFn: () => api.providers.delete({ name }),
     onSuccess: () => toasts.say(`${name} was removed`, "Its key is deleted."),
     onError: (error) => toasts.fail(`${name} was not removed`, error),
     onSettled: () => {

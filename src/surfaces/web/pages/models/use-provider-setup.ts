@@ -6,7 +6,7 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Provider, ProviderChange } from "#features/providers/contract.ts";
 import type { ModelOffer } from "#protocol/models.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { type Judgement, judgeOffers } from "./judge-offers.ts";
 
@@ -33,8 +33,8 @@ export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider
     const { signal } = controller;
     setPhase({ at: "saving" });
     try {
-      const before = (await api.listModels()).items;
-      const { provider } = await api.setProvider(name, change);
+      const before = (await api.runners.models()).items;
+      const { provider } = await api.providers.set({ name, body: change });
       setSaved(provider);
       void queryClient.invalidateQueries({ queryKey: keys.providers });
       if (signal.aborted) return;
@@ -61,7 +61,7 @@ async function untilJudged(
 ): Promise<Judgement> {
   const since = performance.now();
   for (;;) {
-    const { items } = await api.listModels();
+    const { items } = await api.runners.models();
     queryClient.setQueryData(keys.models, { items });
     const look = { before, now: items, elapsedMs: performance.now() - since };
     const judged = judgeOffers(name, look);

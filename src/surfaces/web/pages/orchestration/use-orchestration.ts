@@ -1,8 +1,7 @@
 /** What the page knows of supervisor mode. It is read again when the server hints at it, and not by the clock. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { orchestrationApi } from "#surfaces/web/kit/orchestration-api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { useChange } from "#surfaces/web/pages/settings/use-change.ts";
@@ -19,7 +18,7 @@ export function useMayOrchestrate(session: Session): boolean {
 export function useConfig() {
   return useQuery({
     queryKey: keys.orchestrationConfig,
-    queryFn: () => orchestrationApi.config(),
+    queryFn: () => api.supervision.getConfig(),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
@@ -28,36 +27,36 @@ export function useConfig() {
 export function useRole(sessionId: string) {
   return useQuery({
     queryKey: keys.orchestrationRole(sessionId),
-    queryFn: () => orchestrationApi.role(sessionId),
+    queryFn: () => api.supervision.get({ id: sessionId }),
   });
 }
 
 export function useWorkers(sessionId: string) {
   return useQuery({
     queryKey: keys.workers(sessionId),
-    queryFn: () => orchestrationApi.workers(sessionId),
+    queryFn: () => api.supervision.listWorkers({ id: sessionId }),
   });
 }
 
 export function useInbox(sessionId: string) {
   return useQuery({
     queryKey: keys.inbox(sessionId),
-    queryFn: () => orchestrationApi.inbox(sessionId),
+    queryFn: () => api.supervision.readInbox({ id: sessionId }),
   });
 }
 
 /** The panel shows what came of it; only what failed is said. */
 export function useSupervisorMode(sessionId: string) {
   const after = useAfter(sessionId);
-  const enable = useChange(() => orchestrationApi.enable(sessionId), {
+  const enable = useChange(() => api.supervision.enable({ id: sessionId }), {
     ...after,
     failed: "Supervisor mode was not enabled",
   });
-  const disable = useChange(() => orchestrationApi.disable(sessionId), {
+  const disable = useChange(() => api.supervision.disable({ id: sessionId }), {
     ...after,
     failed: "Supervisor mode was not disabled",
   });
-  const clearInbox = useChange(() => orchestrationApi.clearInbox(sessionId), {
+  const clearInbox = useChange(() => api.supervision.clearInbox({ id: sessionId }), {
     ...after,
     failed: "The inbox was not cleared",
   });
@@ -66,19 +65,28 @@ export function useSupervisorMode(sessionId: string) {
 
 export function useWorkerActions(sessionId: string) {
   const after = useAfter(sessionId);
-  const resume = useChange((workerId: string) => orchestrationApi.resume(sessionId, workerId), {
-    ...after,
-    failed: "The worker was not resumed",
-  });
-  const detach = useChange((workerId: string) => orchestrationApi.detach(sessionId, workerId), {
-    ...after,
-    failed: "The worker was not detached",
-  });
+  const resume = useChange(
+    (workerId: string) => api.supervision.resumeWorker({ id: sessionId, workerId }),
+    {
+      ...after,
+      failed: "The worker was not resumed",
+    },
+  );
+  const detach = useChange(
+    (workerId: string) => api.supervision.detachWorker({ id: sessionId, workerId }),
+    {
+      ...after,
+      failed: "The worker was not detached",
+    },
+  );
   // As a person deletes any session, so that the supervisor hears of it.
-  const kill = useChange((workerId: string) => api.archiveSession(workerId, true), {
-    ...after,
-    failed: "The worker was not killed",
-  });
+  const kill = useChange(
+    (workerId: string) => api.sessions.delete({ id: workerId, query: { force: "true" } }),
+    {
+      ...after,
+      failed: "The worker was not killed",
+    },
+  );
   return { resume, detach, kill };
 }
 

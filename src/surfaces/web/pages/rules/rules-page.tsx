@@ -4,8 +4,7 @@ import { clsx } from "clsx";
 import { Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Rule } from "#features/policy/contract.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
@@ -17,7 +16,10 @@ import { useNow } from "#surfaces/web/kit/use-now.ts";
 
 /** What agents may do without asking, what they must ask, what they must not; and how to take a rule back. */
 export function RulesPage() {
-  const found = useQuery({ queryKey: keys.rules, queryFn: ({ signal }) => api.listRules(signal) });
+  const found = useQuery({
+    queryKey: keys.rules,
+    queryFn: ({ signal }) => api.policy.list({}, { signal }),
+  });
   const rules = found.data?.items ?? [];
   const own = rules.filter(({ level }) => level === "user");
   const org = rules.filter(({ level }) => level === "org");
@@ -157,7 +159,7 @@ function RemoveRule({ rule }: { rule: Rule }) {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const remove = useMutation({
-    mutationFn: () => api.removeRule(rule.id),
+    mutationFn: () => api.policy.delete({ id: rule.id }),
     onSuccess: () => toasts.say("Rule removed", "From now on you are asked again."),
     onError: (error) => toasts.fail("The rule was not removed", error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.rules }),

@@ -1,10 +1,11 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { type SearchFor, searchApi } from "#surfaces/web/kit/search-api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
+import { keys, type SearchFor } from "#surfaces/web/kit/query-keys.ts";
 
 /** Who is still writing has another question in a moment. */
 const ASK_AFTER_MS = 180;
+const RESULTS_LIMIT = 20;
 
 /** What is typed, once there was a pause; at once when the field is cleared. */
 export function useSettled(words: string): string {
@@ -20,7 +21,18 @@ export function useSettled(words: string): string {
 export function useSearchResults(wanted: SearchFor) {
   return useInfiniteQuery({
     queryKey: keys.search(wanted),
-    queryFn: ({ pageParam, signal }) => searchApi.search(wanted, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      api.search.find(
+        {
+          query: {
+            q: wanted.words,
+            kinds: wanted.kinds.join(","),
+            limit: RESULTS_LIMIT,
+            cursor: pageParam,
+          },
+        },
+        { signal },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     enabled: wanted.words !== "",

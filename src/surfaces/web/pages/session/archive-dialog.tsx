@@ -2,8 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { ApiError } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api } from "#surfaces/web/kit/api-client.ts";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
@@ -27,7 +26,11 @@ export function ArchiveDialog({
   const navigate = useNavigate();
   const toasts = useToasts();
   const archive = useMutation({
-    mutationFn: (force: boolean) => api.archiveSession(session.id, force, detaches),
+    mutationFn: (force: boolean) =>
+      api.sessions.delete({
+        id: session.id,
+        query: { ...(force && { force: "true" }), ...(detaches && { children: "detach" }) },
+      }),
     onSuccess: async () => {
       onClose();
       toasts.say("Session archived", "It is kept for 7 days.");

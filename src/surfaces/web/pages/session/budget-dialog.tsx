@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { moneyWords } from "#surfaces/web/kit/money-words.ts";
@@ -33,9 +33,12 @@ function BudgetForm({ session, onDone }: { session: Session; onDone: () => void 
   const budget = readBudget(text);
   const save = useMutation({
     mutationFn: () =>
-      api.changeSession(session.id, {
-        ...(budget !== undefined && budget !== session.budget && { budget }),
-        ...(remembers !== session.enableMemory && { enableMemory: remembers }),
+      api.sessions.update({
+        id: session.id,
+        body: {
+          ...(budget !== undefined && budget !== session.budget && { budget }),
+          ...(remembers !== session.enableMemory && { enableMemory: remembers }),
+        },
       }),
     onSuccess: ({ session: changed }) => {
       shareSession(queryClient, changed);

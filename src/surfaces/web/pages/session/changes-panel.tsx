@@ -3,8 +3,7 @@ import { clsx } from "clsx";
 import { ChevronRight, Eye } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { FileChange, SessionChanges, ShownFile } from "#protocol/workspaces.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { parsePatch } from "#surfaces/web/kit/diff.ts";
 import { ChangeCount, DiffView } from "#surfaces/web/kit/diff-view.tsx";
@@ -18,7 +17,7 @@ import { PreviewDialog } from "./preview-dialog.tsx";
 export function useChanges(sessionId: string, turn: string | undefined) {
   return useQuery({
     queryKey: keys.changes(sessionId, turn),
-    queryFn: ({ signal }) => api.readChanges(sessionId, turn, signal),
+    queryFn: ({ signal }) => api.workspaces.changes({ id: sessionId, query: { turn } }, { signal }),
     placeholderData: (earlier) => earlier,
   });
 }

@@ -2,8 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, isUncertain, messageOf, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -62,7 +61,7 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
     // Whoever has gone elsewhere finds it in the queue, with the reason.
     if (refused === undefined || box.current === null) return;
     // Perhaps the server has it all the same: only the same prompt again is safe, from the queue.
-    if (refused.error instanceof ApiError && refused.error.isUncertain) return;
+    if (isUncertain(refused.error)) return;
     setRefusal(messageOf(refused.error));
     submissions.discard(refused.prompt);
     // What was written meanwhile is kept after it.
@@ -154,14 +153,20 @@ function useStop(sessionId: string, isWorking: boolean) {
   const toasts = useToasts();
   const running = useQuery({
     queryKey: keys.running(sessionId),
-    queryFn: ({ signal }) => api.listRunning(sessionId, signal),
+    queryFn: ({ signal }) =>
+      api.prompts.list(
+        { id: sessionId, query: { state: "running,gated", limit: PAGE_LIMIT } },
+        { signal },
+      ),
     enabled: isWorking,
   });
   const shown = running.data?.items.map(({ id }) => id) ?? [];
   return useMutation({
     mutationFn: () => {
       const turns = shown.length === 0 ? [undefined] : shown;
-      return Promise.all(turns.map((promptId) => api.stopSession(sessionId, promptId)));
+      return Promise.all(
+        turns.map((promptId) => api.sessions.stop({ id: sessionId, body: { promptId } })),
+      );
     },
     onError: (error) => toasts.fail("The turn was not stopped", error),
   });

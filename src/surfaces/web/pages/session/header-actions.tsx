@@ -3,7 +3,7 @@ import { Archive, Ellipsis, type LucideIcon, Moon, Sun, Wallet } from "lucide-re
 import { DropdownMenu } from "radix-ui";
 import { useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { IconButton } from "#surfaces/web/kit/button.tsx";
 import { moneyWords } from "#surfaces/web/kit/money-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
@@ -102,7 +102,8 @@ function useSleepAction(session: Session): HeaderAction | null {
   const toasts = useToasts();
   const isAsleep = session.lifecycle === "hibernated";
   const change = useMutation({
-    mutationFn: () => (isAsleep ? api.wakeSession(session.id) : api.hibernateSession(session.id)),
+    mutationFn: () =>
+      isAsleep ? api.sessions.wake({ id: session.id }) : api.sessions.hibernate({ id: session.id }),
     onSuccess: ({ session: changed }) => shareSession(queryClient, changed),
     onError: (error) =>
       toasts.fail(isAsleep ? "The session was not woken" : "The session is still awake", error),

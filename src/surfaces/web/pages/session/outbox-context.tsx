@@ -2,8 +2,13 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import {
+  ApiError,
+  api,
+  isUnauthenticated,
+  messageOf,
+  writtenBy,
+} from "#surfaces/web/kit/api-client.ts";
 import { keptPrompts, type UnsentPrompt } from "#surfaces/web/kit/kept-prompts.ts";
 import { useConnection } from "#surfaces/web/kit/live-context.tsx";
 import { PromptOutbox, type SendResult } from "#surfaces/web/kit/prompt-outbox.ts";
@@ -20,7 +25,7 @@ function createOutbox(queryClient: QueryClient, userId: string): PromptOutbox {
     kept: keptPrompts(() => localStorage, unsentPrefix(userId)),
     send: (prompt) => sendPrompt(queryClient, userId, prompt),
     isServerWell: () =>
-      api.me().then(
+      api.me.get().then(
         ({ user }) => user.id === userId,
         () => false,
       ),
@@ -38,7 +43,10 @@ async function sendPrompt(
   const writtenMsAgo = Math.max(0, Date.now() - at);
   try {
     const body = { content, mode, dispatchId, writtenMsAgo };
-    const { prompt } = await api.sendPrompt(sessionId, body, userId);
+    const { prompt } = await api.prompts.create(
+      { id: sessionId, body },
+      { headers: writtenBy(userId) },
+    );
     queryClient.setQueryData(keys.prompt(prompt.id), { prompt });
     queryClient.setQueryData<Page<Prompt>>(
       keys.queue(sessionId),
@@ -58,7 +66,7 @@ function resultOf(queryClient: QueryClient, error: ApiError): SendResult {
   const why = messageOf(error);
   if (error.status === 0) return { is: "lost", why };
   if (error.status >= 500) return { is: "failed", error };
-  if (error.isUnauthenticated) {
+  if (isUnauthenticated(error)) {
     signInEnded(queryClient, error);
     return { is: "not_signed_in", why };
   }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
@@ -17,7 +17,7 @@ function Crumb({ parentId }: { parentId: string }) {
   const mine = useMyOrchestrator().data;
   const parent = useQuery({
     queryKey: keys.session(parentId),
-    queryFn: ({ signal }) => api.getSession(parentId, signal),
+    queryFn: ({ signal }) => api.sessions.get({ id: parentId }, { signal }),
   });
   const ownName = mine?.session?.id === parentId ? mine.identity?.name : undefined;
   return (

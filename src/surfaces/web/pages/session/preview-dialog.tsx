@@ -3,8 +3,7 @@ import { ExternalLink, ShieldCheck, X } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { useState } from "react";
 import type { ShownFile } from "#protocol/workspaces.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -25,7 +24,11 @@ export function PreviewDialog({ sessionId, file, onClose }: PreviewDialogProps) 
   const mayHaveScripts = file.mediaType.startsWith("text/html");
   const found = useQuery({
     queryKey: keys.preview(sessionId, file.path, file.updatedAt, hasScripts),
-    queryFn: () => api.openPreview(sessionId, file.path, hasScripts),
+    queryFn: () =>
+      api.workspaces.createPreview({
+        id: sessionId,
+        body: { path: file.path, scripts: hasScripts },
+      }),
     staleTime: 30 * 60_000,
   });
   const { url, frameUrl } = found.data ?? {};

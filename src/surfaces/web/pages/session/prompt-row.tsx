@@ -1,7 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Paperclip } from "lucide-react";
+import { ROUTE_TABLE, routePath } from "#client/index.ts";
+import type { Me } from "#features/auth/contract.ts";
 import type { Entry, Prompt } from "#protocol/sessions.ts";
-import { fetchAttachment, type Me } from "#surfaces/web/kit/api.ts";
+import { fetchFile } from "#surfaces/web/kit/api-client.ts";
 import { download } from "#surfaces/web/kit/download.ts";
 import { sizeWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -51,7 +53,10 @@ function Attachments({ promptId }: { promptId: string }) {
   const toasts = useToasts();
   const save = useMutation({
     mutationFn: async ({ name, sha256 }: { name: string; sha256: string }) =>
-      download({ name, blob: await fetchAttachment(promptId, sha256) }),
+      download({
+        name,
+        blob: await fetchFile(routePath(ROUTE_TABLE.prompts.attachment, { id: promptId, sha256 })),
+      }),
     onError: (error) => toasts.fail("The attachment was not downloaded", error),
   });
   if (attachments.length === 0) return null;

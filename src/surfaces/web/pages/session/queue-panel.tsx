@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { LoaderCircle, TriangleAlert } from "lucide-react";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import type { OutboxItem } from "#surfaces/web/kit/prompt-outbox.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -20,7 +20,11 @@ export function QueuePanel({
 }) {
   const found = useQuery({
     queryKey: keys.queue(sessionId),
-    queryFn: ({ signal }) => api.listQueue(sessionId, signal),
+    queryFn: ({ signal }) =>
+      api.prompts.list(
+        { id: sessionId, query: { state: "queued,collecting", limit: PAGE_LIMIT } },
+        { signal },
+      ),
     staleTime: 0,
   });
   const queue = orderQueue(found.data?.items ?? []);

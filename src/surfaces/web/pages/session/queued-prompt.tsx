@@ -4,7 +4,7 @@ import { useState } from "react";
 import { noticeLine, type ShownNotice, shownNotice } from "#protocol/notice-words.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -34,13 +34,13 @@ function QueuedNews({ prompt, notice }: { prompt: Prompt; notice: ShownNotice })
 function QueuedWords({ prompt }: { prompt: Prompt }) {
   const [text, setText] = useState<string | null>(null);
   const withdraw = useQueueChange(prompt.sessionId, "The prompt was not withdrawn", () =>
-    api.withdrawPrompt(prompt.id),
+    api.prompts.withdraw({ id: prompt.id }),
   );
   const promote = useQueueChange(prompt.sessionId, "The prompt was not sent ahead", () =>
-    api.promotePrompt(prompt.id),
+    api.prompts.promote({ id: prompt.id }),
   );
   const edit = useQueueChange(prompt.sessionId, "The prompt was not changed", (content: string) =>
-    api.editPrompt(prompt.id, content),
+    api.prompts.update({ id: prompt.id, body: { content } }),
   );
   if (text !== null) {
     const save = () => edit.mutate(text, { onSuccess: () => setText(null) });

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useEffect, useState } from "react";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
@@ -34,7 +34,7 @@ export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
   }, []);
   const found = useQuery({
     queryKey: keys.prompt(promptId),
-    queryFn: ({ signal }) => api.getPrompt(promptId, signal),
+    queryFn: ({ signal }) => api.prompts.get({ id: promptId }, { signal }),
     enabled: isStill,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Eraser } from "lucide-react";
 import { createContext, type ReactNode, useContext, useState } from "react";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { forgetRedacted } from "./forget-redacted.ts";
@@ -26,7 +26,7 @@ export function RedactProvider({
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const redact = useMutation({
-    mutationFn: (entryId: string) => api.redactEntry(sessionId, entryId),
+    mutationFn: (entryId: string) => api.sessions.redactEntry({ id: sessionId, entryId }),
     onSuccess: ({ redacted }) => {
       setAsked(undefined);
       toasts.say("Removed");

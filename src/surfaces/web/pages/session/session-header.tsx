@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { ConnectionTrouble } from "#surfaces/web/kit/connection-mark.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
@@ -69,7 +69,7 @@ function Title({ session }: { session: Session }) {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const rename = useMutation({
-    mutationFn: (title: string) => api.renameSession(session.id, title),
+    mutationFn: (title: string) => api.sessions.update({ id: session.id, body: { title } }),
     onSuccess: ({ session: renamed }) => {
       shareSession(queryClient, renamed);
       setText(null);

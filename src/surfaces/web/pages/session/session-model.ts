@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
@@ -13,7 +13,10 @@ export function useSessionModel(session: Session): string | null {
   const used = useQuery({
     queryKey: keys.sessionModels(session.id),
     queryFn: async ({ signal }) => {
-      const page = await api.readSessionModels(session.id, signal);
+      const page = await api.usage.list(
+        { query: { by: "model", session: session.id } },
+        { signal },
+      );
       return page.items.flatMap(({ key, requests }) => (requests > 0 && key !== "" ? [key] : []));
     },
     enabled: isAutomatic && session.counts.prompts > 0,

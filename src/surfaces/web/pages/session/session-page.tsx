@@ -2,8 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Activity, Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
@@ -43,7 +42,7 @@ interface OneSessionProps {
 export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps) {
   const found = useQuery({
     queryKey: keys.session(sessionId),
-    queryFn: ({ signal }) => api.getSession(sessionId, signal),
+    queryFn: ({ signal }) => api.sessions.get({ id: sessionId }, { signal }),
     // A runner that comes or goes changes what a session waits for without changing the session.
     refetchInterval: ({ state }) =>
       MAY_CHANGE_SILENTLY.has(state.data?.session.activity ?? "idle") ? REFRESH_MS : false,

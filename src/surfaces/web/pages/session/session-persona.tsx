@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { RefreshCw } from "lucide-react";
 import type { Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 
 interface SessionPersonaProps {
@@ -16,7 +16,7 @@ export function SessionPersona({ sessionId, persona, mayRefresh }: SessionPerson
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const refresh = useMutation({
-    mutationFn: () => settingsApi.refreshPersona(sessionId),
+    mutationFn: () => api.briefing.refreshPersona({ id: sessionId }),
     onSuccess: (now) =>
       toasts.say(`${now.persona} is at version ${now.version}`, "The next turn works with it."),
     onError: (error) => toasts.fail("The persona was not refreshed", error),

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { countWords, moneyWords, plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
@@ -9,7 +9,10 @@ export function useSessionUsage(session: Session) {
   const found = useQuery({
     queryKey: keys.sessionUsage(session.id),
     queryFn: async ({ signal }) => {
-      const page = await api.readSessionUsage(session.id, signal);
+      const page = await api.usage.list(
+        { query: { by: "session", session: session.id } },
+        { signal },
+      );
       return page.items[0] ?? null;
     },
     enabled: session.counts.prompts > 0,

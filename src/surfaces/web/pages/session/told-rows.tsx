@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Bell, ChevronRight, Mail, SquareKanban } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import type { Me } from "#features/auth/contract.ts";
 import {
   childEventWords,
   foldedWords,
@@ -12,7 +13,6 @@ import {
   waitEndedWords,
 } from "#protocol/notice-words.ts";
 import type { NoticeOf } from "#protocol/notices.ts";
-import type { Me } from "#surfaces/web/kit/api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";

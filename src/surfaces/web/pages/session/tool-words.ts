@@ -1,5 +1,6 @@
-/** A tool call in one line, and its parts as text. Pure. */
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
+
+/** A tool call in one line, and its parts as text. Pure. */
 
 /** Fields that say most about a call, in order. */
 const TELLING = [

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import type { Prompt, Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { Revealed } from "#surfaces/web/kit/revealed.tsx";
 import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
@@ -56,7 +56,8 @@ const LOOKED_AT = 5;
 function useFailedPrompt({ id, status }: Session): Prompt | undefined {
   const found = useQuery({
     queryKey: keys.failed(id),
-    queryFn: ({ signal }) => api.listSettled(id, LOOKED_AT, signal),
+    queryFn: ({ signal }) =>
+      api.prompts.list({ id, query: { state: "settled", limit: LOOKED_AT } }, { signal }),
     enabled: status === "error",
   });
   if (status !== "error") return undefined;

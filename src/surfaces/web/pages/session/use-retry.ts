@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { refreshLetters } from "#surfaces/web/pages/inbox/use-letters.ts";
@@ -20,10 +20,10 @@ export function useRetry() {
   return useMutation({
     mutationFn: async ({ sessionId, promptId, model }: Retry) => {
       if (model !== undefined) {
-        const { session } = await api.changeModel(sessionId, model);
+        const { session } = await api.sessions.update({ id: sessionId, body: { model } });
         queryClient.setQueryData<{ session: Session }>(keys.session(sessionId), { session });
       }
-      if (promptId !== null) await api.retryPrompt(promptId);
+      if (promptId !== null) await api.prompts.retry({ id: promptId });
     },
     onSuccess: (_, { promptId }) =>
       toasts.say(promptId === null ? "The model was changed" : "Sent again"),

@@ -12,7 +12,7 @@ import { useEffect, useMemo, useState } from "react";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { staleAfter } from "./changed-by.ts";
@@ -43,7 +43,10 @@ export function useSessionFeed(sessionId: string) {
   const transcript = useInfiniteQuery({
     queryKey: keys.transcript(sessionId),
     queryFn: ({ pageParam, signal }) =>
-      api.readTranscript(sessionId, pageParam, TRANSCRIPT_PAGE, signal),
+      api.sessions.transcript(
+        { id: sessionId, query: { before: pageParam, limit: TRANSCRIPT_PAGE } },
+        { signal },
+      ),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: olderThan,
     staleTime: Number.POSITIVE_INFINITY,

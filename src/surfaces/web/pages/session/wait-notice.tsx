@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { clockTime } from "#surfaces/web/kit/time-words.ts";
@@ -33,7 +33,7 @@ function RelocateButton({ session }: { session: Session }) {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const relocate = useMutation({
-    mutationFn: () => api.relocateSession(session.id),
+    mutationFn: () => api.sessions.relocate({ id: session.id }),
     onSuccess: ({ session: moved }) => {
       shareSession(queryClient, moved);
       toasts.say("It continues elsewhere", "Recorded changes come with it, the rest stays behind.");

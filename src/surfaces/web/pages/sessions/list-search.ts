@@ -1,6 +1,6 @@
 /** The list's filter lives in the address: a view and words to look for. */
 import type { Session } from "#protocol/sessions.ts";
-import type { SessionFilter } from "#surfaces/web/kit/api.ts";
+import type { SessionFilter } from "#surfaces/web/kit/query-keys.ts";
 
 export const VIEWS = {
   open: "Open",

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import type { AnswerOf, ApiRoutes } from "#client/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import { titleFrom } from "#protocol/names/session-title.ts";
-import { api, type NewSession, type RuntimeChoice as Runtime } from "#surfaces/web/kit/api.ts";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -16,7 +16,7 @@ import { KindChoice } from "./kind-choice.tsx";
 import { filterFor } from "./list-search.ts";
 import { DemoNotice, ModelChoice } from "./model-choice.tsx";
 import { PersonaChoice } from "./persona-choice.tsx";
-import { useCreateSession } from "./use-create-session.ts";
+import { type NewSession, useCreateSession } from "./use-create-session.ts";
 import { useSessionList } from "./use-session-lists.ts";
 import {
   type PlaceProblems,
@@ -71,7 +71,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
   const repoNames = repos.map(({ fullName }) => fullName);
   const create = useCreateSession(onCreated);
   const isFirst = useIsFirstSession();
-  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
+  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: () => api.runners.runtimes() });
   const choices = runtimes.data?.items ?? [];
   const isNothingAvailable = runtimes.isSuccess && !choices.some((choice) => choice.available);
   useLayoutEffect(() => promptBox.current?.focus(), []);
@@ -189,6 +189,8 @@ function saidIn(title: string, prompt: string, runtime: string): NewSession {
   if (prompt.trim() !== "") said.prompt = prompt;
   return said;
 }
+
+type Runtime = AnswerOf<ApiRoutes["runners"]["runtimes"]>["items"][number];
 
 interface RuntimeChoiceProps {
   choices: readonly Runtime[];

@@ -2,8 +2,7 @@ import { Check, Copy, RotateCw, ShieldOff } from "lucide-react";
 import { useEffect, useId, useState } from "react";
 import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
@@ -36,7 +35,7 @@ export function SandboxCard() {
 function Lacking({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }) {
   const titleId = useId();
   const [isHidden, setIsHidden] = useState(false);
-  const consent = useChange(() => api.allowUnsandboxed(runner.id), {
+  const consent = useChange(() => api.runners.allowUnsandboxed({ id: runner.id }), {
     stale: keys.runners,
     done: () => "Agents may work without a sandbox",
   });
@@ -116,7 +115,9 @@ function CommandToCopy({ command }: { command: string }) {
 
 function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
   const [asked, setAsked] = useState<string | null>(null);
-  const look = useChange(() => api.lookForSandbox(runner.id), { stale: keys.runners });
+  const look = useChange(() => api.runners.lookForSandbox({ id: runner.id }), {
+    stale: keys.runners,
+  });
   const at = runner.sandbox?.at ?? "";
   const isLooking = asked !== null && asked === at;
   useEffect(() => {
@@ -149,7 +150,7 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
 
 /** Stands on every page for as long as agents work without a sandbox by somebody's consent. */
 function Open({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
-  const revoke = useChange(() => api.requireSandbox(runner.id), {
+  const revoke = useChange(() => api.runners.requireSandbox({ id: runner.id }), {
     stale: keys.runners,
     done: () => "Agents work in a sandbox or not at all",
     failed: "They still work without a sandbox",

@@ -3,7 +3,7 @@ import { ShieldOff } from "lucide-react";
 import { useEffect } from "react";
 import { isUnsandboxed } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { useLive } from "#surfaces/web/kit/live-context.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
@@ -12,7 +12,7 @@ const NO_SANDBOX = "No sandbox: agents' commands run on this machine with your o
 export function useRunners(): Runner[] {
   const found = useQuery({
     queryKey: keys.runners,
-    queryFn: api.listRunners,
+    queryFn: () => api.runners.list(),
     staleTime: 60_000,
     retry: false,
   });

@@ -2,7 +2,7 @@
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Page } from "#protocol/page.ts";
 import type { Session } from "#protocol/sessions.ts";
-import type { SessionFilter } from "#surfaces/web/kit/api.ts";
+import type { SessionFilter } from "#surfaces/web/kit/query-keys.ts";
 import { matchesFilter } from "./list-search.ts";
 
 export type SessionPages = InfiniteData<Page<Session>, unknown>;

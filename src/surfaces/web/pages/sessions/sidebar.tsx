@@ -2,12 +2,13 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartNoAxesColumn, Cpu, LogOut, Plus, Settings, ShieldCheck } from "lucide-react";
 import { useState } from "react";
-import { api, type Me } from "#surfaces/web/kit/api.ts";
+import type { Me } from "#features/auth/contract.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { ConnectionMark } from "#surfaces/web/kit/connection-mark.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { Logo } from "#surfaces/web/kit/logo.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { signOutHere } from "#surfaces/web/kit/sign-in.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { useShortcut } from "#surfaces/web/kit/use-shortcut.ts";
 import { NeedsYou } from "#surfaces/web/pages/approvals/needs-you.tsx";
@@ -53,7 +54,7 @@ function Account({ me }: { me: Me }) {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const signOut = useMutation({
-    mutationFn: api.signOut,
+    mutationFn: signOutHere,
     onSuccess: () => {
       queryClient.clear();
       queryClient.setQueryData(keys.me, null);

@@ -1,9 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useRef } from "react";
-import { api, type NewSession } from "#surfaces/web/kit/api.ts";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { randomId } from "#surfaces/web/kit/random-id.ts";
 import { shareSession } from "./use-session-lists.ts";
+
+export type NewSession = BodyOf<ApiRoutes["sessions"]["create"]>;
 
 export function useCreateSession(onCreated: () => void) {
   const queryClient = useQueryClient();
@@ -14,7 +17,7 @@ export function useCreateSession(onCreated: () => void) {
     mutationFn: (body: NewSession) => {
       const text = JSON.stringify(body);
       if (sent.current.body !== text) sent.current = { body: text, key: randomId() };
-      return api.createSession(body, sent.current.key);
+      return api.sessions.create({ body }, { idempotencyKey: sent.current.key });
     },
     onSuccess: async ({ session }) => {
       sent.current = { body: "", key: "" };

@@ -1,10 +1,9 @@
 import { type QueryClient, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { api, type SessionFilter } from "#surfaces/web/kit/api.ts";
-import { ApiError } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api } from "#surfaces/web/kit/api-client.ts";
 import { useLive } from "#surfaces/web/kit/live-context.tsx";
-import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { keys, type SessionFilter } from "#surfaces/web/kit/query-keys.ts";
 import { refreshLetters } from "#surfaces/web/pages/inbox/use-letters.ts";
 import {
   refreshAllOrchestration,
@@ -20,7 +19,8 @@ export function useSessionList(filter: SessionFilter, isWanted = true) {
   return useInfiniteQuery({
     enabled: isWanted,
     queryKey: keys.sessionList(filter),
-    queryFn: ({ pageParam, signal }) => api.listSessions(filter, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      api.sessions.list({ query: { ...filter, limit: 50, cursor: pageParam } }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
   });
@@ -50,7 +50,7 @@ export function forgetSession(queryClient: QueryClient, id: string): void {
 async function readAgain(queryClient: QueryClient, id: string): Promise<void> {
   const before = queryClient.getQueryData<{ session: Session }>(keys.session(id))?.session;
   try {
-    const { session } = await api.getSession(id);
+    const { session } = await api.sessions.get({ id });
     shareSession(queryClient, session);
     refreshKin(queryClient, before, session);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 
@@ -9,7 +9,7 @@ import { useMe } from "#surfaces/web/kit/use-me.ts";
 export function useOwnOpen(openId: string | undefined): Session | undefined {
   const open = useQuery({
     queryKey: keys.session(openId ?? ""),
-    queryFn: ({ signal }) => api.getSession(openId ?? "", signal),
+    queryFn: ({ signal }) => api.sessions.get({ id: openId ?? "" }, { signal }),
     enabled: openId !== undefined,
   }).data?.session;
   const me = useMe()?.user.id;

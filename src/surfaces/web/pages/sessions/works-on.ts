@@ -1,5 +1,5 @@
 /** What a new session works on: nothing, a clone of a repository, or a folder as it is. Pure. */
-import type { NewSession } from "#surfaces/web/kit/api.ts";
+import type { NewSession } from "./use-create-session.ts";
 
 export interface WorksOn {
   kind: "nothing" | "repo" | "folder";

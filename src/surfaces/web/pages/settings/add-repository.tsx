@@ -1,10 +1,9 @@
 import { type FormEvent, useState } from "react";
-import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { CredentialField } from "./edit-repository.tsx";
 import { refusedFields } from "./field-problems.ts";
@@ -27,9 +26,12 @@ export function AddRepository() {
   const [wanted, setWanted] = useState(NOTHING);
   const add = useChange(
     ({ address, credential }: Wanted) =>
-      settingsApi.addRepo(orgId, {
-        ...namedBy(address),
-        ...(credential.trim() !== "" && { credential: credential.trim() }),
+      api.repos.create({
+        orgId,
+        body: {
+          ...namedBy(address),
+          ...(credential.trim() !== "" && { credential: credential.trim() }),
+        },
       }),
     {
       stale: keys.repos,
@@ -88,7 +90,7 @@ export function SyncRepositories({ isOpen, onClose }: { isOpen: boolean; onClose
   const orgId = useMe()?.org.id ?? "";
   const [owner, setOwner] = useState("");
   const sync = useChange(
-    (account: string) => settingsApi.syncRepos(orgId, account === "" ? {} : { owner: account }),
+    (account: string) => api.repos.sync({ orgId, body: account === "" ? {} : { owner: account } }),
     { stale: keys.repos },
   );
   const close = () => {

@@ -1,5 +1,5 @@
 import { useId, useState } from "react";
-import { Avatar } from "#surfaces/web/kit/avatar.tsx";
+import { Avatar, isUploaded } from "#surfaces/web/kit/avatar.tsx";
 import { TextField } from "#surfaces/web/kit/field.tsx";
 import { shrinkImage } from "./shrink-image.ts";
 
@@ -15,7 +15,7 @@ export function AvatarField({
 }) {
   const fileId = useId();
   const [problem, setProblem] = useState<string>();
-  const isImage = avatar.startsWith("data:") || avatar.startsWith("/api/agents/");
+  const isImage = avatar.startsWith("data:") || isUploaded(avatar);
   const upload = async (file: File | undefined) => {
     if (!file) return;
     try {

@@ -1,10 +1,10 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
-import type { Repo } from "#features/repos/contract.ts";
+import type { Repo, RepoChange } from "#features/repos/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { type RepoBody, settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { useOrgSecrets, usePersonas } from "#surfaces/web/kit/use-settings.ts";
 import { NO_PROBLEMS, type Problems, refusedFields, stillWrong } from "./field-problems.ts";
@@ -37,7 +37,7 @@ function EditForm({ repo, onClose }: Omit<EditRepositoryProps, "isOpen">) {
   const [draft, setDraft] = useState(() => draftOfRepo(repo));
   const [problems, setProblems] = useState(NO_PROBLEMS);
   const form = useRef<HTMLFormElement>(null);
-  const save = useChange((body: RepoBody) => settingsApi.changeRepo(orgId, repo.id, body), {
+  const save = useChange((body: RepoChange) => api.repos.update({ orgId, repoId: repo.id, body }), {
     stale: keys.repos,
     done: () => `${repo.fullName} is saved`,
     onDone: onClose,

@@ -1,5 +1,5 @@
-/** What is wrong with which field, by the path that the server has for it. Pure. */
 import { ApiError, messageOf } from "#surfaces/web/kit/api-client.ts";
+/** What is wrong with which field, by the path that the server has for it. Pure. */
 
 /** Such as `files.0.filename`. */
 export type Problems = Readonly<Record<string, string>>;

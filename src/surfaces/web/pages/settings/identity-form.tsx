@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useDeferredValue, useState } from "react";
 import type { Identity, IdentityChange } from "#features/orchestrators/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextArea, TextField } from "#surfaces/web/kit/field.tsx";
-import { type MyOrchestrator, orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import type { MyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { AvatarField } from "./avatar-field.tsx";
 import { bare, changeOf, draftOf, handleProblem, type IdentityDraft } from "./identity-draft.ts";
 import { useChange } from "./use-change.ts";
@@ -28,7 +28,7 @@ export function IdentityForm({ identity }: { identity: Identity }) {
   const edit = (change: Partial<IdentityDraft>) => setDraft({ ...draft, ...change });
   const { name, handle, avatar, style, instructions } = draft;
   const check = useHandleCheck(handle, identity.handle);
-  const save = useChange((body: IdentityChange) => orchestratorApi.changeIdentity(body), {
+  const save = useChange((body: IdentityChange) => api.orchestrators.updateIdentity({ body }), {
     stale: keys.orchestrator,
     done: () => "Saved. It knows from its next turn on",
     onDone: ({ identity: saved }) =>
@@ -127,7 +127,7 @@ function useHandleCheck(handle: string, own: string): HandleCheck {
     queryKey: keys.handle(asked),
     queryFn: async ({ signal }) => {
       await pause(ASK_AFTER_MS, signal);
-      return orchestratorApi.checkHandle(asked, signal);
+      return api.orchestrators.checkHandle({ query: { handle: asked } }, { signal });
     },
     enabled: isNew && malformed === undefined,
     staleTime: 5_000,

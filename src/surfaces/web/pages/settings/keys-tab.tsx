@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { ApiKey } from "#features/auth/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { type NewKey, settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { ago, until } from "#surfaces/web/kit/time-words.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
@@ -17,7 +17,7 @@ import { useChange } from "./use-change.ts";
 export function KeysTab() {
   const found = useQuery({
     queryKey: keys.apiKeys,
-    queryFn: async ({ signal }) => (await settingsApi.listKeys(signal)).items,
+    queryFn: async ({ signal }) => (await api.me.listApiKeys({}, { signal })).items,
   });
   return (
     <>
@@ -37,7 +37,7 @@ export function KeysTab() {
 function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const now = useNow(60_000);
   const { id, name, scopes, expiresAt, lastUsedAt } = apiKey;
-  const revoke = useChange(() => settingsApi.revokeKey(id), {
+  const revoke = useChange(() => api.me.revokeApiKey({ id }), {
     stale: keys.apiKeys,
     done: () => `${name} was revoked`,
     failed: `${name} was not revoked`,
@@ -60,6 +60,8 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   );
 }
 
+type NewKey = BodyOf<ApiRoutes["me"]["createApiKey"]>;
+
 const FIRST_SCOPES: KeyScope[] = ["sessions:read", "sessions:write"];
 
 function CreateKey() {
@@ -68,7 +70,7 @@ function CreateKey() {
   const [days, setDays] = useState<number>(LIFETIMES[0].days);
   const [scopes, setScopes] = useState(FIRST_SCOPES);
   const [shown, setShown] = useState<string>();
-  const create = useChange((body: NewKey) => settingsApi.createKey(body), {
+  const create = useChange((body: NewKey) => api.me.createApiKey({ body }), {
     stale: keys.apiKeys,
     onDone: ({ key }) => {
       setShown(key);

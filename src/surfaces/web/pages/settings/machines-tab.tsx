@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useIsAdmin } from "#surfaces/web/kit/use-me.ts";
 import { useRunnerChanges } from "#surfaces/web/pages/sessions/sandbox-state.tsx";
@@ -10,7 +10,7 @@ import { List, Row, Section } from "./parts.tsx";
 export function MachinesTab() {
   useRunnerChanges();
   const isAdmin = useIsAdmin();
-  const found = useQuery({ queryKey: keys.runners, queryFn: api.listRunners });
+  const found = useQuery({ queryKey: keys.runners, queryFn: () => api.runners.list() });
   return (
     <>
       <Section title="Runners" text="Figures come about once a minute.">
@@ -34,7 +34,11 @@ export function MachinesTab() {
 }
 
 function ServerDisk() {
-  const found = useQuery({ queryKey: keys.disk, queryFn: api.readDisk, refetchInterval: 60_000 });
+  const found = useQuery({
+    queryKey: keys.disk,
+    queryFn: () => api.runners.disk(),
+    refetchInterval: 60_000,
+  });
   const database = found.data?.database;
   const data = found.data === undefined ? undefined : database ? [database] : [];
   return (

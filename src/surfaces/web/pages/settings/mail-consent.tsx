@@ -2,14 +2,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Identity, MailRule } from "#features/orchestrators/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
-import { inboxApi } from "#surfaces/web/kit/inbox-api.ts";
-import { type MyOrchestrator, orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
-import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
+import { type MyOrchestrator, useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { List, LoadProblem, Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
@@ -46,7 +43,8 @@ export function MailConsent() {
 function Rule({ identity }: { identity: Identity }) {
   const queryClient = useQueryClient();
   const save = useChange(
-    (acceptsAgentMail: MailRule) => orchestratorApi.changeIdentity({ acceptsAgentMail }),
+    (acceptsAgentMail: MailRule) =>
+      api.orchestrators.updateIdentity({ body: { acceptsAgentMail } }),
     {
       stale: keys.orchestrator,
       done: () => "Saved",
@@ -99,17 +97,20 @@ function Contacts() {
   const orgId = me?.org.id ?? "";
   const members = useQuery({
     queryKey: keys.members,
-    queryFn: ({ signal }) => settingsApi.listMembers(orgId, signal),
+    queryFn: async ({ signal }) => (await api.orgs.listMembers({ orgId }, { signal })).items,
     select: (all) => all.filter(({ userId }) => userId !== me?.user.id),
   });
   const contacts = useQuery({
     queryKey: keys.mailContacts,
-    queryFn: ({ signal }) => inboxApi.readContacts(signal),
+    queryFn: ({ signal }) => api.mailbox.contacts({}, { signal }),
   });
-  const save = useChange((userIds: readonly string[]) => inboxApi.setContacts(userIds), {
-    stale: keys.mailContacts,
-    failed: "The list was not changed",
-  });
+  const save = useChange(
+    (userIds: readonly string[]) => api.mailbox.setContacts({ body: { userIds: [...userIds] } }),
+    {
+      stale: keys.mailContacts,
+      failed: "The list was not changed",
+    },
+  );
   const known = contacts.data?.items.map(({ userId }) => userId) ?? [];
   const [wanted, setWanted] = useState<readonly string[] | null>(null);
   const chosen = new Set(wanted ?? known);

@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Invitation, Member } from "#features/orgs/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { ago, until } from "#surfaces/web/kit/time-words.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
@@ -21,11 +20,11 @@ export function MembersTab() {
   const isAdmin = useIsAdmin();
   const members = useQuery({
     queryKey: keys.members,
-    queryFn: ({ signal }) => settingsApi.listMembers(orgId, signal),
+    queryFn: async ({ signal }) => (await api.orgs.listMembers({ orgId }, { signal })).items,
   });
   const invitations = useQuery({
     queryKey: keys.invitations,
-    queryFn: ({ signal }) => settingsApi.listInvitations(orgId, signal),
+    queryFn: async ({ signal }) => (await api.orgs.listInvitations({ orgId }, { signal })).items,
     enabled: isAdmin,
   });
   return (
@@ -62,11 +61,14 @@ function MemberRow({ orgId, member, isAdmin }: MemberRowProps) {
   const now = useNow(60_000);
   const { userId, name, role, email, joinedAt } = member;
   const isSelf = useMe()?.user.id === userId;
-  const changeRole = useChange((wanted: Role) => settingsApi.changeRole(orgId, userId, wanted), {
-    stale: keys.members,
-    failed: `The role of ${name} was not changed`,
-  });
-  const remove = useChange(() => settingsApi.removeMember(orgId, userId), {
+  const changeRole = useChange(
+    (wanted: Role) => api.orgs.updateMember({ orgId, userId, body: { role: wanted } }),
+    {
+      stale: keys.members,
+      failed: `The role of ${name} was not changed`,
+    },
+  );
+  const remove = useChange(() => api.orgs.removeMember({ orgId, userId }), {
     stale: keys.members,
     done: () => `${name} was removed`,
     failed: `${name} was not removed`,
@@ -112,7 +114,7 @@ function InvitationRow({ orgId, invitation }: { orgId: string; invitation: Invit
   const now = useNow(60_000);
   const { id, email, role, expiresAt } = invitation;
   const who = email ?? "Whoever has the link";
-  const withdraw = useChange(() => settingsApi.withdrawInvitation(orgId, id), {
+  const withdraw = useChange(() => api.orgs.withdrawInvitation({ orgId, id }), {
     stale: keys.invitations,
     done: () => "The invitation was withdrawn",
     failed: "The invitation was not withdrawn",
@@ -135,7 +137,7 @@ function Invite({ orgId }: { orgId: string }) {
   const [role, setRole] = useState<Role>("member");
   const [link, setLink] = useState<string>();
   const invite = useChange(
-    (body: { email?: string; role: Role }) => settingsApi.invite(orgId, body),
+    (body: { email?: string; role: Role }) => api.orgs.invite({ orgId, body }),
     {
       stale: keys.invitations,
       onDone: (answer) => {

@@ -4,8 +4,8 @@ import type {
   LetterEvent,
   LetterType,
   NotificationPreference,
+  PreferenceChange,
 } from "#features/mailbox/contract.ts";
-import type { PreferenceChange } from "#surfaces/web/kit/inbox-api.ts";
 
 export const CHANNELS: Record<LetterChannel, string> = {
   slack: "Slack",

@@ -1,18 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
-import type { LetterChannel } from "#features/mailbox/contract.ts";
-import { inboxApi, type PreferenceChange, type Preferences } from "#surfaces/web/kit/inbox-api.ts";
+import type { AnswerOf, ApiRoutes } from "#client/index.ts";
+import type { LetterChannel, PreferenceChange } from "#features/mailbox/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { MailConsent } from "./mail-consent.tsx";
 import { CHANNELS, type PreferenceRow, preferenceRows, switched } from "./notification-rows.ts";
 import { LoadProblem, Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
+type Preferences = AnswerOf<ApiRoutes["mailbox"]["preferences"]>;
+
 /** Where one hears of letters, and who may write to one's agent. */
 export function NotificationsTab() {
   const found = useQuery({
     queryKey: keys.notificationPreferences,
-    queryFn: ({ signal }) => inboxApi.readPreferences(signal),
+    queryFn: ({ signal }) => api.mailbox.preferences({}, { signal }),
   });
   return (
     <>
@@ -33,7 +36,7 @@ export function NotificationsTab() {
 const DONE = { messageType: "notification", eventType: "session.completed" } as const;
 
 function DigestSection({ preferences }: { preferences: Preferences }) {
-  const save = useChange((body: PreferenceChange) => inboxApi.changePreference(body), {
+  const save = useChange((body: PreferenceChange) => api.mailbox.setPreference({ body }), {
     stale: keys.notificationPreferences,
     failed: "The setting was not changed",
   });
@@ -66,7 +69,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
   const wired = new Set(preferences.channels);
   const all = Object.keys(CHANNELS) as LetterChannel[];
   const missing = all.filter((channel) => !wired.has(channel));
-  const save = useChange((body: PreferenceChange) => inboxApi.changePreference(body), {
+  const save = useChange((body: PreferenceChange) => api.mailbox.setPreference({ body }), {
     stale: keys.notificationPreferences,
     failed: "The setting was not changed",
   });

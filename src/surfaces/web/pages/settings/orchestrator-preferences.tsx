@@ -2,10 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { Preferences, PreferencesChange } from "#features/orchestrators/contract.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { InlineError, SelectField } from "#surfaces/web/kit/field.tsx";
 import { priceWords } from "#surfaces/web/kit/money-words.ts";
-import { orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { useModels } from "#surfaces/web/pages/models/use-models.ts";
@@ -33,7 +32,7 @@ const QUEUES: Record<QueueMode, string> = {
 export function PreferencesForm() {
   const found = useQuery({
     queryKey: keys.preferences,
-    queryFn: ({ signal }) => orchestratorApi.readPreferences(signal),
+    queryFn: ({ signal }) => api.orchestrators.getPreferences({}, { signal }),
   });
   return (
     <Section title="Preferences" text="Saved as you choose.">
@@ -49,10 +48,13 @@ export function PreferencesForm() {
 function Choices({ preferences }: { preferences: Preferences }) {
   const { idleTimeoutMs, queueMode, model } = preferences;
   const forAll = useModelForAll().data?.model ?? null;
-  const save = useChange((body: PreferencesChange) => orchestratorApi.changePreferences(body), {
-    stale: keys.preferences,
-    done: () => "Saved",
-  });
+  const save = useChange(
+    (body: PreferencesChange) => api.orchestrators.updatePreferences({ body }),
+    {
+      stale: keys.preferences,
+      done: () => "Saved",
+    },
+  );
   const isListed = REST_AFTER.some(({ ms }) => ms === idleTimeoutMs);
   return (
     <>
@@ -107,7 +109,7 @@ function useModelForAll() {
   const orgId = useMe()?.org.id ?? "";
   return useQuery({
     queryKey: keys.modelForAll,
-    queryFn: ({ signal }) => orchestratorApi.readModelForAll(orgId, signal),
+    queryFn: ({ signal }) => api.orchestrators.getSettings({ orgId }, { signal }),
     enabled: orgId !== "",
   });
 }
@@ -117,12 +119,15 @@ function ModelForAll() {
   const orgId = useMe()?.org.id ?? "";
   const isAdmin = useIsAdmin();
   const found = useModelForAll();
-  const save = useChange((model: string | null) => orchestratorApi.setModelForAll(orgId, model), {
-    stale: keys.preferences,
-    done: (model) =>
-      model === null ? "Everybody chooses" : `All orchestrators use ${model} from now on`,
-    failed: "The model was not changed",
-  });
+  const save = useChange(
+    (model: string | null) => api.orchestrators.updateSettings({ orgId, body: { model } }),
+    {
+      stale: keys.preferences,
+      done: (model) =>
+        model === null ? "Everybody chooses" : `All orchestrators use ${model} from now on`,
+      failed: "The model was not changed",
+    },
+  );
   if (!isAdmin || found.data === undefined) return null;
   return (
     <ModelSelect

@@ -3,10 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { moneyWords, plural } from "#surfaces/web/kit/money-words.ts";
-import { orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { useMyOrchestrator, useOrchestratorSession } from "#surfaces/web/kit/use-orchestrator.ts";
@@ -51,7 +51,7 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
   const toasts = useToasts();
   const [isAsking, setIsAsking] = useState(false);
   const restart = useMutation({
-    mutationFn: () => orchestratorApi.restart(),
+    mutationFn: () => api.orchestrators.restart({ body: { force: true } }),
     onSuccess: () => toasts.say("Your orchestrator has been restarted"),
     onError: (error) => toasts.fail("It was not restarted", error),
     onSettled: () => {

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import type { OverseenOrchestrator } from "#features/orchestrators/contract.ts";
 import type { Member } from "#features/orgs/contract.ts";
 import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { moneyWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { ago, clockTime } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { List, Row } from "./parts.tsx";
@@ -19,7 +19,7 @@ interface OverseenOrchestratorsProps {
 export function OverseenOrchestrators({ orgId, members }: OverseenOrchestratorsProps) {
   const found = useQuery({
     queryKey: keys.overseenOrchestrators,
-    queryFn: ({ signal }) => settingsApi.listOrchestrators(orgId, signal),
+    queryFn: async ({ signal }) => (await api.orchestrators.oversee({ orgId }, { signal })).items,
   });
   const names = new Map(members.map(({ userId, name }) => [userId, name]));
   return (

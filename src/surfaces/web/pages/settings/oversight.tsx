@@ -3,13 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Member } from "#features/orgs/contract.ts";
 import type { OverseenSession } from "#protocol/sessions.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { moneyWords } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { ago, until } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { OverseenOrchestrators } from "./overseen-orchestrators.tsx";
@@ -62,7 +61,11 @@ const PURGING_REFETCH_MS = 2_000;
 function WhoLeft({ orgId }: { orgId: string }) {
   const left = useQuery({
     queryKey: keys.removedMembers,
-    queryFn: ({ signal }) => settingsApi.listRemovedMembers(orgId, signal),
+    queryFn: async ({ signal }) => {
+      const query = { removed: "true" } as const;
+      const { items } = await api.orgs.listMembers({ orgId, query }, { signal });
+      return items.filter(({ state }) => state !== "here");
+    },
     refetchInterval: ({ state }) =>
       state.data?.some((one) => one.state === "purging") ? PURGING_REFETCH_MS : false,
   });
@@ -75,10 +78,13 @@ function WhoLeft({ orgId }: { orgId: string }) {
 
 function LeftRow({ orgId, member }: { orgId: string; member: Member }) {
   const { userId, name, email, state } = member;
-  const purge = useChange((confirm: string) => settingsApi.purgeMember(orgId, userId, confirm), {
-    stale: keys.removedMembers,
-    done: () => "Their data is being removed",
-  });
+  const purge = useChange(
+    (confirm: string) => api.orgs.purgeMember({ orgId, userId, body: { confirm } }),
+    {
+      stale: keys.removedMembers,
+      done: () => "Their data is being removed",
+    },
+  );
   return (
     <Row
       name={
@@ -105,7 +111,8 @@ function LeftRow({ orgId, member }: { orgId: string; member: Member }) {
 function Sessions({ orgId, members }: { orgId: string; members: readonly Member[] }) {
   const sessions = useQuery({
     queryKey: keys.overseen,
-    queryFn: ({ signal }) => settingsApi.listOverseen(orgId, signal),
+    queryFn: async ({ signal }) =>
+      (await api.orgs.listSessions({ orgId, query: { limit: PAGE_LIMIT } }, { signal })).items,
   });
   const names = new Map(members.map(({ userId, name }) => [userId, name]));
   return (
@@ -131,10 +138,13 @@ interface SessionRowProps {
 function SessionRow({ orgId, session, owner }: SessionRowProps) {
   const now = useNow(60_000);
   const { id, kind, activity, cost, updatedAt, openUntil } = session;
-  const open = useChange((reason: string) => settingsApi.openSession(orgId, id, reason), {
-    stale: keys.overseen,
-    done: () => "You can read it for an hour",
-  });
+  const open = useChange(
+    (reason: string) => api.orgs.openSession({ orgId, sessionId: id, body: { reason } }),
+    {
+      stale: keys.overseen,
+      done: () => "You can read it for an hour",
+    },
+  );
   const left = openUntil === null ? "" : until(openUntil, now);
   return (
     <Row

@@ -1,7 +1,7 @@
 /** A persona while it is being written. Pure. */
-import type { Persona, Visibility } from "#features/personas/contract.ts";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
+import type { Persona, PersonaChange, Visibility } from "#features/personas/contract.ts";
 import type { RuleEffect } from "#features/policy/contract.ts";
-import type { PersonaBody } from "#surfaces/web/kit/settings-api.ts";
 import type { Problems } from "./field-problems.ts";
 
 /** Stands in the address where a persona's id would; no id is like it. */
@@ -142,6 +142,8 @@ export function isFieldOfPersona(path: string): boolean {
     path,
   );
 }
+
+type PersonaBody = BodyOf<ApiRoutes["personas"]["create"]> & Pick<PersonaChange, "ifVersion">;
 
 export function bodyOf(draft: PersonaDraft, ifVersion: number | undefined): PersonaBody {
   return {

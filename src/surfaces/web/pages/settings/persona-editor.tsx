@@ -3,11 +3,10 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import type { Persona } from "#features/personas/contract.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, SelectField, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { useModels } from "#surfaces/web/pages/models/use-models.ts";
 import { NO_PROBLEMS, type Problems, refusedFields, stillWrong } from "./field-problems.ts";
@@ -33,7 +32,8 @@ export function PersonaEditor() {
   const orgId = useMe()?.org.id ?? "";
   const found = useQuery({
     queryKey: keys.persona(personaId),
-    queryFn: async ({ signal }) => (await settingsApi.getPersona(orgId, personaId, signal)).persona,
+    queryFn: async ({ signal }) =>
+      (await api.personas.get({ orgId, id: personaId }, { signal })).persona,
     enabled: personaId !== NEW_PERSONA,
   });
   const isNew = personaId === NEW_PERSONA;
@@ -72,8 +72,8 @@ function Editor({ orgId, saved }: EditorProps) {
     (wanted: PersonaDraft) => {
       const body = bodyOf(wanted, base?.version);
       return base
-        ? settingsApi.changePersona(orgId, base.id, body)
-        : settingsApi.createPersona(orgId, body);
+        ? api.personas.update({ orgId, id: base.id, body })
+        : api.personas.create({ orgId, body });
     },
     {
       stale: keys.personas,
@@ -155,7 +155,7 @@ interface ParticularsProps {
 
 function Particulars({ draft, problems, onChange }: ParticularsProps) {
   const usable = useModels().flatMap(({ id, usable }) => (usable ? [id] : []));
-  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: api.listRuntimes });
+  const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: () => api.runners.runtimes() });
   const offered = runtimes.data?.items.map(({ name }) => name) ?? [];
   return (
     <div className="grid items-start gap-3.5 sm:grid-cols-2">

@@ -1,12 +1,11 @@
 import { Download, RefreshCw } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import type { Persona, Skill } from "#features/personas/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { type SkillImportBody, settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { Verbatim } from "#surfaces/web/kit/verbatim.tsx";
 import { List, Remove, Row, Section } from "./parts.tsx";
@@ -16,6 +15,7 @@ import {
   importBodyOf,
   importedWords,
   NO_IMPORT,
+  type SkillImport,
   sourceWords,
 } from "./skill-words.ts";
 import { useChange } from "./use-change.ts";
@@ -62,14 +62,14 @@ interface SkillRowProps extends PersonaSkillsProps {
 function SkillRow({ persona, skill, onChange }: SkillRowProps) {
   const orgId = useMe()?.org.id ?? "";
   const { name, description, source, sha256, files } = skill;
-  const remove = useChange(() => settingsApi.removeSkill(orgId, persona.id, name), {
+  const remove = useChange(() => api.personas.deleteSkill({ orgId, id: persona.id, name }), {
     stale: keys.personas,
     done: () => `${name} was removed`,
     failed: `${name} was not removed`,
     onDone: (answer) => onChange(answer.persona),
   });
   const again = useChange(
-    (body: SkillImportBody) => settingsApi.importSkills(orgId, persona.id, body),
+    (body: SkillImport) => api.personas.importSkills({ orgId, id: persona.id, body }),
     {
       stale: keys.personas,
       done: (_, { skills }) => importedWords(skills),
@@ -141,7 +141,8 @@ function ImportSkills({ persona, onChange }: PersonaSkillsProps) {
   const orgId = useMe()?.org.id ?? "";
   const [draft, setDraft] = useState(NO_IMPORT);
   const take = useChange(
-    (wanted: ImportDraft) => settingsApi.importSkills(orgId, persona.id, importBodyOf(wanted)),
+    (wanted: ImportDraft) =>
+      api.personas.importSkills({ orgId, id: persona.id, body: importBodyOf(wanted) }),
     {
       stale: keys.personas,
       onDone: (answer) => {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Persona, VersionSummary } from "#features/personas/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { fullTime } from "#surfaces/web/kit/time-words.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { Badge, List, Row, Section } from "./parts.tsx";
@@ -10,7 +10,8 @@ export function PersonaVersions({ persona: { id, version } }: { persona: Persona
   const orgId = useMe()?.org.id ?? "";
   const found = useQuery({
     queryKey: keys.personaVersions(id),
-    queryFn: async ({ signal }) => (await settingsApi.listVersions(orgId, id, signal)).items,
+    queryFn: async ({ signal }) =>
+      (await api.personas.listVersions({ orgId, id }, { signal })).items,
   });
   return (
     <Section

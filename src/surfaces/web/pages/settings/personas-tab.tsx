@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import type { PersonaSummary } from "#features/personas/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { usePersonas } from "#surfaces/web/kit/use-settings.ts";
 import { Badge, List, Remove, Row, Section } from "./parts.tsx";
@@ -51,11 +51,14 @@ function PersonaRow({ persona }: { persona: PersonaSummary }) {
   const orgId = useMe()?.org.id ?? "";
   const isAdmin = useIsAdmin();
   const { id, name, slug, version, description, isDefault } = persona;
-  const setDefault = useChange((is: boolean) => settingsApi.setDefaultPersona(orgId, id, is), {
-    stale: keys.personas,
-    failed: "The default was not changed",
-  });
-  const remove = useChange(() => settingsApi.removePersona(orgId, id), {
+  const setDefault = useChange(
+    (is: boolean) => api.personas[is ? "setDefault" : "unsetDefault"]({ orgId, id }),
+    {
+      stale: keys.personas,
+      failed: "The default was not changed",
+    },
+  );
+  const remove = useChange(() => api.personas.delete({ orgId, id }), {
     stale: keys.personas,
     done: () => `${name} was deleted`,
     failed: `${name} was not deleted`,

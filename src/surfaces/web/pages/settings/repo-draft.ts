@@ -1,6 +1,5 @@
 /** What is said of a repository while it is being changed. Pure. */
-import type { Repo } from "#features/repos/contract.ts";
-import type { RepoBody } from "#surfaces/web/kit/settings-api.ts";
+import type { Repo, RepoChange } from "#features/repos/contract.ts";
 import type { Problems } from "./field-problems.ts";
 
 /** As typed; empty for none. */
@@ -39,9 +38,9 @@ export function draftOfRepo(repo: Repo): RepoDraft {
 }
 
 /** Only what is different: what GitHub says of the rest stays its own. */
-export function repoBodyOf(repo: Repo, draft: RepoDraft): RepoBody {
+export function repoBodyOf(repo: Repo, draft: RepoDraft): RepoChange {
   const changed = SETTINGS.filter((name) => draft[name].trim() !== (repo[name] ?? ""));
-  const body: RepoBody = Object.fromEntries(
+  const body: RepoChange = Object.fromEntries(
     changed.map((name) => [name, draft[name].trim() === "" ? null : draft[name].trim()]),
   );
   if (draft.dropsWebhookSecret) body.webhookSecret = null;

@@ -1,9 +1,8 @@
 /** What is typed and said about repositories. Pure. */
-import type { Repo, RepoSyncResult } from "#features/repos/contract.ts";
-import type { NewRepoBody } from "#surfaces/web/kit/settings-api.ts";
+import type { NewRepo, Repo, RepoSyncResult } from "#features/repos/contract.ts";
 
 /** `owner/name` means GitHub's; all else is an address. */
-export function namedBy(text: string): NewRepoBody {
+export function namedBy(text: string): Pick<NewRepo, "fullName" | "url"> {
   const said = text.trim();
   return /^[\w.-]+\/[\w.-]+$/.test(said) ? { fullName: said } : { url: said };
 }

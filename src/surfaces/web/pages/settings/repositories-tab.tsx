@@ -1,8 +1,8 @@
 import { useState } from "react";
-import type { Repo } from "#features/repos/contract.ts";
+import type { Repo, RepoChange } from "#features/repos/contract.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { type RepoBody, settingsApi } from "#surfaces/web/kit/settings-api.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { useRepos } from "#surfaces/web/kit/use-settings.ts";
 import { AddRepository, SyncRepositories } from "./add-repository.tsx";
@@ -50,11 +50,11 @@ function RepoRow({ repo, isAdmin }: { repo: Repo; isAdmin: boolean }) {
   const orgId = useMe()?.org.id ?? "";
   const [isEditing, setIsEditing] = useState(false);
   const { id, fullName, enabled } = repo;
-  const change = useChange((body: RepoBody) => settingsApi.changeRepo(orgId, id, body), {
+  const change = useChange((body: RepoChange) => api.repos.update({ orgId, repoId: id, body }), {
     stale: keys.repos,
     failed: `${fullName} was not changed`,
   });
-  const remove = useChange(() => settingsApi.removeRepo(orgId, id), {
+  const remove = useChange(() => api.repos.delete({ orgId, repoId: id }), {
     stale: keys.repos,
     done: () => `${fullName} was removed`,
     failed: `${fullName} was not removed`,

@@ -5,7 +5,7 @@ import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { settingsApi } from "#surfaces/web/kit/settings-api.ts";
+import { listSecrets, removeSecret, setSecret } from "#surfaces/web/kit/secrets.ts";
 import { ago } from "#surfaces/web/kit/time-words.ts";
 import { useIsAdmin, useMe } from "#surfaces/web/kit/use-me.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
@@ -44,7 +44,7 @@ function Shelf({ scope, title, text, mayChange }: ShelfProps) {
   const orgId = useMe()?.org.id ?? "";
   const found = useQuery({
     queryKey: keys.secrets(scope),
-    queryFn: ({ signal }) => settingsApi.listSecrets(orgId, scope, signal),
+    queryFn: ({ signal }) => listSecrets(orgId, scope, signal),
   });
   return (
     <Section title={title} text={text}>
@@ -60,7 +60,7 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   const orgId = useMe()?.org.id ?? "";
   const now = useNow(60_000);
   const { name, scope, version, updatedAt, lastUsedAt, description, problem } = secret;
-  const remove = useChange(() => settingsApi.removeSecret(orgId, scope, name), {
+  const remove = useChange(() => removeSecret(orgId, scope, name), {
     stale: keys.secrets(scope),
     done: () => `${name} was deleted`,
     failed: `${name} was not deleted`,
@@ -103,7 +103,7 @@ function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
     (wanted: string) => {
       const given = onItsWay.current;
       onItsWay.current = "";
-      return settingsApi.setSecret(orgId, scope, wanted, given);
+      return setSecret(orgId, scope, wanted, given);
     },
     {
       stale: keys.secrets(scope),

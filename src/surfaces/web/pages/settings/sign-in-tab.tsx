@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import type { LinkedAccount, OfferedProvider } from "#features/auth/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { problemIn, signInApi } from "#surfaces/web/kit/sign-in-api.ts";
+import { problemIn } from "#surfaces/web/kit/sign-in.ts";
 import { ago } from "#surfaces/web/kit/time-words.ts";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { useSignInProviders } from "#surfaces/web/pages/sign-in/provider-buttons.tsx";
@@ -18,7 +18,7 @@ export function SignInTab() {
   const providers = useSignInProviders();
   const found = useQuery({
     queryKey: keys.linkedAccounts,
-    queryFn: ({ signal }) => signInApi.listAccounts(signal),
+    queryFn: async ({ signal }) => (await api.me.listAccounts({}, { signal })).items,
   });
   return (
     <>
@@ -46,7 +46,7 @@ function nameOf({ provider }: LinkedAccount, providers: readonly OfferedProvider
 function AccountRow({ account, name }: { account: LinkedAccount; name: string }) {
   const now = useNow(60_000);
   const { id, label, linkedAt, lastUsedAt } = account;
-  const unlink = useChange(() => signInApi.unlinkAccount(id), {
+  const unlink = useChange(() => api.me.unlinkAccount({ id }), {
     stale: keys.linkedAccounts,
     done: () => `${label} was unlinked`,
     failed: `${label} was not unlinked`,
@@ -81,10 +81,17 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
     const rest = search.toString();
     history.replaceState(history.state, "", location.pathname + (rest && `?${rest}`));
   }, []);
-  const link = useChange((id: string) => signInApi.startLink(id, onItsWay.current || undefined), {
-    stale: keys.linkedAccounts,
-    onDone: ({ url }) => location.assign(url),
-  });
+  const link = useChange(
+    (id: string) =>
+      api.auth.startLink({
+        provider: id,
+        body: { currentPassword: onItsWay.current || undefined },
+      }),
+    {
+      stale: keys.linkedAccounts,
+      onDone: ({ url }) => location.assign(url),
+    },
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const pressed = (event.nativeEvent as SubmitEvent).submitter?.getAttribute("value");

@@ -1,7 +1,9 @@
 /** What is typed and said about skills. Pure. */
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { ImportedSkill, SkillSource } from "#features/personas/contract.ts";
 import { ApiError } from "#surfaces/web/kit/api-client.ts";
-import type { SkillImportBody } from "#surfaces/web/kit/settings-api.ts";
+
+export type SkillImport = BodyOf<ApiRoutes["personas"]["importSkills"]>;
 
 export interface ImportDraft {
   url: string;
@@ -11,7 +13,7 @@ export interface ImportDraft {
 
 export const NO_IMPORT: ImportDraft = { url: "", ref: "", path: "" };
 
-export function importBodyOf({ url, ref, path }: ImportDraft): SkillImportBody {
+export function importBodyOf({ url, ref, path }: ImportDraft): SkillImport {
   return {
     url: url.trim(),
     ...(ref.trim() !== "" && { ref: ref.trim() }),

@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from "react";
-import { api, browserPlace } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { browserPlace } from "#surfaces/web/kit/sign-in.ts";
 import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
@@ -13,7 +13,7 @@ export function TimePlace() {
   const here = browserPlace();
   const { timezone = here.timezone, locale = here.locale } = useMe()?.user ?? {};
   const [draft, setDraft] = useState({ timezone, locale });
-  const save = useChange(() => api.changeProfile(draft), {
+  const save = useChange(() => api.me.update({ body: draft }), {
     stale: keys.me,
     done: () => "Saved. Agents know from their next turn on",
   });

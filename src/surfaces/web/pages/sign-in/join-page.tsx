@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { api } from "#surfaces/web/kit/api.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { Logo } from "#surfaces/web/kit/logo.tsx";
+import { acceptInvitation } from "#surfaces/web/kit/sign-in.ts";
 import { JoinButtons } from "./provider-buttons.tsx";
 import { tokenInFragment } from "./read-secret.ts";
 
@@ -24,7 +24,7 @@ export function JoinPage() {
   useEffect(() => history.replaceState(history.state, "", location.pathname), []);
   const join = useMutation({
     mutationFn: (who: { name: string; email: string }) =>
-      api.join(token ?? "", { ...who, password: onItsWay.current }),
+      acceptInvitation(token ?? "", { ...who, password: onItsWay.current }),
     gcTime: 0,
     onSuccess: async () => {
       queryClient.clear();

@@ -1,4 +1,4 @@
-import type { InspectedLink } from "#surfaces/web/kit/api.ts";
+import type { InspectedLink } from "#features/auth/contract.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Logo } from "#surfaces/web/kit/logo.tsx";
 

@@ -1,4 +1,4 @@
-import type { InspectedLink } from "#surfaces/web/kit/api.ts";
+import type { InspectedLink } from "#features/auth/contract.ts";
 
 /**
  * True when the person has to agree before a sign-in link is used: it may have been sent by somebody

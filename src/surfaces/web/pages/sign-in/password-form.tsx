@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from "react";
-import type { SignInSecret } from "#surfaces/web/kit/api.ts";
+import type { SignInRequest } from "#features/auth/contract.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { TextField } from "#surfaces/web/kit/field.tsx";
 
 interface PasswordFormProps {
   isBusy: boolean;
-  onSignIn: (secret: SignInSecret) => void;
+  onSignIn: (secret: SignInRequest) => void;
 }
 
 /** For those who joined by an invitation. */

@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { OfferedProvider } from "#features/auth/contract.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { signInApi, startUrl } from "#surfaces/web/kit/sign-in-api.ts";
+import { startUrl } from "#surfaces/web/kit/sign-in.ts";
 
 /** Those that are set up; none while it is not known, and none when the server does not say. */
 export function useSignInProviders(): readonly OfferedProvider[] {
   const { data } = useQuery({
     queryKey: keys.signInProviders,
-    queryFn: ({ signal }) => signInApi.listProviders(signal),
+    queryFn: async ({ signal }) => (await api.auth.listProviders({}, { signal })).items,
     retry: false,
     staleTime: 60_000,
   });
@@ -29,7 +29,7 @@ export function SignInLinks({ next }: { next: string }) {
           href={startUrl(provider.id, next)}
           onClick={(event) => {
             event.preventDefault();
-            leave(() => signInApi.startSignIn(provider.id, next));
+            leave(() => api.auth.startSignIn({ provider: provider.id, body: { next } }));
           }}
           className="flex h-9 w-full items-center justify-center rounded-lg border border-line-strong bg-raised px-3 font-medium transition-colors hover:bg-hover"
         >
@@ -50,7 +50,7 @@ export function JoinButtons({ invitation }: { invitation: string }) {
           key={id}
           className="w-full"
           disabled={isLeaving}
-          onClick={() => leave(() => signInApi.startJoin(id, invitation))}
+          onClick={() => leave(() => api.auth.startSignIn({ provider: id, body: { invitation } }))}
         >
           Join with {name}
         </Button>

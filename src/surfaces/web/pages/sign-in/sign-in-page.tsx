@@ -1,10 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
-import { problemIn } from "#surfaces/web/kit/sign-in-api.ts";
+import { problemIn, signInWith } from "#surfaces/web/kit/sign-in.ts";
 import { LinkConsent } from "./link-consent.tsx";
 import { mustAsk } from "./must-ask.ts";
 import { tokenInFragment } from "./read-secret.ts";
@@ -27,13 +26,13 @@ export function SignInPage() {
   }, []);
   const link = useQuery({
     queryKey: keys.signInLink,
-    queryFn: ({ signal }) => api.inspectLink(token ?? "", signal),
+    queryFn: ({ signal }) => api.auth.inspectLink({ body: { token: token ?? "" } }, { signal }),
     enabled: token !== undefined,
     retry: false,
     gcTime: 0,
   });
   const signIn = useMutation({
-    mutationFn: () => api.signIn({ token: token ?? "" }),
+    mutationFn: () => signInWith({ token: token ?? "" }),
     onSuccess: async () => {
       queryClient.clear();
       await navigate({ to: "/", replace: true });

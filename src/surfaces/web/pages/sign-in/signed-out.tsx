@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api, type SignInSecret } from "#surfaces/web/kit/api.ts";
+import type { SignInRequest } from "#features/auth/contract.ts";
 import { messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
 import { focusOnMount } from "#surfaces/web/kit/focus-on-mount.ts";
 import { Logo } from "#surfaces/web/kit/logo.tsx";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { signInWith } from "#surfaces/web/kit/sign-in.ts";
 import { PasswordForm } from "./password-form.tsx";
 import { SignInLinks } from "./provider-buttons.tsx";
 import { readSecret } from "./read-secret.ts";
@@ -22,7 +23,7 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
     select: (state) => state.location.pathname === "/sign-in",
   });
   const signIn = useMutation({
-    mutationFn: (secret: SignInSecret) => api.signIn(secret),
+    mutationFn: (secret: SignInRequest) => signInWith(secret),
     gcTime: 0,
     onSuccess: async () => {
       await queryClient.resetQueries({ queryKey: keys.me });

@@ -1,8 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, TextArea } from "#surfaces/web/kit/field.tsx";
@@ -24,7 +23,10 @@ export function MessageDialog({ session, onClose }: { session: Session; onClose:
   const dispatchId = useRef(randomId());
   const send = useMutation({
     mutationFn: () =>
-      api.sendPrompt(session.id, { content: text, mode, dispatchId: dispatchId.current }),
+      api.prompts.create({
+        id: session.id,
+        body: { content: text, mode, dispatchId: dispatchId.current },
+      }),
     onSuccess: () => {
       toasts.say("Sent");
       onClose();

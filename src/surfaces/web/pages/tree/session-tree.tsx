@@ -11,7 +11,7 @@ import {
 } from "react";
 import type { Identity } from "#features/orchestrators/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
@@ -134,7 +134,7 @@ function useMissingAncestors(sessions: readonly Session[], orchestratorId: strin
   return useQueries({
     queries: missing.map((id) => ({
       queryKey: keys.session(id),
-      queryFn: ({ signal }: { signal: AbortSignal }) => api.getSession(id, signal),
+      queryFn: ({ signal }: { signal: AbortSignal }) => api.sessions.get({ id }, { signal }),
     })),
     combine: combineSessions,
   });

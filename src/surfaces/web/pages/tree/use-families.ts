@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Child, Family } from "#features/delegation/contract.ts";
-import { orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
 /** Read again only when something is said to have changed. */
@@ -10,7 +10,8 @@ const FRESH_MS = 60_000;
 function familyQuery(parentId: string) {
   return {
     queryKey: keys.family(parentId),
-    queryFn: ({ signal }: { signal: AbortSignal }) => orchestratorApi.readFamily(parentId, signal),
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      api.delegation.children({ id: parentId }, { signal }),
     staleTime: FRESH_MS,
   };
 }

@@ -2,9 +2,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { api } from "#surfaces/web/kit/api.ts";
+import { api } from "#surfaces/web/kit/api-client.ts";
 import { Confirm } from "#surfaces/web/kit/dialog.tsx";
-import { orchestratorApi } from "#surfaces/web/kit/orchestrator-api.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
@@ -17,23 +16,23 @@ interface Change {
   failed: string;
 }
 
-const CHANGES = {
+const CHANGES: Record<"stop" | "detach" | "end", Change> = {
   stop: {
-    run: api.stopSession,
+    run: (id) => api.sessions.stop({ id }),
     done: "Its turn is being stopped",
     failed: "The turn was not stopped",
   },
   detach: {
-    run: orchestratorApi.detach,
+    run: (id) => api.delegation.detach({ id }),
     done: "It has no parent any more, and goes on by itself",
     failed: "It was not detached",
   },
   end: {
-    run: (id) => api.archiveSession(id, true),
+    run: (id) => api.sessions.delete({ id, query: { force: "true" } }),
     done: "It was ended. It is kept for 7 days",
     failed: "It was not ended",
   },
-} as const satisfies Record<string, Change>;
+};
 
 /** Does what the menu of a line says; the questions it asks first are given back to be shown. */
 export function useNodeActions() {

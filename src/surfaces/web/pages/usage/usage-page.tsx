@@ -3,8 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { type ReactNode, useState } from "react";
 import type { UsageItem, UsageSum } from "#features/usage/contract.ts";
-import { api } from "#surfaces/web/kit/api.ts";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { api, messageOf, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { countWords, moneyWords, plural } from "#surfaces/web/kit/money-words.ts";
@@ -23,7 +22,7 @@ export function UsagePage() {
   const from = firstDay(range, Date.now());
   const found = useQuery({
     queryKey: keys.usage(by, from),
-    queryFn: ({ signal }) => api.readUsage(by, from, signal),
+    queryFn: ({ signal }) => api.usage.list({ query: { by, from, limit: PAGE_LIMIT } }, { signal }),
     placeholderData: (earlier) => (earlier?.items.length === 0 ? earlier : undefined),
   });
   const total = found.data?.total;

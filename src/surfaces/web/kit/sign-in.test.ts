@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SIGN_IN_PROBLEMS } from "#protocol/sign-in.ts";
-import { problemIn, startUrl } from "./sign-in-api.ts";
+import { problemIn, startUrl } from "./sign-in.ts";
 
 test("a problem in an address is told in our own words", () => {
   expect(problemIn("")).toBeNull();
