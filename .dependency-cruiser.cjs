@@ -179,7 +179,7 @@ module.exports = {
     ),
     rule(
       "examples-use-public-parts",
-      "An example shows what users build on: protocol/, the runtime contract, settings and runner.",
+      "An example shows what users build on: protocol/, client/, the runtime contract, settings and runner.",
       { path: "^examples/" },
       {
         path: "^(src|test|scripts)/",
@@ -187,7 +187,8 @@ module.exports = {
           "^src/protocol/",
           "^src/execution/runtimes/runtime\\.ts$",
           "^src/base/(config|log)\\.ts$",
-          "^src/main/runner\\.ts$",
+          "^src/client/",
+          "^src/main/runner/runner\\.ts$",
         ],
       },
     ),

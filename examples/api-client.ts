@@ -9,32 +9,18 @@
  * `runtime` out to talk to an agent.
  */
 import { randomUUID } from "node:crypto";
+import { createClient, fetchTransport, ROUTE_TABLE, routePath } from "#client/index.ts";
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Prompt, Session } from "#protocol/sessions.ts";
 import { connection } from "./connection.ts";
 
 const { url, key } = connection();
-
-/** Sends a request. A refusal carries a stable code and a sentence that says what to do next. */
-async function send(method: string, path: string, body?: object): Promise<Response> {
-  const response = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (response.ok) return response;
-  const { error } = (await response.json()) as { error: { code: string; message: string } };
-  throw new Error(`${method} ${path}: ${error.code}: ${error.message}`);
-}
-
-async function call<T>(method: string, path: string, body?: object): Promise<T> {
-  const response = await send(method, path, body);
-  return (await response.json()) as T;
-}
+/** Every route of the API as a function; a refusal is thrown as an `ApiError` with its stable code. */
+const api = createClient(fetchTransport({ baseUrl: url, key }));
 
 /** Follows a session's log from its first event, as server-sent events with one JSON value each. */
-async function* followEvents(sessionId: string): AsyncGenerator<SessionEvent> {
-  const { body } = await send("GET", `/api/sessions/${sessionId}/events?after=0`);
+async function* followEvents(id: string): AsyncGenerator<SessionEvent> {
+  const path = routePath(ROUTE_TABLE.sessions.events, { id, query: { after: 0 } });
+  const { body } = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
   let unread = "";
   for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const blocks = (unread + piece).split("\n\n");
@@ -47,16 +33,15 @@ async function* followEvents(sessionId: string): AsyncGenerator<SessionEvent> {
   }
 }
 
-const { session } = await call<{ session: Session }>("POST", "/api/sessions", {
-  title: "Example of an API client",
-  runtime: "echo",
+const { session } = await api.sessions.create({
+  body: { title: "Example of an API client", runtime: "echo" },
 });
 console.log(`session  ${session.id}`);
 
-const { prompt } = await call<{ prompt: Prompt }>("POST", `/api/sessions/${session.id}/prompts`, {
-  content: process.argv[2] ?? "Hello, Muster",
-  // Sent again with the same id, as after a lost answer, it stays one prompt.
-  dispatchId: randomUUID(),
+const { prompt } = await api.prompts.create({
+  id: session.id,
+  // Sent again with the same dispatch id, as after a lost answer, it stays one prompt.
+  body: { content: process.argv[2] ?? "Hello, Muster", dispatchId: randomUUID() },
 });
 console.log(`prompt   ${prompt.id} is durable`);
 
@@ -67,5 +52,5 @@ for await (const event of followEvents(session.id)) {
   if (event.type === "prompt_settled" && event.promptId === prompt.id) break;
 }
 
-const receipt = await call<{ prompt: Prompt }>("GET", `/api/prompts/${prompt.id}`);
+const receipt = await api.prompts.get({ id: prompt.id });
 console.log(`outcome  ${receipt.prompt.outcome}`);
