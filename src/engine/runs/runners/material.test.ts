@@ -28,10 +28,10 @@ async function start({ readers, content = "be kind" }: { readers?: string[]; con
   const reads = { briefs: 0, registers: 0 };
   const library: Feature = {
     name: "library",
-    async brief(_reader, _session, asked) {
+    async brief(_reader, _session, prompt) {
       reads.briefs += 1;
       const instructions = [{ name: "00.md", content }];
-      return { instructions, files: [], setup: null, recall: [`for ${asked}`] };
+      return { instructions, files: [], setup: null, recall: [`for ${prompt.content}`] };
     },
     async register() {
       reads.registers += 1;
