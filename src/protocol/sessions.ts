@@ -1,6 +1,6 @@
 /** Sessions, prompts and transcripts as clients see them. Pure: loaded by every process and the browser. */
 import * as z from "zod";
-import { noticeSchema } from "./notices.ts";
+import { noticeSchema } from "./notices/notices.ts";
 import { isoTime } from "./page.ts";
 
 export const SESSION_KINDS = ["task", "review", "orchestrator", "org_orchestrator"] as const;

@@ -1,5 +1,5 @@
 /** A terminal that understands what the screen writes, and tells what a person would see on it. */
-import { graphemesOf, widthOf } from "#surfaces/cli/kit/text-width.ts";
+import { graphemesOf, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal is all about these.
 const PIECE = /\u001b\[(\??[\d;]*)([A-Za-z])|\r|\n|[^\u001b\r\n]+|\u001b/g;

@@ -4,7 +4,7 @@ import type { Feature } from "#engine/index.ts";
 import { FakeOffice, idOf } from "#features/mailbox/sending/fake-office.ts";
 import { wakeLines } from "#features/sessions/cli/chat/compact.ts";
 import type { User } from "#features/testing/index.ts";
-import { noticeLine, shownNotice } from "#protocol/notice-words.ts";
+import { noticeLine, shownNotice } from "#protocol/notices/notice-words.ts";
 import { buildRows, type Row } from "#surfaces/web/pages/session/rows.ts";
 
 const other = () => "Lorem ipsum.";

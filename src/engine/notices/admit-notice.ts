@@ -1,5 +1,5 @@
 /** Admission of notices: the prompt gets the rendered text for the model and the notice for programs. */
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import type { PromptRow } from "../schema.ts";
 import { admitPrompt, type NewPrompt } from "../sessions/prompts/admit-prompt.ts";
 import { editPrompt } from "../sessions/prompts/change-queue.ts";

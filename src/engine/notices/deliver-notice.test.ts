@@ -5,7 +5,7 @@ import { systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { silentLog as log } from "#base/log.ts";
 import { openStore, type Store } from "#base/store/index.ts";
-import type { NoticeOf } from "#protocol/notices.ts";
+import type { NoticeOf } from "#protocol/notices/notices.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createKernel, type Kernel } from "../kernel.ts";
 import type { Principal } from "../requests/principal.ts";

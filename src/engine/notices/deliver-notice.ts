@@ -5,7 +5,7 @@
  * that admits or edits that prompt, and is delivered when its turn begins. While agents have been alone
  * for too long nothing new is admitted, and the rows wait for a person.
  */
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import type { PromptRow } from "../schema.ts";
 import { withdrawPrompt } from "../sessions/prompts/change-queue.ts";
 import { findPrompt } from "../sessions/prompts/prompt-queries.ts";

@@ -1,5 +1,5 @@
 /** Rendering: the one place where a notice becomes text. The text is for the model alone. */
-import type { Notice, NoticeKind, NoticeOf } from "#protocol/notices.ts";
+import type { Notice, NoticeKind, NoticeOf } from "#protocol/notices/notices.ts";
 import type { SessionRow } from "../schema.ts";
 
 /** Pure. `reader`: the session that is told, because agents of different kinds have different tools. */

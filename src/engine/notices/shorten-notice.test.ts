@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Notice, noticeSchema } from "#protocol/notices.ts";
+import { type Notice, noticeSchema } from "#protocol/notices/notices.ts";
 import { shortenNotice } from "./shorten-notice.ts";
 
 const long = "x".repeat(2_000);

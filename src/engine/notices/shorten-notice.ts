@@ -2,7 +2,7 @@
  * A notice as it is kept and shown: the whole of what somebody wrote stands in the rendered text and
  * in the rows it came from, so the notice itself keeps only beginnings. Pure.
  */
-import type { Notice, WorkerEventPayload } from "#protocol/notices.ts";
+import type { Notice, WorkerEventPayload } from "#protocol/notices/notices.ts";
 
 const EXCERPT_CHARS = 500;
 

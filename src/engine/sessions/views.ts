@@ -1,5 +1,5 @@
 /** Sessions and prompts as clients see them. */
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import {
   type Attachment,
   isOrchestrator,

@@ -4,7 +4,7 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
-import type { NoticeOf } from "#protocol/notices.ts";
+import type { NoticeOf } from "#protocol/notices/notices.ts";
 import type { Deliverer } from "../feature.ts";
 import { decisionOf, overruleGate } from "../gates/gates.ts";
 import { findGate } from "../gates/queries.ts";

@@ -14,7 +14,7 @@ import { type GateRow, setTimer, type TimerHandler, type Work } from "#engine/in
 import { findPrompt } from "#engine/sessions/index.ts";
 import { findUser, isHere } from "#features/auth/index.ts";
 import { callKey, judgeWaiting } from "#features/policy/index.ts";
-import { isGuestTurn } from "#protocol/guests.ts";
+import { isGuestTurn } from "#protocol/notices/guests.ts";
 
 export const ANSWER_WAITING = "answer_waiting";
 /** More than a person can have waiting: sessions are bounded, and so are the calls of each. */

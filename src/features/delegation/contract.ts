@@ -1,10 +1,10 @@
 /** Parents and children on the wire: the events a parent is told, and the routes. */
 import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
-import { WORKER_EVENT_TYPES } from "#protocol/notices.ts";
+import { WORKER_EVENT_TYPES } from "#protocol/notices/notices.ts";
 import { lastErrorSchema, sessionWaitSchema } from "#protocol/sessions.ts";
 
-export type { WorkerEventPayload, WorkerEventType } from "#protocol/notices.ts";
+export type { WorkerEventPayload, WorkerEventType } from "#protocol/notices/notices.ts";
 
 export const inboxItemSchema = z
   .object({

@@ -5,7 +5,7 @@
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { entryView } from "#engine/sessions/index.ts";
-import { isGuestThread } from "#protocol/guests.ts";
+import { isGuestThread } from "#protocol/notices/guests.ts";
 import { lineOf, viewChild } from "./children/children.ts";
 import { inQuotes } from "./notify/words.ts";
 import { type ChildWithEntry, listLiveChildren } from "./queries.ts";

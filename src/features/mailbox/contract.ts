@@ -3,7 +3,7 @@ import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { prose } from "#base/text/text-schemas.ts";
 import { apiRoute } from "#protocol/api-route.ts";
-import { MESSAGE_TYPES } from "#protocol/notices.ts";
+import { MESSAGE_TYPES } from "#protocol/notices/notices.ts";
 import { isoTime, PAGE_LIMIT_MAX, pageOf, pageQuery } from "#protocol/page.ts";
 import { promptSchema } from "#protocol/sessions.ts";
 

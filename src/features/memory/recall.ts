@@ -5,7 +5,7 @@
 
 import type { Reader } from "#base/store/index.ts";
 import type { PromptRow, SessionRow } from "#engine/index.ts";
-import { isGuestTurn } from "#protocol/guests.ts";
+import { isGuestTurn } from "#protocol/notices/guests.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import { findShelf } from "./queries.ts";
 import { searchMemories } from "./ranking/search.ts";

@@ -3,7 +3,7 @@
  * quotes, on one line.
  */
 import { inQuotes } from "#features/delegation/index.ts";
-import type { BoardEvent, NamedTask, NoticeOf } from "#protocol/notices.ts";
+import type { BoardEvent, NamedTask, NoticeOf } from "#protocol/notices/notices.ts";
 
 const HEAD = "[tasks] News from the task board:";
 const MORE = "There is more: task_list shows the board.";

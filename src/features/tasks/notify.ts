@@ -13,7 +13,7 @@ import {
 } from "#engine/notices/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
 import { isHeldBack } from "#features/delegation/index.ts";
-import type { BoardEvent, NoticeOf } from "#protocol/notices.ts";
+import type { BoardEvent, NoticeOf } from "#protocol/notices/notices.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { findNotice, listHeld, saveNotice } from "./changes/record-queries.ts";
 import type { TaskNoticeRow, TaskRow } from "./schema.ts";

@@ -5,9 +5,9 @@
  */
 import { Command, type CommanderError } from "commander";
 import { describeExitCodes, EXIT } from "./kit/exit-codes.ts";
-import { guardHost } from "./kit/guarded-output.ts";
 import type { CliHost } from "./kit/host.ts";
-import { styleFor } from "./kit/terminal.ts";
+import { guardHost } from "./kit/text/guarded-output.ts";
+import { styleFor } from "./kit/text/terminal.ts";
 
 const EXAMPLES = `
 Examples:

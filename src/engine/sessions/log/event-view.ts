@@ -2,7 +2,7 @@
 
 import type { EventRow } from "#engine/schema.ts";
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import type { Author, Entry, Verdict } from "#protocol/sessions.ts";
 
 export function isoTime(at: number): string {

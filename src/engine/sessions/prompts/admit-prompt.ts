@@ -17,8 +17,8 @@ import { setTimer } from "#engine/timers/timers.ts";
 import { admittedPrompt } from "#engine/transitions/prompt-transitions.ts";
 import { transitionSession } from "#engine/transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "#engine/work.ts";
-import { isGuestTurn } from "#protocol/guests.ts";
-import type { Notice } from "#protocol/notices.ts";
+import { isGuestTurn } from "#protocol/notices/guests.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import {
   type Attachment,
   type Author,

@@ -7,7 +7,7 @@ import { quoteLines } from "#base/text/clean-text.ts";
 import { admitNotice } from "#engine/notices/admit-notice.ts";
 import { parseRunOptions } from "#engine/runs/run-options.ts";
 import type { KernelEvent, Work } from "#engine/work.ts";
-import type { NoticeOf } from "#protocol/notices.ts";
+import type { NoticeOf } from "#protocol/notices/notices.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 
 const MAX_RESULT_CHARS = 16_000;

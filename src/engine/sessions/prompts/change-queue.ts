@@ -6,7 +6,7 @@ import { clearTimer } from "#engine/timers/timers.ts";
 import { transitionPrompt } from "#engine/transitions/prompt-transitions.ts";
 import { showLiveRuns } from "#engine/transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "#engine/work.ts";
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import { cutTurn } from "../turns/cut-turn.ts";
 import { noteRest, pump, settlePrompt } from "../turns/turns.ts";
 import { COLLECT_TIMER } from "./admit-prompt.ts";

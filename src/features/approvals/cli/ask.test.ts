@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Approval } from "#features/approvals/contract.ts";
-import { styleFor } from "#surfaces/cli/kit/terminal.ts";
-import { widthOf } from "#surfaces/cli/kit/text-width.ts";
+import { styleFor } from "#surfaces/cli/kit/text/terminal.ts";
+import { widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 import { askLabel, describeAsk, describeDecision, describeQuestion, readAnswer } from "./ask.ts";
 
 const WIDE = { style: styleFor({ write() {} }, {}), columns: 100 };

@@ -5,8 +5,8 @@
 import type { Approval, DecisionRequest } from "#features/approvals/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { isRecord } from "#surfaces/cli/client/server-refusal.ts";
-import { frameText, isSimpleName, isToolName, sizeOf } from "#surfaces/cli/kit/framed-text.ts";
-import { type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { frameText, isSimpleName, isToolName, sizeOf } from "#surfaces/cli/kit/text/framed-text.ts";
+import { type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 
 export type Answer =
   | { type: "send"; body: DecisionRequest }

@@ -4,7 +4,7 @@ import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { exactText, printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { exactText, printTable, shorten, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 const TARGET_WIDTH = 70;
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
-import { columnsOf, styleFor } from "#surfaces/cli/kit/terminal.ts";
+import { columnsOf, styleFor } from "#surfaces/cli/kit/text/terminal.ts";
 import { describeAsk, describeDecision, describeQuestions } from "./ask.ts";
 
 export function addApprovalsShowCommand(group: Command, host: CliHost): void {

@@ -4,7 +4,7 @@ import type { AuditEvent } from "#features/audit/contract.ts";
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 
 type Query = NonNullable<InputOf<ApiRoutes["audit"]["list"]>["query"]>;
 

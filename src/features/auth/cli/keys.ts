@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { KEY_SCOPES } from "#features/auth/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -14,7 +14,7 @@ import {
   platformSender,
   refreshNotice,
 } from "#engine/notices/index.ts";
-import type { ChildEvent, NoticeOf } from "#protocol/notices.ts";
+import type { ChildEvent, NoticeOf } from "#protocol/notices/notices.ts";
 import { isGone } from "../children/lives.ts";
 import { isHeldBack, WAKE_CHANNEL } from "../children/unattended.ts";
 import type { WorkerEventPayload, WorkerEventType } from "../contract.ts";

@@ -1,6 +1,6 @@
 /** What a child says cannot pass for what the platform says. */
 import { describe, expect, it } from "vitest";
-import type { ChildEvent } from "#protocol/notices.ts";
+import type { ChildEvent } from "#protocol/notices/notices.ts";
 import { foldedPayload } from "./fold.ts";
 import { wakeText } from "./wake-text.ts";
 import { cutPayload, inQuotes } from "./words.ts";

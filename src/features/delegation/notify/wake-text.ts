@@ -6,7 +6,7 @@ import type {
   NoticeOf,
   WorkerEventPayload,
   WorkerEventType,
-} from "#protocol/notices.ts";
+} from "#protocol/notices/notices.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { answerAdvice, questionText } from "../plans/question-text.ts";

@@ -18,8 +18,8 @@ import {
 } from "#engine/notices/index.ts";
 import { findPrompt, findSession } from "#engine/sessions/index.ts";
 import { isGone, isHeldBack } from "#features/delegation/index.ts";
-import { isGuestThread } from "#protocol/guests.ts";
-import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices.ts";
+import { isGuestThread } from "#protocol/notices/guests.ts";
+import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices/notices.ts";
 import { isOrchestrator, MAIN_THREAD } from "#protocol/sessions.ts";
 import type { LetterType } from "../contract.ts";
 import { findLetter } from "../queries.ts";

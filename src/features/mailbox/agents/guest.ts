@@ -7,7 +7,7 @@
 import type { Reader } from "#base/store/index.ts";
 import type { RunRow, SessionRow } from "#engine/index.ts";
 import type { CallToJudge, Judge } from "#engine/tools/index.ts";
-import { GUEST_THREAD, isGuestThread } from "#protocol/guests.ts";
+import { GUEST_THREAD, isGuestThread } from "#protocol/notices/guests.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import type { NewLetter } from "../contract.ts";
 import { findLetter } from "../queries.ts";

@@ -4,8 +4,8 @@ import { Refusal } from "#base/refusal.ts";
 import type { ApiRoutes, InputOf } from "#client/index.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
-import { instantOf } from "#surfaces/cli/kit/instant.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { instantOf } from "#surfaces/cli/kit/text/instant.ts";
 
 type LetterChange = NonNullable<InputOf<ApiRoutes["inbox"]["update"]>["body"]>;
 

@@ -7,7 +7,7 @@ import type { Api } from "#surfaces/cli/client/api.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { readPeople } from "#surfaces/cli/kit/who.ts";
 
 type Contacts = Awaited<ReturnType<typeof readContacts>>;

@@ -12,7 +12,7 @@ import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 import { partyName } from "./party-name.ts";
 
 const LIMIT = 30;

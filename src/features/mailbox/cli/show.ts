@@ -5,10 +5,16 @@ import type { Approval } from "#features/approvals/contract.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
-import { frameText } from "#surfaces/cli/kit/framed-text.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
-import { columnsOf, type Style, safeLine, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { frameText } from "#surfaces/cli/kit/text/framed-text.ts";
+import {
+  columnsOf,
+  type Style,
+  safeLine,
+  styleFor,
+  timeAgo,
+} from "#surfaces/cli/kit/text/terminal.ts";
 import { partyName } from "./party-name.ts";
 
 export function addInboxShowCommand(group: Command, host: CliHost): void {

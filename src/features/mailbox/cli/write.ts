@@ -13,7 +13,7 @@ import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { readInput } from "#surfaces/cli/kit/read-input.ts";
-import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { partyName } from "./party-name.ts";
 
 const TEXT = "what it says; read from standard input when left out";

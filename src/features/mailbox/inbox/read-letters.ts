@@ -1,7 +1,7 @@
 /** An agent reads its letters by itself, before it is told of them; nothing is told twice. */
 import { Refusal } from "#base/refusal.ts";
 import type { RunRow, SessionWriter, Work } from "#engine/index.ts";
-import type { NoticeMessage } from "#protocol/notices.ts";
+import type { NoticeMessage } from "#protocol/notices/notices.ts";
 import { countElsewhere, listUntold, markReadBy } from "../agents/agent-queries.ts";
 import { hintOwners, relate, retell, takeable } from "../agents/deliver.ts";
 import { findGuest, guestOf, isGuestLetter } from "../agents/guest.ts";

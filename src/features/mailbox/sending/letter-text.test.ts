@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { NoticeMessage } from "#protocol/notices.ts";
+import type { NoticeMessage } from "#protocol/notices/notices.ts";
 import { mailText } from "./letter-text.ts";
 
 const messageOf = (text: string, index: number): NoticeMessage => ({

@@ -5,7 +5,7 @@
 
 import { quoteLines } from "#base/text/clean-text.ts";
 import { inQuotes } from "#features/delegation/index.ts";
-import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices.ts";
+import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices/notices.ts";
 
 /** A line that begins so marks a guest's turn for the model; programs read `is_guest` of the prompt. */
 const GUEST_MAIL = "[mailbox, guest]";

@@ -5,7 +5,13 @@ import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, safeLine, safeText, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import {
+  printTable,
+  safeLine,
+  safeText,
+  styleFor,
+  timeAgo,
+} from "#surfaces/cli/kit/text/terminal.ts";
 import { isOfSessions, REPO_OPTION, type RepoOption, shownMemory } from "./shelf.ts";
 
 interface FilterOptions extends RepoOption {

@@ -12,7 +12,7 @@ import {
 } from "#features/memory/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { refreshFolder } from "./export.ts";
 import { REPO_OPTION, type RepoOption } from "./shelf.ts";
 

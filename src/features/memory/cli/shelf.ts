@@ -1,6 +1,6 @@
 /** The memories a command is about: the orchestrator's, or with `--repo` those of sessions on a repository. */
 import type { Memory } from "#features/memory/contract.ts";
-import { safeLine, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 
 export interface RepoOption {
   repo?: string;

@@ -14,7 +14,7 @@ import { QUEUE_MODES, type Session } from "#protocol/sessions.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { formatCost, safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { formatCost, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 
 const MINUTE_MS = 60_000;
 /** How a preference is given back to the server. */

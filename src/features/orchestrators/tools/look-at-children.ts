@@ -22,7 +22,7 @@ import {
   requireChildRow,
 } from "#features/delegation/index.ts";
 import { listRepoAddresses } from "#features/repos/index.ts";
-import { isGuestTurn } from "#protocol/guests.ts";
+import { isGuestTurn } from "#protocol/notices/guests.ts";
 import type { Activity } from "#protocol/sessions.ts";
 import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
 

@@ -5,7 +5,7 @@ import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 import { addOversightCommands } from "./oversight.ts";
 

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { formatCost, printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { formatCost, printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 export function addOversightCommands(group: Command, host: CliHost): void {

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { type PersonaSummary, VISIBILITIES } from "#features/personas/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 interface Options {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Persona, Version } from "#features/personas/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { safeLine, safeText } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine, safeText } from "#surfaces/cli/kit/text/terminal.ts";
 import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 export function addPersonasShowCommand(group: Command, host: CliHost): void {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Provider } from "#features/providers/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 export function addProvidersLsCommand(group: Command, host: CliHost): void {
   group

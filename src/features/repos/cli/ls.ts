@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Repo } from "#features/repos/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 
 const ABOUT_WIDTH = 70;

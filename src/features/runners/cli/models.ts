@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { ModelOffer } from "#protocol/models.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable } from "#surfaces/cli/kit/terminal.ts";
+import { printTable } from "#surfaces/cli/kit/text/terminal.ts";
 
 export function addModelsCommand(program: Command, host: CliHost): void {
   program

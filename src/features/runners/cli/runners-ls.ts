@@ -3,7 +3,7 @@ import { isIsolated } from "#protocol/reports/sandboxes.ts";
 import type { Runner } from "#protocol/runs.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 import { sandboxSentence, sandboxWord } from "./runners-sandbox.ts";
 
 export function addRunnersLsCommand(group: Command, host: CliHost): void {

@@ -6,7 +6,7 @@ import type { Runner } from "#protocol/runs.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { safeText } from "#surfaces/cli/kit/terminal.ts";
+import { safeText } from "#surfaces/cli/kit/text/terminal.ts";
 
 const RISK =
   "Agents will run commands on this machine with all rights of the runner's user, until it has a sandbox or you take this back. Each command asks first, unless a rule allows it.";

@@ -9,7 +9,7 @@ import {
 import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { type Style, safeLine, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { type Style, safeLine, styleFor, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 interface Options {
   kinds?: string;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Secret } from "#features/secrets/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 import { ORG_OPTION, openShelf, type SecretsOptions } from "./shelf.ts";
 
 const DESCRIPTION_WIDTH = 60;

@@ -5,7 +5,7 @@ import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import { ensureOrchestrator, findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { styleFor } from "#surfaces/cli/kit/terminal.ts";
+import { styleFor } from "#surfaces/cli/kit/text/terminal.ts";
 import { Chat } from "./chat/chat.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import { createJsonView, createPlainView, talkInLines } from "./chat/plain-view.ts";

@@ -8,7 +8,7 @@ import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { isOver } from "./chat/child-news.ts";
 
 interface EndOptions {

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { Session } from "#protocol/sessions.ts";
-import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { activityWords } from "#surfaces/cli/kit/text/activity-words.ts";
+import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 const TITLE_WIDTH = 60;
 

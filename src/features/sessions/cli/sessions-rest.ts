@@ -1,9 +1,9 @@
 /** `muster sessions sleep|wake|relocate`: where a session rests, and where it goes on. */
 import type { Command } from "commander";
-import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
+import { activityWords } from "#surfaces/cli/kit/text/activity-words.ts";
 
 interface RestCommand {
   name: string;

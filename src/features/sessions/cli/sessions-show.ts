@@ -4,7 +4,7 @@ import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { budgetLine } from "#surfaces/cli/kit/session-money.ts";
-import { safeLine, safeText, shorten, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine, safeText, shorten, styleFor, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 const ENTRIES = 10;
 const QUEUE_WIDTH = 100;

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Retention } from "#features/storage/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { formatBytes, formatTable } from "#surfaces/cli/kit/terminal.ts";
+import { formatBytes, formatTable } from "#surfaces/cli/kit/text/terminal.ts";
 
 const MAX_COUNTED = 10_000;
 

@@ -3,7 +3,7 @@ import type { Worker } from "#features/supervision/contract.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 const DOING_WIDTH = 60;
 

@@ -5,7 +5,7 @@ import type { TaskChange } from "#features/tasks/contract.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { BOARD_OPTION, type BoardOptions, NONE, resolveBoard } from "./board.ts";
 import { addFieldOptions, type FieldOptions, fieldsOf } from "./fields.ts";
 

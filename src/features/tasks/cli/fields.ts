@@ -1,8 +1,8 @@
 /** What a task says, as options of `muster tasks add` and `edit`. */
 import { type Command, Option } from "commander";
 import { TASK_PRIORITIES, type TaskChange, type TaskPriority } from "#features/tasks/contract.ts";
-import { instantOf } from "#surfaces/cli/kit/instant.ts";
 import { repeatable } from "#surfaces/cli/kit/repeatable.ts";
+import { instantOf } from "#surfaces/cli/kit/text/instant.ts";
 import { NONE } from "./board.ts";
 
 export interface FieldOptions {

@@ -4,9 +4,9 @@ import type { Task } from "#features/tasks/contract.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
-import { localDay } from "#surfaces/cli/kit/instant.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { localDay } from "#surfaces/cli/kit/text/instant.ts";
+import { printTable, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 import { BOARD_OPTION, type BoardOptions, NONE, resolveBoard } from "./board.ts";
 
 const TITLE_WIDTH = 70;

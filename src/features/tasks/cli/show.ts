@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { TaskCard, TaskCheckRun, TaskLink, TaskPage } from "#features/tasks/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
-import { localTime } from "#surfaces/cli/kit/instant.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
-import { safeLine, safeText, styleFor, timeAgo } from "#surfaces/cli/kit/terminal.ts";
+import { localTime } from "#surfaces/cli/kit/text/instant.ts";
+import { safeLine, safeText, styleFor, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 import { namesOf } from "#surfaces/cli/kit/who.ts";
 import { BOARD_OPTION, type BoardOptions, resolveBoard } from "./board.ts";
 

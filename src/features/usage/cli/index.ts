@@ -8,7 +8,7 @@ import {
 } from "#features/usage/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { formatCost, printTable, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { formatCost, printTable, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 
 interface Options {
   by: (typeof USAGE_GROUPS)[number];

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { CliHost } from "../kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "../kit/invocation.ts";
-import { formatBytes } from "../kit/terminal.ts";
+import { formatBytes } from "../kit/text/terminal.ts";
 import { fileStamp } from "./file-stamp.ts";
 import { isPostgres, quoted, withoutPassword } from "./postgres-address.ts";
 

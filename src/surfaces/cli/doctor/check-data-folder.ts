@@ -1,7 +1,7 @@
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import type { Config } from "#base/config.ts";
 import { ownerKeyPath } from "../client/find-server.ts";
-import { formatBytes } from "../kit/terminal.ts";
+import { formatBytes } from "../kit/text/terminal.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const LOW_BYTES = 1024 ** 3;

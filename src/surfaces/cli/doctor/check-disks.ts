@@ -1,7 +1,7 @@
 /** The disks of the runners that a server on this machine knows, and the files of its database. */
 import { readDiskUse } from "#base/store/sqlite/disk-use.ts";
 import type { Runner } from "#protocol/runs.ts";
-import { formatBytes } from "../kit/terminal.ts";
+import { formatBytes } from "../kit/text/terminal.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 export function checkRunnerDisks(runners: readonly Runner[]): Finding[] {

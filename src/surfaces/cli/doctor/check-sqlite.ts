@@ -6,7 +6,7 @@ import {
   openReadOnly,
   readSchemaState,
 } from "../database/sqlite-file.ts";
-import { formatBytes } from "../kit/terminal.ts";
+import { formatBytes } from "../kit/text/terminal.ts";
 import { checkSchema } from "./check-schema.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -6,7 +6,7 @@ import { isPostgres } from "../database/postgres-address.ts";
 import { EXIT } from "../kit/exit-codes.ts";
 import type { CliHost } from "../kit/host.ts";
 import { type Ending, type Invocation, perform } from "../kit/invocation.ts";
-import { type Style, safeText, styleFor } from "../kit/terminal.ts";
+import { type Style, safeText, styleFor } from "../kit/text/terminal.ts";
 import { checkDataFolder, checkOwnerKey } from "./check-data-folder.ts";
 import { checkRunnerDisks, describeDatabaseFiles } from "./check-disks.ts";
 import { checkModels } from "./check-models.ts";

@@ -3,7 +3,7 @@ import { Refusal } from "#base/refusal.ts";
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Api } from "../client/api.ts";
-import { safeLine, shorten } from "./terminal.ts";
+import { safeLine, shorten } from "./text/terminal.ts";
 
 /** Help text of an argument that names a session. */
 export const SESSION_ARGUMENT = "the session: its id, the end of it, or its title";

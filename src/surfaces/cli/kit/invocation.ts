@@ -8,7 +8,7 @@ import { findServer } from "../client/find-server.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import type { CliHost } from "./host.ts";
 import { reportError } from "./report-error.ts";
-import { jsonText, styleFor } from "./terminal.ts";
+import { jsonText, styleFor } from "./text/terminal.ts";
 
 export interface Invocation {
   host: CliHost;

@@ -3,8 +3,8 @@ import { redactText } from "#base/log.ts";
 import { Refusal, type RefusalDetail } from "#base/refusal.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
 import type { CliHost } from "./host.ts";
-import { jsonText, safeText, styleFor } from "./terminal.ts";
-import { refusalLines } from "./validation-words.ts";
+import { jsonText, safeText, styleFor } from "./text/terminal.ts";
+import { refusalLines } from "./text/validation-words.ts";
 
 /** Which command does what a refusal of the server advises. */
 const HINTS: Readonly<Record<string, string>> = {

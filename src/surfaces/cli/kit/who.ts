@@ -2,7 +2,7 @@
 import type { Member } from "#features/orgs/contract.ts";
 import type { Api } from "../client/api.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
-import { shorten } from "./terminal.ts";
+import { shorten } from "./text/terminal.ts";
 
 const NAME_WIDTH = 60;
 

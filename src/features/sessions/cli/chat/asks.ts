@@ -17,7 +17,7 @@ import type { Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
 import type { Output } from "#surfaces/cli/kit/host.ts";
-import { columnsOf, exactText, type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { columnsOf, exactText, type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { Reading } from "./reading.ts";
 import { createRefresh } from "./refresh.ts";
 

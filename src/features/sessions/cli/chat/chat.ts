@@ -6,9 +6,9 @@
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { followHints, type Hinted } from "#surfaces/cli/client/follow-hints.ts";
-import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
 import type { Output } from "#surfaces/cli/kit/host.ts";
-import { columnsOf, type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { activityWords } from "#surfaces/cli/kit/text/activity-words.ts";
+import { columnsOf, type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { readTrees } from "../tree/read-tree.ts";
 import { drawTree, rowsOf } from "../tree/session-tree.ts";
 import { Asks } from "./asks.ts";

@@ -1,6 +1,6 @@
 /** What is worth a line about a child that has changed; pure. Its questions are shown as such. */
 import type { Child } from "#features/delegation/contract.ts";
-import { safeLine } from "#surfaces/cli/kit/terminal.ts";
+import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 
 export function newsOfChild(before: Child | undefined, now: Child): string | null {
   const name = childName(now);

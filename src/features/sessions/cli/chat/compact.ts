@@ -1,8 +1,8 @@
 /** What comes from children, in few lines; pure. */
 import type { SessionEvent } from "#protocol/events.ts";
-import { childLines } from "#protocol/notice-words.ts";
-import type { Notice } from "#protocol/notices.ts";
-import { safeLine, shorten } from "#surfaces/cli/kit/terminal.ts";
+import { childLines } from "#protocol/notices/notice-words.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
+import { safeLine, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 
 const LINE_CHARS = 200;
 

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "#base/clock.ts";
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import type { Author, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
 import { type Api, isPassing } from "#surfaces/cli/client/api.ts";
 import { followSession } from "#surfaces/cli/client/follow-session.ts";

@@ -8,7 +8,7 @@ import { Refusal } from "#base/refusal.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
-import { jsonText, safeLine, styleFor } from "#surfaces/cli/kit/terminal.ts";
+import { jsonText, safeLine, styleFor } from "#surfaces/cli/kit/text/terminal.ts";
 import { TurnPrinter } from "../turn/turn-printer.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatView } from "./chat-view.ts";

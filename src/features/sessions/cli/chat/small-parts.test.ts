@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Child } from "#features/delegation/contract.ts";
-import type { ChildEvent } from "#protocol/notices.ts";
+import type { ChildEvent } from "#protocol/notices/notices.ts";
 import { newsOfChild } from "./child-news.ts";
 import { wakeLines } from "./compact.ts";
 import { helpLines, readLine } from "./slash-commands.ts";

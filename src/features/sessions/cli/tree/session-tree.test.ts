@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
-import { styleFor } from "#surfaces/cli/kit/terminal.ts";
+import { styleFor } from "#surfaces/cli/kit/text/terminal.ts";
 import { buildTrees, drawTree, treeCost } from "./session-tree.ts";
 
 const style = styleFor({ write() {} }, {});

@@ -1,10 +1,10 @@
 /** Sessions under those they work for, as people look at them; pure. */
 import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
-import { activityWords } from "#surfaces/cli/kit/activity-words.ts";
 import { shortId } from "#surfaces/cli/kit/find-session.ts";
-import { formatCost, type Style, safeLine } from "#surfaces/cli/kit/terminal.ts";
-import { shortenTo, widthOf } from "#surfaces/cli/kit/text-width.ts";
+import { activityWords } from "#surfaces/cli/kit/text/activity-words.ts";
+import { formatCost, type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
+import { shortenTo, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 
 export interface TreeNode {
   id: string;

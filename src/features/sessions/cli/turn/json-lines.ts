@@ -1,6 +1,6 @@
 /** A turn for programs: its durable events, one a line, then the prompt with its outcome. */
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
-import { jsonText } from "#surfaces/cli/kit/terminal.ts";
+import { jsonText } from "#surfaces/cli/kit/text/terminal.ts";
 import type { TurnView } from "./turn-view.ts";
 
 export function createJsonLines({ stdout, stderr }: CliHost): TurnView {

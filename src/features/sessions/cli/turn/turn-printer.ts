@@ -10,7 +10,13 @@ import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { COMPLETE_SESSION } from "#protocol/tools.ts";
 import type { CliHost, Output } from "#surfaces/cli/kit/host.ts";
-import { columnsOf, safeLine, safeText, shorten, styleFor } from "#surfaces/cli/kit/terminal.ts";
+import {
+  columnsOf,
+  safeLine,
+  safeText,
+  shorten,
+  styleFor,
+} from "#surfaces/cli/kit/text/terminal.ts";
 import { forwardedFrom } from "../chat/compact.ts";
 import type { TurnView } from "./turn-view.ts";
 

@@ -1,5 +1,5 @@
 /** Turns in which an agent answers somebody other than its person, each put together where it began. Pure. */
-import { isGuestThread } from "#protocol/guests.ts";
+import { isGuestThread } from "#protocol/notices/guests.ts";
 import type { Entry } from "#protocol/sessions.ts";
 
 /** One entry; or, with `rest`, what was said in a whole turn that is no part of the conversation. */

@@ -1,6 +1,6 @@
 /** The transcript entry that a durable event stands for, or undefined when it stands for none. */
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import type { Author, Entry, Verdict } from "#protocol/sessions.ts";
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
 

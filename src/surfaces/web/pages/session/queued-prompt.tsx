@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ArrowUpToLine, Bell, Pencil, X } from "lucide-react";
 import { useState } from "react";
-import { noticeLine, type ShownNotice, shownNotice } from "#protocol/notice-words.ts";
+import { noticeLine, type ShownNotice, shownNotice } from "#protocol/notices/notice-words.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api-client.ts";

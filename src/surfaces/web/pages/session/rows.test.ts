@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Notice } from "#protocol/notices.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import type { Entry } from "#protocol/sessions.ts";
 import { NO_DRAFTS } from "./drafts.ts";
 import { buildRows, type Row } from "./rows.ts";

@@ -1,5 +1,5 @@
 /** What the transcript shows, line by line, made from entries and drafts. Pure. */
-import { type ShownNotice, shownNotice } from "#protocol/notice-words.ts";
+import { type ShownNotice, shownNotice } from "#protocol/notices/notice-words.ts";
 import type { Author, Entry } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { startOfDay } from "#surfaces/web/kit/time-words.ts";

@@ -11,8 +11,8 @@ import {
   type ShownNotice,
   taskNews,
   waitEndedWords,
-} from "#protocol/notice-words.ts";
-import type { NoticeOf } from "#protocol/notices.ts";
+} from "#protocol/notices/notice-words.ts";
+import type { NoticeOf } from "#protocol/notices/notices.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/reveal.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/time-words.ts";

@@ -1,6 +1,6 @@
 /** What stands below a conversation on a terminal: what is queued, the status, the line to type on; pure. */
-import { type Style, safeLine, safeText } from "#surfaces/cli/kit/terminal.ts";
-import { graphemesOf, shortenTo, widthOf } from "#surfaces/cli/kit/text-width.ts";
+import { type Style, safeLine, safeText } from "#surfaces/cli/kit/text/terminal.ts";
+import { graphemesOf, shortenTo, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 import type { Line } from "./line-editor.ts";
 import type { Footer } from "./screen.ts";
 

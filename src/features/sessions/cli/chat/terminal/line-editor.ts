@@ -3,7 +3,7 @@
  * or made with Alt-Enter, Ctrl-J or a backslash before Enter); nothing is sent before Enter is pressed.
  */
 import type { Key } from "node:readline";
-import { graphemesOf } from "#surfaces/cli/kit/text-width.ts";
+import { graphemesOf } from "#surfaces/cli/kit/text/text-width.ts";
 
 export interface Line {
   readonly text: string;

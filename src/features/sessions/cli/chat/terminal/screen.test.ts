@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { guardOutput } from "#surfaces/cli/kit/guarded-output.ts";
-import { styleFor } from "#surfaces/cli/kit/terminal.ts";
+import { guardOutput } from "#surfaces/cli/kit/text/guarded-output.ts";
+import { styleFor } from "#surfaces/cli/kit/text/terminal.ts";
 import { TinyTerminal } from "#test/cli/tiny-terminal.ts";
 import { drawFooter } from "./footer.ts";
 import { EMPTY_LINE, type Line } from "./line-editor.ts";

@@ -3,10 +3,11 @@
  * terminal (it can be scrolled and copied); only the rows of the unfinished line and of the footer are
  * drawn again. It is an output like any other, so that whoever prints a turn can print here.
  */
-import { ownSequence } from "#surfaces/cli/kit/guarded-output.ts";
+
 import type { Output } from "#surfaces/cli/kit/host.ts";
-import { columnsOf, safeText } from "#surfaces/cli/kit/terminal.ts";
-import { widthOf, wrapLine } from "#surfaces/cli/kit/text-width.ts";
+import { ownSequence } from "#surfaces/cli/kit/text/guarded-output.ts";
+import { columnsOf, safeText } from "#surfaces/cli/kit/text/terminal.ts";
+import { widthOf, wrapLine } from "#surfaces/cli/kit/text/text-width.ts";
 
 export interface Footer {
   rows: string[];

@@ -1,6 +1,6 @@
 /** What stands at the foot of a conversation, in one row; pure. */
-import { formatCost } from "#surfaces/cli/kit/terminal.ts";
-import { shortenTo, widthOf } from "#surfaces/cli/kit/text-width.ts";
+import { formatCost } from "#surfaces/cli/kit/text/terminal.ts";
+import { shortenTo, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 
 export interface Status {
   name: string;

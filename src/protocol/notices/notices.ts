@@ -4,7 +4,7 @@
  * programs read the notice, never the text. Pure: `notice-words.ts` has the words for people.
  */
 import * as z from "zod";
-import { questionSchema } from "./tools.ts";
+import { questionSchema } from "../tools.ts";
 
 export const WORKER_EVENT_TYPES = [
   /** A turn of the child ended: it completed, or failed for a reason of its own. */

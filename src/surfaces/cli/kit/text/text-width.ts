@@ -3,7 +3,7 @@
  * our own colours: foreign text has lost its own before it comes here.
  */
 import stringWidth from "string-width";
-import { OWN_COLOUR, ownSequence } from "#surfaces/cli/kit/guarded-output.ts";
+import { OWN_COLOUR, ownSequence } from "./guarded-output.ts";
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const COLOUR = OWN_COLOUR;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownSequence } from "#surfaces/cli/kit/guarded-output.ts";
+import { ownSequence } from "./guarded-output.ts";
 import { shortenTo, widthOf, wrapLine } from "./text-width.ts";
 
 const DIM = ownSequence("[2m");

@@ -3,7 +3,7 @@
  * line goes on in the next row. Lines of our own never begin with a gutter, and foreign text never
  * reaches the first column, so it cannot forge a question, an answer or the end of its frame.
  */
-import { exactText } from "#surfaces/cli/kit/terminal.ts";
+import { exactText } from "./terminal.ts";
 import { graphemesOf } from "./text-width.ts";
 
 const GUTTER = "  │ ";

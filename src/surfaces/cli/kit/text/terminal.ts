@@ -1,8 +1,8 @@
 /** Text for people and programs: colour only where it is wanted, and nothing that could command a terminal. */
 import type { Environment } from "#base/config.ts";
 import { spellOut, terminalJson, terminalText } from "#base/text/visible-text.ts";
+import type { CliHost, Output } from "../host.ts";
 import { ownSequence } from "./guarded-output.ts";
-import type { CliHost, Output } from "./host.ts";
 import { shortenTo, widthOf } from "./text-width.ts";
 
 export interface Style {

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { terminalText } from "#base/text/visible-text.ts";
-import type { CliHost, Output } from "./host.ts";
+import type { CliHost, Output } from "../host.ts";
 
 /** Stands for ESC in sequences of our own until they are written. */
 const MARK = `\ufdd0${randomBytes(16).toString("hex")}\ufdd1`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatTable, shorten } from "#surfaces/cli/kit/terminal.ts";
-import { widthOf } from "#surfaces/cli/kit/text-width.ts";
+import { formatTable, shorten } from "./terminal.ts";
+import { widthOf } from "./text-width.ts";
 
 describe("a table", () => {
   it("keeps its columns in line when letters are wide or combined", () => {
